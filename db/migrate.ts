@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import { StartRefused } from './embedded.ts';
+import { codeOf, LOCKS, type Sql } from './sql.ts';
+
+interface Migration {
+  version: number;
+  name: string;
+  text: string;
+  checksum: string;
+}
+
+// The sources' folder: the compiler copies no SQL, and one place for it is enough. We run from dist/db.
+const folder = new URL('../../db/migrations/', import.meta.url);
+
+const migrations: Migration[] = fs
+  .readdirSync(folder)
+  .sort()
+  .map((name) => {
+    const text = fs.readFileSync(new URL(name, folder), 'utf8');
+    return { version: Number(name.slice(0, 4)), name, text, checksum: createHash('sha256').update(text).digest('hex') };
+  });
+
+/** Runs what has not run yet: in order, each in a transaction of its own, one process at a time. */
+export async function migrate(owner: Sql, progress: (sentence: string) => void): Promise<void> {
+  await owner`select pg_advisory_lock(${LOCKS.migrate})`;
+  try {
+    await owner`create schema if not exists banyan`;
+    await owner`
+      create table if not exists banyan.migrations (
+        version int primary key, name text not null, checksum text not null, applied timestamptz not null default now()
+      )`;
+    const applied = await read(owner);
+    refuseForeign(applied);
+    for (const migration of migrations.slice(applied.length)) {
+      progress(`Preparing tables: ${migration.name}`);
+      await owner.begin(async (tx) => {
+        await tx.unsafe(migration.text);
+        await tx`insert into migrations ${tx(migration, 'version', 'name', 'checksum')}`;
+      });
+    }
+  } catch (error) {
+    if (codeOf(error) !== '42501') throw error;
+    throw new StartRefused(
+      `The role of DATABASE_URL may not prepare the tables (${(error as Error).message}). ` +
+        'Give it the right to create in this database: grant create on database … to …',
+    );
+  } finally {
+    await owner`select pg_advisory_unlock(${LOCKS.migrate})`.catch(() => {});
+  }
+}
+
+/** For a role that may not migrate: what is there must be what this version needs. */
+export async function refuseOutdated(service: Sql): Promise<void> {
+  const applied = await read(service);
+  refuseForeign(applied);
+  if (applied.length < migrations.length) {
+    throw new StartRefused(
+      'The tables are older than this version of Banyan, and the role of DATABASE_URL may not change them. ' +
+        'Start once with the DATABASE_URL of their owner.',
+    );
+  }
+}
+
+const read = (sql: Sql) => sql<{ name: string; checksum: string }[]>`
+  select name, checksum from banyan.migrations order by version`;
+
+/** Migrations are frozen once released: a database that ran other ones is not ours to go on with. */
+function refuseForeign(applied: { name: string; checksum: string }[]) {
+  for (const [index, row] of applied.entries()) {
+    const known = migrations[index];
+    if (!known)
+      throw new StartRefused(`The tables are newer than this version of Banyan (${row.name}). Update Banyan.`);
+    if (known.name !== row.name || known.checksum !== row.checksum) {
+      throw new StartRefused(`The migration ${known.name} is not the one that made these tables. Restore its file.`);
+    }
+  }
+}

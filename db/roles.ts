@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { StartRefused } from './embedded.ts';
+import { codeOf, LOCKS, type Sql } from './sql.ts';
+
+/** What the service may do, table by table. Nothing is deleted that the interface only marks as deleted. */
+const grants = `
+  grant usage on schema banyan to "%role";
+  grant select on migrations, tenant_tree to "%role";
+  grant update on tenant_tree to "%role"; -- to lock its row
+  grant select, insert, update on tenants, departments, users to "%role";
+  grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses to "%role";
+  grant select, insert on signing_keys to "%role";
+  grant usage on sequence tenant_serial, dept_serial, user_serial to "%role";
+  grant execute on function tenant_standing(text) to "%role";
+`;
+
+/**
+ * The service's own login, one for each database. Its password is known to the tables' owner alone, who makes it; so
+ * one DATABASE_URL, the owner's, is all that any number of nodes need.
+ */
+export async function makeServiceRole(owner: Sql): Promise<{ username: string; password: string }> {
+  await owner`select pg_advisory_lock(${LOCKS.migrate})`;
+  try {
+    return await owner.begin(async (tx) => {
+      const [{ role, exists }] = await tx<[{ role: string; exists: boolean }]>`
+        select r.role, exists (select from pg_roles where rolname = r.role) as exists
+        from (select 'banyan_service_' || oid as role from pg_database where datname = current_database()) r`;
+      await tx`create table if not exists service_login (role text primary key, password text not null)`;
+      const fresh = randomBytes(24).toString('base64url');
+      const [made] = await tx`
+        insert into service_login values (${role}, ${fresh}) on conflict do nothing returning password`;
+      const [{ password }] = await tx<[{ password: string }]>`
+        select password from service_login where role = ${role}`;
+      if (!exists) await tx.unsafe(`create role "${role}" login password '${password}'`);
+      else if (made) await tx.unsafe(`alter role "${role}" password '${password}'`);
+      await tx.unsafe(grants.replaceAll('%role', role));
+      return { username: role, password };
+    });
+  } catch (error) {
+    if (codeOf(error) !== '42501') throw error;
+    throw new StartRefused(
+      `The role of DATABASE_URL may not make the service's own role (${(error as Error).message}). ` +
+        'Allow it: alter role … createrole',
+    );
+  } finally {
+    await owner`select pg_advisory_unlock(${LOCKS.migrate})`.catch(() => {});
+  }
+}
+
+/** Whether this login is a service's already: the tables are there, and it has no say over them. */
+export async function isService(sql: Sql): Promise<boolean> {
+  const [{ service }] = await sql<[{ service: boolean }]>`
+    select exists (
+      select from pg_namespace n join pg_roles r on r.rolname = current_user
+      where n.nspname = 'banyan' and not r.rolsuper and not pg_has_role(n.nspowner, 'member')
+    ) as service`;
+  return service;
+}
+
+/** Row security binds only a role that cannot step around it, so the service does not start as any other. */
+export async function refuseUnsafeRole(service: Sql): Promise<void> {
+  const [role] = await service<[{ name: string; superuser: boolean; bypass: boolean; owns: string | null }]>`
+    select r.rolname as name, r.rolsuper as superuser, r.rolbypassrls as bypass,
+      (select min(c.relname) from pg_class c
+        where c.relnamespace = 'banyan'::regnamespace and pg_has_role(c.relowner, 'member')) as owns
+    from pg_roles r where r.rolname = current_user`;
+  const fault =
+    (role.superuser && 'is a superuser') ||
+    (role.bypass && 'has BYPASSRLS') ||
+    (role.owns && `owns the table ${role.owns}, or may become its owner`);
+  if (fault) {
+    throw new StartRefused(
+      `The service's role ${role.name} ${fault}: row security would not bind it, and tenants could see each other. ` +
+        'Take that right away from it, then start again.',
+    );
+  }
+  const open = await service<{ table: string }[]>`
+    select c.relname as table from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+    where c.relnamespace = 'banyan'::regnamespace and c.relkind in ('r', 'p')
+      and not (c.relrowsecurity and c.relforcerowsecurity)`;
+  if (open.length > 0) {
+    throw new StartRefused(
+      `Row security is not forced on ${open.map(({ table }) => table).join(', ')}: tenants could see each other. ` +
+        'Restore it: alter table banyan.… enable row level security, force row level security',
+    );
+  }
+}

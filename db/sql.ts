@@ -1,0 +1,58 @@
+import postgres from 'postgres';
+
+export type Sql = postgres.Sql<{ bigint: number }>;
+/** Inside a transaction. What takes a `Tx` cannot escape it. */
+export type Tx = postgres.TransactionSql<{ bigint: number }>;
+
+/** Advisory locks of a database. */
+export const LOCKS = { service: 828201, migrate: 828202 };
+
+export interface Target {
+  url?: string | undefined;
+  host?: string;
+  database?: string;
+  username?: string;
+  password?: string;
+}
+
+/** The service's many connections. */
+export const connectService = (target: Target, connections: number, timeZone: string): Sql =>
+  connect(target, connections, {
+    // `current_date` and the texts of times are of this zone.
+    TimeZone: timeZone,
+    statement_timeout: 15_000,
+    idle_in_transaction_session_timeout: 30_000,
+  });
+
+/** One connection that prepares the database, however long that takes, and holds locks. */
+export const connectOwner = (target: Target): Sql => connect(target, 1, {});
+
+function connect({ url, ...target }: Target, max: number, settings: Record<string, string | number>): Sql {
+  const options = {
+    ...target,
+    max,
+    connect_timeout: 10,
+    // By default the driver renews connections every hour or so, and locks would go with them.
+    max_lifetime: null,
+    onnotice: () => {},
+    types: {
+      // Every bigint that is read this way is at most 2^53-1 by its sequence; tenants' ids are read as text.
+      bigint: { to: 20, from: [20], serialize: (n: number) => String(n), parse: (text: string) => Number(text) },
+    },
+    connection: { application_name: `banyan ${process.pid}`, search_path: 'banyan', ...settings },
+  };
+  if (!url) return postgres({ ...options, port: 5432 }) as Sql;
+  // A Unix socket, as libpq spells it: `?host=/folder`, or the folder escaped as the host.
+  const address = new URL(url);
+  const socket = [address.searchParams.get('host'), decodeURIComponent(address.hostname)].find(
+    (name) => name?.[0] === '/',
+  );
+  address.searchParams.delete('host');
+  return postgres(address.href, { ...options, ...(socket ? { host: socket } : {}) }) as Sql;
+}
+
+/** PostgreSQL's five letters for an error, or the driver's word for it. */
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** An id as PostgreSQL takes it. Digits beyond its bigint are no error: they match no row. */
+export const long = (digits: string): string => (BigInt(digits) <= 9223372036854775807n ? digits : '-1');

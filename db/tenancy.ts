@@ -1,0 +1,43 @@
+import type { Database } from './connect.ts';
+import { codeOf, type Tx } from './sql.ts';
+
+/**
+ * A transaction that can see one tenant only. `enter` is sent together with the first statement of `work`, so it costs
+ * no round trip of its own.
+ */
+export function writeInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return retried(() => transaction(db, 'read write', tenantId, work));
+}
+
+/** The same for reading: one snapshot for all its statements, and no way to write. */
+export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return transaction(db, 'isolation level repeatable read read only', tenantId, work);
+}
+
+async function transaction<T>(db: Database, mode: string, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const result = await db.sql.begin(mode, async (tx) => {
+    const [, value] = await Promise.all([enterTenant(tx, tenantId), work(tx)]);
+    return { value };
+  });
+  return result.value as T;
+}
+
+/**
+ * From here on the transaction sees this tenant instead. The setting ends with the transaction: one of the session would
+ * leak to whoever gets the connection next.
+ */
+export const enterTenant = (tx: Tx, tenantId: string) =>
+  // execute(): the driver sends a statement when it is first awaited, and this one must go before all others.
+  tx`select set_config('banyan.tenant', ${tenantId}, true)`.execute();
+
+/** Our lock order leaves no deadlock that we know of. Should PostgreSQL find one, the whole story is simply told again. */
+async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let left = 3; ; left--) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const clash = ['40P01', '40001'].includes(codeOf(error));
+      if (!clash || left === 0) throw error;
+    }
+  }
+}

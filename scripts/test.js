@@ -1,0 +1,48 @@
+// npm test: formatting and lint, types, then every test on a real PostgreSQL of its own.
+//   npm test -- departments     only the test files whose path holds that word
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from './build.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+const wanted = process.argv.slice(2);
+
+step('Formatting and lint', () => run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']));
+step('Types', () => build({ always: true }));
+
+const files = fs
+  .readdirSync('dist', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.js') && wanted.every((word) => name.includes(word)))
+  .map((name) => path.join('dist', name))
+  .sort();
+
+const { startEmbedded } = await import('../dist/db/embedded.js');
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-test-'));
+const server = await startEmbedded(folder, () => {});
+let status = 1;
+try {
+  const env = { ...process.env, BANYAN_TEST_SERVER: JSON.stringify(server) };
+  const options = ['--enable-source-maps', '--test', '--test-reporter=spec', '--test-concurrency=3'];
+  status = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit', env }).status ?? 1;
+} finally {
+  await server.stop();
+  fs.rmSync(folder, { recursive: true, force: true });
+}
+process.exit(status);
+
+/** @param {string} name @param {() => void} work */
+function step(name, work) {
+  const began = Date.now();
+  work();
+  console.log(`${name}: fine (${Date.now() - began} ms)`);
+}
+
+/** @param {string} program @param {string[]} args */
+function run(program, args) {
+  const { status } = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}

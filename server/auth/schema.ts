@@ -1,0 +1,34 @@
+import Type, { type Static } from 'typebox';
+import { Password } from '../http/fields.ts';
+import { Tenant } from '../tenants/schema.ts';
+import { User } from '../users/schema.ts';
+
+export const Login = Type.Object({
+  tenantId: Type.String({ maxLength: 18, examples: ['000000'], description: 'Code of the tenant' }),
+  username: Type.String({ maxLength: 50, examples: ['admin'] }),
+  password: Type.String({ maxLength: 128 }),
+});
+export type Login = Static<typeof Login>;
+
+export const Refresh = Type.Object({ refresh_token: Type.String({ maxLength: 200 }) });
+
+export const Tokens = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+  refresh_token: Type.String({ description: 'Good once; each use gives the next' }),
+});
+export type Tokens = Static<typeof Tokens>;
+
+export const Me = Type.Object({
+  user: User,
+  roles: User.properties.roles,
+  tenant: Type.Omit(Tenant, ['tenantParent']),
+});
+export type Me = Static<typeof Me>;
+
+export const PasswordChange = Type.Object({
+  oldPassword: Type.String({ maxLength: 128 }),
+  newPassword: Password,
+});
+export type PasswordChange = Static<typeof PasswordChange>;

@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { refuse } from '../http/refusals.ts';
+import type { Keyring } from './keys.ts';
+
+const ISSUER = 'banyan';
+const AUDIENCE = 'banyan';
+const TYPE = 'at+jwt';
+const ALGORITHM = 'HS256';
+
+/** What an access token says. Everything else about the caller is read from the database, on every request. */
+export interface Token {
+  tenantId: string;
+  userId: string;
+  sessionId: string;
+}
+
+export async function signAccessToken(keys: Keyring, token: Token, seconds: number): Promise<string> {
+  const { keyId, secret } = await keys.signing();
+  return new SignJWT({ tid: token.tenantId, sid: token.sessionId })
+    .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: keyId })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(token.userId)
+    .setIssuedAt()
+    .setExpirationTime(`${seconds}s`)
+    .sign(secret);
+}
+
+/** The token of an Authorization header, checked for algorithm, key, issuer, audience, type and time. */
+export async function readBearer(keys: Keyring, authorization: string | undefined): Promise<Token> {
+  if (!authorization) throw refuse('NO_TOKEN');
+  const jwt = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1];
+  if (!jwt) throw refuse('INVALID_TOKEN');
+  try {
+    const { payload } = await jwtVerify(
+      jwt,
+      async ({ kid }) => (await keys.find(String(kid)))?.secret ?? unknownKey(),
+      {
+        algorithms: [ALGORITHM],
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        typ: TYPE,
+        requiredClaims: ['sub', 'exp', 'iat'],
+      },
+    );
+    return { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw refuse('TOKEN_EXPIRED');
+    if (error instanceof errors.JOSEError) throw refuse('INVALID_TOKEN');
+    throw error;
+  }
+}
+
+function unknownKey(): never {
+  throw new errors.JWKSNoMatchingKey();
+}
+
+/** A refresh token: where its session is, and a secret of which only the hash is kept. */
+export const makeRefreshSecret = () => randomBytes(32).toString('base64url');
+
+export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+export const joinRefreshToken = (tenantId: string, sessionId: string, secret: string) =>
+  `${tenantId}.${sessionId}.${secret}`;
+
+export function splitRefreshToken(token: string) {
+  const parts = /^(\d{6,18})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token);
+  if (!parts) throw refuse('REFRESH_REFUSED');
+  return { tenantId: parts[1] as string, sessionId: parts[2] as string, secret: parts[3] as string };
+}

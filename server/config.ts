@@ -1,0 +1,97 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { StartRefused } from '../db/embedded.ts';
+
+export type Config = ReturnType<typeof readConfig>;
+
+/**
+ * The settings: what the environment may say, what it means when it says nothing. This is the only reader of
+ * process.env. The table in the README is checked against this list.
+ */
+export const settings = {
+  PORT: { default: '8080', meaning: 'Port to listen on; 0 takes a free one' },
+  HOST: { default: '127.0.0.1', meaning: 'Address to listen on; 0.0.0.0 for all' },
+  DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; unset: the embedded one' },
+  BANYAN_DATA_DIR: { default: './data', meaning: 'Folder of the embedded database' },
+  BANYAN_ADMIN_USERNAME: { default: 'admin', meaning: 'First administrator, made at the first start' },
+  BANYAN_ADMIN_PASSWORD: { default: '', meaning: 'His password; unset: generated and printed once' },
+  BANYAN_TIME_ZONE: {
+    default: 'Asia/Shanghai',
+    meaning: 'Zone of the times shown, and of the day on which a period ends',
+  },
+  BANYAN_ERROR_STATUS: {
+    default: 'http',
+    meaning: '`http`: refusals have their HTTP status; `200`: always 200, for RuoYi front ends',
+  },
+  BANYAN_ACCESS_TOKEN_SECONDS: { default: '1800', meaning: 'Life of an access token' },
+  BANYAN_REFRESH_TOKEN_SECONDS: { default: '604800', meaning: 'Life of a refresh token, from its last use' },
+  BANYAN_TRUST_PROXY: {
+    default: '',
+    meaning: 'Addresses of proxies whose X-Forwarded-For is believed, separated by commas',
+  },
+  BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
+} as const;
+
+type Setting = keyof typeof settings;
+export type Environment = Partial<Record<string, string | undefined>>;
+
+/** process.env, with what a `.env` file beside it adds. */
+export function readEnvironment(): Environment {
+  if (fs.existsSync('.env')) process.loadEnvFile('.env');
+  return process.env;
+}
+
+/** Reads and checks all settings; refuses with a sentence for each one that is wrong. */
+export function readConfig(environment: Environment) {
+  const faults: string[] = [];
+  // Set but empty is how compose files say "not set".
+  const read = (name: Setting): string => environment[name]?.trim() || settings[name].default;
+  const check = <T>(name: Setting, expected: string, parse: (text: string) => T | undefined): T => {
+    const text = read(name);
+    const value = parse(text);
+    // A secret is not repeated to the terminal.
+    const shown = /PASSWORD|URL/.test(name) ? '' : ` "${text}"`;
+    if (value === undefined) faults.push(`${name}${shown}: ${expected}`);
+    return value as T;
+  };
+  const number = (name: Setting, least: number, most: number) =>
+    check(name, `must be a whole number from ${least} to ${most}`, (text) =>
+      /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined,
+    );
+  const oneOf = <const T extends string>(name: Setting, values: readonly T[]) =>
+    check(name, `must be one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
+
+  const config = {
+    port: number('PORT', 0, 65535),
+    host: read('HOST'),
+    databaseUrl: check('DATABASE_URL', 'must look like postgres://user:password@host:5432/database', (text) =>
+      text === '' || /^postgres(ql)?:\/\/./.test(text) ? text : undefined,
+    ),
+    dataDir: path.resolve(read('BANYAN_DATA_DIR')),
+    adminUsername: check('BANYAN_ADMIN_USERNAME', 'must have 1 to 50 characters', (text) =>
+      [...text].length <= 50 ? text : undefined,
+    ),
+    adminPassword: check('BANYAN_ADMIN_PASSWORD', 'must have 8 to 128 characters', (text) =>
+      text === '' || ([...text].length >= 8 && [...text].length <= 128) ? text : undefined,
+    ),
+    timeZone: check('BANYAN_TIME_ZONE', 'must be the name of a time zone, such as Asia/Shanghai or UTC', (text) =>
+      isTimeZone(text) ? text : undefined,
+    ),
+    errorStatus: oneOf('BANYAN_ERROR_STATUS', ['http', '200']),
+    accessTokenSeconds: number('BANYAN_ACCESS_TOKEN_SECONDS', 1, 86_400),
+    refreshTokenSeconds: number('BANYAN_REFRESH_TOKEN_SECONDS', 1, 31_536_000),
+    trustProxy: read('BANYAN_TRUST_PROXY'),
+    logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  };
+  if (faults.length > 0) throw new StartRefused(`Settings that can't be used:\n  ${faults.join('\n  ')}`);
+  return Object.freeze(config);
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return !/^[+-]/.test(name);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,140 @@
+import { long, type Tx } from '../../db/sql.ts';
+import type { Rows } from '../http/fields.ts';
+import type { Dept } from './schema.ts';
+
+/** A department's own fields, as they are written. `parentId` null: top level. */
+export interface DeptFields {
+  parentId: string | null;
+  deptName: string;
+  orderNum: number;
+  leader: string | null;
+  phone: string | null;
+  email: string | null;
+  status: '0' | '1';
+}
+
+/**
+ * The columns of a read, for a row `d`. `ancestors` is walked from the parents, never stored, so it cannot be stale.
+ * `limit 1` inside the walk leaves the planner no choice but the primary key, statistics or not.
+ */
+const columns = (tx: Tx) => tx`
+  d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId",
+  (with recursive up (id, depth) as (
+    select d.parent_id, 1 where d.parent_id is not null
+    union all
+    select p.parent_id, up.depth + 1
+    from up cross join lateral (
+      select parent_id from departments p where p.tenant_id = d.tenant_id and p.dept_id = up.id limit 1
+    ) p
+    where p.parent_id is not null
+  )
+  select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up) as ancestors,
+  d.dept_name as "deptName", d.order_num as "orderNum", d.leader, d.phone, d.email, d.status,
+  d.del_flag as "delFlag", d.tenant_id as "tenantId",
+  d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
+  d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
+
+export const readDept = async (tx: Tx, tenantId: string, deptId: string, includeDeleted: boolean) => {
+  const [row] = await tx<Dept[]>`
+    select ${columns(tx)} from departments d
+    where d.tenant_id = ${tenantId} and d.dept_id = ${long(deptId)} and (${includeDeleted} or d.del_flag = '0')`;
+  return row;
+};
+
+export interface ListFilter {
+  deptName: string | null;
+  status: string | null;
+  /** null: any; '0': top level. */
+  parentId: string | null;
+  limit: number;
+  offset: number;
+}
+
+export const listDepts = async (tx: Tx, tenantId: string, filter: ListFilter): Promise<Rows<Dept>> => {
+  const { deptName, status, parentId } = filter;
+  const matches = tx`
+    d.tenant_id = ${tenantId} and d.del_flag = '0'
+    ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
+    ${status === null ? tx`` : tx`and d.status = ${status}`}
+    ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${long(parentId)}`}`;
+  const [rows, [{ total }]] = await Promise.all([
+    tx<Dept[]>`
+      select ${columns(tx)} from departments d where ${matches}
+      order by d.order_num, d.dept_id limit ${filter.limit} offset ${filter.offset}`,
+    tx<[{ total: number }]>`select count(*) as total from departments d where ${matches}`,
+  ]);
+  return { rows, total };
+};
+
+/** Locked against deletion and disabling until the transaction ends; others may hold them too. */
+export const holdDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number; status: string }[]>`
+  select dept_id as "deptId", status from departments
+  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0'
+  order by dept_id for share`;
+
+/** Locked for ourselves, in the order of ids, as everywhere. */
+export const lockDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
+  { deptId: number; parentId: number | null; status: string }[]
+>`
+  select dept_id as "deptId", parent_id as "parentId", status from departments
+  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0'
+  order by dept_id for update`;
+
+export const insertDept = async (tx: Tx, tenantId: string, by: string, fields: DeptFields): Promise<number> => {
+  const [row] = await tx<[{ deptId: number }]>`
+    insert into departments (tenant_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by)
+    values (${tenantId}, ${fields.parentId}, ${fields.deptName}, ${fields.orderNum}, ${fields.leader}, ${fields.phone},
+      ${fields.email}, ${fields.status}, ${by})
+    returning dept_id as "deptId"`;
+  return row.deptId;
+};
+
+/**
+ * Replaces the fields of a department. Without `move` only where it is at `fields.parentId` already (or, undefined,
+ * wherever it is), which needs no lock but its own.
+ */
+export const updateDept = async (
+  tx: Tx,
+  tenantId: string,
+  deptId: string,
+  by: string,
+  fields: Omit<DeptFields, 'parentId'> & { parentId: string | null | undefined },
+  { move }: { move: boolean },
+): Promise<boolean> => {
+  const { parentId = null } = fields;
+  const anywhere = fields.parentId === undefined;
+  const { count } = await tx`
+    update departments set
+      parent_id = ${move ? tx`${parentId}` : tx`parent_id`}, dept_name = ${fields.deptName},
+      order_num = ${fields.orderNum}, leader = ${fields.leader}, phone = ${fields.phone}, email = ${fields.email},
+      status = ${fields.status}, update_by = ${by}, update_time = now()
+    where tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'
+      ${move || anywhere ? tx`` : tx`and parent_id is not distinct from ${parentId}::bigint`}`;
+  return count > 0;
+};
+
+/** Whether `deptId` is `fromId` itself or above it. */
+export const isAtOrAbove = async (tx: Tx, tenantId: string, deptId: string, fromId: string): Promise<boolean> => {
+  const [row] = await tx<[{ found: boolean }]>`
+    with recursive up (id) as (
+      select ${fromId}::bigint
+      union all
+      select p.parent_id from up cross join lateral (
+        select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
+      ) p
+      where p.parent_id is not null
+    )
+    select exists (select from up where id = ${deptId}::bigint) as found`;
+  return row.found;
+};
+
+export const parentsAmong = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
+  const rows = await tx<{ parentId: number }[]>`
+    select distinct parent_id as "parentId" from departments
+    where tenant_id = ${tenantId} and parent_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0' order by 1`;
+  return rows.map(({ parentId }) => String(parentId));
+};
+
+export const markDeleted = (tx: Tx, tenantId: string, deptIds: string[], by: string) => tx`
+  update departments set del_flag = '2', update_by = ${by}, update_time = now()
+  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[])`;

@@ -1,0 +1,131 @@
+import Type from 'typebox';
+import type { App, Parts } from '../app.ts';
+import { readAs, writeAs } from '../auth/caller.ts';
+import { created, ok } from '../http/envelope.ts';
+import { IdPath, IdsPath } from '../http/fields.ts';
+import { answers, guarded } from '../http/openapi.ts';
+import { pathId, pathIds } from '../http/validation.ts';
+import {
+  createDepartment,
+  listDepartments,
+  readDepartment,
+  removeDepartments,
+  updateDepartment,
+} from './departments.ts';
+import { Dept, DeptFilter, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
+
+const path = '/system/dept-api';
+const shared = { ...guarded, tags: ['Departments'] };
+
+export function departmentRoutes(app: App, { db }: Parts): void {
+  app.post(
+    path,
+    {
+      schema: {
+        ...shared,
+        operationId: 'createDepartment',
+        summary: 'Create a department',
+        description: 'Administrators.',
+        body: DeptInput,
+        response: answers('guarded', {
+          location: true,
+          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
+          body: true,
+        }),
+      },
+    },
+    async (request, reply) => {
+      const id = await writeAs(db, request, 'administrator', (tx, caller) =>
+        createDepartment(tx, caller, request.body),
+      );
+      return created(reply, `${path}/${id}`);
+    },
+  );
+
+  app.get(
+    `${path}/list`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'listDepartments',
+        summary: 'List departments',
+        description: 'Any user of the tenant. Sorted by `orderNum`, then id.',
+        querystring: DeptFilter,
+        response: answers('guarded', { data: DeptPage }),
+      },
+    },
+    async (request) =>
+      ok(await readAs(db, request, 'user', (tx, caller) => listDepartments(tx, caller, request.query))),
+  );
+
+  app.get(
+    `${path}/:id`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readDepartment',
+        summary: 'Read a department',
+        description: 'Any user of the tenant.',
+        params: IdPath,
+        querystring: Type.Object({
+          includeDeleted: Type.Optional(Type.Boolean({ default: false, description: 'Show it also when deleted' })),
+        }),
+        response: answers('guarded', { data: Dept, reasons: ['DEPT_NOT_FOUND'] }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      const { includeDeleted = false } = request.query;
+      return ok(await readAs(db, request, 'user', (tx, caller) => readDepartment(tx, caller, id, includeDeleted)));
+    },
+  );
+
+  app.put(
+    path,
+    {
+      schema: {
+        ...shared,
+        operationId: 'updateDepartment',
+        summary: 'Replace a department, and move it',
+        description: 'Administrators. Moving a department moves its whole branch.',
+        body: DeptUpdate,
+        response: answers('guarded', {
+          reasons: [
+            'NOT_ALLOWED',
+            'OTHER_TENANT',
+            'DEPT_NOT_FOUND',
+            'PARENT_NOT_FOUND',
+            'PARENT_DISABLED',
+            'DEPT_CYCLE',
+          ],
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      await writeAs(db, request, 'administrator', (tx, caller) => updateDepartment(tx, caller, request.body));
+      return ok(null);
+    },
+  );
+
+  app.delete(
+    `${path}/:id`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'deleteDepartments',
+        summary: 'Delete departments',
+        description: 'Administrators. One id, or several separated by commas: then all of them or none.',
+        params: IdsPath,
+        response: answers('guarded', {
+          reasons: ['NOT_ALLOWED', 'TOO_MANY_IDS', 'DEPT_NOT_FOUND', 'DEPT_HAS_CHILDREN', 'DEPT_HAS_USERS'],
+        }),
+      },
+    },
+    async (request) => {
+      const ids = pathIds(request.params.id);
+      await writeAs(db, request, 'administrator', (tx, caller) => removeDepartments(tx, caller, ids));
+      return ok(null);
+    },
+  );
+}

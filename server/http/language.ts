@@ -1,0 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Language } from './refusals.ts';
+
+/** Chinese, unless the caller prefers English: by Accept-Language, or as RuoYi's front ends say it, content-language. */
+export function languageOf(headers: IncomingHttpHeaders): Language {
+  const ruoyi = headers['content-language'];
+  if (typeof ruoyi === 'string') return /^en\b|^en_/i.test(ruoyi) ? 'en' : 'zh';
+  const wishes = (headers['accept-language'] ?? '')
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().split(';');
+      const quality = parameters.map((parameter) => /^\s*q=([\d.]+)\s*$/.exec(parameter)?.[1]).find(Boolean);
+      return { language: /^en\b/i.test(tag) ? 'en' : /^zh\b/i.test(tag) ? 'zh' : undefined, q: Number(quality ?? 1) };
+    })
+    .filter(({ language, q }) => language && q > 0)
+    .sort((a, b) => b.q - a.q);
+  return (wishes[0]?.language as Language | undefined) ?? 'zh';
+}

@@ -1,0 +1,154 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import Type, { type TSchema } from 'typebox';
+import { version } from '../version.ts';
+import { type Reason, reasons } from './refusals.ts';
+
+/** The document at /openapi.json is made from the schemas that validate; /docs shows it, offline. */
+export async function describeInterface(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Banyan',
+        version,
+        summary: 'Organization service: departments, tenants, users',
+        description: introduction,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/', description: 'This service' }],
+      tags: [
+        { name: 'Departments', description: 'A tree of departments for each tenant' },
+        { name: 'Tenants', description: 'The tree of tenants' },
+        { name: 'Users', description: 'People, who log in and belong to departments' },
+        { name: 'Authentication', description: 'Login, refresh, logout, me, password' },
+        { name: 'Operations', description: 'For whoever runs the service' },
+      ],
+      components: {
+        securitySchemes: {
+          accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login' },
+        },
+      },
+    },
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { docExpansion: 'list', tryItOutEnabled: true, persistAuthorization: true, displayRequestDuration: true },
+    theme: { title: 'Banyan 榕树: interface' },
+  });
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+}
+
+const introduction = `
+Every answer is the envelope \`{code, msg, data}\`. Success is \`200\` and \`操作成功\`. A refusal carries its HTTP status
+as \`code\`, a sentence in \`msg\` (Chinese, or English when \`Accept-Language\` prefers it), and in \`data\` a stable
+\`reason\` with the facts. \`Accept: application/problem+json\` gets RFC 9457 instead.
+
+To try calls here: run *POST /auth/login*, copy \`access_token\`, press *Authorize*, paste it.
+`;
+
+const header = (description: string) => ({ description, schema: { type: 'string' } });
+const everyAnswer = { 'X-Request-Id': header('Id of the request; quote it when you report a problem') };
+
+interface Answers {
+  /** What `data` holds; null when not given. */
+  data?: TSchema;
+  /** The answer names the new resource in `Location`. */
+  location?: boolean;
+  /** The reasons for which this operation may be refused, beside those that every operation shares. */
+  reasons?: Reason[];
+  /** The operation takes a body. */
+  body?: boolean;
+}
+
+const always: Reason[] = ['BAD_REQUEST', 'INVALID_UTF8', 'INVALID_FIELD', 'HEADERS_TOO_LARGE', 'INTERNAL'];
+const withDatabase: Reason[] = ['DATABASE_AWAY'];
+const withBody: Reason[] = [
+  'INVALID_JSON',
+  'FORBIDDEN_KEY',
+  'BODY_REQUIRED',
+  'FIELD_REQUIRED',
+  'BODY_TOO_LARGE',
+  'NOT_JSON',
+  'REQUEST_TIMEOUT',
+]; // prettier-ignore
+const withToken: Reason[] = [
+  'NO_TOKEN',
+  'INVALID_TOKEN',
+  'TOKEN_EXPIRED',
+  'SESSION_ENDED',
+  'USER_DELETED',
+  'TENANT_DELETED',
+  'USER_DISABLED',
+  'TENANT_DISABLED',
+  'TENANT_NOT_STARTED',
+  'TENANT_ENDED',
+]; // prettier-ignore
+
+/** What an operation answers, for OpenAPI and for the serialiser. */
+export function answers(
+  kind: 'public' | 'open' | 'guarded',
+  { data, location, reasons: own = [], body = false }: Answers,
+) {
+  const all = [
+    ...always,
+    ...(kind === 'public' ? [] : withDatabase),
+    ...(body ? withBody : []),
+    ...(kind === 'guarded' ? withToken : []),
+    ...own,
+  ];
+  const byStatus = new Map<number, Reason[]>();
+  for (const reason of new Set(all)) {
+    const status = reasons[reason][0];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), reason]);
+  }
+  return {
+    200: {
+      description: '操作成功',
+      headers: { ...everyAnswer, ...(location ? { Location: header('Path of the new resource') } : {}) },
+      ...Type.Object({
+        code: Type.Literal(200),
+        msg: Type.Literal('操作成功'),
+        data: data ?? Type.Null(),
+      }),
+    },
+    ...Object.fromEntries([...byStatus].map(([status, list]) => [status, refusalSchema(status, list)])),
+  };
+}
+
+const moreHeaders: Record<number, Record<string, unknown>> = {
+  401: { 'WWW-Authenticate': header('Bearer') },
+  429: { 'Retry-After': header('Seconds to wait') },
+  503: { 'Retry-After': header('Seconds to wait') },
+};
+
+const refusalSchema = (status: number, list: Reason[]) => ({
+  description: list.map((reason) => `\`${reason}\` ${reasons[reason][2]}`).join('\n\n'),
+  headers: { ...everyAnswer, ...moreHeaders[status] },
+  content: {
+    'application/json': {
+      schema: Type.Object({
+        code: Type.Literal(status),
+        msg: Type.String(),
+        data: Type.Object({ reason: Type.Unsafe({ type: 'string', enum: list }) }, { additionalProperties: true }),
+      }),
+    },
+    'application/problem+json': {
+      schema: Type.Object(
+        {
+          type: Type.String(),
+          title: Type.String(),
+          status: Type.Literal(status),
+          detail: Type.String(),
+          instance: Type.String(),
+          reason: Type.Unsafe({ type: 'string', enum: list }),
+        },
+        { additionalProperties: true },
+      ),
+    },
+  },
+});
+
+export const guarded = { security: [{ accessToken: [] }] };

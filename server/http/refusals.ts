@@ -1,0 +1,168 @@
+/**
+ * Every reason for which the service refuses, in one list: its status, and what a person reads in both languages.
+ * `{name}` stands for a fact that comes with the refusal. Reasons are stable: callers may rely on them.
+ */
+export const reasons = {
+  BAD_REQUEST: [400, '请求格式错误：{cause}', 'The request is malformed: {cause}'],
+  INVALID_JSON: [400, '请求体不是有效的 JSON，请检查格式', 'The body is not valid JSON. Check its syntax.'],
+  INVALID_UTF8: [400, '请求不是有效的 UTF-8 文本', 'The request is not valid UTF-8. Send it in that encoding.'],
+  FORBIDDEN_KEY: [
+    400,
+    '请求体包含不允许的键（__proto__ 或 constructor）',
+    'The body has a key that is not allowed (__proto__ or constructor). Remove it.',
+  ],
+  BODY_REQUIRED: [400, '请求体不能为空，请发送 JSON 对象', 'A body is required. Send a JSON object.'],
+  FIELD_REQUIRED: [400, '{field} 不能为空', '{field} is required.'],
+  INVALID_FIELD: [400, '{field} {problem}', '{field} {problem}.'],
+  TOO_MANY_IDS: [400, '一次最多处理 {limit} 个编号', 'At most {limit} ids in one request. Send several requests.'],
+  PARENT_NOT_FOUND: [
+    400,
+    '上级部门不存在',
+    'The parent department does not exist. Choose an existing one, or 0 for the top level.',
+  ],
+  TENANT_PARENT_NOT_FOUND: [
+    400,
+    '上级租户不存在',
+    'The parent tenant does not exist. Leave tenantParent out for a child of your own tenant.',
+  ],
+  USER_DEPT_NOT_FOUND: [
+    400,
+    '用户的部门不存在：{deptIds}',
+    'These departments of the user do not exist in the tenant: {deptIds}.',
+  ],
+  WRONG_PASSWORD: [400, '旧密码错误', 'The old password is wrong.'],
+
+  NO_TOKEN: [
+    401,
+    '认证失败，无法访问系统资源',
+    'Log in first: this needs the header Authorization: Bearer <access token>.',
+  ],
+  INVALID_TOKEN: [401, '令牌无效，请重新登录', 'The access token is not valid. Log in again.'],
+  TOKEN_EXPIRED: [401, '令牌已过期，请刷新或重新登录', 'The access token has expired. Refresh it, or log in again.'],
+  SESSION_ENDED: [401, '会话已结束，请重新登录', 'The session has ended. Log in again.'],
+  USER_DELETED: [401, '用户已被删除', 'The user has been deleted.'],
+  TENANT_DELETED: [401, '租户已被删除', 'The tenant has been deleted.'],
+  LOGIN_FAILED: [401, '租户、用户名或密码错误', 'Tenant, user name or password is wrong.'],
+  REFRESH_REFUSED: [401, '刷新令牌无效或已过期，请重新登录', 'The refresh token is not valid any more. Log in again.'],
+
+  NOT_ALLOWED: [403, '没有访问权限，请联系管理员授权', 'You are not allowed to do this. Ask an administrator.'],
+  OTHER_TENANT: [
+    403,
+    '不能访问其他租户的数据',
+    'That tenant is not within your reach. Leave tenantId out to act in your own.',
+  ],
+  TENANT_PARENT_FORBIDDEN: [
+    403,
+    '上级租户不在您的管理范围内',
+    'The parent tenant is not within your reach: choose your own or one below it.',
+  ],
+  OWN_TENANT: [
+    403,
+    '不能修改或删除自己所属的租户，请联系上级租户的管理员',
+    'Nobody changes or deletes his own tenant. Ask an administrator of a tenant above.',
+  ],
+  USER_DISABLED: [403, '用户已被停用，请联系管理员', 'The user is disabled. Ask an administrator.'],
+  TENANT_DISABLED: [
+    403,
+    '租户已被停用，请联系管理员',
+    'The tenant, or one above it, is disabled. Ask its administrator.',
+  ],
+  TENANT_NOT_STARTED: [403, '租户服务尚未开始', "The service of the tenant, or of one above it, hasn't started yet."],
+  TENANT_ENDED: [
+    403,
+    '租户服务已到期，请联系管理员',
+    'The service of the tenant, or of one above it, has ended. Ask its administrator.',
+  ],
+
+  DEPT_NOT_FOUND: [404, '部门不存在', 'There is no such department.'],
+  TENANT_NOT_FOUND: [404, '租户不存在', 'There is no such tenant.'],
+  USER_NOT_FOUND: [404, '用户不存在', 'There is no such user.'],
+  PATH_NOT_FOUND: [404, '请求的路径不存在', 'There is nothing at this path. /docs shows what there is.'],
+  METHOD_NOT_ALLOWED: [
+    405,
+    '该路径不支持此方法，可用：{allowed}',
+    'This path does not take that method. It takes: {allowed}.',
+  ],
+  REQUEST_TIMEOUT: [408, '请求接收超时', 'The request took too long to arrive.'],
+
+  DEPT_HAS_CHILDREN: [
+    409,
+    '存在下级部门,不允许删除',
+    'The department has child departments. Move or delete them first.',
+  ],
+  DEPT_HAS_USERS: [409, '部门存在用户,不允许删除', 'The department has users. Move them first.'],
+  DEPT_CYCLE: [
+    409,
+    '上级部门不能是自己或自己的下级部门',
+    'A department cannot be below itself. Choose another parent.',
+  ],
+  PARENT_DISABLED: [409, '部门停用，不允许新增', 'The parent department is disabled. Enable it, or choose another.'],
+  TENANT_HAS_CHILDREN: [409, '存在下级租户,不允许删除', 'The tenant has child tenants. Move or delete them first.'],
+  TENANT_CYCLE: [409, '上级租户不能是自己或自己的下级租户', 'A tenant cannot be below itself. Choose another parent.'],
+  ACCOUNT_LIMIT: [
+    409,
+    '当前租户下用户名额不足，请联系管理员',
+    'The tenant has no account left. Ask for a higher accountCount, or delete a user.',
+  ],
+  USER_NAME_TAKEN: [409, '用户名已存在', 'The tenant has a user of that name already. Choose another name.'],
+  LAST_ADMINISTRATOR: [
+    409,
+    '不能删除、停用或降级租户的最后一个管理员',
+    'A tenant keeps an administrator: appoint another one first.',
+  ],
+  OWN_USER: [409, '不能删除当前登录用户', 'Nobody deletes himself. Ask another administrator.'],
+
+  BODY_TOO_LARGE: [413, '请求体超过 {limit} 字节', 'The body has more than {limit} bytes.'],
+  NOT_JSON: [415, '请求体必须是 application/json', 'The body must be JSON: send Content-Type: application/json.'],
+  TOO_MANY_LOGINS: [
+    429,
+    '登录失败次数过多，请 {seconds} 秒后再试',
+    'Too many failed logins. Try again in {seconds} seconds.',
+  ],
+  HEADERS_TOO_LARGE: [431, '请求地址或请求头过长', 'The address or the headers of the request are too long.'],
+
+  INTERNAL: [
+    500,
+    '系统内部错误，请联系管理员（请求编号 {requestId}）',
+    'Something failed on our side. Tell your administrator the request id {requestId}.',
+  ],
+  DATABASE_AWAY: [503, '数据库暂时不可用，请稍后重试', 'The database is away for the moment. Try again shortly.'],
+  TOO_BUSY: [503, '系统繁忙，请稍后重试', 'The service is busy. Try again shortly.'],
+} as const satisfies Record<string, readonly [status: number, zh: string, en: string]>;
+
+export type Reason = keyof typeof reasons;
+export type Language = 'zh' | 'en';
+/** A fact may read differently in each language. */
+export type Fact = string | number | readonly (string | number)[] | Record<Language, string>;
+
+/** Thrown to refuse. Only app.ts turns it into an answer. */
+export class Refusal extends Error {
+  readonly reason: Reason;
+  readonly facts: Record<string, Fact>;
+
+  constructor(reason: Reason, facts: Record<string, Fact>) {
+    super(reason);
+    this.reason = reason;
+    this.facts = facts;
+  }
+
+  get status(): number {
+    return reasons[this.reason][0];
+  }
+
+  text(language: Language): string {
+    const template = reasons[this.reason][language === 'en' ? 2 : 1];
+    return template.replace(/\{(\w+)\}/g, (_, name) => String(factIn(language, this.facts[name] ?? '')));
+  }
+
+  /** The facts as the answer carries them. */
+  data(language: Language): Record<string, unknown> {
+    const facts = Object.entries(this.facts).map(([name, fact]) => [name, factIn(language, fact)]);
+    return { reason: this.reason, ...Object.fromEntries(facts) };
+  }
+}
+
+const factIn = (language: Language, fact: Fact) => (typeof fact === 'object' && 'zh' in fact ? fact[language] : fact);
+
+/** `throw refuse('DEPT_HAS_CHILDREN', { deptIds })` */
+export const refuse = (reason: Reason, facts: Record<string, Fact> = {}) => new Refusal(reason, facts);

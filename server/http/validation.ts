@@ -1,0 +1,152 @@
+import { isUtf8 } from 'node:buffer';
+import { Ajv, type ErrorObject } from 'ajv';
+import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
+import { isCalendarDate, isLong, MAX_IDS } from './fields.ts';
+import { type Language, type Refusal, refuse } from './refusals.ts';
+
+/** Checks what comes in, before any rule sees it: JSON, text, schema. */
+export function checkInput(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    // Clients send the header with nothing behind it, on DELETE for one. Where a body is needed, it is missed below.
+    if (body.length === 0) return done(null, undefined);
+    if (!isUtf8(body)) return done(refuse('INVALID_UTF8'), undefined);
+    return parse(request, body.toString('utf8'), done);
+  });
+
+  // A path or a query is text too. Broken escapes would silently become other characters.
+  app.addHook('onRequest', async (request) => {
+    if (!isDecodable(request.url)) throw refuse('INVALID_UTF8');
+  });
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body && request.body === undefined) throw refuse('BODY_REQUIRED');
+    request.query = withoutEmpty(request.query as Record<string, unknown>);
+    for (const part of [request.params, request.query, request.body]) {
+      const field = findBrokenText(part);
+      if (field) throw refuse('INVALID_FIELD', { field, problem: problems.text });
+    }
+  });
+
+  const strict = makeAjv(false);
+  // Paths and queries are all text: there "20" is a number.
+  const lenient = makeAjv(true);
+  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? strict : lenient).compile(schema));
+}
+
+const makeAjv = (coerceTypes: boolean) =>
+  new Ajv({
+    coerceTypes,
+    strict: false,
+    verbose: true, // errors carry their schema, which may name its sentence
+    formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true },
+  });
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Front ends send `?status=` for a filter that isn't set. */
+const withoutEmpty = (query: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ''));
+
+/** The first text that PostgreSQL could not store unchanged: NUL, or half of a surrogate pair. */
+function findBrokenText(input: unknown): string | undefined {
+  // Not recursive: a body may be nested as deep as a megabyte of brackets.
+  const pending: [path: string, value: unknown][] = [['', input]];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const [path, value] = next;
+    if (typeof value === 'string') {
+      if (value.includes('\0') || !value.isWellFormed()) return path || 'body';
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        const name = path.length < 200 ? (path ? `${path}.${key}` : key) : path;
+        pending.push([name, inner]);
+      }
+    }
+  }
+  return undefined;
+}
+
+const problems = {
+  text: { zh: '包含 NUL 或不成对的代理字符', en: 'holds NUL or half a surrogate pair' },
+  long: {
+    zh: '必须是不超过 9007199254740991 的非负整数，或其数字文本',
+    en: 'must be a whole number from 0 to 9007199254740991, or its digits as text',
+  },
+  id: { zh: '必须是最多 19 位数字', en: 'must be digits, up to 19' },
+  ids: { zh: '必须是以逗号分隔的编号，每个最多 19 位数字', en: 'must be ids of up to 19 digits, separated by commas' },
+  menuIds: { zh: '必须是以逗号分隔的数字', en: 'must be numbers separated by commas' },
+  date: { zh: '必须是 YYYY-MM-DD 格式的真实日期', en: 'must be a date that exists, as YYYY-MM-DD' },
+  order: { zh: '不能早于 startTime', en: 'must not be before startTime' },
+  email: { zh: '不是有效的邮箱地址', en: 'is not an e-mail address' },
+  tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must be 6 to 18 digits' },
+  form: { zh: '格式不正确', en: 'has the wrong form' },
+} satisfies Record<string, Record<Language, string>>;
+
+/** For what a schema can't say. */
+export const invalid = (field: string, problem: keyof typeof problems): Refusal =>
+  refuse('INVALID_FIELD', { field, problem: problems[problem] });
+
+/** An id in a path. */
+export function pathId(text: string): string {
+  if (!/^\d{1,19}$/.test(text)) throw invalid('id', 'id');
+  return BigInt(text).toString();
+}
+
+/** Ids in a path, separated by commas; repeated ones count once. */
+export function pathIds(text: string): string[] {
+  const ids = text.split(',');
+  if (ids.some((id) => !/^\d{1,19}$/.test(id))) throw invalid('ids', 'ids');
+  const distinct = [...new Set(ids.map((id) => BigInt(id).toString()))];
+  if (distinct.length > MAX_IDS) throw refuse('TOO_MANY_IDS', { limit: MAX_IDS });
+  return distinct;
+}
+
+/** What the schema refused, as a sentence that names the field. */
+export function explain(errors: FastifySchemaValidationError[], part: string): Refusal {
+  const error = errors[0] as unknown as ErrorObject;
+  const path = error.instancePath.split('/').slice(1).join('.');
+  if (error.keyword === 'required') {
+    const missing = String(error.params.missingProperty);
+    return refuse('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });
+  }
+  return refuse('INVALID_FIELD', { field: path || part, problem: problemOf(error) });
+}
+
+function problemOf({ keyword, params, parentSchema }: ErrorObject): Record<Language, string> {
+  switch (keyword) {
+    case 'maxLength':
+      return { zh: `不能超过 ${params.limit} 个字符`, en: `must not have more than ${params.limit} characters` };
+    case 'minLength':
+      return { zh: `至少需要 ${params.limit} 个字符`, en: `must have at least ${params.limit} characters` };
+    case 'maxItems':
+      return { zh: `最多 ${params.limit} 项`, en: `must not have more than ${params.limit} items` };
+    case 'minItems':
+      return { zh: `至少 ${params.limit} 项`, en: `must have at least ${params.limit} items` };
+    case 'enum': {
+      const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null).join(', ');
+      return { zh: `只能是：${allowed}`, en: `must be one of: ${allowed}` };
+    }
+  }
+  const own = (parentSchema as { 'x-problem'?: keyof typeof problems } | undefined)?.['x-problem'];
+  if (own) return problems[own];
+  switch (keyword) {
+    case 'type': {
+      const type = String([params.type].flat().find((name) => name !== 'null'));
+      const zh = { string: '文本', integer: '整数', object: '对象', array: '数组', boolean: '布尔值' }[type];
+      return { zh: `必须是${zh ?? type}`, en: `must be of type ${type}` };
+    }
+    case 'minimum':
+      return { zh: `必须 ≥ ${params.limit}`, en: `must be ≥ ${params.limit}` };
+    case 'maximum':
+      return { zh: `必须 ≤ ${params.limit}`, en: `must be ≤ ${params.limit}` };
+    default:
+      return problems.form;
+  }
+}

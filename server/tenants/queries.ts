@@ -1,0 +1,147 @@
+import { long, type Tx } from '../../db/sql.ts';
+import type { Rows } from '../http/fields.ts';
+import type { HIDDEN_QUOTAS, QUOTAS, RULES } from './schema.ts';
+
+/** A tenant's own fields, as they are written. */
+export interface TenantFields {
+  tenantName: string | null;
+  startTime: string | null;
+  endTime: string | null;
+  contactUserName: string | null;
+  contactPhone: string | null;
+  companyName: string | null;
+  status: '0' | '1';
+  accountCount: number;
+  menuIds: string[];
+  quotas: Record<(typeof QUOTAS | typeof HIDDEN_QUOTAS)[number], number>;
+  rules: Record<(typeof RULES)[number], string | null>;
+}
+
+export interface TenantRow extends TenantFields {
+  id: string;
+  tenantId: string;
+  tenantParent: string | null;
+}
+
+const columns = (tx: Tx) => tx`
+  t.id::text, t.tenant_id as "tenantId", t.tenant_name as "tenantName", t.parent_id as "tenantParent",
+  to_char(t.start_date, 'YYYY-MM-DD') as "startTime", to_char(t.end_date, 'YYYY-MM-DD') as "endTime",
+  t.contact_user_name as "contactUserName", t.contact_phone as "contactPhone", t.company_name as "companyName",
+  t.status, t.account_count as "accountCount", t.menu_ids as "menuIds", t.quotas, t.rules`;
+
+/** Every statement here says under whom it looks: `path` holds the tenants above a tenant, and itself. */
+const under = (tx: Tx, callerTenant: string) => tx`t.path @> array[${callerTenant}::text] and t.del_flag = '0'`;
+
+export const readById = async (tx: Tx, callerTenant: string, id: string) => {
+  const [row] = await tx<TenantRow[]>`
+    select ${columns(tx)} from tenants t where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
+  return row;
+};
+
+export const readByCode = async (tx: Tx, callerTenant: string, tenantId: string) => {
+  const [row] = await tx<TenantRow[]>`
+    select ${columns(tx)} from tenants t where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
+  return row;
+};
+
+export const listTenants = async (
+  tx: Tx,
+  callerTenant: string,
+  filter: {
+    tenantName: string | null;
+    tenantId: string | null;
+    status: string | null;
+    tenantParent: string | null;
+    limit: number;
+    offset: number;
+  },
+): Promise<Rows<TenantRow>> => {
+  const { tenantName, tenantId, status, tenantParent } = filter;
+  const matches = tx`
+    ${under(tx, callerTenant)}
+    ${tenantName === null ? tx`` : tx`and strpos(lower(t.tenant_name), lower(${tenantName})) > 0`}
+    ${tenantId === null ? tx`` : tx`and t.tenant_id = ${tenantId}`}
+    ${status === null ? tx`` : tx`and t.status = ${status}`}
+    ${tenantParent === null ? tx`` : tx`and t.parent_id = ${tenantParent}`}`;
+  const [rows, [{ total }]] = await Promise.all([
+    tx<TenantRow[]>`
+      select ${columns(tx)} from tenants t where ${matches} order by t.id limit ${filter.limit} offset ${filter.offset}`,
+    tx<[{ total: number }]>`select count(*) as total from tenants t where ${matches}`,
+  ]);
+  return { rows, total };
+};
+
+/** Taken by every change of the shape of the tree of tenants. */
+export const lockTenantTree = (tx: Tx) => tx`select from tenant_tree for update`;
+
+/** Taken by whatever must not happen twice at once within a tenant: moves of departments, the count of accounts. */
+export const lockTenantRow = async (tx: Tx, tenantId: string) => {
+  const [row] = await tx<{ accountCount: number }[]>`
+    select account_count as "accountCount" from tenants t
+    where t.tenant_id = ${tenantId} and t.del_flag = '0' for no key update`;
+  return row;
+};
+
+/** Whether a code is a tenant's at all, also one that the caller may not see. */
+export const tenantExists = async (tx: Tx, tenantId: string): Promise<boolean> => {
+  const [row] = await tx<[{ exists: boolean }]>`
+    select tenant_standing(${tenantId}) not in ('unknown', 'deleted') as exists`;
+  return row.exists;
+};
+
+/** Undefined when the code is taken already, by a deleted tenant for one. */
+export const insertTenant = async (
+  tx: Tx,
+  { tenantId, parentId, by, fields }: { tenantId: string; parentId: string; by: string; fields: TenantFields },
+) => {
+  const [row] = await tx<{ id: string }[]>`
+    insert into tenants (tenant_id, id, parent_id, path, tenant_name, start_date, end_date, contact_user_name,
+      contact_phone, company_name, status, account_count, menu_ids, quotas, rules, create_by)
+    select ${tenantId}, next_tenant_id(), t.tenant_id, t.path || ${tenantId}::text, ${fields.tenantName},
+      ${fields.startTime}::date, ${fields.endTime}::date, ${fields.contactUserName}, ${fields.contactPhone},
+      ${fields.companyName}, ${fields.status}, ${fields.accountCount}::int, ${fields.menuIds}::text[],
+      ${tx.json(fields.quotas)}, ${tx.json(fields.rules)}, ${by}
+    from tenants t where t.tenant_id = ${parentId} and t.del_flag = '0'
+    on conflict (tenant_id) do nothing
+    returning id::text`;
+  return row?.id;
+};
+
+export const updateTenantFields = (tx: Tx, callerTenant: string, id: string, by: string, fields: TenantFields) => tx`
+  update tenants t set
+    tenant_name = ${fields.tenantName}, start_date = ${fields.startTime}::date, end_date = ${fields.endTime}::date,
+    contact_user_name = ${fields.contactUserName}, contact_phone = ${fields.contactPhone},
+    company_name = ${fields.companyName}, status = ${fields.status}, account_count = ${fields.accountCount},
+    menu_ids = ${fields.menuIds}::text[], quotas = ${tx.json(fields.quotas)}, rules = ${tx.json(fields.rules)},
+    update_by = ${by}, update_time = now()
+  where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
+
+/** Moves a tenant with all below it, deleted ones included: their codes and paths stay true. */
+export const moveTenant = async (tx: Tx, callerTenant: string, tenantId: string, parentId: string) => {
+  await tx`
+    update tenants t set
+      path = p.path || t.path[array_position(t.path, ${tenantId}::text):],
+      parent_id = case when t.tenant_id = ${tenantId} then p.tenant_id else t.parent_id end
+    from tenants p
+    where p.tenant_id = ${parentId} and p.path @> array[${callerTenant}::text]
+      and t.path @> array[${callerTenant}::text, ${tenantId}::text]`;
+};
+
+export const hasChildren = async (tx: Tx, tenantId: string): Promise<boolean> => {
+  const [row] = await tx<[{ found: boolean }]>`
+    select exists (select from tenants t where t.parent_id = ${tenantId} and t.del_flag = '0') as found`;
+  return row.found;
+};
+
+export const markDeleted = (tx: Tx, callerTenant: string, id: string, by: string) => tx`
+  update tenants t set del_flag = '2', update_by = ${by}, update_time = now()
+  where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
+
+/** Tenant 000000, which has no parent. True for the one start that made it. */
+export const insertRootTenant = async (tx: Tx, name: string, quotas: object, rules: object): Promise<boolean> => {
+  const rows = await tx`
+    insert into tenants (tenant_id, id, path, tenant_name, quotas, rules, create_by)
+    values ('000000', next_tenant_id(), array['000000'], ${name}, ${tx.json(quotas as never)}, ${tx.json(rules as never)}, 'system')
+    on conflict (tenant_id) do nothing returning 1`;
+  return rows.length > 0;
+};

@@ -1,0 +1,25 @@
+import type { Tx } from '../../db/sql.ts';
+import { enterTenant } from '../../db/tenancy.ts';
+import type { Caller } from '../auth/caller.ts';
+import { refuse } from '../http/refusals.ts';
+import { lockTenantRow, readByCode } from './queries.ts';
+
+/** What other domains ask of tenants. */
+
+/**
+ * Enters the tenant that an administrator says he acts in: his own, or one below it. From here on the transaction sees
+ * that tenant. One that doesn't exist is not told apart from one that isn't his.
+ */
+export async function enterReach(tx: Tx, caller: Caller, tenantId: string | null | undefined): Promise<string> {
+  if (tenantId == null || tenantId === caller.tenantId) return caller.tenantId;
+  if (!(await readByCode(tx, caller.tenantId, tenantId))) throw refuse('OTHER_TENANT');
+  await enterTenant(tx, tenantId);
+  return tenantId;
+}
+
+/** Locked until the transaction ends; tells the limit on accounts. Lock order: tenant, then ids ascending. */
+export async function lockTenant(tx: Tx, tenantId: string): Promise<{ accountCount: number }> {
+  const tenant = await lockTenantRow(tx, tenantId);
+  if (!tenant) throw refuse('TENANT_DELETED');
+  return tenant;
+}

@@ -1,0 +1,132 @@
+import type { App, Parts } from '../app.ts';
+import { readAs, writeAs } from '../auth/caller.ts';
+import { hashPassword } from '../auth/passwords.ts';
+import { created, ok } from '../http/envelope.ts';
+import { IdPath } from '../http/fields.ts';
+import { answers, guarded } from '../http/openapi.ts';
+import { refuse } from '../http/refusals.ts';
+import { pathId } from '../http/validation.ts';
+import { Tenant, TenantFilter, TenantInput, TenantPage, TenantUpdate } from './schema.ts';
+import { createTenant, listTenants, readTenant, removeTenant, updateTenant } from './tenants.ts';
+
+const path = '/system/tenant-api';
+const shared = { ...guarded, tags: ['Tenants'] };
+
+export function tenantRoutes(app: App, { db }: Parts): void {
+  app.post(
+    path,
+    {
+      schema: {
+        ...shared,
+        operationId: 'createTenant',
+        summary: 'Create a child tenant',
+        description:
+          'Administrators, below their own tenant. With `username` and `password`, its first administrator is made too.',
+        body: TenantInput,
+        response: answers('guarded', {
+          location: true,
+          reasons: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT', 'TOO_BUSY'],
+          body: true,
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { username, password } = request.body;
+      if (username != null && password == null) throw refuse('FIELD_REQUIRED', { field: 'password' });
+      if (username == null && password != null) throw refuse('FIELD_REQUIRED', { field: 'username' });
+      let passwordHash: string | undefined;
+      if (password != null) {
+        // Before the transaction, which would hold its locks meanwhile, and only for who may.
+        await readAs(db, request, 'administrator', async () => {});
+        passwordHash = await hashPassword(password);
+      }
+      const id = await writeAs(db, request, 'administrator', (tx, caller) =>
+        createTenant(tx, caller, request.body, passwordHash),
+      );
+      return created(reply, `${path}/${id}`);
+    },
+  );
+
+  app.get(
+    `${path}/list`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'listTenants',
+        summary: "List the caller's tenant and those below",
+        description: 'Administrators. Sorted by id, which is the order of creation.',
+        querystring: TenantFilter,
+        response: answers('guarded', { data: TenantPage, reasons: ['NOT_ALLOWED'] }),
+      },
+    },
+    async (request) =>
+      ok(await readAs(db, request, 'administrator', (tx, caller) => listTenants(tx, caller, request.query))),
+  );
+
+  app.get(
+    `${path}/:id`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readTenant',
+        summary: 'Read a tenant by its internal id',
+        description: 'Administrators: their own tenant and those below.',
+        params: IdPath,
+        response: answers('guarded', { data: Tenant, reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND'] }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      return ok(await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
+    },
+  );
+
+  app.put(
+    path,
+    {
+      schema: {
+        ...shared,
+        operationId: 'updateTenant',
+        summary: 'Replace a tenant, and move it',
+        description: 'Administrators of a tenant above it.',
+        body: TenantUpdate,
+        response: answers('guarded', {
+          reasons: [
+            'NOT_ALLOWED',
+            'OWN_TENANT',
+            'TENANT_NOT_FOUND',
+            'TENANT_PARENT_NOT_FOUND',
+            'TENANT_PARENT_FORBIDDEN',
+            'TENANT_CYCLE',
+          ], // prettier-ignore
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      await writeAs(db, request, 'administrator', (tx, caller) => updateTenant(tx, caller, request.body));
+      return ok(null);
+    },
+  );
+
+  app.delete(
+    `${path}/:id`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'deleteTenant',
+        summary: 'Delete a tenant',
+        description: 'Administrators of a tenant above it. Nobody of it gets in any more; its records are kept.',
+        params: IdPath,
+        response: answers('guarded', {
+          reasons: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      await writeAs(db, request, 'administrator', (tx, caller) => removeTenant(tx, caller, id));
+      return ok(null);
+    },
+  );
+}

@@ -1,0 +1,157 @@
+import { randomInt } from 'node:crypto';
+import type { Tx } from '../../db/sql.ts';
+import { enterTenant } from '../../db/tenancy.ts';
+import type { Caller } from '../auth/caller.ts';
+import { pageOf, type Rows } from '../http/fields.ts';
+import { refuse } from '../http/refusals.ts';
+import { invalid } from '../http/validation.ts';
+import { createFirstAdministrator } from '../users/users.ts';
+import {
+  hasChildren,
+  insertRootTenant,
+  insertTenant,
+  listTenants as listRows,
+  lockTenantTree,
+  markDeleted,
+  moveTenant,
+  readByCode,
+  readById,
+  type TenantFields,
+  type TenantRow,
+  tenantExists,
+  updateTenantFields,
+} from './queries.ts';
+import {
+  HIDDEN_QUOTAS,
+  QUOTAS,
+  RULES,
+  type Tenant,
+  type TenantFilter,
+  type TenantInput,
+  type TenantUpdate,
+} from './schema.ts';
+
+export const ROOT = '000000';
+
+/** `passwordHash`: of the first administrator, when there is to be one. */
+export async function createTenant(
+  tx: Tx,
+  caller: Caller,
+  input: TenantInput,
+  passwordHash: string | undefined,
+): Promise<string> {
+  const fields = fieldsOf(input);
+  await lockTenantTree(tx);
+  const parentId = input.tenantParent ?? caller.tenantId;
+  await refuseParentOutOfReach(tx, caller, parentId);
+  const { id, tenantId } = await insertWithNewCode(tx, { parentId, by: caller.userName, fields });
+  if (input.username != null && passwordHash) {
+    await enterTenant(tx, tenantId);
+    await createFirstAdministrator(tx, { tenantId, userName: input.username, passwordHash, by: caller.userName });
+  }
+  return id;
+}
+
+export async function readTenant(tx: Tx, caller: Caller, id: string): Promise<Tenant> {
+  return shown(await findTenant(tx, caller, id));
+}
+
+/** For /auth/me: what any user may know of his own tenant. */
+export async function readOwnTenant(tx: Tx, caller: Caller): Promise<Tenant> {
+  const row = await readByCode(tx, caller.tenantId, caller.tenantId);
+  if (!row) throw refuse('TENANT_DELETED');
+  return shown(row);
+}
+
+export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate): Promise<void> {
+  const fields = fieldsOf(input);
+  const { tenantParent } = input;
+  // Locked first: the tenant must still be within reach when it is written.
+  await lockTenantTree(tx);
+  const tenant = await findTenant(tx, caller, input.id);
+  refuseOwn(caller, tenant);
+  if (tenantParent != null && tenantParent !== tenant.tenantParent) {
+    await refuseParentOutOfReach(tx, caller, tenantParent);
+    if (await readByCode(tx, tenant.tenantId, tenantParent)) throw refuse('TENANT_CYCLE');
+    await moveTenant(tx, caller.tenantId, tenant.tenantId, tenantParent);
+  }
+  await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, fields);
+}
+
+export async function removeTenant(tx: Tx, caller: Caller, id: string): Promise<void> {
+  await lockTenantTree(tx);
+  const tenant = await findTenant(tx, caller, id);
+  refuseOwn(caller, tenant);
+  if (await hasChildren(tx, tenant.tenantId)) throw refuse('TENANT_HAS_CHILDREN');
+  await markDeleted(tx, caller.tenantId, id, caller.userName);
+}
+
+export async function listTenants(tx: Tx, caller: Caller, filter: TenantFilter): Promise<Rows<Tenant>> {
+  const { rows, total } = await listRows(tx, caller.tenantId, {
+    tenantName: filter.tenantName ?? null,
+    tenantId: filter.tenantId ?? null,
+    status: filter.status ?? null,
+    tenantParent: filter.tenantParent ?? null,
+    ...pageOf(filter),
+  });
+  return { rows: rows.map(shown), total };
+}
+
+/** At the first start of all. True when this start made it. */
+export const createRootTenant = (tx: Tx): Promise<boolean> => {
+  const { quotas, rules } = fieldsOf({});
+  return insertRootTenant(tx, 'Banyan', quotas, rules);
+};
+
+async function findTenant(tx: Tx, caller: Caller, id: string): Promise<TenantRow> {
+  const tenant = await readById(tx, caller.tenantId, id);
+  if (!tenant) throw refuse('TENANT_NOT_FOUND');
+  return tenant;
+}
+
+/** No one widens his own quotas. 000000 is only ever its own administrators' own. */
+function refuseOwn(caller: Caller, tenant: TenantRow): void {
+  if (tenant.tenantId === caller.tenantId) throw refuse('OWN_TENANT');
+}
+
+async function refuseParentOutOfReach(tx: Tx, caller: Caller, parentId: string): Promise<void> {
+  if (await readByCode(tx, caller.tenantId, parentId)) return;
+  throw refuse((await tenantExists(tx, parentId)) ? 'TENANT_PARENT_FORBIDDEN' : 'TENANT_PARENT_NOT_FOUND');
+}
+
+const TRIES_PER_LENGTH = 20;
+
+/** Random, so that a code tells nothing of others; six digits, and more once most of those are taken. */
+async function insertWithNewCode(tx: Tx, row: { parentId: string; by: string; fields: TenantFields }) {
+  for (let digits = 6; ; digits++) {
+    for (let tries = 0; tries < TRIES_PER_LENGTH; tries++) {
+      const tenantId = String(randomInt(10 ** digits)).padStart(digits, '0');
+      const id = await insertTenant(tx, { tenantId, ...row });
+      if (id) return { id, tenantId };
+    }
+  }
+}
+
+function fieldsOf(input: Omit<TenantInput, 'username' | 'password'>): TenantFields {
+  const { startTime = null, endTime = null, packageBo, quotaBo, ruleBo } = input;
+  if (startTime && endTime && endTime < startTime) throw invalid('endTime', 'order');
+  const quotas = [...QUOTAS, ...HIDDEN_QUOTAS].map((key) => [key, quotaBo?.[key] ?? 0]);
+  const rules = RULES.map((key) => [key, ruleBo?.[key] ?? null]);
+  return {
+    tenantName: input.tenantName ?? null,
+    startTime,
+    endTime,
+    contactUserName: input.contactUserName ?? null,
+    contactPhone: input.contactPhone ?? null,
+    companyName: input.companyName ?? null,
+    status: input.status ?? '0',
+    accountCount: input.accountCount ?? -1,
+    menuIds: [...new Set((packageBo?.menuIds ?? '').match(/\d+/g))],
+    quotas: Object.fromEntries(quotas),
+    rules: Object.fromEntries(rules),
+  };
+}
+
+function shown({ menuIds, quotas, rules, ...tenant }: TenantRow): Tenant {
+  return { ...tenant, packageBo: { menuIds: menuIds.join(', ') }, quotaBo: quotas, ruleBo: rules };
+}

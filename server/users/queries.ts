@@ -1,0 +1,155 @@
+import { long, type Tx } from '../../db/sql.ts';
+import type { Rows } from '../http/fields.ts';
+import type { User } from './schema.ts';
+
+/** A user's own fields, as they are written. */
+export interface UserFields {
+  nickName: string | null;
+  email: string | null;
+  phone: string | null;
+  status: '0' | '1';
+  administrator: boolean;
+}
+
+const columns = (tx: Tx) => tx`
+  u.user_id as "userId", u.tenant_id as "tenantId", u.user_name as "userName", u.nick_name as "nickName",
+  (select m.dept_id from user_departments m
+    where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.main) as "deptId",
+  array(select m.dept_id from user_departments m
+    where m.tenant_id = u.tenant_id and m.user_id = u.user_id and not m.main order by m.dept_id)::text[] as "deptIds",
+  u.email, u.phone, u.status, array[case when u.administrator then 'admin' else 'member' end] as roles,
+  u.create_by as "createBy", to_char(u.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
+  u.update_by as "updateBy", to_char(u.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
+
+export const readUser = async (tx: Tx, tenantId: string, userId: string) => {
+  const [row] = await tx<User[]>`
+    select ${columns(tx)} from users u
+    where u.tenant_id = ${tenantId} and u.user_id = ${long(userId)} and u.del_flag = '0'`;
+  return row && withNumbers(row);
+};
+
+export const listUsers = async (
+  tx: Tx,
+  tenantId: string,
+  filter: { userName: string | null; deptId: string | null; status: string | null; limit: number; offset: number },
+): Promise<Rows<User>> => {
+  const { userName, deptId, status } = filter;
+  const inDept = (id: string) => tx`and exists (
+    select from user_departments m
+    where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.dept_id = ${long(id)})`;
+  const matches = tx`
+    u.tenant_id = ${tenantId} and u.del_flag = '0'
+    ${userName === null ? tx`` : tx`and strpos(lower(u.user_name), lower(${userName})) > 0`}
+    ${deptId === null ? tx`` : inDept(deptId)}
+    ${status === null ? tx`` : tx`and u.status = ${status}`}`;
+  const [rows, [{ total }]] = await Promise.all([
+    tx<User[]>`
+      select ${columns(tx)} from users u where ${matches}
+      order by u.user_id limit ${filter.limit} offset ${filter.offset}`,
+    tx<[{ total: number }]>`select count(*) as total from users u where ${matches}`,
+  ]);
+  return { rows: rows.map(withNumbers), total };
+};
+
+/** The driver reads arrays of bigint as text. */
+const withNumbers = (user: User): User => ({ ...user, deptIds: user.deptIds.map(Number) });
+
+export interface LoginRow {
+  userId: number;
+  userName: string;
+  passwordHash: string;
+  status: string;
+  delFlag: string;
+}
+
+const loginColumns = (tx: Tx) => tx`
+  select user_id as "userId", user_name as "userName", password_hash as "passwordHash", status, del_flag as "delFlag"
+  from users`;
+
+export const findByKey = async (tx: Tx, tenantId: string, userKey: string) => {
+  const [row] = await tx<LoginRow[]>`
+    ${loginColumns(tx)} where tenant_id = ${tenantId} and user_key = ${userKey} and del_flag = '0'`;
+  return row;
+};
+
+export const findById = async (tx: Tx, tenantId: string, userId: string) => {
+  const [row] = await tx<LoginRow[]>`
+    ${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${long(userId)}`;
+  return row;
+};
+
+/** Locked in the order of ids. */
+export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
+  { userId: number; userName: string; administrator: boolean; status: string }[]
+>`
+  select user_id as "userId", user_name as "userName", administrator, status from users
+  where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[]) and del_flag = '0'
+  order by user_id for update`;
+
+/** Stops counting at `enough`: a large tenant is not counted through for each new user. */
+export const countUsers = async (tx: Tx, tenantId: string, enough: number): Promise<number> => {
+  const [row] = await tx<[{ count: number }]>`
+    select count(*) from (
+      select from users where tenant_id = ${tenantId} and del_flag = '0' limit ${enough}
+    ) counted`;
+  return row.count;
+};
+
+export const hasOtherAdministrator = async (tx: Tx, tenantId: string, exceptIds: string[]): Promise<boolean> => {
+  const [row] = await tx<[{ found: boolean }]>`
+    select exists (
+      select from users where tenant_id = ${tenantId} and administrator and status = '0' and del_flag = '0'
+        and user_id <> all(${exceptIds.map(long)}::bigint[])
+    ) as found`;
+  return row.found;
+};
+
+export const insertUser = async (
+  tx: Tx,
+  user: UserFields & { tenantId: string; userName: string; userKey: string; passwordHash: string; by: string },
+): Promise<number> => {
+  const [row] = await tx<[{ userId: number }]>`
+    insert into users (tenant_id, user_name, user_key, nick_name, email, phone, status, administrator, password_hash,
+      create_by)
+    values (${user.tenantId}, ${user.userName}, ${user.userKey}, ${user.nickName}, ${user.email}, ${user.phone},
+      ${user.status}, ${user.administrator}, ${user.passwordHash}, ${user.by})
+    returning user_id as "userId"`;
+  return row.userId;
+};
+
+export const updateUser = (
+  tx: Tx,
+  user: UserFields & { tenantId: string; userId: string; userName: string; userKey: string; by: string },
+) => tx`
+  update users set
+    user_name = ${user.userName}, user_key = ${user.userKey}, nick_name = ${user.nickName}, email = ${user.email},
+    phone = ${user.phone}, status = ${user.status}, administrator = ${user.administrator}, update_by = ${user.by},
+    update_time = now()
+  where tenant_id = ${user.tenantId} and user_id = ${long(user.userId)}`;
+
+export const updatePassword = (tx: Tx, tenantId: string, userId: string, passwordHash: string, by: string) => tx`
+  update users set password_hash = ${passwordHash}, update_by = ${by}, update_time = now()
+  where tenant_id = ${tenantId} and user_id = ${long(userId)} and del_flag = '0'`;
+
+export const markDeleted = (tx: Tx, tenantId: string, userIds: string[], by: string) => tx`
+  update users set del_flag = '2', update_by = ${by}, update_time = now()
+  where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[])`;
+
+export const insertMemberships = (
+  tx: Tx,
+  at: { tenantId: string; userId: string },
+  { deptId, deptIds }: { deptId: string | null; deptIds: string[] },
+) => tx`
+  insert into user_departments (tenant_id, user_id, dept_id, main)
+  select ${at.tenantId}, ${at.userId}, id, id is not distinct from ${deptId}::bigint
+  from unnest(${deptIds}::bigint[]) as id`;
+
+export const deleteMemberships = (tx: Tx, tenantId: string, userIds: string[]) => tx`
+  delete from user_departments where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[])`;
+
+export const deptsWithUsers = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
+  const rows = await tx<{ deptId: number }[]>`
+    select distinct dept_id as "deptId" from user_departments
+    where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) order by 1`;
+  return rows.map(({ deptId }) => String(deptId));
+};

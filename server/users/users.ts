@@ -1,0 +1,160 @@
+import { codeOf, type Tx } from '../../db/sql.ts';
+import type { Caller } from '../auth/caller.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
+import { holdDepartments } from '../departments/departments.ts';
+import { idOf, pageOf, type Rows, shownIds } from '../http/fields.ts';
+import { refuse } from '../http/refusals.ts';
+import { enterReach, lockTenant } from '../tenants/reach.ts';
+import {
+  countUsers,
+  deleteMemberships,
+  findById,
+  findByKey,
+  hasOtherAdministrator,
+  insertMemberships,
+  insertUser,
+  type LoginRow,
+  listUsers as listRows,
+  lockUsers,
+  markDeleted,
+  readUser as readRow,
+  type UserFields,
+  updatePassword,
+  updateUser as updateRow,
+} from './queries.ts';
+import type { User, UserFilter, UserInput, UserUpdate } from './schema.ts';
+
+/** A user name as it is compared: however its letters are cased or composed. */
+export const keyOf = (userName: string): string => userName.normalize('NFKC').toLowerCase();
+
+export async function createUser(tx: Tx, caller: Caller, input: UserInput, passwordHash: string): Promise<number> {
+  const tenantId = await enterReach(tx, caller, input.tenantId);
+  await refuseBeyondLimit(tx, tenantId);
+  const depts = await holdUserDepartments(tx, tenantId, input);
+  const userName = input.userName;
+  const user = { tenantId, userName, userKey: keyOf(userName), passwordHash, by: caller.userName, ...fieldsOf(input) };
+  const userId = await insertUser(tx, user).catch(refuseTakenName);
+  await insertMemberships(tx, { tenantId, userId: String(userId) }, depts);
+  return userId;
+}
+
+/** Made with its tenant, in the same transaction. */
+export async function createFirstAdministrator(
+  tx: Tx,
+  first: { tenantId: string; userName: string; passwordHash: string; by: string },
+): Promise<void> {
+  await refuseBeyondLimit(tx, first.tenantId);
+  await insertUser(tx, { ...first, userKey: keyOf(first.userName), ...fieldsOf({ roles: ['admin'] }) });
+}
+
+/** Administrators read any user within reach; a user reads himself. */
+export async function readUser(tx: Tx, caller: Caller, userId: string, inTenant: string | undefined): Promise<User> {
+  const himself = userId === caller.userId && (inTenant === undefined || inTenant === caller.tenantId);
+  if (!caller.administrator && !himself) throw refuse('NOT_ALLOWED');
+  const tenantId = await enterReach(tx, caller, inTenant);
+  const user = await readRow(tx, tenantId, userId);
+  if (!user) throw refuse('USER_NOT_FOUND');
+  return user;
+}
+
+export const readOwnUser = (tx: Tx, caller: Caller): Promise<User> => readUser(tx, caller, caller.userId, undefined);
+
+/** `passwordHash` undefined: the password stays. */
+export async function updateUser(
+  tx: Tx,
+  caller: Caller,
+  input: UserUpdate,
+  passwordHash: string | undefined,
+): Promise<void> {
+  const tenantId = await enterReach(tx, caller, input.tenantId);
+  const userId = idOf(input.userId);
+  // Locked first: two administrators could each be demoted while the other is still there.
+  await lockTenant(tx, tenantId);
+  const [user] = await lockUsers(tx, tenantId, [userId]);
+  if (!user) throw refuse('USER_NOT_FOUND');
+  const fields = fieldsOf(input);
+  if (!fields.administrator || fields.status !== '0') await refuseLastAdministrator(tx, tenantId, [user]);
+  const depts = await holdUserDepartments(tx, tenantId, input);
+  const userName = input.userName ?? user.userName;
+  const by = caller.userName;
+  await updateRow(tx, { tenantId, userId, userName, userKey: keyOf(userName), by, ...fields }).catch(refuseTakenName);
+  await deleteMemberships(tx, tenantId, [userId]);
+  await insertMemberships(tx, { tenantId, userId }, depts);
+  if (passwordHash) await updatePassword(tx, tenantId, userId, passwordHash, by);
+  if (passwordHash || fields.status !== '0') await endSessionsOf(tx, tenantId, [userId]);
+}
+
+export async function removeUsers(
+  tx: Tx,
+  caller: Caller,
+  userIds: string[],
+  inTenant: string | undefined,
+): Promise<void> {
+  const tenantId = await enterReach(tx, caller, inTenant);
+  if (tenantId === caller.tenantId && userIds.includes(caller.userId)) throw refuse('OWN_USER');
+  await lockTenant(tx, tenantId);
+  const users = await lockUsers(tx, tenantId, userIds);
+  const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
+  if (missing.length > 0) throw refuse('USER_NOT_FOUND', { userIds: shownIds(missing) });
+  await refuseLastAdministrator(tx, tenantId, users);
+  await markDeleted(tx, tenantId, userIds, caller.userName);
+  await deleteMemberships(tx, tenantId, userIds);
+  await endSessionsOf(tx, tenantId, userIds);
+}
+
+export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Promise<Rows<User>> {
+  const tenantId = await enterReach(tx, caller, filter.tenantId);
+  return listRows(tx, tenantId, {
+    userName: filter.userName ?? null,
+    deptId: filter.deptId === undefined ? null : idOf(filter.deptId),
+    status: filter.status ?? null,
+    ...pageOf(filter),
+  });
+}
+
+/** For logins: by name, or by id when a session names it. */
+export const findLogin = (
+  tx: Tx,
+  tenantId: string,
+  by: { key: string } | { id: string },
+): Promise<LoginRow | undefined> => ('key' in by ? findByKey(tx, tenantId, by.key) : findById(tx, tenantId, by.id));
+
+export const setPassword = (tx: Tx, { tenantId, userId, userName }: Caller, passwordHash: string) =>
+  updatePassword(tx, tenantId, userId, passwordHash, userName);
+
+/** Counted under the tenant's lock: of many who come at once, only as many as there is room for get in. */
+async function refuseBeyondLimit(tx: Tx, tenantId: string): Promise<void> {
+  const { accountCount } = await lockTenant(tx, tenantId);
+  if (accountCount === -1) return;
+  if ((await countUsers(tx, tenantId, accountCount)) >= accountCount) throw refuse('ACCOUNT_LIMIT', { accountCount });
+}
+
+/** Under the tenant's lock. `users` are about to cease to be administrators. */
+async function refuseLastAdministrator(
+  tx: Tx,
+  tenantId: string,
+  users: readonly { userId: number; administrator: boolean; status: string }[],
+): Promise<void> {
+  const losing = users.filter((user) => user.administrator && user.status === '0').map((user) => String(user.userId));
+  if (losing.length > 0 && !(await hasOtherAdministrator(tx, tenantId, losing))) throw refuse('LAST_ADMINISTRATOR');
+}
+
+async function holdUserDepartments(tx: Tx, tenantId: string, input: Pick<UserUpdate, 'deptId' | 'deptIds'>) {
+  const deptId = input.deptId == null ? null : idOf(input.deptId);
+  const deptIds = [...new Set([...(deptId ? [deptId] : []), ...(input.deptIds ?? []).map(idOf)])];
+  const { missing } = await holdDepartments(tx, tenantId, deptIds);
+  if (missing.length > 0) throw refuse('USER_DEPT_NOT_FOUND', { deptIds: shownIds(missing) });
+  return { deptId, deptIds };
+}
+
+function refuseTakenName(error: unknown): never {
+  throw codeOf(error) === '23505' ? refuse('USER_NAME_TAKEN') : error;
+}
+
+const fieldsOf = (input: Partial<Omit<UserInput, 'userName' | 'password'>>): UserFields => ({
+  nickName: input.nickName ?? null,
+  email: input.email ?? null,
+  phone: input.phone ?? null,
+  status: input.status ?? '0',
+  administrator: input.roles?.includes('admin') ?? false,
+});
