@@ -16,6 +16,7 @@ export function build({ always = false } = {}) {
     console.error('The compiler is missing: run npm ci first (without --omit=dev).');
     process.exit(1);
   }
+  console.error('Compiling …');
   // What was compiled from a source that is gone must not live on.
   fs.rmSync(path.join(root, 'dist'), { recursive: true, force: true });
   const { status } = spawnSync(process.execPath, [compiler, '-p', root], { stdio: ['ignore', 2, 2] });

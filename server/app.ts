@@ -61,13 +61,14 @@ export async function buildApp(parts: Parts): Promise<App> {
     },
     clientErrorHandler: answerBrokenRequest,
     forceCloseConnections: 'idle',
+    // While it stops, what still comes over open connections is answered as ever.
+    return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   const allowedAt = watchRoutes(app);
   checkInput(app);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
   });
   app.addHook('onResponse', async (request, reply) => {
     const ms = Math.round(reply.elapsedTime * 10) / 10;

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
 import { insertKey, readKeys } from './queries.ts';
 
 export interface SigningKey {
   keyId: string;
-  secret: Uint8Array;
+  secret: KeyObject;
 }
 
 export interface Keyring {
@@ -22,11 +22,12 @@ export function makeKeyring(db: Database): Keyring {
   let loaded = 0;
   async function load() {
     loaded = Date.now();
-    keys = await readKeys(db.sql);
-    if (keys.length === 0) {
+    let rows = await readKeys(db.sql);
+    if (rows.length === 0) {
       await insertKey(db.sql, randomBytes(32));
-      keys = await readKeys(db.sql);
+      rows = await readKeys(db.sql);
     }
+    keys = rows.map(({ keyId, secret }) => ({ keyId, secret: createSecretKey(secret) }));
   }
   return {
     async signing() {

@@ -1,6 +1,5 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import { long } from '../../db/sql.ts';
-import type { SigningKey } from './keys.ts';
 import type { Token } from './tokens.ts';
 
 export type Standing = 'in service' | 'disabled' | 'not started' | 'ended' | 'deleted' | 'unknown';
@@ -123,7 +122,7 @@ export const trustAddress = (tx: Tx, at: { tenantId: string; userKey: string; ad
   values (${at.tenantId}, ${at.userKey}, ${at.address}, true)
   on conflict (tenant_id, user_key, address) do update set failures = 0, closed = '-infinity', trusted = true, seen = now()`;
 
-export const readKeys = (sql: Sql) => sql<SigningKey[]>`
+export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer }[]>`
   select key_id as "keyId", secret from signing_keys order by create_time desc`;
 
 export const insertKey = (sql: Sql, secret: Buffer) => sql`

@@ -52,6 +52,7 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
   const problem = /application\/problem\+json/.test(request.headers.accept ?? '');
   return reply
     .code(config.errorStatus === '200' ? 200 : refusal.status)
+    .header('x-request-id', request.id)
     .header('content-language', language === 'en' ? 'en' : 'zh-CN')
     .type(`application/${problem ? 'problem+json' : 'json'}; charset=utf-8`)
     .send(JSON.stringify(problem ? asProblem(refusal, language, request.id) : asEnvelope(refusal, language)));

@@ -3,8 +3,8 @@ import type { Language } from './refusals.ts';
 
 /** Chinese, unless the caller prefers English: by Accept-Language, or as RuoYi's front ends say it, content-language. */
 export function languageOf(headers: IncomingHttpHeaders): Language {
-  const ruoyi = headers['content-language'];
-  if (typeof ruoyi === 'string') return /^en\b|^en_/i.test(ruoyi) ? 'en' : 'zh';
+  const ruoyi = /^(en|zh)(?![a-z])/i.exec(headers['content-language'] ?? '')?.[1]?.toLowerCase();
+  if (ruoyi) return ruoyi as Language;
   const wishes = (headers['accept-language'] ?? '')
     .split(',')
     .map((part) => {

@@ -8,6 +8,7 @@ import { type Reason, reasons } from './refusals.ts';
 /** The document at /openapi.json is made from the schemas that validate; /docs shows it, offline. */
 export async function describeInterface(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
+    transformObject: (document) => ('openapiObject' in document ? withoutOurNotes(document.openapiObject) : {}),
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -40,6 +41,10 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }
+
+/** `x-problem` is between our schemas and validation.ts. */
+const withoutOurNotes = <T>(document: T): T =>
+  JSON.parse(JSON.stringify(document, (key, value) => (key === 'x-problem' ? undefined : value)));
 
 const introduction = `
 Every answer is the envelope \`{code, msg, data}\`. Success is \`200\` and \`操作成功\`. A refusal carries its HTTP status
