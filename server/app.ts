@@ -94,6 +94,10 @@ export async function buildApp(parts: Parts): Promise<App> {
   await app.register(async (scope) => {
     const guarded = scope as App;
     guarded.decorateRequest('token', null as unknown as Token);
+    guarded.decorateRequest('replayed', false);
+    guarded.addHook('onSend', async (request, reply) => {
+      if (request.replayed) reply.header('idempotent-replayed', 'true');
+    });
     guarded.addHook('onRequest', async (request) => {
       request.token = await readBearer(keys, request.headers.authorization);
     });

@@ -103,15 +103,14 @@ export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
   return { user, roles: user.roles, tenant };
 }
 
-/** Guarded like a login: a stolen token must not be enough to find the password. */
-export function changePassword(
+/** Guarded like a login: a stolen token must not be enough to find the password. Gives the hash of the new one. */
+export function checkPasswordChange(
   db: Database,
-  caller: Caller,
+  { tenantId, userId, userName }: Caller,
   address: string,
   { oldPassword, newPassword }: PasswordChange,
-): Promise<void> {
-  const { tenantId, userId, sessionId } = caller;
-  const attempt: Attempt = { tenantId, userKey: keyOf(caller.userName), address };
+): Promise<string> {
+  const attempt: Attempt = { tenantId, userKey: keyOf(userName), address };
   return inLane(attempt, async () => {
     const user = await readInTenant(db, tenantId, async (tx) => {
       await refuseGuessing(tx, attempt);
@@ -121,11 +120,12 @@ export function changePassword(
       await rememberFailure(db, attempt);
       throw refuse('WRONG_PASSWORD');
     }
-    const passwordHash = await hashPassword(newPassword);
-    await writeInTenant(db, tenantId, async (tx) => {
-      await setPassword(tx, caller, passwordHash);
-      // Whoever may have known the old one is out; he who changed it stays.
-      await endSessionsOf(tx, tenantId, [userId], sessionId);
-    });
+    return hashPassword(newPassword);
   });
+}
+
+export async function changePassword(tx: Tx, caller: Caller, passwordHash: string): Promise<void> {
+  await setPassword(tx, caller, passwordHash);
+  // Whoever may have known the old one is out; he who changed it stays.
+  await endSessionsOf(tx, caller.tenantId, [caller.userId], caller.sessionId);
 }

@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
 import { readInTenant, writeInTenant } from '../../db/tenancy.ts';
 import { refuse } from '../http/refusals.ts';
+import { type Outcome, once, type Repeatable, recall, repeatableOf } from './idempotency.ts';
 import { type CallerRow, readCaller, type Standing } from './queries.ts';
 import type { Token } from './tokens.ts';
 
@@ -20,11 +21,58 @@ type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
  * An operation: one transaction in the caller's tenant. Who he is and whether he may is read inside it, so a user or
  * tenant that was shut out a moment ago gets no further, and no rule runs without a caller.
  */
-export const writeAs = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
-  writeInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
-
 export const readAs = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
   readInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
+
+/** The same for writing; done once, however often it is repeated with the same Idempotency-Key. */
+export const writeAs = async <T>(db: Database, request: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
+  write(db, request, who, await repeatableOf(request), work);
+
+/**
+ * The same with slow work to do before: hashing, which must not hold a transaction and its locks meanwhile. It is done
+ * only for who may, and not for a request that was answered already.
+ */
+export async function writeAfter<P, T>(
+  db: Database,
+  request: FastifyRequest,
+  who: Who,
+  prepare: (caller: Caller) => Promise<P>,
+  work: (tx: Tx, caller: Caller, prepared: P) => Promise<T>,
+): Promise<T> {
+  const repeatable = await repeatableOf(request);
+  const { caller, kept } = await readAs(db, request, who, async (tx, caller) => ({
+    caller,
+    kept: repeatable && (await recall<T>(tx, caller, repeatable)),
+  }));
+  if (kept) return told({ ...kept, replayed: true }, request);
+  const prepared = await prepare(caller);
+  return write(db, request, who, repeatable, (tx, caller) => work(tx, caller, prepared));
+}
+
+async function write<T>(
+  db: Database,
+  request: FastifyRequest,
+  who: Who,
+  repeatable: Repeatable | undefined,
+  work: Work<T>,
+): Promise<T> {
+  const { token } = request;
+  if (!repeatable) {
+    return writeInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
+  }
+  // A refusal is kept as well, so it is thrown only after the transaction.
+  const outcome = await writeInTenant(db, token.tenantId, async (tx) => {
+    const caller = await nameCaller(tx, token, who);
+    return once(tx, token, repeatable, (inner) => work(inner, caller));
+  });
+  return told(outcome, request);
+}
+
+function told<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
+  request.replayed = outcome.replayed;
+  if ('refusal' in outcome) throw outcome.refusal;
+  return outcome.result;
+}
 
 async function nameCaller(tx: Tx, token: Token, who: Who): Promise<Caller> {
   const [row] = await readCaller(tx, token);
@@ -61,5 +109,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Of a guarded operation: what the access token says. */
     token: Token;
+    /** Told again from what an earlier request with the same Idempotency-Key came to. */
+    replayed: boolean;
   }
 }

@@ -27,6 +27,10 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, cost));
 
+/** The same password and salt give the same text, as slowly. */
+export const hashRepeatably = (password: string, salt: Buffer): Promise<string> =>
+  inTurn(() => hash(password, { ...cost, salt }));
+
 /** Where there is nothing to compare with, the same work is done: who guesses names learns nothing from the time. */
 export async function isPassword(stored: string | undefined, password: string): Promise<boolean> {
   const against = stored ?? (await nobodysHash());

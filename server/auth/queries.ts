@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import { long } from '../../db/sql.ts';
+import type { Repeatable } from './idempotency.ts';
 import type { Token } from './tokens.ts';
 
 export type Standing = 'in service' | 'disabled' | 'not started' | 'ended' | 'deleted' | 'unknown';
@@ -127,3 +128,43 @@ export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer }[]>`
 
 export const insertKey = (sql: Sql, secret: Buffer) => sql`
   insert into signing_keys (secret) select ${secret} where not exists (select from signing_keys)`;
+
+export interface KeptAnswer {
+  result: unknown;
+  /** Reason and facts, as idempotency.ts wrote them. */
+  refusal: unknown;
+}
+
+/** True when the key is ours to use: new, or a day old. Waits for whoever uses it at this moment. */
+export const claimKey = async (
+  tx: Tx,
+  { tenantId, userId }: Token,
+  { key, fingerprint }: Repeatable,
+): Promise<boolean> => {
+  const rows = await tx`
+    insert into idempotency_keys as k (tenant_id, user_id, key, fingerprint)
+    values (${tenantId}, ${userId}, ${key}, ${fingerprint})
+    on conflict (tenant_id, user_id, key) do update
+      set fingerprint = excluded.fingerprint, result = null, refusal = null, create_time = now()
+      where k.create_time <= now() - interval '24 hours'
+    returning 1`;
+  return rows.length > 0;
+};
+
+export const readKept = async (tx: Tx, { tenantId, userId }: Token, key: string) => {
+  const [row] = await tx<(KeptAnswer & { fingerprint: Buffer })[]>`
+    select fingerprint, result, refusal from idempotency_keys
+    where tenant_id = ${tenantId} and user_id = ${userId} and key = ${key} and create_time > now() - interval '24 hours'`;
+  return row;
+};
+
+export const keepAnswer = (tx: Tx, { tenantId, userId }: Token, key: string, { result, refusal }: KeptAnswer) => tx`
+  update idempotency_keys set result = ${tx.json(result as never)}, refusal = ${refusal ? tx.json(refusal as never) : null}
+  where tenant_id = ${tenantId} and user_id = ${userId} and key = ${key}`;
+
+/** A few at a time, by whoever comes: the table stays as large as a day's use. */
+export const dropOldKeys = (tx: Tx, tenantId: string) => tx`
+  delete from idempotency_keys where (tenant_id, user_id, key) in (
+    select tenant_id, user_id, key from idempotency_keys
+    where tenant_id = ${tenantId} and create_time <= now() - interval '24 hours'
+    limit 20 for update skip locked)`;

@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
 import { ok } from '../http/envelope.ts';
 import { answers, guarded } from '../http/openapi.ts';
-import { type AuthParts, changePassword, logIn, logOut, readMe, refresh } from './auth.ts';
-import { readAs, writeAs } from './caller.ts';
+import { writeHeaders } from '../http/preconditions.ts';
+import { type AuthParts, changePassword, checkPasswordChange, logIn, logOut, readMe, refresh } from './auth.ts';
+import { readAs, writeAfter, writeAs } from './caller.ts';
 import { addressKey } from './guesses.ts';
 import { Login, Me, PasswordChange, Refresh, Tokens } from './schema.ts';
 
@@ -75,6 +76,7 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
         ...guarded,
         tags,
         operationId: 'logOut',
+        headers: writeHeaders,
         summary: 'End this session',
         description: 'Its access token and its refresh token stop working at once.',
         response: answers('guarded', {}),
@@ -109,13 +111,20 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
         operationId: 'changePassword',
         summary: 'Change my password',
         description: "The user's other sessions end.",
+        headers: writeHeaders,
         body: PasswordChange,
         response: answers('guarded', { reasons: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS', 'TOO_BUSY'], body: true }),
       },
     },
     async (request) => {
-      const caller = await readAs(db, request, 'user', async (_tx, caller) => caller);
-      await changePassword(db, caller, addressKey(request.ip), request.body);
+      const address = addressKey(request.ip);
+      await writeAfter(
+        db,
+        request,
+        'user',
+        (caller) => checkPasswordChange(db, caller, address, request.body),
+        changePassword,
+      );
       return ok(null);
     },
   );

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
 import { idOf, pageOf, type Rows, shownIds } from '../http/fields.ts';
+import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { lockTenant } from '../tenants/reach.ts';
 import { departmentsWithUsers } from '../users/memberships.ts';
@@ -27,19 +28,25 @@ export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput)
   return insertDept(tx, caller.tenantId, caller.userName, { ...fieldsOf(input), parentId });
 }
 
-export async function readDepartment(tx: Tx, caller: Caller, deptId: string, includeDeleted: boolean): Promise<Dept> {
+export async function readDepartment(
+  tx: Tx,
+  caller: Caller,
+  deptId: string,
+  includeDeleted: boolean,
+): Promise<Tagged<Dept>> {
   const dept = await readDept(tx, caller.tenantId, deptId, includeDeleted);
   if (!dept) throw refuse('DEPT_NOT_FOUND');
-  return dept;
+  return { data: dept, etag: etagOf(dept) };
 }
 
-export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate): Promise<void> {
+export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate, ifMatch: IfMatch): Promise<void> {
   refuseOtherTenant(caller, input.tenantId);
   const { tenantId, userName } = caller;
   const deptId = idOf(input.deptId);
   // The place in the tree changes only when it is sent: forgetting it must not move a branch.
   const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
   const fields = { ...fieldsOf(input), parentId };
+  await refuseChangedDept(tx, tenantId, deptId, ifMatch);
   const stayed = await updateDept(tx, tenantId, deptId, userName, fields, { move: false });
   if (stayed) return;
   if (parentId === undefined) throw refuse('DEPT_NOT_FOUND');
@@ -66,7 +73,13 @@ async function moveDepartment(
   await updateDept(tx, tenantId, deptId, userName, fields, { move: true });
 }
 
-export async function removeDepartments(tx: Tx, { tenantId, userName }: Caller, deptIds: string[]): Promise<void> {
+export async function removeDepartments(
+  tx: Tx,
+  { tenantId, userName }: Caller,
+  deptIds: string[],
+  ifMatch: IfMatch,
+): Promise<void> {
+  for (const deptId of deptIds) await refuseChangedDept(tx, tenantId, deptId, ifMatch);
   const found = await lockDepts(tx, tenantId, deptIds);
   const missing = deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
   if (missing.length > 0) throw refuse('DEPT_NOT_FOUND', { deptIds: shownIds(missing) });
@@ -96,6 +109,16 @@ async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promi
   const [parent] = await holdDepts(tx, tenantId, [parentId]);
   if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownIds([parentId]) });
   if (parent.status !== '0') throw refuse('PARENT_DISABLED');
+}
+
+/** The tree is locked too: `ancestors` is part of what was read, and somebody may move the branch. */
+async function refuseChangedDept(tx: Tx, tenantId: string, deptId: string, ifMatch: IfMatch): Promise<void> {
+  if (!ifMatch) return;
+  await lockTenant(tx, tenantId);
+  await lockDepts(tx, tenantId, [deptId]);
+  const dept = await readDept(tx, tenantId, deptId, false);
+  if (!dept) throw refuse('DEPT_NOT_FOUND');
+  refuseChanged(ifMatch, etagOf(dept));
 }
 
 /** Never silently rewritten: who names another tenant means something else than he would get. */

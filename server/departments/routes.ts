@@ -4,6 +4,7 @@ import { readAs, writeAs } from '../auth/caller.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
+import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { pathId, pathIds } from '../http/validation.ts';
 import {
   createDepartment,
@@ -26,6 +27,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         operationId: 'createDepartment',
         summary: 'Create a department',
         description: 'Administrators.',
+        headers: writeHeaders,
         body: DeptInput,
         response: answers('guarded', {
           location: true,
@@ -70,13 +72,16 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         querystring: Type.Object({
           includeDeleted: Type.Optional(Type.Boolean({ default: false, description: 'Show it also when deleted' })),
         }),
-        response: answers('guarded', { data: Dept, reasons: ['DEPT_NOT_FOUND'] }),
+        response: answers('guarded', { data: Dept, etag: true, reasons: ['DEPT_NOT_FOUND'] }),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const id = pathId(request.params.id);
       const { includeDeleted = false } = request.query;
-      return ok(await readAs(db, request, 'user', (tx, caller) => readDepartment(tx, caller, id, includeDeleted)));
+      return okTagged(
+        reply,
+        await readAs(db, request, 'user', (tx, caller) => readDepartment(tx, caller, id, includeDeleted)),
+      );
     },
   );
 
@@ -88,6 +93,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         operationId: 'updateDepartment',
         summary: 'Replace a department, and move it',
         description: 'Administrators. Moving a department moves its whole branch.',
+        headers: changeHeaders,
         body: DeptUpdate,
         response: answers('guarded', {
           reasons: [
@@ -103,7 +109,9 @@ export function departmentRoutes(app: App, { db }: Parts): void {
       },
     },
     async (request) => {
-      await writeAs(db, request, 'administrator', (tx, caller) => updateDepartment(tx, caller, request.body));
+      await writeAs(db, request, 'administrator', (tx, caller) =>
+        updateDepartment(tx, caller, request.body, ifMatchOf(request)),
+      );
       return ok(null);
     },
   );
@@ -116,6 +124,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
         description: 'Administrators. One id, or several separated by commas: then all of them or none.',
+        headers: changeHeaders,
         params: IdsPath,
         response: answers('guarded', {
           reasons: ['NOT_ALLOWED', 'TOO_MANY_IDS', 'DEPT_NOT_FOUND', 'DEPT_HAS_CHILDREN', 'DEPT_HAS_USERS'],
@@ -124,7 +133,9 @@ export function departmentRoutes(app: App, { db }: Parts): void {
     },
     async (request) => {
       const ids = pathIds(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => removeDepartments(tx, caller, ids));
+      await writeAs(db, request, 'administrator', (tx, caller) =>
+        removeDepartments(tx, caller, ids, ifMatchOf(request, ids)),
+      );
       return ok(null);
     },
   );

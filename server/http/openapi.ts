@@ -74,6 +74,8 @@ interface Answers {
   location?: boolean;
   /** The reasons for which this operation may be refused, beside those that every operation shares. */
   reasons?: Reason[];
+  /** The answer has the record's tag in `ETag`. */
+  etag?: boolean;
   /** The operation takes a body. */
   body?: boolean;
 }
@@ -105,7 +107,7 @@ const withToken: Reason[] = [
 /** What an operation answers, for OpenAPI and for the serialiser. */
 export function answers(
   kind: 'public' | 'open' | 'guarded',
-  { data, location, reasons: own = [], body = false }: Answers,
+  { data, location, etag, reasons: own = [], body = false }: Answers,
 ) {
   const all = [
     ...always,
@@ -122,7 +124,11 @@ export function answers(
   return {
     200: {
       description: '操作成功',
-      headers: { ...everyAnswer, ...(location ? { Location: header('Path of the new resource') } : {}) },
+      headers: {
+        ...everyAnswer,
+        ...(location ? { Location: header('Path of the new resource') } : {}),
+        ...(etag ? { ETag: header('Tag of the record, for If-Match') } : {}),
+      },
       ...Type.Object({
         code: Type.Literal(200),
         msg: Type.Literal('操作成功'),

@@ -112,6 +112,16 @@ export const reasons = {
   ],
   OWN_USER: [409, '不能删除当前登录用户', 'Nobody deletes himself. Ask another administrator.'],
 
+  KEY_REUSED: [
+    409,
+    '该 Idempotency-Key 已用于另一请求',
+    'This Idempotency-Key was used for another request. Choose a new key.',
+  ],
+  CHANGED_MEANWHILE: [
+    412,
+    '数据已被他人修改，请重新读取后再试',
+    'It was changed since you read it. Read it again, then decide.',
+  ],
   BODY_TOO_LARGE: [413, '请求体超过 {limit} 字节', 'The body has more than {limit} bytes.'],
   NOT_JSON: [415, '请求体必须是 application/json', 'The body must be JSON: send Content-Type: application/json.'],
   TOO_MANY_LOGINS: [

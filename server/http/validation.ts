@@ -85,6 +85,7 @@ const problems = {
   date: { zh: '必须是 YYYY-MM-DD 格式的真实日期', en: 'must be a date that exists, as YYYY-MM-DD' },
   order: { zh: '不能早于 startTime', en: 'must not be before startTime' },
   email: { zh: '不是有效的邮箱地址', en: 'is not an e-mail address' },
+  ifMatch: { zh: '只能用于单个编号', en: 'goes with a single id only' },
   tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must be 6 to 18 digits' },
   form: { zh: '格式不正确', en: 'has the wrong form' },
 } satisfies Record<string, Record<Language, string>>;

@@ -1,9 +1,10 @@
 import type { App, Parts } from '../app.ts';
-import { readAs, writeAs } from '../auth/caller.ts';
+import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
+import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { pathId } from '../http/validation.ts';
 import { Tenant, TenantFilter, TenantInput, TenantPage, TenantUpdate } from './schema.ts';
@@ -22,6 +23,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         summary: 'Create a child tenant',
         description:
           'Administrators, below their own tenant. With `username` and `password`, its first administrator is made too.',
+        headers: writeHeaders,
         body: TenantInput,
         response: answers('guarded', {
           location: true,
@@ -34,14 +36,12 @@ export function tenantRoutes(app: App, { db }: Parts): void {
       const { username, password } = request.body;
       if (username != null && password == null) throw refuse('FIELD_REQUIRED', { field: 'password' });
       if (username == null && password != null) throw refuse('FIELD_REQUIRED', { field: 'username' });
-      let passwordHash: string | undefined;
-      if (password != null) {
-        // Before the transaction, which would hold its locks meanwhile, and only for who may.
-        await readAs(db, request, 'administrator', async () => {});
-        passwordHash = await hashPassword(password);
-      }
-      const id = await writeAs(db, request, 'administrator', (tx, caller) =>
-        createTenant(tx, caller, request.body, passwordHash),
+      const id = await writeAfter(
+        db,
+        request,
+        'administrator',
+        async () => (password == null ? undefined : hashPassword(password)),
+        (tx, caller, passwordHash) => createTenant(tx, caller, request.body, passwordHash),
       );
       return created(reply, `${path}/${id}`);
     },
@@ -72,12 +72,12 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         summary: 'Read a tenant by its internal id',
         description: 'Administrators: their own tenant and those below.',
         params: IdPath,
-        response: answers('guarded', { data: Tenant, reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND'] }),
+        response: answers('guarded', { data: Tenant, etag: true, reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND'] }),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const id = pathId(request.params.id);
-      return ok(await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
+      return okTagged(reply, await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
     },
   );
 
@@ -89,6 +89,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         operationId: 'updateTenant',
         summary: 'Replace a tenant, and move it',
         description: 'Administrators of a tenant above it.',
+        headers: changeHeaders,
         body: TenantUpdate,
         response: answers('guarded', {
           reasons: [
@@ -104,7 +105,9 @@ export function tenantRoutes(app: App, { db }: Parts): void {
       },
     },
     async (request) => {
-      await writeAs(db, request, 'administrator', (tx, caller) => updateTenant(tx, caller, request.body));
+      await writeAs(db, request, 'administrator', (tx, caller) =>
+        updateTenant(tx, caller, request.body, ifMatchOf(request)),
+      );
       return ok(null);
     },
   );
@@ -117,6 +120,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         operationId: 'deleteTenant',
         summary: 'Delete a tenant',
         description: 'Administrators of a tenant above it. Nobody of it gets in any more; its records are kept.',
+        headers: changeHeaders,
         params: IdPath,
         response: answers('guarded', {
           reasons: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
@@ -125,7 +129,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => removeTenant(tx, caller, id));
+      await writeAs(db, request, 'administrator', (tx, caller) => removeTenant(tx, caller, id, ifMatchOf(request)));
       return ok(null);
     },
   );

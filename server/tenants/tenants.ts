@@ -3,6 +3,7 @@ import type { Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { pageOf, type Rows } from '../http/fields.ts';
+import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { invalid } from '../http/validation.ts';
 import { createFirstAdministrator } from '../users/users.ts';
@@ -52,8 +53,9 @@ export async function createTenant(
   return id;
 }
 
-export async function readTenant(tx: Tx, caller: Caller, id: string): Promise<Tenant> {
-  return shown(await findTenant(tx, caller, id));
+export async function readTenant(tx: Tx, caller: Caller, id: string): Promise<Tagged<Tenant>> {
+  const row = await findTenant(tx, caller, id);
+  return { data: shown(row), etag: etagOf(row) };
 }
 
 /** For /auth/me: what any user may know of his own tenant. */
@@ -63,13 +65,14 @@ export async function readOwnTenant(tx: Tx, caller: Caller): Promise<Tenant> {
   return shown(row);
 }
 
-export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate): Promise<void> {
+export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, ifMatch: IfMatch): Promise<void> {
   const fields = fieldsOf(input);
   const { tenantParent } = input;
   // Locked first: the tenant must still be within reach when it is written.
   await lockTenantTree(tx);
   const tenant = await findTenant(tx, caller, input.id);
   refuseOwn(caller, tenant);
+  refuseChanged(ifMatch, etagOf(tenant));
   if (tenantParent != null && tenantParent !== tenant.tenantParent) {
     await refuseParentOutOfReach(tx, caller, tenantParent);
     if (await readByCode(tx, tenant.tenantId, tenantParent)) throw refuse('TENANT_CYCLE');
@@ -78,10 +81,11 @@ export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate):
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, fields);
 }
 
-export async function removeTenant(tx: Tx, caller: Caller, id: string): Promise<void> {
+export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: IfMatch): Promise<void> {
   await lockTenantTree(tx);
   const tenant = await findTenant(tx, caller, id);
   refuseOwn(caller, tenant);
+  refuseChanged(ifMatch, etagOf(tenant));
   if (await hasChildren(tx, tenant.tenantId)) throw refuse('TENANT_HAS_CHILDREN');
   await markDeleted(tx, caller.tenantId, id, caller.userName);
 }

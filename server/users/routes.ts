@@ -1,10 +1,10 @@
-import type { FastifyRequest } from 'fastify';
 import type { App, Parts } from '../app.ts';
-import { readAs, writeAs } from '../auth/caller.ts';
+import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
+import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { pathId, pathIds } from '../http/validation.ts';
 import { InTenant, User, UserFilter, UserInput, UserPage, UserUpdate } from './schema.ts';
 import { createUser, listUsers, readUser, removeUsers, updateUser } from './users.ts';
@@ -13,12 +13,6 @@ const path = '/system/user-api';
 const shared = { ...guarded, tags: ['Users'] };
 
 export function userRoutes(app: App, { db }: Parts): void {
-  /** Before the transaction, which would hold its locks meanwhile, and only for who may. */
-  const hashFor = async (request: FastifyRequest, password: string) => {
-    await readAs(db, request, 'administrator', async () => {});
-    return hashPassword(password);
-  };
-
   app.post(
     path,
     {
@@ -27,6 +21,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         operationId: 'createUser',
         summary: 'Create a user',
         description: 'Administrators: in their own tenant, or with `tenantId` in one below.',
+        headers: writeHeaders,
         body: UserInput,
         response: answers('guarded', {
           location: true,
@@ -43,9 +38,12 @@ export function userRoutes(app: App, { db }: Parts): void {
       },
     },
     async (request, reply) => {
-      const passwordHash = await hashFor(request, request.body.password);
-      const id = await writeAs(db, request, 'administrator', (tx, caller) =>
-        createUser(tx, caller, request.body, passwordHash),
+      const id = await writeAfter(
+        db,
+        request,
+        'administrator',
+        () => hashPassword(request.body.password),
+        (tx, caller, passwordHash) => createUser(tx, caller, request.body, passwordHash),
       );
       return created(reply, `${path}/${id}`);
     },
@@ -77,12 +75,19 @@ export function userRoutes(app: App, { db }: Parts): void {
         description: 'Administrators, and the user himself.',
         params: IdPath,
         querystring: InTenant,
-        response: answers('guarded', { data: User, reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND'] }),
+        response: answers('guarded', {
+          data: User,
+          etag: true,
+          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND'],
+        }),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const id = pathId(request.params.id);
-      return ok(await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, request.query.tenantId)));
+      return okTagged(
+        reply,
+        await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, request.query.tenantId)),
+      );
     },
   );
 
@@ -94,6 +99,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         operationId: 'updateUser',
         summary: 'Replace a user',
         description: 'Administrators. A new password, or being disabled, ends the sessions of the user.',
+        headers: changeHeaders,
         body: UserUpdate,
         response: answers('guarded', {
           reasons: [
@@ -111,8 +117,13 @@ export function userRoutes(app: App, { db }: Parts): void {
     },
     async (request) => {
       const { password } = request.body;
-      const passwordHash = password == null ? undefined : await hashFor(request, password);
-      await writeAs(db, request, 'administrator', (tx, caller) => updateUser(tx, caller, request.body, passwordHash));
+      await writeAfter(
+        db,
+        request,
+        'administrator',
+        async () => (password == null ? undefined : hashPassword(password)),
+        (tx, caller, passwordHash) => updateUser(tx, caller, request.body, passwordHash, ifMatchOf(request)),
+      );
       return ok(null);
     },
   );
@@ -125,6 +136,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         operationId: 'deleteUsers',
         summary: 'Delete users',
         description: 'Administrators. One id, or several separated by commas: then all of them or none.',
+        headers: changeHeaders,
         params: IdsPath,
         querystring: InTenant,
         response: answers('guarded', {
@@ -134,7 +146,9 @@ export function userRoutes(app: App, { db }: Parts): void {
     },
     async (request) => {
       const ids = pathIds(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => removeUsers(tx, caller, ids, request.query.tenantId));
+      await writeAs(db, request, 'administrator', (tx, caller) =>
+        removeUsers(tx, caller, ids, request.query.tenantId, ifMatchOf(request, ids)),
+      );
       return ok(null);
     },
   );

@@ -3,6 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { holdDepartments } from '../departments/departments.ts';
 import { idOf, pageOf, type Rows, shownIds } from '../http/fields.ts';
+import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { enterReach, lockTenant } from '../tenants/reach.ts';
 import {
@@ -48,16 +49,22 @@ export async function createFirstAdministrator(
 }
 
 /** Administrators read any user within reach; a user reads himself. */
-export async function readUser(tx: Tx, caller: Caller, userId: string, inTenant: string | undefined): Promise<User> {
+export async function readUser(
+  tx: Tx,
+  caller: Caller,
+  userId: string,
+  inTenant: string | undefined,
+): Promise<Tagged<User>> {
   const himself = userId === caller.userId && (inTenant === undefined || inTenant === caller.tenantId);
   if (!caller.administrator && !himself) throw refuse('NOT_ALLOWED');
   const tenantId = await enterReach(tx, caller, inTenant);
   const user = await readRow(tx, tenantId, userId);
   if (!user) throw refuse('USER_NOT_FOUND');
-  return user;
+  return { data: user, etag: etagOf(user) };
 }
 
-export const readOwnUser = (tx: Tx, caller: Caller): Promise<User> => readUser(tx, caller, caller.userId, undefined);
+export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>
+  (await readUser(tx, caller, caller.userId, undefined)).data;
 
 /** `passwordHash` undefined: the password stays. */
 export async function updateUser(
@@ -65,6 +72,7 @@ export async function updateUser(
   caller: Caller,
   input: UserUpdate,
   passwordHash: string | undefined,
+  ifMatch: IfMatch,
 ): Promise<void> {
   const tenantId = await enterReach(tx, caller, input.tenantId);
   const userId = idOf(input.userId);
@@ -72,6 +80,7 @@ export async function updateUser(
   await lockTenant(tx, tenantId);
   const [user] = await lockUsers(tx, tenantId, [userId]);
   if (!user) throw refuse('USER_NOT_FOUND');
+  if (ifMatch) refuseChanged(ifMatch, etagOf(await readRow(tx, tenantId, userId)));
   const fields = fieldsOf(input);
   if (!fields.administrator || fields.status !== '0') await refuseLastAdministrator(tx, tenantId, [user]);
   const depts = await holdUserDepartments(tx, tenantId, input);
@@ -89,6 +98,7 @@ export async function removeUsers(
   caller: Caller,
   userIds: string[],
   inTenant: string | undefined,
+  ifMatch: IfMatch,
 ): Promise<void> {
   const tenantId = await enterReach(tx, caller, inTenant);
   if (tenantId === caller.tenantId && userIds.includes(caller.userId)) throw refuse('OWN_USER');
@@ -96,6 +106,7 @@ export async function removeUsers(
   const users = await lockUsers(tx, tenantId, userIds);
   const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
   if (missing.length > 0) throw refuse('USER_NOT_FOUND', { userIds: shownIds(missing) });
+  if (ifMatch) for (const id of userIds) refuseChanged(ifMatch, etagOf(await readRow(tx, tenantId, id)));
   await refuseLastAdministrator(tx, tenantId, users);
   await markDeleted(tx, tenantId, userIds, caller.userName);
   await deleteMemberships(tx, tenantId, userIds);
