@@ -10,7 +10,7 @@ const grants = `
   grant select, insert, update on tenants, departments, users to "%role";
   grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys
     to "%role";
-  grant select, insert on signing_keys to "%role";
+  grant select, insert, delete on signing_keys to "%role";
   grant usage on sequence tenant_serial, dept_serial, user_serial to "%role";
   grant execute on function tenant_standing(text) to "%role";
 `;

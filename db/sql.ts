@@ -20,8 +20,9 @@ export const connectService = (target: Target, connections: number, timeZone: st
   connect(target, connections, {
     // `current_date` and the texts of times are of this zone.
     TimeZone: timeZone,
-    statement_timeout: 15_000,
-    idle_in_transaction_session_timeout: 30_000,
+    // Sooner than the service's own deadline, so that a blocked statement doesn't keep its connection.
+    statement_timeout: 8_000,
+    idle_in_transaction_session_timeout: 20_000,
   });
 
 /** One connection that prepares the database, however long that takes, and holds locks. */

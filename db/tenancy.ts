@@ -14,13 +14,20 @@ export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) =
   return transaction(db, 'isolation level repeatable read read only', tenantId, work);
 }
 
+/** Who waited this long for a connection has been told to come back: his work is not done behind his back. */
+const PATIENCE_MS = 8_000;
+
 async function transaction<T>(db: Database, mode: string, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const asked = performance.now();
   const result = await db.sql.begin(mode, async (tx) => {
+    if (performance.now() - asked > PATIENCE_MS) throw new TooLate();
     const [, value] = await Promise.all([enterTenant(tx, tenantId), work(tx)]);
     return { value };
   });
   return result.value as T;
 }
+
+export class TooLate extends Error {}
 
 /**
  * From here on the transaction sees this tenant instead. The setting ends with the transaction: one of the session would

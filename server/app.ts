@@ -15,6 +15,7 @@ import { readBearer, type Token } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { asEnvelope, refusalOf, sendRefusal } from './http/envelope.ts';
+import { boundLoad } from './http/load.ts';
 import { describeInterface } from './http/openapi.ts';
 import { refuse } from './http/refusals.ts';
 import { checkInput } from './http/validation.ts';
@@ -36,26 +37,27 @@ export type App = FastifyInstance<
 >;
 
 const BODY_LIMIT = 1_048_576;
-// Ten thousand ids in a path shall reach the sentence that refuses them.
-const HEADER_LIMIT = 262_144;
+/** An answer comes within this time, whatever happens below. */
+const DEADLINE_MS = 10_000;
 
 /** The service, ready to listen: every domain by name, and one place that turns refusals into answers. */
 export async function buildApp(parts: Parts): Promise<App> {
   const { db, config } = parts;
+  const load = boundLoad(config);
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so passwords and tokens aren't either.
     logger: { level: config.logLevel },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
-    requestTimeout: 30_000,
+    handlerTimeout: DEADLINE_MS,
+    serverFactory: load.serverFactory,
     trustProxy: config.trustProxy || false,
     // Of the caller when it is one, so that a request can be followed through several services.
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
       return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
     },
-    routerOptions: { maxParamLength: HEADER_LIMIT },
-    http: { maxHeaderSize: HEADER_LIMIT },
+    routerOptions: { maxParamLength: load.headerLimit },
     frameworkErrors: (error, request, reply) => {
       sendRefusal(refusalOf(error, request), request, reply, config);
     },
@@ -66,6 +68,7 @@ export async function buildApp(parts: Parts): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   const allowedAt = watchRoutes(app);
+  load.count(app);
   checkInput(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');

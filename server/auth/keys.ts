@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
-import { insertKey, readKeys } from './queries.ts';
+import { deleteRetiredKeys, insertKey, readKeys } from './queries.ts';
 
 export interface SigningKey {
   keyId: string;
@@ -8,37 +8,49 @@ export interface SigningKey {
 }
 
 export interface Keyring {
-  /** The newest: it signs. */
+  /** The one that signs now. */
   signing(): Promise<SigningKey>;
-  /** The key of a token, also one that another node made a moment ago. */
+  /** The key of a token, whichever node made it. */
   find(keyId: string): Promise<SigningKey | undefined>;
 }
 
-const RELOAD_EVERY_MS = 5_000;
+/** Every node looks at least this often, while it has work. */
+const LOOK_EVERY_MS = 5_000;
+/** A new key signs only when every node has seen it, so that no good token is refused anywhere. */
+const RESTS_SECONDS = 15;
+const SIGNS_DAYS = 30;
 
-/** The keys that sign access tokens. They are made at first start, live in the database, and all nodes share them. */
+/**
+ * The keys that sign access tokens. They are made at first start and renewed every month by whichever node finds the
+ * newest too old; they live in the database, and all nodes share them.
+ */
 export function makeKeyring(db: Database): Keyring {
   let keys: SigningKey[] = [];
-  let loaded = 0;
-  async function load() {
-    loaded = Date.now();
+  let signing: SigningKey | undefined;
+  let looked = 0;
+  async function look() {
+    looked = Date.now();
     let rows = await readKeys(db.sql);
-    if (rows.length === 0) {
-      await insertKey(db.sql, randomBytes(32));
+    if ((rows[0]?.age ?? Number.POSITIVE_INFINITY) > SIGNS_DAYS * 86_400) {
+      await insertKey(db.sql, randomBytes(32), SIGNS_DAYS);
+      await deleteRetiredKeys(db.sql);
       rows = await readKeys(db.sql);
     }
     keys = rows.map(({ keyId, secret }) => ({ keyId, secret: createSecretKey(secret) }));
+    const ready = rows.findIndex(({ age }) => age >= RESTS_SECONDS);
+    signing = keys.at(ready); // the very first need not rest: at(-1) is the oldest
   }
+  const isDue = () => Date.now() - looked >= LOOK_EVERY_MS;
   return {
     async signing() {
-      if (keys.length === 0) await load();
-      return keys[0] as SigningKey;
+      if (!signing || isDue()) await look();
+      return signing as SigningKey;
     },
     async find(keyId) {
       const known = keys.find((key) => key.keyId === keyId);
-      // Bounded: anybody can send unknown key ids.
-      if (known || Date.now() - loaded < RELOAD_EVERY_MS) return known;
-      await load();
+      // Anybody can send unknown key ids: they don't make us look more often.
+      if (known || !isDue()) return known;
+      await look();
       return keys.find((key) => key.keyId === keyId);
     },
   };

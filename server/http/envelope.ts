@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { codeOf } from '../../db/sql.ts';
+import { TooLate } from '../../db/tenancy.ts';
 import type { Config } from '../config.ts';
 import { languageOf } from './language.ts';
 import { type Language, Refusal, refuse } from './refusals.ts';
@@ -19,10 +20,14 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   if (error instanceof Refusal) return error;
   const { validation, validationContext = 'body', statusCode = 500, message } = error as FastifyError;
   if (validation) return explain(validation, validationContext);
+  if (error instanceof TooLate) return refuse('TOO_BUSY');
   const code = codeOf(error);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return refuse('BODY_TOO_LARGE', { limit: request.routeOptions.bodyLimit ?? 0 });
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      request.log.warn('a request was not answered in time');
+      return refuse('TOO_BUSY');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return refuse('NOT_JSON');
   }
