@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, type Client, startService } from '../harness.ts';
+import { chance, report, scale, seeds, Tally, together } from '../scale.ts';
+
+const service = await startService();
+const WORKERS = 16;
+
+const wordOf = ({ code, data }: Answer) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
+const move = (client: Client, deptId: string, parentId: string) => client.put('/system/dept-api', { deptId, parentId });
+
+/** The tree as it stands, through the interface, checked: no cycle, every path right. Gives the number of departments. */
+async function checkTree(client: Client): Promise<number> {
+  const parents = new Map<number, number>();
+  const paths = new Map<number, string>();
+  for (let pageNum = 1; ; pageNum++) {
+    const { data } = await client.get(`/system/dept-api/list?pageNum=${pageNum}&pageSize=500`);
+    for (const { deptId, parentId, ancestors } of data.rows) {
+      parents.set(deptId, parentId);
+      paths.set(deptId, ancestors);
+    }
+    if (parents.size >= data.total) break;
+  }
+  for (const [deptId, path] of paths) {
+    const walked: number[] = [];
+    for (let at = parents.get(deptId) ?? 0; at !== 0; at = parents.get(at) as number) {
+      assert.ok(parents.has(at), `department ${at} above ${deptId} exists`);
+      assert.ok(!walked.includes(at), `department ${deptId} is in no cycle`);
+      walked.unshift(at);
+    }
+    assert.equal(path, [0, ...walked].join(','), `the path of ${deptId}`);
+  }
+  return parents.size;
+}
+
+test('random moves at once: no cycle, no wrong path, no deadlock, no 5xx', async (t) => {
+  const moves = scale(600, 10_000);
+  for (const seed of seeds(scale(2, 5))) {
+    const boss = await service.tenant();
+    const { below, pick } = chance(seed);
+    const ids: string[] = [];
+    for (let n = 0; n < 60; n++) ids.push(await boss.dept({ parentId: n < 5 ? 0 : pick(ids) }));
+    const tally = new Tally();
+    await together(WORKERS, moves, async () => {
+      const answer = await move(boss, pick(ids), below(20) === 0 ? '0' : pick(ids));
+      tally.add(wordOf(answer));
+    });
+    assert.deepEqual(Object.keys(tally.counts).sort(), ['DEPT_CYCLE', 'done']);
+    assert.equal(await checkTree(boss), 60);
+    const [{ deadlocks }] = await service.superuser<[{ deadlocks: number }]>`
+      select deadlocks::int from pg_stat_database where datname = current_database()`;
+    report(t, { seed, moves, ...tally.counts, deadlocks });
+  }
+});
+
+test('A under B and B under A at once: exactly one is refused, each time', async (t) => {
+  const boss = await service.tenant();
+  const rounds = scale(60, 200);
+  for (let round = 0; round < rounds; round++) {
+    const [a, b] = [await boss.dept(), await boss.dept()];
+    const words = (await Promise.all([move(boss, a, b), move(boss, b, a)])).map(wordOf);
+    assert.deepEqual(words.sort(), ['DEPT_CYCLE', 'done']);
+  }
+  report(t, { rounds, refusedEach: 1 });
+});
+
+test('a parent deleted while a child is created below: never a live child of a deleted parent', async (t) => {
+  const boss = await service.tenant();
+  const rounds = scale(150, 1_000);
+  const tally = new Tally();
+  await together(4, rounds, async (round) => {
+    const parentId = await boss.dept();
+    const create = () => boss.post('/system/dept-api', { parentId });
+    const remove = () => boss.delete(`/system/dept-api/${parentId}`);
+    const [first, second] = round % 2 ? [create, remove] : [remove, create];
+    const answers = await Promise.all([first(), second()]);
+    tally.add(answers.map(wordOf).sort().join(' + '));
+  });
+  const [{ orphans }] = await service.superuser<[{ orphans: number }]>`
+    select count(*)::int as orphans from departments c
+    join departments p on p.tenant_id = c.tenant_id and p.dept_id = c.parent_id
+    where c.tenant_id = ${boss.tenantId} and c.del_flag = '0' and p.del_flag <> '0'`;
+  assert.equal(orphans, 0);
+  const known = ['DEPT_HAS_CHILDREN + done', 'PARENT_NOT_FOUND + done'];
+  assert.deepEqual(
+    Object.keys(tally.counts).filter((word) => !known.includes(word)),
+    [],
+  );
+  report(t, { rounds, ...tally.counts, orphans });
+});
+
+test('a department deleted while a user joins it: never a user in a deleted department', async (t) => {
+  const boss = await service.tenant();
+  const rounds = scale(150, 1_000);
+  const users = await Promise.all([1, 2, 3, 4].map((n) => boss.user({ userName: `joins${n}` })));
+  const tally = new Tally();
+  await together(users.length, rounds, async (round) => {
+    const deptId = await boss.dept();
+    const userId = users[round % users.length];
+    const body = round % 3 ? { userId, deptId } : { userId, deptIds: [deptId] };
+    const join = () => boss.put('/system/user-api', body);
+    const remove = () => boss.delete(`/system/dept-api/${deptId}`);
+    const [first, second] = round % 2 ? [join, remove] : [remove, join];
+    const answers = await Promise.all([first(), second()]);
+    tally.add(answers.map(wordOf).sort().join(' + '));
+    const [{ lost }] = await service.superuser<[{ lost: number }]>`
+      select count(*)::int as lost from user_departments m join departments d using (tenant_id, dept_id)
+      where m.tenant_id = ${boss.tenantId} and d.del_flag <> '0'`;
+    assert.equal(lost, 0);
+  });
+  assert.equal(tally.get('done + done'), 0);
+  assert.equal(tally.get('DEPT_HAS_USERS + done') + tally.get('USER_DEPT_NOT_FOUND + done'), rounds);
+  report(t, { rounds, ...tally.counts });
+});
+
+test('overlapping batch deletes, in any order of ids: the same answer, all or nothing', async (t) => {
+  const boss = await service.tenant();
+  const rounds = scale(30, 200);
+  const tally = new Tally();
+  for (let round = 0; round < rounds; round++) {
+    const parent = await boss.dept();
+    const child = await boss.dept({ parentId: parent });
+    for (const ids of [
+      [parent, child],
+      [child, parent],
+    ]) {
+      const answer = await boss.delete(`/system/dept-api/${ids}`);
+      assert.equal(answer.data.reason, 'DEPT_HAS_CHILDREN');
+      assert.deepEqual(answer.data.deptIds, [Number(parent)]);
+    }
+    const [a, b, c] = [await boss.dept(), await boss.dept(), await boss.dept()];
+    const batches = [
+      [a, b],
+      [b, c],
+      [c, b, a],
+    ];
+    const answers = await Promise.all(batches.map((ids) => boss.delete(`/system/dept-api/${ids}`)));
+    for (const answer of answers) tally.add(wordOf(answer));
+    const gone = new Set(batches.filter((_, n) => answers[n]?.code === 200).flat());
+    for (const id of [a, b, c]) {
+      assert.equal((await boss.get(`/system/dept-api/${id}`)).code, gone.has(id) ? 404 : 200, 'all or nothing');
+    }
+    // All hold b, so one wins; the others name what is gone already.
+    assert.equal(answers.filter(({ code }) => code === 200).length, 1);
+  }
+  assert.deepEqual(Object.keys(tally.counts).sort(), ['DEPT_NOT_FOUND', 'done']);
+  report(t, { rounds, ...tally.counts });
+});
+
+test('a branch is moved while others are created in it: every path is right', async (t) => {
+  const boss = await service.tenant();
+  const size = scale(200, 1_000);
+  const { pick } = chance(seeds(1)[0] as number);
+  const [left, right] = [await boss.dept(), await boss.dept()];
+  const branch = [await boss.dept({ parentId: left })];
+  await together(WORKERS, size - 1, async () => {
+    branch.push(await boss.dept({ parentId: pick(branch) }));
+  });
+  let moves = 0;
+  let filling = true;
+  const moving = (async () => {
+    while (filling) {
+      assert.equal((await move(boss, branch[0] as string, moves++ % 2 ? left : right)).code, 200);
+    }
+  })();
+  await together(WORKERS - 1, size, async () => {
+    branch.push(await boss.dept({ parentId: pick(branch) }));
+  });
+  filling = false;
+  await moving;
+  assert.equal(await checkTree(boss), 2 + 2 * size);
+  report(t, { branch: size, createdMeanwhile: size, moves });
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, PASSWORD, startService } from '../harness.ts';
+import { chance, report, scale, seeds, Tally, together } from '../scale.ts';
+
+const service = await startService();
+const { root } = service;
+
+const wordOf = ({ code, data }: Answer) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
+
+async function makeTenant(tenantParent?: string): Promise<{ id: string; tenantId: string }> {
+  const id = await root.make('/system/tenant-api', tenantParent ? { tenantParent } : {});
+  return { id, tenantId: (await root.get(`/system/tenant-api/${id}`)).data.tenantId };
+}
+
+const move = (id: string, tenantParent: string) => root.put('/system/tenant-api', { id, tenantParent });
+
+/** Every stored path is what the parents say. */
+async function countWrongPaths(): Promise<number> {
+  const [{ wrong }] = await service.superuser<[{ wrong: number }]>`
+    with recursive walked as (
+      select tenant_id, array[tenant_id] as path from tenants where parent_id is null
+      union all
+      select t.tenant_id, w.path || t.tenant_id from tenants t join walked w on t.parent_id = w.tenant_id
+    )
+    select count(*)::int as wrong from tenants t left join walked w using (tenant_id) where w.path is distinct from t.path`;
+  return wrong;
+}
+
+test('random moves of tenants at once: no cycle, no wrong path, no 5xx', async (t) => {
+  for (const seed of seeds(scale(1, 5))) {
+    const { pick } = chance(seed);
+    const tenants = [await makeTenant()];
+    for (let n = 1; n < 25; n++) tenants.push(await makeTenant(pick(tenants).tenantId));
+    const tally = new Tally();
+    const moves = scale(300, 2_000);
+    await together(16, moves, async () => {
+      tally.add(wordOf(await move(pick(tenants).id, pick(tenants).tenantId)));
+    });
+    assert.deepEqual(Object.keys(tally.counts).sort(), ['TENANT_CYCLE', 'done']);
+    assert.equal(await countWrongPaths(), 0);
+    report(t, { seed, moves, ...tally.counts });
+  }
+});
+
+test('two tenants moved below each other at once: exactly one is refused, each time', async (t) => {
+  const rounds = scale(40, 200);
+  for (let round = 0; round < rounds; round++) {
+    const [a, b] = [await makeTenant(), await makeTenant()];
+    const words = (await Promise.all([move(a.id, b.tenantId), move(b.id, a.tenantId)])).map(wordOf);
+    assert.deepEqual(words.sort(), ['TENANT_CYCLE', 'done']);
+  }
+  report(t, { rounds, refusedEach: 1 });
+});
+
+test('a tenant deleted while a child tenant is created below: never a live child of a deleted tenant', async (t) => {
+  const rounds = scale(80, 1_000);
+  const tally = new Tally();
+  await together(4, rounds, async (round) => {
+    const { id, tenantId } = await makeTenant();
+    const create = () => root.post('/system/tenant-api', { tenantParent: tenantId });
+    const remove = () => root.delete(`/system/tenant-api/${id}`);
+    const [first, second] = round % 2 ? [create, remove] : [remove, create];
+    tally.add((await Promise.all([first(), second()])).map(wordOf).sort().join(' + '));
+  });
+  const [{ orphans }] = await service.superuser<[{ orphans: number }]>`
+    select count(*)::int as orphans from tenants c join tenants p on p.tenant_id = c.parent_id
+    where c.del_flag = '0' and p.del_flag <> '0'`;
+  assert.equal(orphans, 0);
+  const known = ['TENANT_HAS_CHILDREN + done', 'TENANT_PARENT_NOT_FOUND + done'];
+  assert.deepEqual(
+    Object.keys(tally.counts).filter((word) => !known.includes(word)),
+    [],
+  );
+  report(t, { rounds, ...tally.counts, orphans });
+});
+
+test('accountCount 10 and 50 creates at once: exactly 10; with -1 all 50', async (t) => {
+  for (const [accountCount, expected] of [
+    [10, 10],
+    [-1, 50],
+  ] as const) {
+    const id = await root.make('/system/tenant-api', { accountCount });
+    const { tenantId } = (await root.get(`/system/tenant-api/${id}`)).data;
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        root.post('/system/user-api', { tenantId, userName: `u${n}`, password: PASSWORD }),
+      ),
+    );
+    const made = answers.filter(({ code }) => code === 200).length;
+    assert.equal(made, expected);
+    assert.ok(answers.every((answer) => ['done', 'ACCOUNT_LIMIT'].includes(wordOf(answer))));
+    assert.equal((await root.get(`/system/user-api/list?tenantId=${tenantId}`)).data.total, expected);
+    report(t, { accountCount, asked: 50, made });
+  }
+});
+
+test('the last two administrators demoted or deleted at once: one stays', async (t) => {
+  const rounds = scale(20, 200);
+  for (let round = 0; round < rounds; round++) {
+    const id = await root.make('/system/tenant-api', {});
+    const { tenantId } = (await root.get(`/system/tenant-api/${id}`)).data;
+    const [a, b] = await Promise.all(['a', 'b'].map((userName) => root.user({ tenantId, userName, roles: ['admin'] })));
+    const words = await Promise.all([
+      root.put('/system/user-api', { tenantId, userId: a, roles: ['member'] }),
+      round % 2
+        ? root.delete(`/system/user-api/${b}?tenantId=${tenantId}`)
+        : root.put('/system/user-api', { tenantId, userId: b, status: '1', roles: ['admin'] }),
+    ]);
+    assert.deepEqual(words.map(wordOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
+  }
+  report(t, { rounds, refusedEach: 1 });
+});
