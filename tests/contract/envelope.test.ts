@@ -135,9 +135,15 @@ describe('Problem details: Accept: application/problem+json gets RFC 9457 with t
     assert.doesNotMatch(problem.detail, HAN);
   });
 
+  test('letter case does not matter in a media type', async () => {
+    const answer = await boss.get(`${DEPTS}/999999999`, { headers: { accept: 'Application/Problem+JSON' } });
+    assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
+  });
+
   test('success stays the envelope; other clients get the envelope', async () => {
     assertOk(await boss.post(DEPTS, {}, { headers }));
-    for (const accept of ['application/json', '*/*', 'text/html']) {
+    const others = ['application/json', '*/*', 'text/html', 'application/json, application/problem+json;q=0'];
+    for (const accept of others) {
       const answer = await boss.get(`${DEPTS}/999999999`, { headers: { accept } });
       assertRefused(answer, 404, 'DEPT_NOT_FOUND');
       assert.match(String(answer.headers['content-type']), /^application\/json/);
