@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { reasons } from '../../server/http/refusals.ts';
+import { type Answer, PASSWORD, type Service, startService } from '../harness.ts';
+import { assertOk, assertRefused, DEPTS } from './answers.ts';
+
+/** Envelope: success, refusal, their languages and familiar texts, and the other forms a caller may ask for. */
+
+const [service, always200] = await Promise.all([startService(), startService({ BANYAN_ERROR_STATUS: '200' })]);
+const boss = await service.tenant();
+const HAN = /\p{Script=Han}/u;
+
+test('Success: HTTP 200, {"code":200,"msg":"操作成功","data":…}; null for create, update and delete', async () => {
+  const made = await boss.post(DEPTS, {});
+  const deptId = String(made.headers.location).split('/').at(-1);
+  const read = await boss.get(`${DEPTS}/${deptId}`);
+  assert.equal(read.data.deptId, Number(deptId));
+  assertOk(read, read.data);
+  for (const answer of [made, await boss.put(DEPTS, { deptId }), await boss.delete(`${DEPTS}/${deptId}`)]) {
+    assertOk(answer, null);
+    assert.match(String(answer.headers['content-type']), /^application\/json; charset=utf-8$/);
+  }
+});
+
+describe('Created id: it travels in the header Location', () => {
+  for (const [path, body, field] of [
+    ['/system/dept-api', { deptName: '新' }, 'deptId'],
+    ['/system/tenant-api', { tenantName: '新' }, 'id'],
+    ['/system/user-api', { userName: 'new', password: PASSWORD }, 'userId'],
+  ] as const) {
+    test(`${path}/123`, async () => {
+      const answer = await boss.post(path, body);
+      assertOk(answer, null);
+      const location = String(answer.headers.location);
+      const id = /^(.+)\/([1-9]\d*)$/.exec(location);
+      assert.equal(id?.[1], path);
+      assert.equal(String((await boss.get(location)).data[field]), id?.[2]);
+    });
+  }
+});
+
+describe('Refusal', () => {
+  test('HTTP status = code; msg a sentence; data = {"reason", …facts}', async () => {
+    const parent = await boss.dept();
+    await boss.dept({ parentId: parent });
+    const answer = await boss.delete(`${DEPTS}/${parent}`);
+    assert.equal(answer.status, 409);
+    assert.deepEqual(JSON.parse(answer.text), {
+      code: 409,
+      msg: '存在下级部门,不允许删除',
+      data: { reason: 'DEPT_HAS_CHILDREN', deptIds: [Number(parent)] },
+    });
+  });
+
+  test('one list in the code holds every reason: its status and a sentence in both languages', () => {
+    for (const [reason, [status, zh, en]] of Object.entries(reasons)) {
+      assert.match(reason, /^[A-Z][A-Z0-9_]+$/);
+      assert.ok(status >= 400 && status < 600, reason);
+      assert.match(zh.replace(/\{\w+\}/g, '…'), reason === 'INVALID_FIELD' ? /…/ : HAN);
+      assert.doesNotMatch(en, HAN);
+    }
+  });
+
+  test('reasons are documented: /openapi.json tells each of them', async () => {
+    const { text } = await service.nobody.get('/openapi.json');
+    const untold = Object.keys(reasons).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text));
+    assert.deepEqual(untold, []);
+  });
+});
+
+/** One refusal of each kind that a caller can bring about, in a tenant of its own. */
+async function refusals({ root, nobody, ...rest }: Service): Promise<[name: string, status: number, Answer][]> {
+  const member = await rest.member(root);
+  const id = await root.dept();
+  const text = { headers: { 'content-type': 'text/plain' }, raw: 'deptName=x' };
+  return [
+    ['400', 400, await root.post(DEPTS, { status: '5' })],
+    ['400 broken JSON', 400, await root.post(DEPTS, undefined, { raw: '{' })],
+    ['401', 401, await nobody.get(`${DEPTS}/${id}`)],
+    ['401 login', 401, await nobody.post('/auth/login', { tenantId: '000000', username: 'x', password: 'x' })],
+    ['403', 403, await member.post(DEPTS, {})],
+    ['404', 404, await root.get(`${DEPTS}/999999999`)],
+    ['404 unknown path', 404, await root.get('/nowhere')],
+    ['405', 405, await root.call('PATCH', DEPTS, {})],
+    ['409', 409, await root.put(DEPTS, { deptId: id, parentId: id })],
+    ['413', 413, await root.post(DEPTS, { more: 'x'.repeat(1_048_576) })],
+    ['415', 415, await root.post(DEPTS, undefined, text)],
+    ['431', 431, await nobody.get(`${DEPTS}/${'1'.repeat(300_000)}`)],
+  ];
+}
+
+describe('Clients that expect HTTP 200 always', async () => {
+  const [real, switched] = [await refusals(service), await refusals(always200)];
+  for (const [at, [name, status, answer]] of real.entries()) {
+    const twin = switched[at]?.[2] as Answer;
+    test(`default: ${name} has its HTTP status`, () =>
+      assert.deepEqual([answer.status, answer.code], [status, status]));
+    test(`BANYAN_ERROR_STATUS=200: ${name} is HTTP 200 with the same body`, () => {
+      assert.equal(twin.status, 200);
+      assert.equal(twin.text, answer.text);
+    });
+  }
+
+  test('success is the same either way', async () => {
+    const answer = await always200.root.post(DEPTS, {});
+    assertOk(answer);
+    assert.match(String(answer.headers.location), /^\/system\/dept-api\/\d+$/);
+  });
+});
+
+describe('Problem details: Accept: application/problem+json gets RFC 9457 with the same reason', () => {
+  const headers = { accept: 'application/problem+json' };
+
+  test('type, title, status, detail, and the reason with its facts', async () => {
+    const parent = await boss.dept();
+    await boss.dept({ parentId: parent });
+    const answer = await boss.delete(`${DEPTS}/${parent}`, { headers });
+    assert.equal(answer.status, 409);
+    assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
+    const { type, title, status, detail, reason, deptIds } = JSON.parse(answer.text);
+    assert.deepEqual(
+      { status, detail, reason, deptIds },
+      { status: 409, detail: '存在下级部门,不允许删除', reason: 'DEPT_HAS_CHILDREN', deptIds: [Number(parent)] },
+    );
+    assert.equal(typeof title, 'string');
+    assert.ok(new URL(type, service.base), 'type is an address');
+  });
+
+  test('among others in Accept, in English, and for what no route takes', async () => {
+    const wish = { accept: 'application/problem+json, application/json;q=0.9', 'accept-language': 'en' };
+    const { status, headers: got, text } = await boss.get('/nowhere', { headers: wish });
+    assert.match(String(got['content-type']), /^application\/problem\+json/);
+    const problem = JSON.parse(text);
+    assert.deepEqual([status, problem.status, problem.reason], [404, 404, 'PATH_NOT_FOUND']);
+    assert.doesNotMatch(problem.detail, HAN);
+  });
+
+  test('letter case does not matter in a media type', async () => {
+    const answer = await boss.get(`${DEPTS}/999999999`, { headers: { accept: 'Application/Problem+JSON' } });
+    assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
+  });
+
+  test('success stays the envelope; other clients get the envelope', async () => {
+    assertOk(await boss.post(DEPTS, {}, { headers }));
+    const others = ['application/json', '*/*', 'text/html', 'application/json, application/problem+json;q=0'];
+    for (const accept of others) {
+      const answer = await boss.get(`${DEPTS}/999999999`, { headers: { accept } });
+      assertRefused(answer, 404, 'DEPT_NOT_FOUND');
+      assert.match(String(answer.headers['content-type']), /^application\/json/);
+    }
+  });
+});
+
+describe('Language of msg', () => {
+  const wishes: [headers: Record<string, string>, language: 'Chinese' | 'English'][] = [
+    [{}, 'Chinese'],
+    [{ 'accept-language': 'zh-CN,zh;q=0.9,en;q=0.8' }, 'Chinese'],
+    [{ 'accept-language': 'en' }, 'English'],
+    [{ 'accept-language': 'en-US,en;q=0.9' }, 'English'],
+    [{ 'accept-language': 'EN-gb' }, 'English'],
+    [{ 'accept-language': 'zh;q=0.3, en;q=0.7' }, 'English'],
+    [{ 'accept-language': 'en;q=0.3,zh;q=0.7' }, 'Chinese'],
+    [{ 'accept-language': 'en; q=0.3, zh-TW' }, 'Chinese'],
+    [{ 'accept-language': 'en;Q=0.3, zh' }, 'Chinese'],
+    [{ 'accept-language': 'en;q=0' }, 'Chinese'],
+    [{ 'accept-language': 'fr' }, 'Chinese'],
+    [{ 'accept-language': 'fr, en;q=0.5' }, 'English'],
+    [{ 'accept-language': 'fr, en;q=0.5, zh;q=0.6' }, 'Chinese'],
+    [{ 'accept-language': '*' }, 'Chinese'],
+    [{ 'accept-language': ';;q=,,=' }, 'Chinese'],
+    [{ 'content-language': 'en_US' }, 'English'],
+    [{ 'content-language': 'zh_CN' }, 'Chinese'],
+    // The browser sends the one by itself; the other is what its user chose in the front end.
+    [{ 'content-language': 'en_US', 'accept-language': 'zh-CN,zh;q=0.9' }, 'English'],
+  ];
+  for (const [headers, language] of wishes) {
+    test(`${JSON.stringify(headers)}: ${language}`, async () => {
+      const { msg } = await boss.get(`${DEPTS}/999999999`, { headers });
+      assert.equal(msg, language === 'Chinese' ? '部门不存在' : 'There is no such department.');
+    });
+  }
+
+  test('the facts in a sentence are of that language too', async () => {
+    const body = { deptName: 'x'.repeat(101) };
+    const zh = await boss.post(DEPTS, body);
+    const en = await boss.post(DEPTS, body, { headers: { 'accept-language': 'en' } });
+    assert.match(zh.msg, HAN);
+    assert.doesNotMatch(en.text, HAN);
+    assert.match(en.msg, /deptName.*100/);
+  });
+
+  test('success stays 操作成功 in both: it is a constant of the interface', async () => {
+    assertOk(await boss.post(DEPTS, {}, { headers: { 'accept-language': 'en', 'content-language': 'en_US' } }));
+  });
+});
+
+describe('Familiar texts', async () => {
+  const parent = await boss.dept();
+  const child = await boss.dept({ parentId: parent });
+  const used = await boss.dept();
+  const member = await service.member(boss, { deptId: used });
+  const disabled = await boss.dept({ status: '1' });
+  const small = await service.tenant({ accountCount: 1 });
+  const texts: [name: string, text: string, call: () => Promise<Answer>][] = [
+    ['no token', '认证失败，无法访问系统资源', () => service.nobody.get(`${DEPTS}/1`)],
+    ['not allowed', '没有访问权限，请联系管理员授权', () => member.post(DEPTS, {})],
+    ['children', '存在下级部门,不允许删除', () => boss.delete(`${DEPTS}/${parent}`)],
+    ['users', '部门存在用户,不允许删除', () => boss.delete(`${DEPTS}/${used}`)],
+    ['cycle', '上级部门不能是自己或自己的下级部门', () => boss.put(DEPTS, { deptId: parent, parentId: child })],
+    ['disabled parent', '部门停用，不允许新增', () => boss.post(DEPTS, { parentId: disabled })],
+    [
+      'account limit',
+      '当前租户下用户名额不足，请联系管理员',
+      () => small.post('/system/user-api', { userName: 'two', password: PASSWORD }),
+    ],
+  ];
+  for (const [name, text, call] of texts) {
+    test(`${name}: ${text}`, async () => assert.equal((await call()).msg, text));
+  }
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startService } from '../harness.ts';
+import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+
+/** Types and limits: wrong type or length, text, size of the body. */
+
+const service = await startService();
+const boss = await service.tenant();
+const TENANTS = '/system/tenant-api';
+
+describe('Wrong type: 400 that names the field', async () => {
+  const deptId = await boss.dept();
+  const wrong: Record<string, unknown[]> = {
+    deptName: [5, true, {}, ['名']],
+    orderNum: ['1', '', 1.5, true, [1], {}, 2147483648, -2147483649, 1e30],
+    leader: [5, false, {}, []],
+    phone: [13800138000, {}, []],
+    email: [5, {}, ['a@b']],
+    status: [0, 1, true, {}],
+    tenantId: [0, true, {}, []],
+  };
+  for (const [field, values] of Object.entries(wrong)) {
+    test(field, async () => {
+      for (const value of values) {
+        assertInvalid(await boss.post(DEPTS, { [field]: value }), field);
+        assertInvalid(await boss.put(DEPTS, { deptId, [field]: value }), field);
+      }
+    });
+  }
+
+  test('email: shape checked', async () => {
+    for (const email of ['plain', '@x', 'x@', '@', 'a b@c', 'a@b c', 'a@b@c', 'a@b\n', ' a@b', 'a@b ']) {
+      assertInvalid(await boss.post(DEPTS, { email }), 'email');
+    }
+    for (const email of ['a@b', 'first.last+tag@sub.example.com', '张三@例子.中国', "o'brien@example.ie"]) {
+      assert.equal((await readDept(boss, await boss.dept({ email }))).email, email);
+    }
+  });
+});
+
+/** Each is one character, however many bytes or UTF-16 units it takes. */
+const CHARACTERS = ['x', '汉', '😀', 'ش', '\u0301'];
+
+describe('Wrong length: 400 that names the field; lengths in characters', () => {
+  const text = (character: string, length: number) => character.repeat(length);
+  const email = (character: string, length: number) => `${character.repeat(length - 2)}@x`;
+  for (const [field, limit, make] of [
+    ['deptName', 100, text],
+    ['leader', 50, text],
+    ['phone', 32, text],
+    ['email', 254, email],
+  ] as const) {
+    test(`${field} ${limit}`, async () => {
+      for (const character of CHARACTERS) {
+        const [longest, tooLong] = [make(character, limit), make(character, limit + 1)];
+        const deptId = await boss.dept({ [field]: longest });
+        assert.equal((await readDept(boss, deptId))[field], longest);
+        assertOk(await boss.put(DEPTS, { deptId, [field]: longest }));
+        for (const answer of [
+          await boss.post(DEPTS, { [field]: tooLong }),
+          await boss.put(DEPTS, { deptId, [field]: tooLong }),
+        ]) {
+          assertInvalid(answer, field);
+          assert.ok(answer.msg.includes(String(limit)), answer.msg);
+        }
+      }
+    });
+  }
+
+  for (const [field, limit] of [
+    ['tenantName', 100],
+    ['companyName', 100],
+    ['contactUserName', 50],
+    ['contactPhone', 32],
+  ] as const) {
+    test(`${field} ${limit}`, async () => {
+      for (const character of CHARACTERS) {
+        const longest = character.repeat(limit);
+        const id = await boss.make(TENANTS, { [field]: longest });
+        assert.equal((await boss.get(`${TENANTS}/${id}`)).data[field], longest);
+        assertInvalid(await boss.post(TENANTS, { [field]: longest + character }), field);
+        assertInvalid(await boss.put(TENANTS, { id, [field]: longest + character }), field);
+      }
+    });
+  }
+
+  for (const rule of ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw']) {
+    test(`each ruleBo value 64 Ki: ${rule}`, async () => {
+      for (const character of ['x', '😀']) {
+        const longest = character.repeat(65_536);
+        const id = await boss.make(TENANTS, { ruleBo: { [rule]: longest } });
+        assert.equal((await boss.get(`${TENANTS}/${id}`)).data.ruleBo[rule], longest);
+        assertInvalid(await boss.post(TENANTS, { ruleBo: { [rule]: longest + character } }), `ruleBo.${rule}`);
+      }
+    });
+  }
+
+  test('menuIds 64 Ki', async () => {
+    const longest = '7'.repeat(65_536);
+    const id = await boss.make(TENANTS, { packageBo: { menuIds: longest } });
+    assert.equal((await boss.get(`${TENANTS}/${id}`)).data.packageBo.menuIds, longest);
+    assertInvalid(await boss.post(TENANTS, { packageBo: { menuIds: `${longest}7` } }), 'packageBo.menuIds');
+  });
+});
+
+describe('Body: 1 MiB', () => {
+  const MiB = 1_048_576;
+  /** A body of that many bytes. */
+  const body = (bytes: number, filling: string) => {
+    const [head, tail] = ['{"deptName":"大","unknown":"', '"}'];
+    const room = bytes - Buffer.byteLength(head + tail);
+    const filled = filling.repeat(Math.floor(room / Buffer.byteLength(filling)));
+    return head + filled.padEnd(filled.length + room - Buffer.byteLength(filled), ' ') + tail;
+  };
+  for (const filling of ['x', '汉', '\\u6c49']) {
+    test(`1 MiB is taken, a byte more is refused, full of ${filling}`, async () => {
+      const raw = body(MiB, filling);
+      assert.equal(Buffer.byteLength(raw), MiB);
+      assertOk(await boss.post(DEPTS, undefined, { raw }));
+      for (const call of [boss.post, boss.put]) {
+        const answer = await call(DEPTS, undefined, { raw: body(MiB + 1, filling) });
+        assertRefused(answer, 413, 'BODY_TOO_LARGE', { limit: MiB });
+        assert.ok(answer.msg.includes(String(MiB)), answer.msg);
+      }
+    });
+  }
+
+  test('refused also without a length in front', async () => {
+    const headers = { authorization: `Bearer ${boss.token}`, 'content-type': 'application/json' };
+    const stream = new Blob([body(MiB + 1, 'x')]).stream();
+    const answer = await fetch(service.base + DEPTS, { method: 'POST', headers, body: stream, duplex: 'half' });
+    assert.equal(answer.status, 413);
+  });
+});
+
+describe('Text: any Unicode, stored and returned unchanged', () => {
+  const texts: [what: string, text: string][] = [
+    ['emoji, joined and coloured', '👩‍👩‍👧‍👦 👍🏽 🇨🇳'],
+    ['four-byte Han', '𠮷野家 𪚥'],
+    ['right to left', 'קסם العربية \u202e abc \u202c'],
+    ['combining, not composed', 'e\u0301 vs é, q\u0307\u0323'],
+    ['zero width, byte order mark', 'a\u200bb\ufeffc'],
+    ['controls', 'tab\tline\nreturn\r\u0001\u001f\u007f\u0085\u2028\u2029'],
+    ['non-characters and the last code point', '\ufffe\uffff\u{10ffff}'],
+    ['the replacement character itself', '\ufffd'],
+    ['white space around', '  名  '],
+    ['quotes and backslashes', `'"\\\\\`\\u0000 \${x} %s $1 :x ?`],
+    ['markup', '<script>alert(1)</script>&amp;&lt;'],
+    ['SQL', "'; drop table departments; --"],
+    ['words of other languages', 'null undefined NaN true 0'],
+  ];
+  for (const [what, text] of texts) {
+    test(what, async () => {
+      const deptId = await boss.dept({ deptName: text, leader: text });
+      assertOk(await boss.put(DEPTS, { deptId, deptName: text, leader: text }));
+      const { deptName, leader } = await readDept(boss, deptId);
+      assert.deepEqual([deptName, leader], [text, text]);
+      const { data } = await boss.get(`${DEPTS}/list?deptName=${encodeURIComponent(text)}`);
+      assert.ok(data.rows.some((row: { deptName: string }) => row.deptName === text));
+    });
+  }
+
+  for (const field of ['deptName', 'leader', 'phone', 'email']) {
+    test(`NUL refused (400): ${field}`, async () => {
+      for (const text of ['\0', 'a\0b@c']) assertInvalid(await boss.post(DEPTS, { [field]: text }), field);
+      assertInvalid(await boss.put(DEPTS, { deptId: await boss.dept(), [field]: '\0' }), field);
+    });
+
+    test(`half a surrogate pair refused (400): ${field}`, async () => {
+      for (const half of ['\\ud800', 'a\\udc00@b', '\\udc00\\ud800', '\\ud83d😀']) {
+        assertInvalid(await boss.post(DEPTS, undefined, { raw: `{"${field}":"${half}"}` }), field);
+      }
+    });
+  }
+
+  test('NUL refused (400): in a query and in a path', async () => {
+    assertInvalid(await boss.get(`${DEPTS}/list?deptName=%00`), 'deptName');
+    assertInvalid(await boss.get(`${DEPTS}/1%00`), 'id');
+  });
+
+  test('a pair of escapes is one character', async () => {
+    const answer = await boss.post(DEPTS, undefined, { raw: '{"deptName":"\\ud83d\\ude00"}' });
+    assert.equal((await boss.get(String(answer.headers.location))).data.deptName, '😀');
+  });
+});
