@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import Fastify, {
@@ -61,7 +62,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     frameworkErrors: (error, request, reply) => {
       sendRefusal(refusalOf(error, request), request, reply, config);
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, config),
     forceCloseConnections: 'idle',
     // While it stops, what still comes over open connections is answered as ever.
     return503OnClosing: false,
@@ -126,7 +127,7 @@ function watchRoutes(app: App): (url: string) => string[] {
 }
 
 /** What Node's parser refuses never becomes a request; it gets the envelope all the same. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: import('node:net').Socket): void {
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, config: Config): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -138,6 +139,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: import('n
         ? refuse('REQUEST_TIMEOUT')
         : refuse('BAD_REQUEST', { cause: 'HTTP' });
   const body = JSON.stringify(asEnvelope(refusal, 'zh'));
-  const head = `HTTP/1.1 ${refusal.status} Refused\r\nContent-Type: application/json; charset=utf-8`;
+  const status = config.errorStatus === '200' ? '200 OK' : `${refusal.status} Refused`;
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8`;
   socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
 }

@@ -29,7 +29,6 @@ export function loginRoutes(app: App, parts: AuthParts): void {
             'TENANT_NOT_STARTED',
             'TENANT_ENDED',
             'TOO_MANY_LOGINS',
-            'TOO_BUSY',
           ], // prettier-ignore
           body: true,
         }),
@@ -79,7 +78,7 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
         headers: writeHeaders,
         summary: 'End this session',
         description: 'Its access token and its refresh token stop working at once.',
-        response: answers('guarded', {}),
+        response: answers('guarded', { writes: 'new' }),
       },
     },
     async (request) => {
@@ -113,7 +112,11 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
         description: "The user's other sessions end.",
         headers: writeHeaders,
         body: PasswordChange,
-        response: answers('guarded', { reasons: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS', 'TOO_BUSY'], body: true }),
+        response: answers('guarded', {
+          writes: 'new',
+          reasons: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS'],
+          body: true,
+        }),
       },
     },
     async (request) => {

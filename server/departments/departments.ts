@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
-import { idOf, pageOf, type Rows, shownIds } from '../http/fields.ts';
+import { idOf, pageOf, type Rows, shownId, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { lockTenant } from '../tenants/reach.ts';
@@ -66,7 +66,7 @@ async function moveDepartment(
   if (!found.some((dept) => String(dept.deptId) === deptId)) throw refuse('DEPT_NOT_FOUND');
   if (parentId) {
     const parent = found.find((dept) => String(dept.deptId) === parentId);
-    if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownIds([parentId]) });
+    if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
     if (await isAtOrAbove(tx, tenantId, deptId, parentId)) throw refuse('DEPT_CYCLE');
     if (parent.status !== '0') throw refuse('PARENT_DISABLED');
   }
@@ -107,7 +107,7 @@ export async function holdDepartments(tx: Tx, tenantId: string, deptIds: string[
 
 async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promise<void> {
   const [parent] = await holdDepts(tx, tenantId, [parentId]);
-  if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownIds([parentId]) });
+  if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
   if (parent.status !== '0') throw refuse('PARENT_DISABLED');
 }
 

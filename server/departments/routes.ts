@@ -30,6 +30,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         headers: writeHeaders,
         body: DeptInput,
         response: answers('guarded', {
+          writes: 'new',
           location: true,
           reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
           body: true,
@@ -96,6 +97,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         headers: changeHeaders,
         body: DeptUpdate,
         response: answers('guarded', {
+          writes: 'change',
           reasons: [
             'NOT_ALLOWED',
             'OTHER_TENANT',
@@ -127,6 +129,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         headers: changeHeaders,
         params: IdsPath,
         response: answers('guarded', {
+          writes: 'change',
           reasons: ['NOT_ALLOWED', 'TOO_MANY_IDS', 'DEPT_NOT_FOUND', 'DEPT_HAS_CHILDREN', 'DEPT_HAS_USERS'],
         }),
       },

@@ -25,14 +25,13 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return refuse('BODY_TOO_LARGE', { limit: request.routeOptions.bodyLimit ?? 0 });
+    case 'FST_ERR_BAD_URL':
+      return refuse('INVALID_UTF8');
     case 'FST_ERR_HANDLER_TIMEOUT':
       request.log.warn('a request was not answered in time');
       return refuse('TOO_BUSY');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return refuse('NOT_JSON');
-  }
-  if (error instanceof SyntaxError && statusCode === 400) {
-    return /forbidden prototype/.test(message) ? refuse('FORBIDDEN_KEY') : refuse('INVALID_JSON');
   }
   if (code.startsWith('FST_') && statusCode < 500) return refuse('BAD_REQUEST', { cause: message });
   if (isDatabaseAway(code)) {
@@ -54,7 +53,7 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
   if (refusal.status === 429 || refusal.status === 503) reply.header('retry-after', String(refusal.facts.seconds ?? 2));
   if (refusal.facts.allowed) reply.header('allow', String(refusal.facts.allowed));
-  const problem = /application\/problem\+json/.test(request.headers.accept ?? '');
+  const problem = /application\/problem\+json(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(request.headers.accept ?? '');
   return reply
     .code(config.errorStatus === '200' ? 200 : refusal.status)
     .header('x-request-id', request.id)
@@ -72,7 +71,7 @@ export const asEnvelope = (refusal: Refusal, language: Language) => ({
 
 const asProblem = (refusal: Refusal, language: Language, requestId: string) => ({
   ...refusal.data(language),
-  type: `/docs/reasons#${refusal.reason}`,
+  type: `urn:banyan:reason:${refusal.reason}`,
   title: refusal.reason,
   status: refusal.status,
   detail: refusal.text(language),

@@ -21,9 +21,9 @@ export const isLong = (digits: string) => /^\d{1,19}$/.test(digits) && BigInt(di
 /** The one form in which ids travel through the service: digits without leading zeros. */
 export const idOf = (long: number | string): string => BigInt(long).toString();
 
-/** Ids as a refusal names them: numbers, as everywhere, unless JSON would round them. */
-export const shownIds = (ids: readonly string[]) =>
-  ids.map((id) => (BigInt(id) <= Number.MAX_SAFE_INTEGER ? Number(id) : id));
+/** An id as a refusal names it: a number, as everywhere, unless JSON would round it. */
+export const shownId = (id: string) => (BigInt(id) <= Number.MAX_SAFE_INTEGER ? Number(id) : id);
+export const shownIds = (ids: readonly string[]) => ids.map(shownId);
 
 export const Int = (limits: { minimum?: number; maximum?: number } = {}) =>
   Type.Integer({ minimum: -2147483648, maximum: 2147483647, ...limits });

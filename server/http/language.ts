@@ -9,7 +9,7 @@ export function languageOf(headers: IncomingHttpHeaders): Language {
     .split(',')
     .map((part) => {
       const [tag = '', ...parameters] = part.trim().split(';');
-      const quality = parameters.map((parameter) => /^\s*q=([\d.]+)\s*$/.exec(parameter)?.[1]).find(Boolean);
+      const quality = parameters.map((parameter) => /^\s*q=([\d.]+)\s*$/i.exec(parameter)?.[1]).find(Boolean);
       return { language: /^en\b/i.test(tag) ? 'en' : /^zh\b/i.test(tag) ? 'zh' : undefined, q: Number(quality ?? 1) };
     })
     .filter(({ language, q }) => language && q > 0)

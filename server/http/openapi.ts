@@ -59,7 +59,8 @@ const withoutOurNotes = <T>(document: T): T =>
 const introduction = `
 Every answer is the envelope \`{code, msg, data}\`. Success is \`200\` and \`操作成功\`. A refusal carries its HTTP status
 as \`code\`, a sentence in \`msg\` (Chinese, or English when \`Accept-Language\` prefers it), and in \`data\` a stable
-\`reason\` with the facts. \`Accept: application/problem+json\` gets RFC 9457 instead.
+\`reason\` with the facts. \`Accept: application/problem+json\` gets RFC 9457 instead. A path
+that is none is refused as \`PATH_NOT_FOUND\` (404), a method that a path does not take as \`METHOD_NOT_ALLOWED\` (405).
 
 To try calls here: run *POST /auth/login*, copy \`access_token\`, press *Authorize*, paste it.
 `;
@@ -76,12 +77,14 @@ interface Answers {
   reasons?: Reason[];
   /** The answer has the record's tag in `ETag`. */
   etag?: boolean;
+  /** What it writes: a `new` record, or a `change` that may come with If-Match. Both take an Idempotency-Key. */
+  writes?: 'new' | 'change';
   /** The operation takes a body. */
   body?: boolean;
 }
 
 const always: Reason[] = ['BAD_REQUEST', 'INVALID_UTF8', 'INVALID_FIELD', 'HEADERS_TOO_LARGE', 'INTERNAL'];
-const withDatabase: Reason[] = ['DATABASE_AWAY'];
+const withDatabase: Reason[] = ['DATABASE_AWAY', 'TOO_BUSY'];
 const withBody: Reason[] = [
   'INVALID_JSON',
   'FORBIDDEN_KEY',
@@ -107,13 +110,15 @@ const withToken: Reason[] = [
 /** What an operation answers, for OpenAPI and for the serialiser. */
 export function answers(
   kind: 'public' | 'open' | 'guarded',
-  { data, location, etag, reasons: own = [], body = false }: Answers,
+  { data, location, etag, writes, reasons: own = [], body = false }: Answers,
 ) {
   const all = [
     ...always,
     ...(kind === 'public' ? [] : withDatabase),
     ...(body ? withBody : []),
     ...(kind === 'guarded' ? withToken : []),
+    ...(writes ? (['KEY_REUSED'] as const) : []),
+    ...(writes === 'change' ? (['CHANGED_MEANWHILE'] as const) : []),
     ...own,
   ];
   const byStatus = new Map<number, Reason[]>();

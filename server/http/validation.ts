@@ -12,7 +12,11 @@ export function checkInput(app: FastifyInstance): void {
     // Clients send the header with nothing behind it, on DELETE for one. Where a body is needed, it is missed below.
     if (body.length === 0) return done(null, undefined);
     if (!isUtf8(body)) return done(refuse('INVALID_UTF8'), undefined);
-    return parse(request, body.toString('utf8'), done);
+    const text = body.toString('utf8');
+    // Fastify says of both faults that it is no JSON.
+    return parse(request, text, (error, value) =>
+      error ? done(refuse(isJson(text) ? 'FORBIDDEN_KEY' : 'INVALID_JSON'), undefined) : done(null, value),
+    );
   });
 
   // A path or a query is text too. Broken escapes would silently become other characters.
@@ -41,6 +45,15 @@ const makeAjv = (coerceTypes: boolean) =>
     verbose: true, // errors carry their schema, which may name its sentence
     formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true },
   });
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function isDecodable(url: string): boolean {
   try {

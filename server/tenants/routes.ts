@@ -26,8 +26,9 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         headers: writeHeaders,
         body: TenantInput,
         response: answers('guarded', {
+          writes: 'new',
           location: true,
-          reasons: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT', 'TOO_BUSY'],
+          reasons: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT'],
           body: true,
         }),
       },
@@ -92,6 +93,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         headers: changeHeaders,
         body: TenantUpdate,
         response: answers('guarded', {
+          writes: 'change',
           reasons: [
             'NOT_ALLOWED',
             'OWN_TENANT',
@@ -123,6 +125,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         headers: changeHeaders,
         params: IdPath,
         response: answers('guarded', {
+          writes: 'change',
           reasons: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
         }),
       },

@@ -24,15 +24,9 @@ export function userRoutes(app: App, { db }: Parts): void {
         headers: writeHeaders,
         body: UserInput,
         response: answers('guarded', {
+          writes: 'new',
           location: true,
-          reasons: [
-            'NOT_ALLOWED',
-            'OTHER_TENANT',
-            'USER_DEPT_NOT_FOUND',
-            'USER_NAME_TAKEN',
-            'ACCOUNT_LIMIT',
-            'TOO_BUSY',
-          ],
+          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_DEPT_NOT_FOUND', 'USER_NAME_TAKEN', 'ACCOUNT_LIMIT'],
           body: true,
         }),
       },
@@ -102,6 +96,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         headers: changeHeaders,
         body: UserUpdate,
         response: answers('guarded', {
+          writes: 'change',
           reasons: [
             'NOT_ALLOWED',
             'OTHER_TENANT',
@@ -109,7 +104,6 @@ export function userRoutes(app: App, { db }: Parts): void {
             'USER_DEPT_NOT_FOUND',
             'USER_NAME_TAKEN',
             'LAST_ADMINISTRATOR',
-            'TOO_BUSY',
           ], // prettier-ignore
           body: true,
         }),
@@ -140,6 +134,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         params: IdsPath,
         querystring: InTenant,
         response: answers('guarded', {
+          writes: 'change',
           reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_IDS', 'USER_NOT_FOUND', 'OWN_USER', 'LAST_ADMINISTRATOR'],
         }),
       },

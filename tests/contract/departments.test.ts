@@ -30,7 +30,7 @@ describe('Department (DeptDTO): Field | Type | Default | Meaning and rules', () 
 
   test('parentId | on create it must be an existing valid department of the current tenant', async () => {
     assertRefused(await boss.post(DEPTS, { parentId: 999_999_999 }), 400, 'PARENT_NOT_FOUND', {
-      parentId: [999_999_999],
+      parentId: 999_999_999,
     });
   });
 

@@ -42,7 +42,7 @@ describe('Long in a request: a number or a string of digits', async () => {
   test('digits above 2^53−1 are not rounded: 2^53+1 as text, up to 2^63−1', async () => {
     for (const digits of ['9007199254740993', '9223372036854775807']) {
       const answer = await createRaw(`{"parentId":"${digits}"}`);
-      assertRefused(answer, 400, 'PARENT_NOT_FOUND', { parentId: [digits] });
+      assertRefused(answer, 400, 'PARENT_NOT_FOUND', { parentId: digits });
       assertRefused(await updateRaw(`{"deptId":"${digits}"}`), 404, 'DEPT_NOT_FOUND');
     }
   });
