@@ -56,7 +56,7 @@ describe('effect on those of the tenant, own or of any tenant above', () => {
           await (closed === boss ? works(middle) : shutOut(middle, status, reason));
           await (closed === above ? shutOut(sibling, status, reason) : works(sibling));
           done(await root.put(TENANTS, { id: closed.id }));
-          await Promise.all([boss, middle, above, sibling].map(works));
+          await works(boss);
         }
       }));
 
