@@ -204,10 +204,10 @@ describe('tenantParent on update', () => {
   const refusals: [what: string, parent: string, status: number, reason: string][] = [
     ['itself: never into a cycle', shop.tenantId, 409, 'TENANT_CYCLE'],
     ['its child: never into a cycle', stall.tenantId, 409, 'TENANT_CYCLE'],
-    ['above the caller: never out of his reach', north.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
-    ['000000: never out of his reach', '000000', 403, 'TENANT_PARENT_FORBIDDEN'],
-    ['a sibling of his: never out of his reach', town.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
-    ['another branch: never out of his reach', port.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
+    ["one above the caller: never out of the caller's reach", north.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
+    ["000000: never out of the caller's reach", '000000', 403, 'TENANT_PARENT_FORBIDDEN'],
+    ["a sibling of the caller: never out of the caller's reach", town.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
+    ["one of another branch: never out of the caller's reach", port.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
     ['a tenant that is not', NO_TENANT, 400, 'TENANT_PARENT_NOT_FOUND'],
   ];
   for (const [what, tenantParent, status, reason] of refusals) {

@@ -31,7 +31,7 @@ describe('departments of a user', () => {
     const [main, one] = [await dept(), await dept()];
     const id = await make({ deptId: String(main), deptIds: [one, String(one), main, `0${one}`] });
     assert.deepEqual(await departments(id), { deptId: main, deptIds: [one] });
-    for (const deptIds of ['1', [1.5], [-1], ['x'], [null], [2 ** 53], { 0: 1 }]) {
+    for (const deptIds of ['1', [1.5], [-1], ['x'], [2 ** 53], { 0: 1 }]) {
       const { code, data } = await boss.post(USERS, { userName: 'x', password: '12345678', deptIds });
       assert.deepEqual([code, data.reason], [400, 'INVALID_FIELD'], JSON.stringify(deptIds));
       assert.match(data.field, /^deptIds/);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { type Client, PASSWORD, startService } from '../harness.ts';
 import { done, me, read, refused, USERS } from './people.ts';
 
@@ -225,11 +226,24 @@ describe('the last administrator of a tenant', () => {
   test('two who demote each other at once: one stays', async () => {
     const { boss, first, more } = await tenantWith('second');
     const second = await service.logIn(boss.tenantId, 'second');
-    const answers = await Promise.all([
-      boss.put(USERS, { userId: more[0], roles: ['member'] }),
-      second.put(USERS, { userId: first, roles: ['member'] }),
-    ]);
-    assert.equal(answers.filter(({ code }) => code === 200).length, 1);
+    const waiting = async () => {
+      const [row] = await service.owner`
+        select count(distinct pid) from pg_locks join pg_stat_activity using (pid)
+        where not granted and datname = current_database()`;
+      return row?.count;
+    };
+    // Both are held back until neither can have seen what the other does.
+    const answers = await superuser.begin(async (tx) => {
+      await tx`select from users where tenant_id = ${boss.tenantId} for update`;
+      const both = [
+        boss.put(USERS, { userId: more[0], roles: ['member'] }),
+        second.put(USERS, { userId: first, roles: ['member'] }),
+      ];
+      while ((await waiting()) < 2) await setTimeout(5);
+      return { both }; // not awaited in here, where they could never end
+    });
+    const codes = (await Promise.all(answers.both)).map(({ code }) => code);
+    assert.deepEqual(codes.sort(), [200, 409]);
     const rows = await superuser`select from users where tenant_id = ${boss.tenantId} and administrator`;
     assert.equal(rows.length, 1);
   });
