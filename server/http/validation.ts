@@ -94,6 +94,10 @@ const problems = {
   },
   id: { zh: '必须是最多 19 位数字', en: 'must be digits, up to 19' },
   ids: { zh: '必须是以逗号分隔的编号，每个最多 19 位数字', en: 'must be ids of up to 19 digits, separated by commas' },
+  menuIdsLength: {
+    zh: '不能超过 65536 个字符（空格不计）',
+    en: 'must not have more than 65536 characters, spaces not counted',
+  },
   menuIds: { zh: '必须是以逗号分隔的数字', en: 'must be numbers separated by commas' },
   date: { zh: '必须是 YYYY-MM-DD 格式的真实日期', en: 'must be a date that exists, as YYYY-MM-DD' },
   order: { zh: '不能早于 startTime', en: 'must not be before startTime' },

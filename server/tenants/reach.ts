@@ -20,6 +20,7 @@ export async function enterReach(tx: Tx, caller: Caller, tenantId: string | null
 /** Locked until the transaction ends; tells the limit on accounts. Lock order: tenant, then ids ascending. */
 export async function lockTenant(tx: Tx, tenantId: string): Promise<{ accountCount: number }> {
   const tenant = await lockTenantRow(tx, tenantId);
-  if (!tenant) throw refuse('TENANT_DELETED');
+  // Deleted since it was entered. Not 401: the caller's own token may be as good as ever.
+  if (!tenant) throw refuse('OTHER_TENANT');
   return tenant;
 }

@@ -24,6 +24,7 @@ import {
 } from './queries.ts';
 import {
   HIDDEN_QUOTAS,
+  LONG_TEXT,
   QUOTAS,
   RULES,
   type Tenant,
@@ -139,6 +140,8 @@ async function insertWithNewCode(tx: Tx, row: { parentId: string; by: string; fi
 function fieldsOf(input: Omit<TenantInput, 'username' | 'password'>): TenantFields {
   const { startTime = null, endTime = null, packageBo, quotaBo, ruleBo } = input;
   if (startTime && endTime && endTime < startTime) throw invalid('endTime', 'order');
+  const menuIds = packageBo?.menuIds?.replaceAll(' ', '') ?? '';
+  if (menuIds.length > LONG_TEXT) throw invalid('packageBo.menuIds', 'menuIdsLength');
   const quotas = [...QUOTAS, ...HIDDEN_QUOTAS].map((key) => [key, quotaBo?.[key] ?? 0]);
   const rules = RULES.map((key) => [key, ruleBo?.[key] ?? null]);
   return {
@@ -150,7 +153,7 @@ function fieldsOf(input: Omit<TenantInput, 'username' | 'password'>): TenantFiel
     companyName: input.companyName ?? null,
     status: input.status ?? '0',
     accountCount: input.accountCount ?? -1,
-    menuIds: [...new Set((packageBo?.menuIds ?? '').match(/\d+/g))],
+    menuIds: [...new Set(menuIds.match(/\d+/g))],
     quotas: Object.fromEntries(quotas),
     rules: Object.fromEntries(rules),
   };

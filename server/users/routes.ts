@@ -12,6 +12,12 @@ import { createUser, listUsers, readUser, removeUsers, updateUser } from './user
 const path = '/system/user-api';
 const shared = { ...guarded, tags: ['Users'] };
 
+/** The tenant may be said in the body or in the query. */
+const inTenant = <T extends { tenantId?: string | null }>(request: { body: T; query: { tenantId?: string } }): T => ({
+  ...request.body,
+  tenantId: request.body.tenantId ?? request.query.tenantId ?? null,
+});
+
 export function userRoutes(app: App, { db }: Parts): void {
   app.post(
     path,
@@ -22,6 +28,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         summary: 'Create a user',
         description: 'Administrators: in their own tenant, or with `tenantId` in one below.',
         headers: writeHeaders,
+        querystring: InTenant,
         body: UserInput,
         response: answers('guarded', {
           writes: 'new',
@@ -37,7 +44,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         request,
         'administrator',
         () => hashPassword(request.body.password),
-        (tx, caller, passwordHash) => createUser(tx, caller, request.body, passwordHash),
+        (tx, caller, passwordHash) => createUser(tx, caller, inTenant(request), passwordHash),
       );
       return created(reply, `${path}/${id}`);
     },
@@ -94,6 +101,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         summary: 'Replace a user',
         description: 'Administrators. A new password, or being disabled, ends the sessions of the user.',
         headers: changeHeaders,
+        querystring: InTenant,
         body: UserUpdate,
         response: answers('guarded', {
           writes: 'change',
@@ -116,7 +124,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         request,
         'administrator',
         async () => (password == null ? undefined : hashPassword(password)),
-        (tx, caller, passwordHash) => updateUser(tx, caller, request.body, passwordHash, ifMatchOf(request)),
+        (tx, caller, passwordHash) => updateUser(tx, caller, inTenant(request), passwordHash, ifMatchOf(request)),
       );
       return ok(null);
     },

@@ -25,8 +25,8 @@ import {
 } from './queries.ts';
 import type { User, UserFilter, UserInput, UserUpdate } from './schema.ts';
 
-/** A user name as it is compared: however its letters are cased or composed. */
-export const keyOf = (userName: string): string => userName.normalize('NFKC').toLowerCase();
+/** A user name as it is compared: however its letters are cased or composed. Up and down again, for ß and final ς. */
+export const keyOf = (userName: string): string => userName.normalize('NFKC').toUpperCase().toLowerCase();
 
 export async function createUser(tx: Tx, caller: Caller, input: UserInput, passwordHash: string): Promise<number> {
   const tenantId = await enterReach(tx, caller, input.tenantId);
