@@ -91,10 +91,8 @@ test("growing delays of one tenant's account never touch another's of the same n
 test('an address is throttled as a whole, whatever tenants and accounts it tries', async () => {
   const [one, two] = await Promise.all([service.tenant(), service.tenant()]);
   const from = address();
-  let failures = 0;
-  // As many names as it takes; far fewer than a list of names has.
-  while (reasonOf(await logIn(from, one.tenantId, WRONG, `name${failures}`)) === FAILED && failures < 200) failures++;
-  assert.ok(failures >= 10 && failures < 200, `${failures} failures`);
+  const names = Array.from({ length: 60 }, (_, n) => `name${n}`);
+  const answers = await Promise.all(names.map((name) => logIn(from, one.tenantId, WRONG, name)));
   for (const { tenantId } of [one, two]) {
     const answer = await logIn(from, tenantId);
     assert.equal(reasonOf(answer), LOCKED);
@@ -103,14 +101,8 @@ test('an address is throttled as a whole, whatever tenants and accounts it tries
   assert.equal(reasonOf(await logIn(address(), one.tenantId)), FINE, 'other addresses are not');
   await service.superuser`update banyan.login_addresses set since = since - interval '1 hour' where address = ${from}`;
   assert.equal(reasonOf(await logIn(from, one.tenantId)), FINE, 'it ends by itself');
-});
-
-test('many names tried at the same moment from one address are throttled too', async () => {
-  const { tenantId } = await service.tenant();
-  const from = address();
-  const names = Array.from({ length: 70 }, (_, n) => `name${n}`);
-  const answers = (await Promise.all(names.map((name) => logIn(from, tenantId, WRONG, name)))).map(reasonOf);
-  assert.ok(answers.includes(LOCKED), 'all 70 were answered');
+  assert.ok(answers.map(reasonOf).includes(FAILED));
+  assert.ok(answers.map(reasonOf).includes(LOCKED), 'all 60 names at the same moment were answered');
 });
 
 test('one account tried at the same moment from many addresses is slowed down too', async () => {
@@ -135,25 +127,25 @@ test('nobody chooses his address by a header', async () => {
 test('behind a proxy that is trusted, the address is the one it tells; an IPv6 network is one address', async () => {
   const proxied = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
   const { tenantId } = await proxied.tenant();
-  const guess = (forwarded: string, password: string, from = '127.0.0.1') =>
+  const guess = (username: string, forwarded: string, password: string, from = '127.0.0.1') =>
     proxied.nobody.post(
       '/auth/login',
-      { tenantId, username: 'boss', password },
+      { tenantId, username, password },
       { from, headers: { 'x-forwarded-for': forwarded } },
     );
-  for (const host of ['1', '2', 'a:b', 'ffff:0:0:1', '5']) {
-    assert.equal(reasonOf(await guess(`2001:db8:0:1::${host}`, WRONG)), FAILED);
+  for (const host of ['1', '2', 'a:b', 'ffff:0:1', '1:2:3']) {
+    assert.equal(reasonOf(await guess('boss', `2001:db8:0:1::${host}`, WRONG)), FAILED);
   }
-  assert.equal(reasonOf(await guess('2001:0db8:0000:0001:1:2:3:4', PASSWORD)), LOCKED);
-  assert.equal(reasonOf(await guess('2001:db8:0:2::1', PASSWORD)), FINE);
-  assert.equal(reasonOf(await guess('10.0.0.1', PASSWORD)), FINE);
+  assert.equal(reasonOf(await guess('boss', '2001:db8:0:1:1:2:3:4', PASSWORD)), LOCKED);
+  assert.equal(reasonOf(await guess('boss', '2001:0DB8:0000:0001::9', PASSWORD)), LOCKED, 'however it is written');
+  assert.equal(reasonOf(await guess('boss', '2001:db8:0:2::1', PASSWORD)), FINE);
+  assert.equal(reasonOf(await guess('boss', '10.0.0.1', PASSWORD)), FINE);
   // Only the last hop is the proxy's word; what the client wrote before it is not believed.
-  for (let n = 1; n <= 5; n++) assert.equal(reasonOf(await guess(`10.9.9.${n}, 10.0.0.2`, WRONG)), FAILED);
-  assert.equal(reasonOf(await guess('10.9.9.6, 10.0.0.2', PASSWORD)), LOCKED);
-  // Who doesn't come through the proxy says nothing.
-  await guess('10.0.0.3', WRONG, '127.0.0.9');
-  const [row] = await proxied.superuser`select from banyan.login_failures where address = '127.0.0.9'`;
-  assert.ok(row);
+  for (let n = 1; n <= 5; n++) assert.equal(reasonOf(await guess('a', `10.9.9.${n}, 10.0.0.2`, WRONG)), FAILED);
+  assert.equal(reasonOf(await guess('a', '10.9.9.6, 10.0.0.2', WRONG)), LOCKED);
+  // Who doesn't come through the proxy is not believed at all.
+  for (let n = 1; n <= 5; n++) assert.equal(reasonOf(await guess('b', `10.0.0.${n}`, WRONG, '127.0.0.9')), FAILED);
+  assert.equal(reasonOf(await guess('b', '10.0.0.6', WRONG, '127.0.0.9')), LOCKED);
 });
 
 test('guesses sent to two nodes at the same moment count together', async () => {
