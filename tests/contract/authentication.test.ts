@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { openDatabase } from '../../db/connect.ts';
+import { buildApp } from '../../server/app.ts';
+import { readConfig } from '../../server/config.ts';
+import { makeFirstAdministrator } from '../../server/first-start.ts';
+import { type Answer, Client, makeDatabase, PASSWORD, startService } from '../harness.ts';
+
+const service = await startService();
+
+const logIn = (tenantId: unknown, username: unknown, password: unknown = PASSWORD) =>
+  service.nobody.post('/auth/login', { tenantId, username, password });
+
+/** All of an answer that a caller sees, but what names the request and its moment. */
+const seen = ({ status, text, headers: { 'x-request-id': _id, date: _date, ...headers } }: Answer) => ({
+  status,
+  text,
+  headers,
+});
+
+test('a login answers with both tokens and their life', async () => {
+  const { status, code, msg, data, headers } = await logIn('000000', 'admin');
+  assert.deepEqual([status, code, msg], [200, 200, '操作成功']);
+  assert.deepEqual(Object.keys(data), ['access_token', 'token_type', 'expires_in', 'refresh_token']);
+  assert.equal(data.token_type, 'Bearer');
+  assert.equal(data.expires_in, 1800);
+  assert.equal(typeof data.access_token, 'string');
+  assert.equal(typeof data.refresh_token, 'string');
+  assert.equal(headers['www-authenticate'], undefined);
+});
+
+test('each login is a session of its own', async () => {
+  const boss = await service.tenant();
+  const [one, two] = await Promise.all([service.logIn(boss.tenantId, 'boss'), service.logIn(boss.tenantId, 'boss')]);
+  assert.notEqual(one.token, two.token);
+  assert.notEqual(one.refreshToken, two.refreshToken);
+  await one.post('/auth/logout');
+  assert.equal((await one.get('/auth/me')).code, 401);
+  assert.equal((await two.get('/auth/me')).code, 200);
+});
+
+test('the letter case of a user name is ignored at login too', async () => {
+  const boss = await service.tenant({ username: 'boss' });
+  await boss.user({ userName: 'Änne Straße' });
+  assert.equal((await logIn(boss.tenantId, 'änne straße')).code, 200);
+  assert.equal((await logIn(boss.tenantId, 'ÄNNE STRAßE')).code, 200);
+  assert.equal((await logIn(boss.tenantId, 'BOSS', PASSWORD.toUpperCase())).code, 401);
+});
+
+test('the same name in another tenant is another account', async () => {
+  const [one, two] = await Promise.all([service.tenant(), service.tenant()]);
+  await one.user({ userName: 'anna', password: 'password of one' });
+  await two.user({ userName: 'anna', password: 'password of two' });
+  assert.equal((await logIn(one.tenantId, 'anna', 'password of one')).code, 200);
+  assert.equal((await logIn(one.tenantId, 'anna', 'password of two')).code, 401);
+  assert.equal((await logIn(two.tenantId, 'anna', 'password of two')).code, 200);
+});
+
+test('wrong tenant, wrong user and wrong password answer alike, and so does whatever else does not exist', async () => {
+  const boss = await service.tenant();
+  await boss.user({ userName: 'disabled', status: '1' });
+  const gone = await boss.user({ userName: 'gone' });
+  assert.equal((await boss.delete(`/system/user-api/${gone}`)).code, 200);
+  const disabled = await service.tenant();
+  await service.root.put('/system/tenant-api', { id: disabled.id, status: '1' });
+  const deleted = await service.tenant();
+  assert.equal((await service.root.delete(`/system/tenant-api/${deleted.id}`)).code, 200);
+
+  const expected = seen(await logIn(boss.tenantId, 'boss', 'wrong password'));
+  assert.equal(expected.status, 401);
+  assert.deepEqual(JSON.parse(expected.text), {
+    code: 401,
+    msg: '租户、用户名或密码错误',
+    data: { reason: 'LOGIN_FAILED' },
+  });
+  const alike: [what: string, tenantId: string, username: string, password?: string][] = [
+    ['no such tenant', '999999999999999999', 'boss'],
+    ['no code of a tenant', 'acme', 'boss'],
+    ['an empty code', '', 'boss'],
+    ['a code that is SQL', "' or ''='", 'boss'],
+    ['no such user', boss.tenantId, 'nobody'],
+    ['an empty name', boss.tenantId, ''],
+    ['a part of the name', boss.tenantId, 'bos'],
+    ['a pattern', boss.tenantId, '%'],
+    ["another tenant's user", boss.tenantId, 'admin'],
+    ['an empty password', boss.tenantId, 'boss', ''],
+    ['a password in other letters', boss.tenantId, 'boss', 'Correct Horse'],
+    ['a password and more', boss.tenantId, 'boss', `${PASSWORD} `],
+    ['a deleted user', boss.tenantId, 'gone'],
+    ['a disabled user, wrong password', boss.tenantId, 'disabled', 'wrong password'],
+    ['a disabled tenant, wrong password', disabled.tenantId, 'boss', 'wrong password'],
+    ['a deleted tenant', deleted.tenantId, 'boss'],
+    ['a deleted tenant, wrong password', deleted.tenantId, 'boss', 'wrong password'],
+  ];
+  for (const [what, tenantId, username, password] of alike) {
+    assert.deepEqual(seen(await logIn(tenantId, username, password)), expected, what);
+  }
+});
+
+test('only who knows the password learns that user or tenant is shut out', async () => {
+  const boss = await service.tenant();
+  await boss.user({ userName: 'disabled', status: '1' });
+  const user = await logIn(boss.tenantId, 'disabled');
+  assert.deepEqual([user.status, user.data], [403, { reason: 'USER_DISABLED' }]);
+  const body = { id: boss.id, tenantName: 't' };
+  for (const [fields, reason] of [
+    [{ status: '1' }, 'TENANT_DISABLED'],
+    [{ startTime: '2999-01-01' }, 'TENANT_NOT_STARTED'],
+    [{ endTime: '2000-01-01' }, 'TENANT_ENDED'],
+  ] as const) {
+    await service.root.put('/system/tenant-api', { ...body, ...fields });
+    const answer = await logIn(boss.tenantId, 'boss');
+    assert.deepEqual([answer.status, answer.data], [403, { reason }]);
+  }
+  await service.root.put('/system/tenant-api', body);
+  assert.equal((await logIn(boss.tenantId, 'boss')).code, 200);
+});
+
+test('a login without one of its fields, or with one of another type, is no login', async () => {
+  const body = { tenantId: '000000', username: 'admin', password: PASSWORD };
+  for (const field of ['tenantId', 'username', 'password'] as const) {
+    const { [field]: _, ...rest } = body;
+    const missing = await service.nobody.post('/auth/login', rest);
+    assert.deepEqual([missing.status, missing.data], [400, { reason: 'FIELD_REQUIRED', field }]);
+    for (const wrong of [0, true, {}, [body[field]], 'x'.repeat(129)]) {
+      const answer = await service.nobody.post('/auth/login', { ...body, [field]: wrong });
+      assert.deepEqual([answer.status, answer.data.field], [400, field], JSON.stringify(wrong));
+    }
+  }
+});
+
+test('me: an administrator sees himself and his tenant with its menus, quotas and rules', async () => {
+  const tenant = {
+    tenantName: '上海分公司',
+    startTime: '2020-01-01',
+    endTime: '2999-12-31',
+    companyName: '榕树',
+    accountCount: 7,
+    packageBo: { menuIds: '3,1, 2' },
+    quotaBo: { enterpriseQuery: 5, merchant: 6, zr: 7 },
+    ruleBo: { modelZr: '{"a":1}' },
+  };
+  const boss = await service.tenant(tenant);
+  const { data, code } = await boss.get('/auth/me');
+  assert.equal(code, 200);
+  assert.deepEqual(Object.keys(data).sort(), ['roles', 'tenant', 'user']);
+  assert.deepEqual(data.roles, ['admin']);
+  assert.equal(data.user.userName, 'boss');
+  assert.equal(data.user.tenantId, boss.tenantId);
+  assert.ok(!('password' in data.user || 'passwordHash' in data.user));
+  assert.equal(data.tenant.tenantId, boss.tenantId);
+  assert.equal(data.tenant.tenantName, tenant.tenantName);
+  assert.equal(data.tenant.accountCount, 7);
+  assert.deepEqual(data.tenant.packageBo, { menuIds: '3, 1, 2' });
+  const none = { annualReportQuery: 0, chainReport: 0, businessReport: 0, riskReport: 0 };
+  assert.deepEqual(data.tenant.quotaBo, { enterpriseQuery: 5, merchant: 6, ...none });
+  const unset = { modelPf: null, modelEd: null, catalogZr: null, catalogPf: null, catalogEd: null, catalogRw: null };
+  assert.deepEqual(data.tenant.ruleBo, { modelZr: '{"a":1}', ...unset });
+});
+
+test('me: a member sees himself, and the same of his tenant', async () => {
+  const boss = await service.tenant({ packageBo: { menuIds: '1' } });
+  const dept = await boss.dept();
+  const member = await service.member(boss, { deptId: dept, nickName: '安娜' });
+  const { data } = await member.get('/auth/me');
+  assert.deepEqual(data.roles, ['member']);
+  assert.equal(String(data.user.userId), member.id);
+  assert.equal(data.user.nickName, '安娜');
+  assert.equal(String(data.user.deptId), dept);
+  assert.deepEqual(data.tenant, (await boss.get('/auth/me')).data.tenant);
+  assert.equal(data.tenant.packageBo.menuIds, '1');
+});
+
+test('me: what an administrator changes of him is seen at the next call', async () => {
+  const boss = await service.tenant();
+  const member = await service.member(boss);
+  await boss.put('/system/user-api', { userId: member.id, roles: ['admin'], nickName: 'new' });
+  const { data } = await member.get('/auth/me');
+  assert.deepEqual([data.roles, data.user.nickName], [['admin'], 'new']);
+  assert.equal((await member.post('/system/dept-api', {})).code, 200);
+});
+
+test('passwords are kept as argon2id of the chosen cost, each with a salt of its own', async () => {
+  const boss = await service.tenant();
+  await boss.user({ userName: 'anna' });
+  const rows = await service.superuser<{ hash: string }[]>`
+    select password_hash as hash from banyan.users where tenant_id in ('000000', ${boss.tenantId})`;
+  assert.equal(rows.length, 3);
+  for (const { hash } of rows) assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.equal(new Set(rows.map(({ hash }) => hash)).size, 3);
+});
+
+test('refresh tokens are kept as their hashes', async () => {
+  const boss = await service.tenant();
+  const secret = String(boss.refreshToken).split('.').at(-1) as string;
+  const rows = await service.superuser<{ row: string }[]>`
+    select s::text as row from banyan.sessions s where tenant_id = ${boss.tenantId}`;
+  assert.equal(rows.length, 1);
+  for (const form of [Buffer.from(secret), Buffer.from(secret, 'base64url')]) {
+    assert.ok(!rows[0]?.row.includes(form.toString('hex')));
+  }
+  assert.ok(!rows[0]?.row.includes(secret));
+});
+
+test('without a password in the environment the first administrator gets one that nobody knew, told once', async () => {
+  const { databaseUrl } = await makeDatabase();
+  const config = readConfig({
+    DATABASE_URL: databaseUrl,
+    BANYAN_ADMIN_USERNAME: '管理员',
+    BANYAN_LOG_LEVEL: 'silent',
+  });
+  // Two nodes at the first start of all: one of them makes him.
+  const nodes = await Promise.all([openDatabase(config), openDatabase(config)]);
+  const start = () => Promise.all(nodes.map((db) => makeFirstAdministrator(db, config)));
+  const told = (await start()).filter(Boolean);
+  assert.equal(told.length, 1);
+  assert.deepEqual(await start(), [undefined, undefined]);
+
+  const app = await buildApp({ db: nodes[0], config });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+  const body = { tenantId: '000000', username: '管理员', password: told[0]?.generatedPassword };
+  assert.ok(String(body.password).length >= 16);
+  assert.equal((await client.post('/auth/login', body)).code, 200);
+  await app.close();
+  await Promise.all(nodes.map((db) => db.close()));
+});
+
+test('a later start with another password in its environment leaves the first administrator his own', async () => {
+  const environment = { DATABASE_URL: service.databaseUrl, BANYAN_ADMIN_PASSWORD: 'another password' };
+  // The harness logs in with the old one.
+  const node = await startService(environment);
+  const body = { tenantId: '000000', username: 'admin', password: environment.BANYAN_ADMIN_PASSWORD };
+  assert.equal((await node.nobody.post('/auth/login', body)).data.reason, 'LOGIN_FAILED');
+});
+
+test('the first administrator is an administrator of 000000, and no built-in password opens it', async () => {
+  const { data } = await service.root.get('/auth/me');
+  assert.deepEqual([data.user.userName, data.roles, data.tenant.tenantId], ['admin', ['admin'], '000000']);
+  for (const password of ['admin123', 'admin', '123456', '']) {
+    const answer = await service.nobody.post(
+      '/auth/login',
+      { tenantId: '000000', username: 'admin', password },
+      { from: '127.0.9.9' },
+    );
+    assert.equal(answer.data.reason, 'LOGIN_FAILED');
+  }
+});

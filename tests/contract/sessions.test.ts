@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { type Answer, Client, PASSWORD, type Service, startService } from '../harness.ts';
+
+const service = await startService();
+
+const refresh = (token: unknown, at: Service = service) => at.nobody.post('/auth/refresh', { refresh_token: token });
+const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? 'fine'}`;
+const whoami = async (client: Client) => reasonOf(await client.get('/auth/me'));
+const clientOf = ({ data }: Answer, at: Service = service) =>
+  new Client(at.base, data.access_token, data.refresh_token, '');
+
+/** A new user of a tenant of its own, logged in. */
+const somebody = async () => service.member(await service.tenant());
+
+/** The same user, in another session. */
+async function again(client: Client): Promise<Client> {
+  const { user } = (await client.get('/auth/me')).data;
+  return service.logIn(user.tenantId, user.userName);
+}
+
+async function until(what: () => Promise<string>, expected: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if ((await what()) === expected) return;
+    await setTimeout(50);
+  }
+  assert.equal(await what(), expected);
+}
+
+test('the lives of both tokens are settings', async () => {
+  const short = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '1', BANYAN_REFRESH_TOKEN_SECONDS: '3' });
+  const login = await short.nobody.post('/auth/login', { tenantId: '000000', username: 'admin', password: PASSWORD });
+  assert.equal(login.data.expires_in, 1);
+  const client = clientOf(login, short);
+  await until(() => whoami(client), '401 TOKEN_EXPIRED');
+  const next = await refresh(client.refreshToken, short);
+  assert.deepEqual([next.code, next.data.expires_in], [200, 1]);
+  // Nobody refreshes any more, so the session ends by itself.
+  const [session] = await short.superuser<[{ left: number }]>`
+    select extract(epoch from max(expires) - now())::float as left from banyan.sessions`;
+  assert.ok(session.left > 0 && session.left <= 3, `${session.left} seconds left`);
+  await short.superuser`update banyan.sessions set expires = now()`;
+  assert.equal(reasonOf(await refresh(next.data.refresh_token, short)), '401 REFRESH_REFUSED');
+});
+
+test('a refresh token is good for 7 days from its last use', async () => {
+  const user = await somebody();
+  const life = async () => {
+    const [row] = await service.superuser<[{ days: number }]>`
+      select round(extract(epoch from expires - now()) / 86400, 2)::float as days from banyan.sessions
+      where tenant_id = ${user.tenantId} and user_id = ${user.id}`;
+    return row.days;
+  };
+  assert.equal(await life(), 7);
+  await service.superuser`
+    update banyan.sessions set expires = now() + interval '1 hour' where tenant_id = ${user.tenantId}`;
+  assert.equal((await refresh(user.refreshToken)).code, 200);
+  assert.equal(await life(), 7);
+});
+
+test('an access token does not outlive its session', async () => {
+  const user = await somebody();
+  await service.superuser`update banyan.sessions set expires = now() where tenant_id = ${user.tenantId}`;
+  assert.equal(await whoami(user), '401 SESSION_ENDED');
+});
+
+test('a refresh gives new tokens of the same form, and the old access token stays good for its time', async () => {
+  const user = await somebody();
+  const answer = await refresh(user.refreshToken);
+  assert.deepEqual(Object.keys(answer.data), ['access_token', 'token_type', 'expires_in', 'refresh_token']);
+  assert.deepEqual([answer.data.token_type, answer.data.expires_in], ['Bearer', 1800]);
+  assert.notEqual(answer.data.refresh_token, user.refreshToken);
+  const { data } = await clientOf(answer).get('/auth/me');
+  assert.equal(String(data.user.userId), user.id);
+  assert.equal(await whoami(user), '200 fine');
+  const again = await refresh(answer.data.refresh_token);
+  assert.equal(again.code, 200);
+});
+
+test('an old refresh token that comes again ends the session, its access tokens included', async () => {
+  const user = await somebody();
+  const other = await again(user);
+  const next = clientOf(await refresh(user.refreshToken));
+  assert.equal(reasonOf(await refresh(user.refreshToken)), '401 REFRESH_REFUSED');
+  assert.equal(reasonOf(await refresh(next.refreshToken)), '401 REFRESH_REFUSED');
+  assert.equal(await whoami(next), '401 SESSION_ENDED');
+  assert.equal(await whoami(user), '401 SESSION_ENDED');
+  assert.equal(await whoami(other), '200 fine');
+});
+
+test('of two refreshes with one token at the same moment one is reuse', async () => {
+  const user = await somebody();
+  const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(user.refreshToken)));
+  assert.deepEqual(answers.map(reasonOf).sort(), ['200 fine', ...Array(3).fill('401 REFRESH_REFUSED')]);
+  const winner = clientOf(answers.find(({ code }) => code === 200) as Answer);
+  assert.equal(await whoami(winner), '401 SESSION_ENDED');
+  assert.equal(reasonOf(await refresh(winner.refreshToken)), '401 REFRESH_REFUSED');
+});
+
+test('what is no refresh token is refused alike', async () => {
+  const user = await somebody();
+  const [tenantId, sessionId, secret] = String(user.refreshToken).split('.');
+  const foreign = await somebody();
+  const random = randomBytes(32).toString('base64url');
+  const tokens = [
+    '',
+    'garbage',
+    user.token,
+    `${tenantId}.${randomUUID()}.${secret}`,
+    `${foreign.tenantId}.${sessionId}.${secret}`,
+    `000000.${sessionId}.${secret}`,
+    `${tenantId}.${sessionId}.${secret}x`,
+    `${tenantId}.${sessionId}`,
+    `999999999999999999.${randomUUID()}.${random}`,
+  ];
+  for (const token of tokens) {
+    const answer = await refresh(token);
+    // An access token is longer than any refresh token may be.
+    const expected = (token?.length ?? 0) > 200 ? '400 INVALID_FIELD' : '401 REFRESH_REFUSED';
+    assert.equal(reasonOf(answer), expected, token);
+  }
+  assert.equal((await service.nobody.post('/auth/refresh', {})).data.reason, 'FIELD_REQUIRED');
+  // None of those tries hurt the session.
+  assert.equal((await refresh(user.refreshToken)).code, 200);
+});
+
+test('logging out ends the access token and the refresh token at once', async () => {
+  const user = await somebody();
+  const other = await again(user);
+  const answer = await user.post('/auth/logout');
+  assert.deepEqual([answer.status, answer.data], [200, null]);
+  assert.equal(await whoami(user), '401 SESSION_ENDED');
+  assert.equal(reasonOf(await user.post('/auth/logout')), '401 SESSION_ENDED');
+  assert.equal(reasonOf(await refresh(user.refreshToken)), '401 REFRESH_REFUSED');
+  assert.equal(await whoami(other), '200 fine');
+});
+
+test('a refresh is refused to whom is shut out meanwhile, with the reason', async () => {
+  const boss = await service.tenant();
+  const user = await service.member(boss);
+  const tenant = { id: boss.id, tenantName: 't' };
+  await service.root.put('/system/tenant-api', { ...tenant, status: '1' });
+  assert.equal(reasonOf(await refresh(user.refreshToken)), '403 TENANT_DISABLED');
+  await service.root.put('/system/tenant-api', { ...tenant, endTime: '2000-01-01' });
+  assert.equal(reasonOf(await refresh(user.refreshToken)), '403 TENANT_ENDED');
+  await service.root.put('/system/tenant-api', tenant);
+  // Nothing of that used the token up.
+  const next = await refresh(user.refreshToken);
+  assert.equal(next.code, 200);
+  await boss.put('/system/user-api', { userId: user.id, status: '1' });
+  assert.equal((await refresh(next.data.refresh_token)).code, 401);
+  assert.equal(await whoami(user), '403 USER_DISABLED');
+  await boss.delete(`/system/user-api/${user.id}`);
+  assert.equal(await whoami(user), '401 USER_DELETED');
+});

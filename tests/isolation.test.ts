@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { connectOwner, type Sql, type Tx } from '../db/sql.ts';
+import { PASSWORD, startService } from './harness.ts';
+
+/** The second lock on every door: what the database itself keeps apart, whatever the code asks of it. */
+
+const service = await startService();
+const { superuser } = service;
+
+const [{ role, password }] = await superuser<[{ role: string; password: string }]>`
+  select role, password from banyan.service_login`;
+const address = new URL(service.databaseUrl);
+address.username = role;
+address.password = password;
+/** One connection as the service has many: what one transaction left behind, the next would see. */
+const connection = connectOwner({ url: address.href });
+after(() => connection.end());
+
+const tables = await superuser<{ name: string; enabled: boolean; forced: boolean; policies: number }[]>`
+  select c.relname as name, c.relrowsecurity as enabled, c.relforcerowsecurity as forced,
+    (select count(*) from pg_policy p where p.polrelid = c.oid) as policies
+  from pg_class c
+  join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+  where c.relnamespace = 'banyan'::regnamespace and c.relkind in ('r', 'p') order by 1`;
+const names = tables.map(({ name }) => name);
+
+/** Two tenants side by side with a row in every table, and one below the first. */
+const [mine, other] = [await service.tenant(), await service.tenant()];
+const below = await service.tenant({}, mine);
+for (const boss of [mine, other]) {
+  const dept = await boss.dept();
+  await boss.user({ userName: 'anna', deptId: dept });
+}
+const A = mine.tenantId;
+const B = other.tenantId;
+
+const enter = (tx: Tx, tenantId: string) => tx`select set_config('banyan.tenant', ${tenantId}, true)`;
+const inTenant = <T>(tenantId: string, work: (tx: Tx) => Promise<T>) =>
+  connection.begin(async (tx) => {
+    await enter(tx, tenantId);
+    return work(tx);
+  });
+const codesIn = async (sql: Sql | Tx, table: string): Promise<string[]> => {
+  const rows = await sql<{ code: string }[]>`select distinct tenant_id as code from ${sql(table)} order by 1`;
+  return rows.map(({ code }) => code);
+};
+const refusedWith = (code: string, message: RegExp) => (error: { code?: string; message: string }) =>
+  error.code === code && message.test(error.message);
+const byPolicy = refusedWith('42501', /row-level security/);
+const byRights = refusedWith('42501', /permission denied|must be owner/);
+
+test('every table with a tenant in it has row security, forced, and a policy', () => {
+  assert.ok(names.length >= 6, names.join());
+  for (const { name, enabled, forced, policies } of tables) {
+    assert.deepEqual([enabled, forced, policies > 0], [true, true, true], name);
+  }
+});
+
+test('every table without a tenant in it is one that we know', async () => {
+  // Whoever adds one asks himself whether it holds what belongs to a tenant.
+  const rows = await superuser<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'banyan' and not tablename = any(${names}) order by 1`;
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['login_addresses', 'migrations', 'service_login', 'signing_keys', 'tenant_tree'],
+  );
+});
+
+test('views show no more than their reader may see', async () => {
+  const views = await superuser`
+    select relname from pg_class where relnamespace = 'banyan'::regnamespace and relkind in ('v', 'm')
+      and not coalesce('security_invoker=true' = any(reloptions), false)`;
+  assert.deepEqual([...views], []);
+});
+
+test("every key leads with the tenant, so that no row points into another's", async () => {
+  const keys = await superuser<{ key: string; first: string }[]>`
+    select t.relname || ' ' || c.conname as key, a.attname as first
+    from pg_constraint c
+    join pg_class t on t.oid = c.conrelid
+    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+    where c.contype in ('p', 'f') and t.relnamespace = 'banyan'::regnamespace and t.relname = any(${names})
+      and t.relname <> 'tenants'`;
+  assert.ok(keys.length >= 10);
+  for (const { key, first } of keys) assert.equal(first, 'tenant_id', key);
+});
+
+test("the service's role owns nothing and is bound by row security", async () => {
+  const [{ oid }] = await superuser<[{ oid: string }]>`
+    select oid::text from pg_database where datname = current_database()`;
+  assert.equal(role, `banyan_service_${oid}`);
+  const [rights] = await superuser`
+    select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication from pg_roles where rolname = ${role}`;
+  assert.deepEqual(
+    { ...rights },
+    { rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false, rolreplication: false },
+  );
+  const owned = await superuser`
+    select classid::regclass::text, objid::text from pg_shdepend
+    where deptype = 'o' and refobjid = (select oid from pg_roles where rolname = ${role})`;
+  assert.deepEqual([...owned], []);
+  const memberships = await superuser`
+    select roleid::regrole::text from pg_auth_members where member = (select oid from pg_roles where rolname = ${role})`;
+  assert.deepEqual([...memberships], []);
+});
+
+test('the one function that runs with the rights of the owner is tenant_standing', async () => {
+  const functions = await superuser<{ name: string; public: boolean }[]>`
+    select proname as name, has_function_privilege('public', oid, 'execute') as public
+    from pg_proc where pronamespace = 'banyan'::regnamespace and prosecdef`;
+  assert.deepEqual([...functions], [{ name: 'tenant_standing', public: false }]);
+});
+
+test('that function looks at the real tables, whatever temporary ones its caller makes', async () => {
+  // PostgreSQL looks into a caller's temporary tables first, unless the function says otherwise.
+  const standing = await connection.begin(async (tx) => {
+    await tx.unsafe(`
+      create temporary table tenants on commit drop as
+        select 'x'::text as tenant_id, array['x'] as path, '2'::text as del_flag, '0'::text as status,
+          null::date as start_date, null::date as end_date;
+      grant select on pg_temp.tenants to public`);
+    const [row] = await tx<[{ forged: string; real: string }]>`
+      select banyan.tenant_standing('x') as forged, banyan.tenant_standing(${A}) as real`;
+    return { ...row };
+  });
+  assert.deepEqual(standing, { forged: 'unknown', real: 'in service' });
+});
+
+test("the service's role cannot become the owner, nor change what the owner made", async () => {
+  const tries = [
+    'set role test_owner',
+    'set role postgres',
+    'set session authorization test_owner',
+    'alter table departments disable row level security',
+    'alter table departments no force row level security',
+    'alter table departments owner to current_user',
+    'drop policy own_tenant on departments',
+    'create policy open on departments using (true)',
+    'create function banyan.f() returns int language sql as $$ select 1 $$',
+    'create table banyan.t (a int)',
+    'truncate departments',
+    'update migrations set checksum = checksum',
+    'update signing_keys set secret = secret',
+    'delete from signing_keys',
+    'select from service_login',
+    'delete from tenants',
+    'delete from departments',
+    'delete from users',
+  ];
+  for (const statement of tries) await assert.rejects(connection.unsafe(statement), byRights, statement);
+  await connection`set row_security = off`;
+  await assert.rejects(connection`select from departments`, byPolicyOff);
+  await connection`reset row_security`;
+});
+const byPolicyOff = refusedWith('42501', /query would be affected by row-level security/);
+
+test('whoever enters no tenant sees nothing', async () => {
+  for (const name of names) {
+    const all = await codesIn(superuser, name);
+    assert.ok(all.includes(A) && all.includes(B), `${name} holds rows of both tenants`);
+    assert.deepEqual(await codesIn(connection, name), [], name);
+    assert.deepEqual(await inTenant('', (tx) => codesIn(tx, name)), [], `${name}, no code`);
+    assert.deepEqual(await inTenant('%', (tx) => codesIn(tx, name)), [], `${name}, a pattern`);
+  }
+});
+
+test('whoever enters a tenant sees its rows alone, and of tenants also those below it', async () => {
+  for (const name of names) {
+    const expected = name === 'tenants' ? [A, below.tenantId].sort() : [A];
+    assert.deepEqual(await inTenant(A, (tx) => codesIn(tx, name)), expected, name);
+  }
+  const tenants = await inTenant('000000', (tx) => codesIn(tx, 'tenants'));
+  assert.deepEqual(tenants, ['000000', A, B, below.tenantId].sort());
+});
+
+test('a tenant that was entered is left with its transaction, committed or not', async () => {
+  const count = async () => (await codesIn(connection, 'departments')).length;
+  await inTenant(A, async (tx) => assert.equal((await codesIn(tx, 'departments')).length, 1));
+  assert.equal(await count(), 0);
+  const undo = new Error('undo');
+  await assert.rejects(
+    inTenant(A, () => Promise.reject(undo)),
+    undo,
+  );
+  assert.equal(await count(), 0);
+});
+
+test("no row of another tenant's is written, nor one's own moved there", async () => {
+  for (const name of names) {
+    const [row] = await superuser<[{ json: never }]>`
+      select to_jsonb(t) as json from ${superuser(name)} t where tenant_id = ${B} limit 1`;
+    await assert.rejects(
+      inTenant(
+        A,
+        (tx) => tx`
+        insert into ${tx(name)} select * from jsonb_populate_record(null::${tx(name)}, ${tx.json(row.json)})`,
+      ),
+      byPolicy,
+      `insert into ${name}`,
+    );
+    // A tenant is where its path says.
+    const move = (tx: Tx) => (name === 'tenants' ? tx`path = array['000000', ${B}::text]` : tx`tenant_id = ${B}`);
+    await assert.rejects(
+      inTenant(A, (tx) => tx`update ${tx(name)} set ${move(tx)} where tenant_id = ${A}`),
+      byPolicy,
+      `update ${name}`,
+    );
+    const { count } = await inTenant(A, (tx) => tx`update ${tx(name)} set tenant_id = ${A} where tenant_id = ${B}`);
+    assert.equal(count, 0, name);
+  }
+  for (const name of ['user_departments', 'sessions', 'login_failures']) {
+    const { count } = await inTenant(A, (tx) => tx`delete from ${tx(name)} where tenant_id = ${B}`);
+    assert.equal(count, 0, name);
+  }
+});
+
+test("no row points to another tenant's department or user", async () => {
+  const [foreign] = await superuser<[{ dept: string; user: string }]>`
+    select dept_id::text as dept, user_id::text as user from banyan.user_departments where tenant_id = ${B}`;
+  const [own] = await superuser<[{ dept: string; user: string }]>`
+    select dept_id::text as dept, user_id::text as user from banyan.user_departments where tenant_id = ${A}`;
+  const byKey = refusedWith('23503', /foreign key/);
+  const tries: ((tx: Tx) => Promise<unknown>)[] = [
+    (tx) => tx`insert into departments (tenant_id, parent_id, create_by) values (${A}, ${foreign.dept}, 'x')`,
+    (tx) => tx`update departments set parent_id = ${foreign.dept} where tenant_id = ${A}`,
+    (tx) => tx`insert into user_departments values (${A}, ${own.user}, ${foreign.dept}, false)`,
+    (tx) => tx`insert into user_departments values (${A}, ${foreign.user}, ${own.dept}, false)`,
+    (tx) => tx`
+      insert into sessions (tenant_id, user_id, refresh_hash, address, expires)
+      values (${A}, ${foreign.user}, '', '', now())`,
+  ];
+  for (const attempt of tries) await assert.rejects(inTenant(A, attempt), byKey);
+});
+
+test('the tables’ owner is bound too', async () => {
+  for (const name of names) {
+    // He may read all tenants, for tenant_standing, and write none.
+    if (name !== 'tenants') assert.deepEqual(await codesIn(service.owner, name), [], name);
+    const { count } = await service.owner`update ${service.owner(name)} set tenant_id = tenant_id`;
+    assert.equal(count, 0, name);
+  }
+});
+
+test('requests of many tenants at once through one pool each see their own', async () => {
+  const bosses = [mine, other, below];
+  const own = await Promise.all(bosses.map((boss) => boss.dept({ deptName: boss.tenantId })));
+  const calls = Array.from({ length: 150 }, (_, n) => n % 3);
+  await Promise.all(
+    calls.map(async (n) => {
+      const boss = bosses[n];
+      const { data } = await (boss as (typeof bosses)[0]).get('/system/dept-api/list?pageSize=500');
+      const codes = new Set(data.rows.map(({ tenantId }: { tenantId: string }) => tenantId));
+      assert.deepEqual([...codes], [boss?.tenantId]);
+      assert.ok(data.rows.some(({ deptId }: { deptId: number }) => String(deptId) === own[n]));
+    }),
+  );
+  assert.equal((await service.logIn(A, 'boss', PASSWORD)).tenantId, A);
+});
