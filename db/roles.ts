@@ -10,7 +10,7 @@ const grants = `
   grant select, insert, update on tenants, departments, users to "%role";
   grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys
     to "%role";
-  grant select, insert, delete on signing_keys to "%role";
+  grant select, insert on signing_keys to "%role";
   grant usage on sequence tenant_serial, dept_serial, user_serial to "%role";
   grant execute on function tenant_standing(text) to "%role";
 `;
@@ -61,13 +61,14 @@ export async function isService(sql: Sql): Promise<boolean> {
 /** Row security binds only a role that cannot step around it, so the service does not start as any other. */
 export async function refuseUnsafeRole(service: Sql): Promise<void> {
   const [role] = await service<[{ name: string; superuser: boolean; bypass: boolean; owns: string | null }]>`
-    select r.rolname as name, r.rolsuper as superuser, r.rolbypassrls as bypass,
+    select current_user as name,
+      (select bool_or(rolsuper) from pg_roles where pg_has_role(oid, 'member')) as superuser,
+      (select bool_or(rolbypassrls) from pg_roles where pg_has_role(oid, 'member')) as bypass,
       (select min(c.relname) from pg_class c
-        where c.relnamespace = 'banyan'::regnamespace and pg_has_role(c.relowner, 'member')) as owns
-    from pg_roles r where r.rolname = current_user`;
+        where c.relnamespace = 'banyan'::regnamespace and pg_has_role(c.relowner, 'member')) as owns`;
   const fault =
-    (role.superuser && 'is a superuser') ||
-    (role.bypass && 'has BYPASSRLS') ||
+    (role.superuser && 'is a superuser, or may become one') ||
+    (role.bypass && 'has BYPASSRLS, or may take it on') ||
     (role.owns && `owns the table ${role.owns}, or may become its owner`);
   if (fault) {
     throw new StartRefused(

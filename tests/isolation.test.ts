@@ -30,6 +30,7 @@ const [mine, other] = [await service.tenant(), await service.tenant()];
 const below = await service.tenant({}, mine);
 for (const boss of [mine, other]) {
   const dept = await boss.dept();
+  await boss.put('/system/dept-api', { deptId: dept }, { headers: { 'idempotency-key': 'the same' } });
   await boss.user({ userName: 'anna', deptId: dept });
 }
 const A = mine.tenantId;
@@ -209,7 +210,7 @@ test("no row of another tenant's is written, nor one's own moved there", async (
     const { count } = await inTenant(A, (tx) => tx`update ${tx(name)} set tenant_id = ${A} where tenant_id = ${B}`);
     assert.equal(count, 0, name);
   }
-  for (const name of ['user_departments', 'sessions', 'login_failures']) {
+  for (const name of ['user_departments', 'sessions', 'login_failures', 'idempotency_keys']) {
     const { count } = await inTenant(A, (tx) => tx`delete from ${tx(name)} where tenant_id = ${B}`);
     assert.equal(count, 0, name);
   }

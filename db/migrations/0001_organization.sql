@@ -54,7 +54,8 @@ $$;
 -- read) all tenants through the policy below, and it tells one word.
 create policy standing on tenants for select to current_user using (true);
 create function tenant_standing(code text) returns text
-  language sql stable security definer set search_path from current as $$
+  -- pg_temp last, or whoever calls could put tables of his own before the real ones.
+  language sql stable security definer set search_path = banyan, pg_temp as $$
   select coalesce(
     (select case
         when t.del_flag <> '0' then 'deleted'

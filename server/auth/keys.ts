@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
-import { deleteRetiredKeys, insertKey, readKeys } from './queries.ts';
+import { insertKey, readKeys } from './queries.ts';
 
 export interface SigningKey {
   keyId: string;
@@ -33,7 +33,6 @@ export function makeKeyring(db: Database): Keyring {
     let rows = await readKeys(db.sql);
     if ((rows[0]?.age ?? Number.POSITIVE_INFINITY) > SIGNS_DAYS * 86_400) {
       await insertKey(db.sql, randomBytes(32), SIGNS_DAYS);
-      await deleteRetiredKeys(db.sql);
       rows = await readKeys(db.sql);
     }
     keys = rows.map(({ keyId, secret }) => ({ keyId, secret: createSecretKey(secret) }));

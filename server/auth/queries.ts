@@ -123,21 +123,22 @@ export const trustAddress = (tx: Tx, at: { tenantId: string; userKey: string; ad
   values (${at.tenantId}, ${at.userKey}, ${at.address}, true)
   on conflict (tenant_id, user_key, address) do update set failures = 0, closed = '-infinity', trusted = true, seen = now()`;
 
-/** Newest first, with their age in seconds. */
+/**
+ * Newest first, with their age in seconds. A token lives a day at most: a key that was followed by another two days ago
+ * has nothing left to verify, and is good for nothing but misuse.
+ */
 export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer; age: number }[]>`
   select key_id as "keyId", secret, extract(epoch from now() - create_time)::int as age
-  from signing_keys order by create_time desc`;
+  from signing_keys k
+  where not exists (
+    select from signing_keys n where n.create_time > k.create_time and n.create_time < now() - interval '2 days')
+  order by create_time desc`;
 
 /** Unless another node was faster. */
 export const insertKey = (sql: Sql, secret: Buffer, signsDays: number) => sql`
   insert into signing_keys (secret)
   select ${secret} where not exists (
     select from signing_keys where create_time > now() - ${signsDays} * interval '1 day')`;
-
-/** A token lives a day at most: what a key that was followed two days ago has signed is long over. */
-export const deleteRetiredKeys = (sql: Sql) => sql`
-  delete from signing_keys k where exists (
-    select from signing_keys n where n.create_time > k.create_time and n.create_time < now() - interval '2 days')`;
 
 export interface KeptAnswer {
   result: unknown;
