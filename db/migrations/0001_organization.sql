@@ -158,27 +158,31 @@ alter table sessions enable row level security;
 alter table sessions force row level security;
 create policy own_tenant on sessions using (tenant_id = current_setting('banyan.tenant', true));
 
--- Failed logins. address '' counts an account over all addresses. Unknown names are counted like known ones.
+-- Failed logins. address '' counts an account over all addresses. Unknown names are counted like known ones. Attempts
+-- under way are counted too, so that many at the same moment, at whichever node, are no more than allowed.
 create table login_failures (
-  tenant_id text not null,
-  user_key  text not null,
-  address   text not null,
-  failures  int not null default 0,                        -- in a row
-  closed    timestamptz not null default '-infinity',      -- refused until then
-  trusted   boolean not null default false,                -- this address has logged in to this account before
-  seen      timestamptz not null default now(),
+  tenant_id     text not null,
+  user_key      text not null,
+  address       text not null,
+  failures      int not null default 0,                    -- in a row
+  pending       int not null default 0,                    -- attempts under way
+  pending_until timestamptz not null default now(),        -- by then they have ended, or their node has
+  closed        timestamptz not null default '-infinity',  -- refused until then
+  trusted       boolean not null default false,            -- this address has logged in to this account before
+  seen          timestamptz not null default now(),        -- last failure
   primary key (tenant_id, user_key, address)
 );
-create index login_failures_seen on login_failures (tenant_id, seen);
 alter table login_failures enable row level security;
 alter table login_failures force row level security;
 create policy own_tenant on login_failures using (tenant_id = current_setting('banyan.tenant', true));
 
 -- Failed logins of an address, whatever tenant and account it tried.
 create table login_addresses (
-  address  text primary key,
-  failures int not null,
-  since    timestamptz not null default now()
+  address       text primary key,
+  failures      int not null default 0,                    -- since then
+  since         timestamptz not null default now(),
+  pending       int not null default 0,
+  pending_until timestamptz not null default now()
 );
 
 -- The keys that sign access tokens. The newest signs, all verify.

@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
-import { readInTenant, writeInTenant } from '../../db/tenancy.ts';
+import { writeInTenant } from '../../db/tenancy.ts';
 import type { Config } from '../config.ts';
 import { refuse } from '../http/refusals.ts';
 import { readOwnTenant } from '../tenants/tenants.ts';
-import { findLogin, keyOf, readOwnUser, setPassword } from '../users/users.ts';
+import { findLogin, holdLogin, keyOf, type LoginRow, readOwnUser, setPassword } from '../users/users.ts';
 import { type Caller, refuseShutOut } from './caller.ts';
-import { type Attempt, inLane, refuseGuessing, rememberFailure, rememberSuccess } from './guesses.ts';
+import { type Attempt, admitGuess, type Guess, settle, settleGuess } from './guesses.ts';
 import type { Keyring } from './keys.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import {
@@ -30,34 +30,53 @@ export interface AuthParts {
 }
 
 /** Wrong tenant, user and password answer alike and take alike long; only who knows the password learns more. */
-export function logIn(parts: AuthParts, address: string, { tenantId, username, password }: Login): Promise<Tokens> {
+export async function logIn(parts: AuthParts, address: string, login: Login): Promise<Tokens> {
   const { db, config } = parts;
-  const attempt: Attempt = { tenantId, userKey: keyOf(username), address };
-  return inLane(attempt, async () => {
-    const user = await readInTenant(db, tenantId, async (tx) => {
-      await refuseGuessing(tx, attempt);
-      return findLogin(tx, tenantId, { key: attempt.userKey });
-    });
-    const right = await isPassword(user?.passwordHash, password);
-    if (!user || !right) {
-      await rememberFailure(db, attempt);
-      throw refuse('LOGIN_FAILED');
-    }
-    const secret = makeRefreshSecret();
-    const userId = String(user.userId);
+  const { tenantId, username, password } = login;
+  const userKey = keyOf(username);
+  const attempt: Attempt = { tenantId, userKey, address };
+  const { guess, user } = await checkPassword(db, attempt, password, 'LOGIN_FAILED', { key: userKey });
+  const secret = makeRefreshSecret();
+  const userId = String(user.userId);
+  try {
     const sessionId = await writeInTenant(db, tenantId, async (tx) => {
       const tenantStanding = await readStanding(tx, tenantId);
+      // Held: whoever changes the password now ends this session too. One changed since is a wrong one.
+      const present = await holdLogin(tx, tenantId, userId);
       // A deleted tenant is as if it had never been.
-      if (tenantStanding === 'deleted') return undefined;
-      refuseShutOut({ ...user, tenantStanding });
-      await rememberSuccess(tx, attempt);
+      if (tenantStanding === 'deleted' || present?.passwordHash !== user.passwordHash) throw refuse('LOGIN_FAILED');
+      refuseShutOut({ ...present, tenantStanding });
+      await settleGuess(tx, guess, 'passed');
       await deleteExpiredSessions(tx, tenantId, userId);
       const refreshHash = hashSecret(secret);
       return insertSession(tx, { tenantId, userId, refreshHash, address, seconds: config.refreshTokenSeconds });
     });
-    if (!sessionId) throw refuse('LOGIN_FAILED');
     return giveTokens(parts, { tenantId, userId, sessionId }, secret);
-  });
+  } catch (error) {
+    await settle(db, guess, 'dropped').catch(() => {});
+    throw error;
+  }
+}
+
+/** Guarded against guessing. The guess is settled when it fails; who passes settles it with what he does. */
+async function checkPassword(
+  db: Database,
+  attempt: Attempt,
+  password: string,
+  refusal: 'LOGIN_FAILED' | 'WRONG_PASSWORD',
+  who: { key: string } | { id: string },
+): Promise<{ guess: Guess; user: LoginRow }> {
+  const { guess, found: user } = await admitGuess(db, attempt, (tx) => findLogin(tx, attempt.tenantId, who));
+  let right = false;
+  try {
+    right = await isPassword(user?.passwordHash, password);
+  } catch (error) {
+    await settle(db, guess, 'dropped');
+    throw error;
+  }
+  if (user && right) return { guess, user };
+  await settle(db, guess, 'failed');
+  throw refuse(refusal);
 }
 
 /** Each refresh token is good once. An old one that comes again may be stolen, so its session ends. */
@@ -104,24 +123,16 @@ export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
 }
 
 /** Guarded like a login: a stolen token must not be enough to find the password. Gives the hash of the new one. */
-export function checkPasswordChange(
+export async function checkPasswordChange(
   db: Database,
   { tenantId, userId, userName }: Caller,
   address: string,
   { oldPassword, newPassword }: PasswordChange,
 ): Promise<string> {
   const attempt: Attempt = { tenantId, userKey: keyOf(userName), address };
-  return inLane(attempt, async () => {
-    const user = await readInTenant(db, tenantId, async (tx) => {
-      await refuseGuessing(tx, attempt);
-      return findLogin(tx, tenantId, { id: userId });
-    });
-    if (!(await isPassword(user?.passwordHash, oldPassword))) {
-      await rememberFailure(db, attempt);
-      throw refuse('WRONG_PASSWORD');
-    }
-    return hashPassword(newPassword);
-  });
+  const { guess } = await checkPassword(db, attempt, oldPassword, 'WRONG_PASSWORD', { id: userId });
+  await settle(db, guess, 'passed');
+  return hashPassword(newPassword);
 }
 
 export async function changePassword(tx: Tx, caller: Caller, passwordHash: string): Promise<void> {

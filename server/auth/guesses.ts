@@ -1,9 +1,10 @@
 import net from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
 import { writeInTenant } from '../../db/tenancy.ts';
 import { refuse } from '../http/refusals.ts';
-import { countAddressFailure, countFailure, readGuard, trustAddress } from './queries.ts';
+import { type Outcome, reserveAddress, reserveAttempt, settleAddress, settleAttempt } from './queries.ts';
 
 /** An account as somebody tries to log in to it, existing or not, and from where. */
 export interface Attempt {
@@ -17,45 +18,75 @@ const here = { free: 5, seconds: 600, growing: false, forgottenAfter: 86_400 };
 /** Over all addresses: from the 10th failure on 1, 2, 4 … up to 900 seconds; an hour without failures forgets them. */
 const everywhere = { free: 10, seconds: 900, growing: true, forgottenAfter: 3_600 };
 /** An address as a whole, whatever it tries: 50 failures in 10 minutes. */
-const addresses = { addressFailures: 50, addressSeconds: 600 };
+const addresses = { free: 50, seconds: 600 };
 
-export async function refuseGuessing(tx: Tx, attempt: Attempt): Promise<void> {
-  const guard = await readGuard(tx, attempt, addresses);
-  // Who logged in from there before isn't slowed by strangers elsewhere.
-  const seconds = Math.max(guard.closedHere, guard.addressClosed, guard.trusted ? 0 : guard.closedEverywhere);
-  if (seconds > 0) throw refuse('TOO_MANY_LOGINS', { seconds });
+/** A guess that was let through; it counts as under way until it is settled. */
+export interface Guess {
+  attempt: Attempt;
+  /** This address logged in to this account before: strangers elsewhere don't slow it down. */
+  trusted: boolean;
 }
 
-export const rememberFailure = (db: Database, attempt: Attempt): Promise<void> =>
-  writeInTenant(db, attempt.tenantId, async (tx) => {
-    await countFailure(tx, attempt, here);
-    await countFailure(tx, { ...attempt, address: '' }, everywhere);
-    await countAddressFailure(tx, attempt.address, addresses.addressSeconds);
-  });
+const WAIT_AT_MOST_MS = 7_000;
 
-export const rememberSuccess = (tx: Tx, attempt: Attempt) => trustAddress(tx, attempt);
-
-const lanes = new Map<string, Promise<unknown>>();
-
-/** One after the other for each account and address: guesses sent together must not all pass the check before one counts. */
-export async function inLane<T>({ tenantId, userKey, address }: Attempt, work: () => Promise<T>): Promise<T> {
-  const key = JSON.stringify([tenantId, userKey, address]);
-  const mine = (lanes.get(key) ?? Promise.resolve()).then(work, work);
-  lanes.set(key, mine);
-  try {
-    return await mine;
-  } finally {
-    if (lanes.get(key) === mine) lanes.delete(key);
+/**
+ * Lets a guess through, or refuses it. When too many are under way to know yet, it waits for them: only as many are let
+ * through at once as may fail, however many come at the same moment and at whichever node.
+ */
+export async function admitGuess<T>(
+  db: Database,
+  attempt: Attempt,
+  look: (tx: Tx) => Promise<T>,
+): Promise<{ guess: Guess; found: T }> {
+  const began = performance.now();
+  for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
+    try {
+      return await writeInTenant(db, attempt.tenantId, async (tx) => {
+        const { trusted } = await reserve(tx, attempt);
+        return { guess: { attempt, trusted }, found: await look(tx) };
+      });
+    } catch (error) {
+      if (!(error instanceof Undecided)) throw error;
+      if (performance.now() - began > WAIT_AT_MOST_MS) throw refuse('TOO_BUSY');
+      await setTimeout(pause * (0.5 + Math.random()));
+    }
   }
 }
 
-/** Whoever has an IPv6 network has 2^64 addresses in it: they count as one. */
+class Undecided extends Error {}
+
+async function reserve(tx: Tx, attempt: Attempt): Promise<{ trusted: boolean }> {
+  const address = await reserveAddress(tx, attempt.address, addresses.seconds);
+  if (address.failures >= addresses.free) throw refuse('TOO_MANY_LOGINS', { seconds: Math.max(1, address.left) });
+  const own = await reserveAttempt(tx, attempt, here.forgottenAfter);
+  if (own.closed > 0) throw refuse('TOO_MANY_LOGINS', { seconds: own.closed });
+  if (!own.trusted) {
+    const all = await reserveAttempt(tx, { ...attempt, address: '' }, everywhere.forgottenAfter);
+    if (all.closed > 0) throw refuse('TOO_MANY_LOGINS', { seconds: all.closed });
+    if (all.pending > Math.max(1, everywhere.free - all.failures)) throw new Undecided();
+  }
+  if (address.failures + address.pending > addresses.free) throw new Undecided();
+  if (own.failures + own.pending > here.free) throw new Undecided();
+  return own;
+}
+
+/** In the order in which they were reserved, as everybody does. */
+export async function settleGuess(tx: Tx, { attempt, trusted }: Guess, outcome: Outcome): Promise<void> {
+  await settleAddress(tx, attempt.address, outcome);
+  await settleAttempt(tx, attempt, outcome, here);
+  if (!trusted) await settleAttempt(tx, { ...attempt, address: '' }, outcome, everywhere);
+}
+
+/** On its own, when nothing else is to be written. */
+export const settle = (db: Database, guess: Guess, outcome: Outcome): Promise<void> =>
+  writeInTenant(db, guess.attempt.tenantId, (tx) => settleGuess(tx, guess, outcome));
+
+/** Whoever has an IPv6 network has 2^64 addresses in it: they count as one, however they are written. */
 export function addressKey(ip: string): string {
-  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!net.isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('%')[0]?.split('::') ?? [];
-  const groups = (text: string) => text.split(':').filter(Boolean);
-  const zeros = Array(Math.max(0, 8 - groups(head).length - groups(tail).length)).fill('0');
-  const all = plain.includes('::') ? [...groups(head), ...zeros, ...groups(tail)] : groups(plain);
-  return `${all.slice(0, 4).join(':')}::/64`;
+  const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical.split('::').map((half) => half.split(':').filter(Boolean));
+  const zeros = Array(8 - head.length - tail.length).fill('0');
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }

@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import { insertKey, readKeys } from './queries.ts';
 
@@ -8,17 +9,16 @@ export interface SigningKey {
 }
 
 export interface Keyring {
-  /** The one that signs now. */
+  /** The newest: it signs. */
   signing(): Promise<SigningKey>;
-  /** The key of a token, whichever node made it. */
+  /** The key of a token, whichever node made it, however recently. */
   find(keyId: string): Promise<SigningKey | undefined>;
 }
 
-/** Every node looks at least this often, while it has work. */
-const LOOK_EVERY_MS = 5_000;
-/** A new key signs only when every node has seen it, so that no good token is refused anywhere. */
-const RESTS_SECONDS = 15;
 const SIGNS_DAYS = 30;
+const RENEW_CHECK_MS = 60_000;
+/** Anybody can send unknown key ids: they wait for the next look, and don't make us look more often than this. */
+const LOOK_AT_MOST_EVERY_MS = 1_000;
 
 /**
  * The keys that sign access tokens. They are made at first start and renewed every month by whichever node finds the
@@ -26,8 +26,9 @@ const SIGNS_DAYS = 30;
  */
 export function makeKeyring(db: Database): Keyring {
   let keys: SigningKey[] = [];
-  let signing: SigningKey | undefined;
   let looked = 0;
+  let nextLook: Promise<void> | undefined;
+
   async function look() {
     looked = Date.now();
     let rows = await readKeys(db.sql);
@@ -36,21 +37,26 @@ export function makeKeyring(db: Database): Keyring {
       rows = await readKeys(db.sql);
     }
     keys = rows.map(({ keyId, secret }) => ({ keyId, secret: createSecretKey(secret) }));
-    const ready = rows.findIndex(({ age }) => age >= RESTS_SECONDS);
-    signing = keys.at(ready); // the very first need not rest: at(-1) is the oldest
   }
-  const isDue = () => Date.now() - looked >= LOOK_EVERY_MS;
+
+  /** A look that begins after now, shared by all who wait for it. */
+  function lookAgain(): Promise<void> {
+    nextLook ??= setTimeout(Math.max(0, looked + LOOK_AT_MOST_EVERY_MS - Date.now())).then(() => {
+      nextLook = undefined;
+      return look();
+    });
+    return nextLook;
+  }
+
   return {
     async signing() {
-      if (!signing || isDue()) await look();
-      return signing as SigningKey;
+      if (keys.length === 0 || Date.now() - looked > RENEW_CHECK_MS) await look();
+      return keys[0] as SigningKey;
     },
     async find(keyId) {
-      const known = keys.find((key) => key.keyId === keyId);
-      // Anybody can send unknown key ids: they don't make us look more often.
-      if (known || !isDue()) return known;
-      await look();
-      return keys.find((key) => key.keyId === keyId);
+      const known = () => keys.find((key) => key.keyId === keyId);
+      if (!known()) await lookAgain();
+      return known();
     },
   };
 }

@@ -63,65 +63,84 @@ export const deleteSessionsOf = (tx: Tx, tenantId: string, userIds: string[], ex
 export const deleteExpiredSessions = (tx: Tx, tenantId: string, userId: string) => tx`
   delete from sessions where tenant_id = ${tenantId} and user_id = ${long(userId)} and expires <= now()`;
 
-export interface GuardRow {
-  /** Seconds for which this account is closed to this address, to all addresses, and for which the address is. */
-  closedHere: number;
-  closedEverywhere: number;
-  addressClosed: number;
+interface At {
+  tenantId: string;
+  userKey: string;
+  address: string;
+}
+
+export interface Counted {
+  failures: number;
+  /** Attempts under way, this one included. */
+  pending: number;
+  /** For how many seconds it is closed. */
+  closed: number;
   trusted: boolean;
 }
 
-export const readGuard = async (
-  tx: Tx,
-  { tenantId, userKey, address }: { tenantId: string; userKey: string; address: string },
-  limits: { addressFailures: number; addressSeconds: number },
-): Promise<GuardRow> => {
-  const [row] = await tx<[GuardRow]>`
-    select
-      coalesce((select greatest(0, ceil(extract(epoch from closed - now())))::int from login_failures
-        where tenant_id = ${tenantId} and user_key = ${userKey} and address = ${address} and closed > now()), 0)
-        as "closedHere",
-      coalesce((select greatest(0, ceil(extract(epoch from closed - now())))::int from login_failures
-        where tenant_id = ${tenantId} and user_key = ${userKey} and address = '' and closed > now()), 0)
-        as "closedEverywhere",
-      coalesce((select ceil(extract(epoch from since + ${limits.addressSeconds} * interval '1 second' - now()))::int
-        from login_addresses
-        where address = ${address} and failures >= ${limits.addressFailures}
-          and since + ${limits.addressSeconds} * interval '1 second' > now()), 0) as "addressClosed",
-      coalesce((select trusted from login_failures
-        where tenant_id = ${tenantId} and user_key = ${userKey} and address = ${address}), false) as trusted`;
+/** Counts an attempt as under way, at one address or (`''`) over all. Rolled back when it is not let through. */
+export const reserveAttempt = async (tx: Tx, at: At, forgottenAfter: number): Promise<Counted> => {
+  const [row] = await tx<[Counted]>`
+    insert into login_failures as f (tenant_id, user_key, address, pending, pending_until)
+    values (${at.tenantId}, ${at.userKey}, ${at.address}, 1, now() + interval '30 seconds')
+    on conflict (tenant_id, user_key, address) do update set
+      failures = case when f.seen < now() - ${forgottenAfter} * interval '1 second' then 0 else f.failures end,
+      pending = case when f.pending_until < now() then 0 else f.pending end + 1,
+      pending_until = excluded.pending_until
+    returning failures, pending, trusted,
+      case when closed > now() then ceil(extract(epoch from closed - now()))::int else 0 end as closed`;
   return row;
 };
 
-/** Counts a failure at one address (`''`: over all) and closes the account there when there were too many. */
-export const countFailure = (
+export const reserveAddress = async (tx: Tx, address: string, windowSeconds: number) => {
+  const [row] = await tx<[{ failures: number; pending: number; left: number }]>`
+    insert into login_addresses as a (address, pending, pending_until)
+    values (${address}, 1, now() + interval '30 seconds')
+    on conflict (address) do update set
+      failures = case when a.since < now() - ${windowSeconds} * interval '1 second' then 0 else a.failures end,
+      since = case when a.since < now() - ${windowSeconds} * interval '1 second' then now() else a.since end,
+      pending = case when a.pending_until < now() then 0 else a.pending end + 1,
+      pending_until = excluded.pending_until
+    returning failures, pending,
+      ceil(extract(epoch from since + ${windowSeconds} * interval '1 second' - now()))::int as left`;
+  return row;
+};
+
+/** Ends an attempt. A failure counts, and closes the account there after `free` of them in a row. */
+export const settleAttempt = (
   tx: Tx,
-  at: { tenantId: string; userKey: string; address: string },
-  rule: { free: number; seconds: number; growing: boolean; forgottenAfter: number },
-) => tx`
-  insert into login_failures as f (tenant_id, user_key, address, failures)
-  values (${at.tenantId}, ${at.userKey}, ${at.address}, 1)
-  on conflict (tenant_id, user_key, address) do update set
-    failures = case when f.seen < now() - ${rule.forgottenAfter} * interval '1 second' then 1 else f.failures + 1 end,
-    closed = case
-      when f.seen < now() - ${rule.forgottenAfter} * interval '1 second' or f.failures + 1 < ${rule.free} then f.closed
-      else now() + interval '1 second' * case
-        when ${rule.growing} then least(${rule.seconds}, power(2, least(f.failures + 1 - ${rule.free}, 20)))
-        else ${rule.seconds}
-      end
-    end,
-    seen = now()`;
+  at: At,
+  outcome: Outcome,
+  rule: { free: number; seconds: number; growing: boolean },
+) => {
+  const pending = tx`pending = greatest(pending - 1, 0)`;
+  const where = tx`where tenant_id = ${at.tenantId} and user_key = ${at.userKey} and address = ${at.address}`;
+  if (outcome === 'dropped' || (outcome === 'passed' && rule.growing)) {
+    return tx`update login_failures set ${pending} ${where}`;
+  }
+  if (outcome === 'passed') {
+    return tx`update login_failures set ${pending}, failures = 0, closed = '-infinity', trusted = true ${where}`;
+  }
+  if (rule.growing) {
+    return tx`
+      update login_failures set ${pending}, failures = failures + 1, seen = now(),
+        closed = case when failures + 1 < ${rule.free} then closed else
+          now() + interval '1 second' * least(${rule.seconds}, power(2, least(failures + 1 - ${rule.free}, 20))) end
+      ${where}`;
+  }
+  return tx`
+    update login_failures set ${pending}, seen = now(),
+      failures = case when failures + 1 < ${rule.free} then failures + 1 else 0 end,
+      closed = case when failures + 1 < ${rule.free} then closed else now() + ${rule.seconds} * interval '1 second' end
+    ${where}`;
+};
 
-export const countAddressFailure = (tx: Tx, address: string, windowSeconds: number) => tx`
-  insert into login_addresses as a (address, failures) values (${address}, 1)
-  on conflict (address) do update set
-    failures = case when a.since < now() - ${windowSeconds} * interval '1 second' then 1 else a.failures + 1 end,
-    since = case when a.since < now() - ${windowSeconds} * interval '1 second' then now() else a.since end`;
+/** `dropped`: it came to neither, because something else was in the way. */
+export type Outcome = 'failed' | 'passed' | 'dropped';
 
-export const trustAddress = (tx: Tx, at: { tenantId: string; userKey: string; address: string }) => tx`
-  insert into login_failures (tenant_id, user_key, address, trusted)
-  values (${at.tenantId}, ${at.userKey}, ${at.address}, true)
-  on conflict (tenant_id, user_key, address) do update set failures = 0, closed = '-infinity', trusted = true, seen = now()`;
+export const settleAddress = (tx: Tx, address: string, outcome: Outcome) => tx`
+  update login_addresses set pending = greatest(pending - 1, 0), failures = failures + ${outcome === 'failed' ? 1 : 0}
+  where address = ${address}`;
 
 /**
  * Newest first, with their age in seconds. A token lives a day at most: a key that was followed by another two days ago

@@ -44,7 +44,9 @@ export async function readBearer(keys: Keyring, authorization: string | undefine
         requiredClaims: ['sub', 'exp', 'iat'],
       },
     );
-    return { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };
+    const token = { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };
+    if (!/^\d{6,18} \d{1,16} [\da-f-]{36}$/.test(Object.values(token).join(' '))) throw refuse('INVALID_TOKEN');
+    return token;
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw refuse('TOKEN_EXPIRED');
     if (error instanceof errors.JOSEError) throw refuse('INVALID_TOKEN');

@@ -78,6 +78,12 @@ export const findById = async (tx: Tx, tenantId: string, userId: string) => {
   return row;
 };
 
+export const holdById = async (tx: Tx, tenantId: string, userId: string) => {
+  const [row] = await tx<LoginRow[]>`
+    ${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${long(userId)} for share`;
+  return row;
+};
+
 /** Locked in the order of ids. */
 export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   { userId: number; userName: string; administrator: boolean; status: string }[]

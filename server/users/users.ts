@@ -12,6 +12,7 @@ import {
   findById,
   findByKey,
   hasOtherAdministrator,
+  holdById,
   insertMemberships,
   insertUser,
   type LoginRow,
@@ -129,6 +130,12 @@ export const findLogin = (
   tenantId: string,
   by: { key: string } | { id: string },
 ): Promise<LoginRow | undefined> => ('key' in by ? findByKey(tx, tenantId, by.key) : findById(tx, tenantId, by.id));
+
+/** The same, held: it does not change until the transaction ends. */
+export const holdLogin = (tx: Tx, tenantId: string, userId: string): Promise<LoginRow | undefined> =>
+  holdById(tx, tenantId, userId);
+
+export type { LoginRow };
 
 export const setPassword = (tx: Tx, { tenantId, userId, userName }: Caller, passwordHash: string) =>
   updatePassword(tx, tenantId, userId, passwordHash, userName);
