@@ -19,7 +19,7 @@ export function assertRefused(
   assert.ok(typeof answer.msg === 'string' && answer.msg.length > 3, told);
   // A sentence whose facts are missing, or that shows how the service is made inside.
   assert.doesNotMatch(answer.text, /undefined|\[object|FST_|HPE_|\bat .*[jt]s:\d+|node_modules|postgres/i, told);
-  assert.match(String(answer.headers['x-request-id']), /^[\w.-]{1,64}$/, `${told} without X-Request-Id`);
+  assert.match(String(answer.headers['x-request-id'] ?? ''), /^[\w.-]{1,64}$/, `${told} without X-Request-Id`);
 }
 
 /** All that is stored, in short: two of them are equal when nothing was written in between. */
