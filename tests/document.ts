@@ -76,6 +76,7 @@ export const reasonsIn = (response: Documented | undefined): string[] =>
   (response?.content?.['application/json']?.schema.properties?.data?.properties?.reason?.enum ?? []) as string[];
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+const validators = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
 
 /** Fails unless the answer is one that the document describes: status, headers, body, and no field beyond. */
 export function assertDocumented(operation: Operation, answer: Answer): void {
@@ -85,7 +86,8 @@ export function assertDocumented(operation: Operation, answer: Answer): void {
   const [type = ''] = (answer.headers['content-type'] ?? '').split(';');
   const schema = documented.content?.[type]?.schema;
   assert.ok(schema, `${name}: its document has no ${type}`);
-  const validate = ajv.compile(closed(schema));
+  const validate = validators.get(schema) ?? ajv.compile(closed(schema));
+  validators.set(schema, validate);
   validate(JSON.parse(answer.text));
   assert.deepEqual(validate.errors ?? [], [], name);
   for (const header of Object.keys(documented.headers ?? {})) {
