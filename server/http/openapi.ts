@@ -35,6 +35,9 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
+    // The package's own lets styles and fonts come from any host, and sends browsers to https where there may be none.
+    transformStaticCSP: () =>
+      "default-src 'self'; base-uri 'self'; frame-ancestors 'self'; img-src 'self' data:; object-src 'none'",
     uiConfig: { docExpansion: 'list', tryItOutEnabled: true, persistAuthorization: true, displayRequestDuration: true },
     theme: { title: 'Banyan 榕树: interface' },
   });
@@ -47,9 +50,12 @@ as \`code\`, a sentence in \`msg\` (Chinese, or English when \`Accept-Language\`
 \`reason\` with the facts. \`Accept: application/problem+json\` gets RFC 9457 instead.
 
 To try calls here: run *POST /auth/login*, copy \`access_token\`, press *Authorize*, paste it.
+
+Whatever is called, a path that isn't there answers 404 \`PATH_NOT_FOUND\`, and a path that takes other methods 405
+\`METHOD_NOT_ALLOWED\` with the header \`Allow\`.
 `;
 
-const header = (description: string) => ({ description, schema: { type: 'string' } });
+const header = (description: string) => ({ description, type: 'string' });
 const everyAnswer = { 'X-Request-Id': header('Id of the request; quote it when you report a problem') };
 
 interface Answers {
