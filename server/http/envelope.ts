@@ -25,12 +25,13 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
       return refuse('BODY_TOO_LARGE', { limit: request.routeOptions.bodyLimit ?? 0 });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return refuse('NOT_JSON');
+    case 'FST_ERR_BAD_URL':
+      return refuse('INVALID_UTF8');
   }
-  if (error instanceof SyntaxError && statusCode === 400) {
-    return /forbidden prototype/.test(message) ? refuse('FORBIDDEN_KEY') : refuse('INVALID_JSON');
-  }
+  // Hung up before all was sent: nobody hears this.
+  if (code === 'ECONNRESET' && statusCode === 400) return refuse('BAD_REQUEST', { cause: 'aborted' });
   if (code.startsWith('FST_') && statusCode < 500) return refuse('BAD_REQUEST', { cause: message });
-  if (isDatabaseAway(code)) {
+  if (isDatabaseAway(error, code)) {
     request.log.error({ err: error }, 'the database is away');
     return refuse('DATABASE_AWAY');
   }
@@ -38,14 +39,20 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   return refuse('INTERNAL', { requestId: request.id });
 }
 
-/** Connections refused, cut or used up; the server stopping or starting; no room on its disk; a statement cut off. */
-const isDatabaseAway = (code: string) =>
+/**
+ * Connections refused, cut or used up; the server stopping or starting; no room on its disk; a statement cut off. What
+ * PostgreSQL calls FATAL ends a connection or keeps it from being made.
+ */
+const isDatabaseAway = (error: unknown, code: string) =>
+  (error as { severity?: string }).severity === 'FATAL' ||
   /^(CONNECT|CONNECTION_|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|08|53|57|58)/.test(code) ||
   ['25P02', '25P03', '55P03'].includes(code);
 
 /** The answer to a refusal: the envelope, or RFC 9457 for who asks for it. */
 export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, config: Config) {
   const language = languageOf(request.headers);
+  // Here too: what the framework refuses passes no hook.
+  reply.headers(everyAnswer(request.id));
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
   if (refusal.status === 429 || refusal.status === 503) reply.header('retry-after', String(refusal.facts.seconds ?? 2));
   if (refusal.facts.allowed) reply.header('allow', String(refusal.facts.allowed));
@@ -56,6 +63,12 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
     .type(`application/${problem ? 'problem+json' : 'json'}; charset=utf-8`)
     .send(JSON.stringify(problem ? asProblem(refusal, language, request.id) : asEnvelope(refusal, language)));
 }
+
+/** The headers of every answer. */
+export const everyAnswer = (requestId: string) => ({
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+});
 
 /** Also for what never becomes a request, see app.ts. */
 export const asEnvelope = (refusal: Refusal, language: Language) => ({

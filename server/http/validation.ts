@@ -11,8 +11,12 @@ export function checkInput(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     // Clients send the header with nothing behind it, on DELETE for one. Where a body is needed, it is missed below.
     if (body.length === 0) return done(null, undefined);
+    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return done(refuse('NOT_JSON'), undefined);
     if (!isUtf8(body)) return done(refuse('INVALID_UTF8'), undefined);
-    return parse(request, body.toString('utf8'), done);
+    const text = body.toString('utf8');
+    return parse(request, text, (error, value) =>
+      error ? done(refuse(isJson(text) ? 'FORBIDDEN_KEY' : 'INVALID_JSON'), undefined) : done(null, value),
+    );
   });
 
   // A path or a query is text too. Broken escapes would silently become other characters.
@@ -41,6 +45,16 @@ const makeAjv = (coerceTypes: boolean) =>
     verbose: true, // errors carry their schema, which may name its sentence
     formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true },
   });
+
+/** Of a text that the parser refused: whether it is JSON all the same, with a key that is not allowed. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function isDecodable(url: string): boolean {
   try {
@@ -116,6 +130,8 @@ export function explain(errors: FastifySchemaValidationError[], part: string): R
     const missing = String(error.params.missingProperty);
     return refuse('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });
   }
+  // null counts as not sent, and only what is required does not take it.
+  if (path && error.data === null) return refuse('FIELD_REQUIRED', { field: path });
   return refuse('INVALID_FIELD', { field: path || part, problem: problemOf(error) });
 }
 
