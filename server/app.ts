@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify, {
   type FastifyBaseLogger,
   LogController,
@@ -15,7 +15,8 @@ import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { readBearer, type Token } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import { departmentRoutes } from './departments/routes.ts';
-import { asEnvelope, refusalOf, sendRefusal } from './http/envelope.ts';
+import { answerBroken, brokenBy } from './http/broken.ts';
+import { everyAnswer, refusalOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
 import { describeInterface } from './http/openapi.ts';
 import { refuse } from './http/refusals.ts';
@@ -60,9 +61,10 @@ export async function buildApp(parts: Parts): Promise<App> {
     },
     routerOptions: { maxParamLength: load.headerLimit },
     frameworkErrors: (error, request, reply) => {
+      reply.raw.once('finish', () => logAnswer(request, reply));
       sendRefusal(refusalOf(error, request), request, reply, config);
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, config),
+    clientErrorHandler: (error, socket) => answerBroken(brokenBy(error), socket, config),
     forceCloseConnections: 'idle',
     // While it stops, what still comes over open connections is answered as ever.
     return503OnClosing: false,
@@ -70,25 +72,26 @@ export async function buildApp(parts: Parts): Promise<App> {
 
   const allowedAt = watchRoutes(app);
   load.count(app);
-  checkInput(app);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    reply.headers(everyAnswer(request.id));
+    const { headers, httpVersion } = request.raw;
+    if (!headers.host && httpVersion === '1.1') throw refuse('BAD_REQUEST', { cause: 'Host' });
+    if (headers.expect && !/^100-continue$/i.test(headers.expect)) throw refuse('BAD_REQUEST', { cause: 'Expect' });
+    // Before the body is looked at: whatever it is, there is nobody here to take it.
+    if (request.is404) throw refuseUnknown(allowedAt(request.url));
   });
-  app.addHook('onResponse', async (request, reply) => {
-    const ms = Math.round(reply.elapsedTime * 10) / 10;
-    // The path alone: a query may hold names.
-    request.log.info(
-      { method: request.method, path: request.url.split('?')[0], status: reply.statusCode, ms },
-      'answered',
-    );
-  });
+  checkInput(app);
+  app.addHook('onResponse', async (request, reply) => logAnswer(request, reply));
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply, config));
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = allowedAt(request.url);
-    const refusal =
-      allowed.length > 0 ? refuse('METHOD_NOT_ALLOWED', { allowed: allowed.join(', ') }) : refuse('PATH_NOT_FOUND');
-    return sendRefusal(refusal, request, reply, config);
-  });
+  // For routes that look further and find nothing, as that of /docs/static/* does.
+  app.setNotFoundHandler((request, reply) =>
+    sendRefusal(refuseUnknown(allowedAt(request.url)), request, reply, config),
+  );
+  // Node would answer these two by itself, without a word.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.server.on('connect', (_request, socket: Socket) =>
+    answerBroken(refuse('METHOD_NOT_ALLOWED', { allowed: '' }), socket, config),
+  );
 
   await describeInterface(app as unknown as FastifyInstance);
   const keys = makeKeyring(db);
@@ -126,20 +129,12 @@ function watchRoutes(app: App): (url: string) => string[] {
   };
 }
 
-/** What Node's parser refuses never becomes a request; it gets the envelope all the same. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, config: Config): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const refusal =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? refuse('HEADERS_TOO_LARGE')
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? refuse('REQUEST_TIMEOUT')
-        : refuse('BAD_REQUEST', { cause: 'HTTP' });
-  const body = JSON.stringify(asEnvelope(refusal, 'zh'));
-  const status = config.errorStatus === '200' ? '200 OK' : `${refusal.status} Refused`;
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8`;
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+const refuseUnknown = (allowed: string[]) =>
+  allowed.length > 0 ? refuse('METHOD_NOT_ALLOWED', { allowed: allowed.join(', ') }) : refuse('PATH_NOT_FOUND');
+
+function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const ms = Math.round(reply.elapsedTime * 10) / 10;
+  // The path alone: a query may hold names.
+  const path = request.url.split('?')[0];
+  request.log.info({ method: request.method, path, status: reply.statusCode, ms }, 'answered');
 }

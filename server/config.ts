@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { StartRefused } from '../db/embedded.ts';
 
@@ -45,7 +46,12 @@ export function readEnvironment(): Environment {
 export function readConfig(environment: Environment) {
   const faults: string[] = [];
   // Set but empty is how compose files say "not set".
-  const read = (name: Setting): string => environment[name]?.trim() || settings[name].default;
+  const read = (name: Setting): string => {
+    const text = environment[name] ?? '';
+    if (text.trim() === '') return settings[name].default;
+    // Spaces may belong to a password.
+    return name === 'BANYAN_ADMIN_PASSWORD' ? text : text.trim();
+  };
   const check = <T>(name: Setting, expected: string, parse: (text: string) => T | undefined): T => {
     const text = read(name);
     const value = parse(text);
@@ -63,9 +69,13 @@ export function readConfig(environment: Environment) {
 
   const config = {
     port: number('PORT', 0, 65535),
-    host: read('HOST'),
-    databaseUrl: check('DATABASE_URL', 'must look like postgres://user:password@host:5432/database', (text) =>
-      text === '' || /^postgres(ql)?:\/\/./.test(text) ? text : undefined,
+    host: check('HOST', 'must be an address or a host name, without port', (text) =>
+      net.isIP(text) > 0 || /^[\w-]+(\.[\w-]+)*$/.test(text) ? text : undefined,
+    ),
+    databaseUrl: check(
+      'DATABASE_URL',
+      'must look like postgres://user:password@host:5432/database, with signs such as # / ? % @ in the password escaped as %23 …',
+      (text) => (text === '' || isDatabaseUrl(text) ? text : undefined),
     ),
     dataDir: path.resolve(read('BANYAN_DATA_DIR')),
     adminUsername: check('BANYAN_ADMIN_USERNAME', 'must have 1 to 50 characters', (text) =>
@@ -80,11 +90,31 @@ export function readConfig(environment: Environment) {
     errorStatus: oneOf('BANYAN_ERROR_STATUS', ['http', '200']),
     accessTokenSeconds: number('BANYAN_ACCESS_TOKEN_SECONDS', 1, 86_400),
     refreshTokenSeconds: number('BANYAN_REFRESH_TOKEN_SECONDS', 1, 31_536_000),
-    trustProxy: read('BANYAN_TRUST_PROXY'),
+    trustProxy: check('BANYAN_TRUST_PROXY', 'must be addresses or networks, such as 10.0.0.1, 10.0.0.0/8', (text) =>
+      text === '' || text.split(',').every((part) => isNetwork(part.trim())) ? text : undefined,
+    ),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
   if (faults.length > 0) throw new StartRefused(`Settings that can't be used:\n  ${faults.join('\n  ')}`);
   return Object.freeze(config);
+}
+
+function isDatabaseUrl(text: string): boolean {
+  try {
+    const { protocol, host, username, password } = new URL(text);
+    for (const part of [host, username, password]) decodeURIComponent(part);
+    return /^postgres(ql)?:$/.test(protocol) && host !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** As Fastify takes it: an address, with or without the bits of its network, or one of three names. */
+function isNetwork(text: string): boolean {
+  if (/^(loopback|linklocal|uniquelocal)$/.test(text)) return true;
+  const [address = '', bits = '0', ...more] = text.split('/');
+  const most = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most && more.length === 0;
 }
 
 function isTimeZone(name: string): boolean {

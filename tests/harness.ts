@@ -5,7 +5,7 @@ import { after } from 'node:test';
 import postgres from 'postgres';
 import { openDatabase } from '../db/connect.ts';
 import { connectOwner, type Sql, type Tx } from '../db/sql.ts';
-import { buildApp } from '../server/app.ts';
+import { type App, buildApp } from '../server/app.ts';
 import { type Environment, readConfig } from '../server/config.ts';
 import { makeFirstAdministrator } from '../server/first-start.ts';
 
@@ -122,6 +122,8 @@ export interface Service {
   owner: Sql;
   /** As PostgreSQL's superuser, in the same database: sees everything. */
   superuser: Sql;
+  /** The service from within, for the little that a caller can't see, such as the list of its routes. */
+  app: App;
   close(): Promise<void>;
 }
 
@@ -157,6 +159,7 @@ export async function startService(environment: Environment = {}): Promise<Servi
     databaseUrl,
     owner,
     superuser,
+    app,
     logIn,
     async tenant(body = {}, below = service.root) {
       const id = await below.make('/system/tenant-api', {

@@ -29,7 +29,7 @@ export function loginRoutes(app: App, parts: AuthParts): void {
             'TENANT_NOT_STARTED',
             'TENANT_ENDED',
             'TOO_MANY_LOGINS',
-          ], // prettier-ignore
+          ],
           body: true,
         }),
       },
@@ -57,7 +57,7 @@ export function loginRoutes(app: App, parts: AuthParts): void {
             'TENANT_DISABLED',
             'TENANT_NOT_STARTED',
             'TENANT_ENDED',
-          ], // prettier-ignore
+          ],
           body: true,
         }),
       },

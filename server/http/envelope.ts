@@ -33,8 +33,10 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return refuse('NOT_JSON');
   }
+  // Hung up before all was sent: nobody hears this.
+  if (code === 'ECONNRESET' && statusCode === 400) return refuse('BAD_REQUEST', { cause: 'aborted' });
   if (code.startsWith('FST_') && statusCode < 500) return refuse('BAD_REQUEST', { cause: message });
-  if (isDatabaseAway(code)) {
+  if (isDatabaseAway(error, code)) {
     request.log.error({ err: error }, 'the database is away');
     return refuse('DATABASE_AWAY');
   }
@@ -42,25 +44,36 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   return refuse('INTERNAL', { requestId: request.id });
 }
 
-/** Connections refused, cut or used up; the server stopping or starting; no room on its disk; a statement cut off. */
-const isDatabaseAway = (code: string) =>
+/**
+ * Connections refused, cut or used up; the server stopping or starting; no room on its disk; a statement cut off. What
+ * PostgreSQL calls FATAL ends a connection or keeps it from being made.
+ */
+const isDatabaseAway = (error: unknown, code: string) =>
+  (error as { severity?: string }).severity === 'FATAL' ||
   /^(CONNECT|CONNECTION_|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|08|53|57|58)/.test(code) ||
   ['25P02', '25P03', '55P03'].includes(code);
 
 /** The answer to a refusal: the envelope, or RFC 9457 for who asks for it. */
 export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, config: Config) {
   const language = languageOf(request.headers);
+  // Here too: what the framework refuses passes no hook.
+  reply.headers(everyAnswer(request.id));
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
   if (refusal.status === 429 || refusal.status === 503) reply.header('retry-after', String(refusal.facts.seconds ?? 2));
   if (refusal.facts.allowed) reply.header('allow', String(refusal.facts.allowed));
   const problem = /application\/problem\+json(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(request.headers.accept ?? '');
   return reply
     .code(config.errorStatus === '200' ? 200 : refusal.status)
-    .header('x-request-id', request.id)
     .header('content-language', language === 'en' ? 'en' : 'zh-CN')
     .type(`application/${problem ? 'problem+json' : 'json'}; charset=utf-8`)
     .send(JSON.stringify(problem ? asProblem(refusal, language, request.id) : asEnvelope(refusal, language)));
 }
+
+/** The headers of every answer. */
+export const everyAnswer = (requestId: string) => ({
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+});
 
 /** Also for what never becomes a request, see app.ts. */
 export const asEnvelope = (refusal: Refusal, language: Language) => ({

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
-import { asEnvelope } from './envelope.ts';
+import { asEnvelope, everyAnswer } from './envelope.ts';
 import { languageOf } from './language.ts';
 import { refuse } from './refusals.ts';
 
@@ -18,8 +19,9 @@ export function boundLoad(config: Config) {
   let atWork = 0;
   return {
     serverFactory(handler: RequestListener): http.Server {
+      // A missing Host is refused in app.ts, in the envelope: Node's own answer would be empty.
       const server = http.createServer(
-        { maxHeaderSize: HEADER_LIMIT, keepAliveTimeout: 72_000 },
+        { maxHeaderSize: HEADER_LIMIT, keepAliveTimeout: 72_000, requireHostHeader: false },
         (request, response) => {
           if (atWork >= AT_WORK && !request.url?.startsWith('/health/')) refuseAtOnce(request, response, config);
           else handler(request, response);
@@ -47,6 +49,7 @@ function refuseAtOnce({ headers }: IncomingMessage, response: ServerResponse, co
   response.writeHead(config.errorStatus === '200' ? 200 : refusal.status, {
     'content-type': 'application/json; charset=utf-8',
     'retry-after': '1',
+    ...everyAnswer(randomUUID()),
   });
   response.end(JSON.stringify(asEnvelope(refusal, languageOf(headers))));
 }

@@ -59,10 +59,12 @@ const withoutOurNotes = <T>(document: T): T =>
 const introduction = `
 Every answer is the envelope \`{code, msg, data}\`. Success is \`200\` and \`操作成功\`. A refusal carries its HTTP status
 as \`code\`, a sentence in \`msg\` (Chinese, or English when \`Accept-Language\` prefers it), and in \`data\` a stable
-\`reason\` with the facts. \`Accept: application/problem+json\` gets RFC 9457 instead. A path
-that is none is refused as \`PATH_NOT_FOUND\` (404), a method that a path does not take as \`METHOD_NOT_ALLOWED\` (405).
+\`reason\` with the facts. \`Accept: application/problem+json\` gets RFC 9457 instead.
 
 To try calls here: run *POST /auth/login*, copy \`access_token\`, press *Authorize*, paste it.
+
+Whatever is called, a path that isn't there answers 404 \`PATH_NOT_FOUND\`, and a path that takes other methods 405
+\`METHOD_NOT_ALLOWED\` with the header \`Allow\`.
 `;
 
 const header = (description: string) => ({ type: 'string', description });
@@ -93,7 +95,7 @@ const withBody: Reason[] = [
   'BODY_TOO_LARGE',
   'NOT_JSON',
   'REQUEST_TIMEOUT',
-]; // prettier-ignore
+];
 const withToken: Reason[] = [
   'NO_TOKEN',
   'INVALID_TOKEN',
@@ -105,7 +107,7 @@ const withToken: Reason[] = [
   'TENANT_DISABLED',
   'TENANT_NOT_STARTED',
   'TENANT_ENDED',
-]; // prettier-ignore
+];
 
 /** What an operation answers, for OpenAPI and for the serialiser. */
 export function answers(

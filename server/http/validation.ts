@@ -11,6 +11,7 @@ export function checkInput(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     // Clients send the header with nothing behind it, on DELETE for one. Where a body is needed, it is missed below.
     if (body.length === 0) return done(null, undefined);
+    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return done(refuse('NOT_JSON'), undefined);
     if (!isUtf8(body)) return done(refuse('INVALID_UTF8'), undefined);
     const text = body.toString('utf8');
     // Fastify says of both faults that it is no JSON.
@@ -46,9 +47,10 @@ const makeAjv = (coerceTypes: boolean) =>
     formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true },
   });
 
+/** Of a text that the parser refused: whether it is JSON all the same, with a key that is not allowed. */
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    JSON.parse(text.replace(/^\ufeff/, ''));
     return true;
   } catch {
     return false;
@@ -136,6 +138,8 @@ export function explain(errors: FastifySchemaValidationError[], part: string): R
     const missing = String(error.params.missingProperty);
     return refuse('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });
   }
+  // null counts as not sent, and only what is required does not take it.
+  if (path && error.data === null) return refuse('FIELD_REQUIRED', { field: path });
   return refuse('INVALID_FIELD', { field: path || part, problem: problemOf(error) });
 }
 

@@ -101,7 +101,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
             'TENANT_PARENT_NOT_FOUND',
             'TENANT_PARENT_FORBIDDEN',
             'TENANT_CYCLE',
-          ], // prettier-ignore
+          ],
           body: true,
         }),
       },

@@ -112,7 +112,7 @@ export function userRoutes(app: App, { db }: Parts): void {
             'USER_DEPT_NOT_FOUND',
             'USER_NAME_TAKEN',
             'LAST_ADMINISTRATOR',
-          ], // prettier-ignore
+          ],
           body: true,
         }),
       },

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { reasons } from '../server/http/refusals.ts';
+import { assertDocumented, type Operation, readOperations } from './document.ts';
+import { type Answer, type Client, type Options, PASSWORD, startService } from './harness.ts';
+
+const service = await startService();
+const { nobody } = service;
+const boss = await service.tenant({ tenantName: '集团', startTime: '2020-01-01', packageBo: { menuIds: '1,2' } });
+const child = await service.tenant({ quotaBo: { merchant: 3 }, ruleBo: { modelZr: '{}' } }, boss);
+const top = await boss.dept({ deptName: '总部', leader: '张三', phone: '13800000000', email: 'a@b.cn' });
+const below = await boss.dept({ parentId: top });
+const member = await service.member(boss, { deptId: top, deptIds: [below], nickName: '小王', email: 'w@b.cn' });
+const operations = await readOperations(service);
+const named = (id: string): Operation =>
+  operations.find(({ operationId }) => operationId === id) ?? assert.fail(`no operation ${id}`);
+
+/** Calls an operation by its name and insists that what it answers is what its document says. */
+async function call(
+  client: Client,
+  id: string,
+  { id: at = '', query = '', body, ...options }: Sent = {},
+): Promise<Answer> {
+  const operation = named(id);
+  const path = operation.path.replace('{id}', at) + (query && `?${encodeURI(query)}`);
+  const answer = await client.call(operation.method, path, body, options);
+  assertDocumented(operation, answer);
+  return answer;
+}
+type Sent = Options & { id?: string; query?: string; body?: unknown };
+
+const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
+
+/** Every operation, called so that it succeeds. In this order: what is deleted was made before. */
+const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent][] = [
+  ['isLive', nobody],
+  ['isReady', nobody],
+  ['readVersion', nobody],
+  ['logIn', nobody, () => ({ body: login })],
+  ['refresh', nobody, () => ({ body: { refresh_token: child.refreshToken } })],
+  ['readMe', boss],
+  ['readMe', member],
+  ['changePassword', child, () => ({ body: { oldPassword: PASSWORD, newPassword: 'another horse' } })],
+  ['createDepartment', boss, () => ({ body: { deptName: '研发' } })],
+  ['readDepartment', member, () => ({ id: top })],
+  ['readDepartment', member, () => ({ id: below, query: 'includeDeleted=true' })],
+  ['updateDepartment', boss, () => ({ body: { deptId: below, parentId: 0 } })],
+  ['readDepartment', boss, () => ({ id: below })],
+  ['listDepartments', member, () => ({ query: 'deptName=总&status=0&parentId=0&pageNum=1&pageSize=2' })],
+  ['deleteDepartments', boss, async () => ({ id: `${await boss.dept()},${await boss.dept()}` })],
+  ['createTenant', boss, () => ({ body: { tenantName: '分公司', username: 'first', password: PASSWORD } })],
+  ['readTenant', boss, () => ({ id: child.id })],
+  ['readTenant', boss, () => ({ id: boss.id })],
+  ['updateTenant', boss, () => ({ body: { id: child.id, endTime: '2999-12-31', accountCount: 9 } })],
+  ['listTenants', boss, () => ({ query: `tenantParent=${boss.tenantId}&status=0` })],
+  ['listTenants', service.root],
+  ['deleteTenant', boss, async () => ({ id: await boss.make('/system/tenant-api', {}) })],
+  ['createUser', boss, () => ({ body: { userName: 'new', password: PASSWORD, roles: ['admin', 'member'] } })],
+  ['readUser', member, () => ({ id: member.id })],
+  ['updateUser', boss, () => ({ body: { userId: member.id, deptIds: [top], phone: '1' } })],
+  ['readUser', boss, () => ({ id: member.id })],
+  ['listUsers', boss, () => ({ query: `deptId=${top}&userName=member&status=0` })],
+  ['listUsers', boss, () => ({ query: `tenantId=${child.tenantId}` })],
+  ['deleteUsers', boss, async () => ({ id: await boss.user({ userName: 'left' }) })],
+  ['logOut', member],
+];
+
+test('every operation succeeds as its document says', async () => {
+  for (const [id, client, sent] of successes) {
+    const answer = await call(client, id, await sent?.());
+    assert.equal(answer.code, 200, `${id}: ${answer.text}`);
+    if (/^(create|update|delete|change|logOut)/.test(id)) assert.equal(answer.data, null);
+    if (/^create/.test(id)) assert.equal((await client.get(String(answer.headers.location))).code, 200);
+  }
+  const called = new Set(successes.map(([id]) => id));
+  assert.deepEqual(
+    operations.map(({ operationId }) => operationId).filter((id) => !called.has(id)),
+    [],
+    'operations that this test does not call',
+  );
+});
+
+test('every operation refuses as its document says', async () => {
+  const member = await service.member(boss);
+  const leaver = await service.member(boss);
+  await boss.delete(`/system/user-api/${leaver.id}`);
+  const disabled = await service.member(boss);
+  await boss.put('/system/user-api', { userId: disabled.id, status: '1' });
+  const gone = await service.tenant({}, boss);
+  const closed = await service.tenant({}, boss);
+  const over = await service.tenant({}, boss);
+  const early = await service.tenant({}, boss);
+  await boss.delete(`/system/tenant-api/${gone.id}`);
+  await boss.put('/system/tenant-api', { id: closed.id, status: '1' });
+  await boss.put('/system/tenant-api', { id: over.id, endTime: '2020-01-01' });
+  await boss.put('/system/tenant-api', { id: early.id, startTime: '2999-01-01' });
+  for (const { operationId: id, body, security = [], path } of operations) {
+    const at = { id: '7', ...(body ? { body: {} } : {}) };
+    const refusals: [expected: number, Client, Sent][] = [];
+    if (security.length > 0) {
+      refusals.push([401, nobody, at], [401, nobody, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);
+      const shutOut: [number, Client][] = [
+        [401, leaver],
+        [403, disabled],
+        [401, gone],
+        [403, closed],
+        [403, over],
+        [403, early],
+      ];
+      // Where a body is needed, only a right one lets the caller be looked at.
+      if (!body) refusals.push(...shutOut.map(([status, client]): [number, Client, Sent] => [status, client, at]));
+    }
+    if (path.endsWith('{id}')) refusals.push([400, boss, { id: 'x' }], [404, boss, at]);
+    if (body) {
+      refusals.push(
+        [400, boss, {}],
+        [400, boss, { raw: '{' }],
+        [400, boss, { raw: '{"__proto__":1}' }],
+        [400, boss, { raw: Buffer.from([0xff]) }],
+        [400, boss, { raw: '[]' }],
+        [413, boss, { raw: 'x'.repeat(1_100_000) }],
+        [415, boss, { raw: 'x', headers: { 'content-type': 'text/plain' } }],
+      );
+    }
+    for (const [status, client, sent] of refusals) {
+      for (const accept of ['application/json', 'application/problem+json']) {
+        const answer = await call(client, id, { ...sent, headers: { ...sent.headers, accept } });
+        assert.equal(answer.status, status, `${id}: ${answer.text}`);
+      }
+    }
+  }
+  assertRefusedAs('NOT_ALLOWED', await call(member, 'listUsers'));
+});
+
+const assertRefusedAs = (reason: keyof typeof reasons, { status, data }: Answer) =>
+  assert.deepEqual([status, data.reason], [reasons[reason][0], reason]);
+
+test('the refusals of the rules are documented where they happen', async () => {
+  const own = (await call(boss, 'readMe')).data.user.userId;
+  const off = await boss.dept({ status: '1' });
+  const inside = await boss.dept({ parentId: top });
+  const user = await boss.user({ userName: 'inside', deptId: inside });
+  const grandchild = await service.tenant({}, child);
+  const { tenantId: code } = (await boss.get(`/system/tenant-api/${child.id}`)).data;
+  const { tenantId: belowIt } = (await boss.get(`/system/tenant-api/${grandchild.id}`)).data;
+  const alone = (await grandchild.get('/auth/me')).data.user.userId;
+  const newUser = { userName: 'extra', password: PASSWORD };
+  const cases: [keyof typeof reasons, string, Sent, Client?][] = [
+    ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.member(boss)],
+    ['OTHER_TENANT', 'createDepartment', { body: { tenantId: '000000' } }],
+    ['PARENT_NOT_FOUND', 'createDepartment', { body: { parentId: 7 } }],
+    ['PARENT_DISABLED', 'createDepartment', { body: { parentId: off } }],
+    ['DEPT_NOT_FOUND', 'updateDepartment', { body: { deptId: 7 } }],
+    ['DEPT_CYCLE', 'updateDepartment', { body: { deptId: top, parentId: inside } }],
+    ['DEPT_HAS_CHILDREN', 'deleteDepartments', { id: top }],
+    ['DEPT_HAS_USERS', 'deleteDepartments', { id: inside }],
+    ['TOO_MANY_IDS', 'deleteDepartments', { id: Array.from({ length: 501 }, (_, n) => n).join() }],
+    ['FIELD_REQUIRED', 'createTenant', { body: { username: 'alone' } }],
+    ['INVALID_FIELD', 'createTenant', { body: { startTime: '2026-01-02', endTime: '2026-01-01' } }],
+    ['TENANT_PARENT_NOT_FOUND', 'createTenant', { body: { tenantParent: '999999999999999999' } }],
+    ['TENANT_PARENT_FORBIDDEN', 'createTenant', { body: { tenantParent: '000000' } }],
+    ['ACCOUNT_LIMIT', 'createTenant', { body: { accountCount: 0, username: 'first', password: PASSWORD } }],
+    ['OWN_TENANT', 'updateTenant', { body: { id: boss.id } }],
+    ['TENANT_NOT_FOUND', 'updateTenant', { body: { id: '7' } }],
+    ['TENANT_CYCLE', 'updateTenant', { body: { id: child.id, tenantParent: belowIt } }],
+    ['OWN_TENANT', 'deleteTenant', { id: boss.id }],
+    ['TENANT_HAS_CHILDREN', 'deleteTenant', { id: child.id }],
+    ['USER_NAME_TAKEN', 'createUser', { body: { ...newUser, userName: 'BOSS' } }],
+    ['USER_DEPT_NOT_FOUND', 'createUser', { body: { ...newUser, deptId: 7 } }],
+    ['OTHER_TENANT', 'createUser', { body: { ...newUser, tenantId: '000000' } }],
+    ['USER_NOT_FOUND', 'updateUser', { body: { userId: 7 } }],
+    ['USER_NAME_TAKEN', 'updateUser', { body: { userId: user, userName: 'boss' } }],
+    ['LAST_ADMINISTRATOR', 'updateUser', { body: { userId: alone, roles: ['member'] } }, grandchild],
+    ['OWN_USER', 'deleteUsers', { id: String(own) }],
+    ['OTHER_TENANT', 'readUser', { id: '7', query: 'tenantId=000000' }],
+    ['USER_NOT_FOUND', 'readUser', { id: '7', query: `tenantId=${code}` }],
+    ['WRONG_PASSWORD', 'changePassword', { body: { oldPassword: 'x', newPassword: PASSWORD } }],
+    ['LOGIN_FAILED', 'logIn', { body: { ...login, username: 'nobody' } }],
+    ['REFRESH_REFUSED', 'refresh', { body: { refresh_token: 'x' } }],
+  ];
+  for (const [reason, id, sent, client = boss] of cases) assertRefusedAs(reason, await call(client, id, sent));
+  const guess = () => call(nobody, 'logIn', { body: { ...login, username: 'guessed', password: 'x' } });
+  for (let times = 0; times < 5; times++) await guess();
+  assertRefusedAs('TOO_MANY_LOGINS', await guess());
+});
