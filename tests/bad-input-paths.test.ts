@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertDocumented, readOperations, type Schema } from './document.ts';
-import { startService } from './harness.ts';
+import { PASSWORD, startService } from './harness.ts';
 import { assertRefused, each, storedState } from './refused.ts';
 
 const service = await startService();
@@ -91,12 +91,15 @@ test('an address longer than any header may be is refused', async () => {
   assertRefused(await boss.get(`/system/dept-api/list?deptName=${'a'.repeat(300_000)}`), 431, 'HEADERS_TOO_LARGE');
 });
 
+// Good ones: of a bad body and a bad query the body would be named.
+const bodies: Record<string, unknown> = { POST: { userName: 'x', password: PASSWORD }, PUT: { userId: 7 } };
+
 for (const operation of operations) {
   const { method, path, parameters = [] } = operation;
   for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'query')) {
     test(`${method} ${path}: a wrong ${name} in the query is refused by its name`, async () => {
       const before = await storedState(service);
-      const call = (query: string) => boss.call(method, `${path.replace('{id}', '7')}?${query}`);
+      const call = (query: string) => boss.call(method, `${path.replace('{id}', '7')}?${query}`, bodies[method]);
       for (const text of wrongTexts(schema)) {
         const answer = await call(`${name}=${text}`);
         assertRefused(answer, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);

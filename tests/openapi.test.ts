@@ -98,6 +98,7 @@ test('the headers that callers need are documented', () => {
     for (const [status, { headers = {} }] of Object.entries(responses)) {
       const expected = ['X-Request-Id'];
       if (status === '200' && method === 'POST' && path.startsWith('/system/')) expected.push('Location');
+      if (status === '200' && method === 'GET' && /^\/system\/.*\{id\}$/.test(path)) expected.push('ETag');
       if (status === '401') expected.push('WWW-Authenticate');
       if (status === '405') expected.push('Allow');
       if (status === '429' || status === '503') expected.push('Retry-After');

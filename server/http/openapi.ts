@@ -38,12 +38,11 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
     staticCSP: true,
     // Nothing from elsewhere, and plain http stays http: many a service is tried out in an office network.
     transformStaticCSP: () =>
-      "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     uiConfig: {
       layout: 'BaseLayout',
       docExpansion: 'list',
       tryItOutEnabled: true,
-      validatorUrl: null,
       persistAuthorization: true,
       displayRequestDuration: true,
     },
