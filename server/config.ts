@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { StartRefused } from '../db/embedded.ts';
+import { StartRefused } from '../db/start-refused.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
