@@ -111,8 +111,8 @@ function copyBinaries(root: string, place: string): string {
   if (there) return bin;
   const aside = fs.mkdtempSync(`${copy}-`);
   fs.cpSync(path.join(root, 'native'), path.join(aside, 'native'), { recursive: true, verbatimSymlinks: true });
-  makeLinks(aside);
   openToAll(aside);
+  makeLinks(aside);
   try {
     fs.renameSync(aside, copy);
   } catch {

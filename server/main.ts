@@ -111,8 +111,8 @@ function explain(error: Error & { code?: string; port?: number }): string {
   return `\n${error.stack ?? error}`;
 }
 
-// Who closed the terminal reads nothing any more, and that is no reason to stop halfway.
-process.stderr.on('error', () => {});
+// Who closed the terminal reads nothing any more; that is no reason to fail, nor to stop halfway.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 const stop = stopOnSignal();
 main()
   .catch((error) => {
