@@ -1,7 +1,9 @@
-import { type EmbeddedServer, StartRefused, startEmbedded } from './embedded.ts';
+import { setTimeout } from 'node:timers/promises';
+import { type EmbeddedServer, isAlive, startEmbedded } from './embedded.ts';
 import { migrate, refuseOutdated } from './migrate.ts';
 import { isService, makeServiceRole, refuseUnsafeRole } from './roles.ts';
 import { codeOf, connectOwner, connectService, LOCKS, type Sql, type Target } from './sql.ts';
+import { StartRefused } from './start-refused.ts';
 
 export interface Database {
   /** The service's connections: a role that owns nothing and sees one tenant at a time. */
@@ -17,45 +19,48 @@ export interface Place {
   /** How many connections the service keeps. */
   connections?: number;
   progress?: (sentence: string) => void;
+  /** Says that opening has become needless; then it fails with the signal's reason. */
+  stop?: AbortSignal;
 }
 
 /** Opens the database, embedded or served, brings its tables up to date, and logs in as the service's own role. */
-export async function openDatabase(place: Place): Promise<Database> {
-  if (place.databaseUrl) return openServed(place, place.databaseUrl);
-  const server = await startEmbedded(place.dataDir, place.progress ?? (() => {}));
-  let stop = () => server.stop();
+export function openDatabase(place: Place): Promise<Database> {
+  return place.databaseUrl ? openServed(place, place.databaseUrl) : openEmbedded(place);
+}
+
+async function openEmbedded(place: Place): Promise<Database> {
+  const folder = await takeDataFolder(place);
   try {
-    const owner = connectOwner(await ownerInside(server));
-    stop = async () => {
-      await owner.end({ timeout: 5 });
-      await server.stop();
-    };
-    await refuseSecondService(owner, place.dataDir).catch(async (error) => {
-      // Not ours to stop.
-      stop = () => owner.end({ timeout: 1 });
-      throw error;
-    });
-    const sql = await prepare(owner, { host: server.socketDir, database: 'banyan' }, place);
+    place.stop?.throwIfAborted();
+    const sql = await prepare(folder.owner, { host: folder.socketDir, database: 'banyan' }, place);
     return {
       sql,
       async close() {
         await sql.end({ timeout: 5 });
-        await stop();
+        await folder.release();
       },
     };
   } catch (error) {
-    await stop();
+    await folder.release();
     throw error;
   }
 }
 
 async function openServed(place: Place, url: string): Promise<Database> {
-  const owner = connectOwner({ url });
+  let owner: Sql;
+  try {
+    owner = connectOwner({ url });
+  } catch {
+    throw new StartRefused(
+      "DATABASE_URL can't be read as an address. It looks like postgres://user:password@host:5432/database, " +
+        'with special characters of the password escaped: @ as %40, # as %23, / as %2F, % as %25.',
+    );
+  }
   try {
     const sql = await prepare(owner, { url }, place);
     return { sql, close: () => sql.end({ timeout: 5 }) };
   } catch (error) {
-    if (error instanceof StartRefused) throw error;
+    if (error instanceof StartRefused || error === place.stop?.reason) throw error;
     const told = codeOf(error) ? ` (${codeOf(error)})` : '';
     throw new StartRefused(
       `The database of DATABASE_URL can't be used${told}: ${(error as Error).message || 'no answer'}. ` +
@@ -68,39 +73,127 @@ async function openServed(place: Place, url: string): Promise<Database> {
 
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
 async function prepare(owner: Sql, target: Target, place: Place): Promise<Sql> {
-  const { timeZone, connections = 10, progress = () => {} } = place;
-  const [{ version }] = await owner<[{ version: number }]>`
-    select current_setting('server_version_num')::int / 10000 as version`;
-  if (version < 15) throw new StartRefused(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
-  let login = {};
-  if (await isService(owner)) await refuseOutdated(owner);
-  else {
-    await migrate(owner, progress);
-    login = await makeServiceRole(owner);
-  }
-  const sql = connectService({ ...target, ...login }, connections, timeZone);
+  const { timeZone, connections = 10, progress = () => {}, stop } = place;
+  // Another node may be migrating, for as long as it takes: who stops us does not wait for that.
+  const cut = () => void owner.end({ timeout: 0 });
+  stop?.addEventListener('abort', cut);
   try {
-    await refuseUnsafeRole(sql);
+    const [{ version }] = await owner<[{ version: number }]>`
+      select current_setting('server_version_num')::int / 10000 as version`;
+    if (version < 15) throw new StartRefused(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
+    let login = {};
+    if (await isService(owner)) await refuseOutdated(owner);
+    else {
+      await migrate(owner, progress);
+      login = await makeServiceRole(owner);
+    }
+    const sql = connectService({ ...target, ...login }, connections, timeZone);
+    try {
+      await refuseUnsafeRole(sql);
+      stop?.throwIfAborted();
+    } catch (error) {
+      await sql.end({ timeout: 1 });
+      throw error;
+    }
+    return sql;
   } catch (error) {
-    await sql.end({ timeout: 1 });
+    stop?.throwIfAborted();
     throw error;
+  } finally {
+    stop?.removeEventListener('abort', cut);
   }
-  return sql;
 }
 
-/** Two services on one data folder would stop each other's database. */
-async function refuseSecondService(owner: Sql, dataDir: string) {
-  // Held as long as this connection lives; PostgreSQL lets it go when we die.
-  const [{ free }] = await owner<[{ free: boolean }]>`select pg_try_advisory_lock(${LOCKS.service}) as free`;
-  if (free) return;
-  const [holder] = await owner<{ name: string }[]>`
-    select a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
-    where l.locktype = 'advisory' and l.objid = ${LOCKS.service} and l.granted`;
-  const who = holder ? ` (process ${holder.name.replace(/\D/g, '')})` : '';
-  throw new StartRefused(
-    `Another Banyan${who} is using the data folder ${dataDir}. ` +
-      'Stop it, or set BANYAN_DATA_DIR and PORT to start a second one beside it.',
-  );
+/** Starts or finds the embedded server, and knocks until it opens: it may be on its way down when we find it. */
+async function takeDataFolder(place: Place) {
+  for (let patience = 100; ; patience--) {
+    const server = await startEmbedded(place.dataDir, place.progress ?? (() => {}), place.stop);
+    try {
+      return await holdFolder(server, await ownerInside(server), place);
+    } catch (error) {
+      if (error instanceof StartRefused) throw error; // It is another's: not ours to stop.
+      if (isPassing(codeOf(error)) && patience > 0) {
+        await setTimeout(100);
+        continue;
+      }
+      if (!server.adopted) await server.stop();
+      if (codeOf(error) !== '28P01') throw error;
+      throw new StartRefused(
+        `postgres-password in ${place.dataDir} is not the password of the database beside it. Restore that file.`,
+      );
+    }
+  }
+}
+
+/** PostgreSQL goes down; or another start is making the same role and database in this moment. */
+const isPassing = (code: string) =>
+  /^(57P0|CONNECTION_|ECONN|ENOENT|EPIPE)/.test(code) || ['23505', '42710', '42P04', '55006'].includes(code);
+
+/**
+ * The owner's connection, which keeps any other service off the data folder: two would stop each other's database.
+ * PostgreSQL drops all connections when one of its processes is killed, and may be killed itself; so whenever the
+ * connection is lost, PostgreSQL is brought back and the folder taken again.
+ */
+async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, stop, progress = () => {} }: Place) {
+  let held = false;
+  let released = false;
+  let regaining: Promise<void> | undefined;
+  const regain = async () => {
+    let told = 'PostgreSQL went away, bringing it back';
+    progress(told);
+    for (held = false; !held && !released; ) {
+      try {
+        await server.revive();
+        await lockFolder(owner, dataDir);
+        held = true;
+      } catch (error) {
+        const { message } = error as Error;
+        if (message !== told) progress(message);
+        told = message;
+        await setTimeout(500);
+      }
+    }
+    regaining = undefined;
+  };
+  const owner = connectOwner(target, () => {
+    if (held && !released && !stop?.aborted) regaining ??= regain();
+  });
+  const release = async () => {
+    released = true;
+    await regaining;
+    // The lock goes last: whoever gets it finds no server that is about to stop. A server that isn't ours goes on.
+    if (held) await server.stop();
+    await owner.end({ timeout: 1 });
+  };
+  try {
+    await lockFolder(owner, dataDir);
+    held = true;
+    return { owner, socketDir: server.socketDir, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function lockFolder(owner: Sql, dataDir: string) {
+  for (let patience = 100; ; patience--) {
+    // Held as long as this connection lives; PostgreSQL lets it go when we die.
+    const [{ free }] = await owner<[{ free: boolean }]>`select pg_try_advisory_lock(${LOCKS.service}) as free`;
+    if (free) return;
+    const [holder] = await owner<{ pid: number; name: string }[]>`
+      select pid, a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
+      where l.locktype = 'advisory' and l.objid = ${LOCKS.service} and l.granted`;
+    const pid = Number(holder?.name.replace(/\D/g, ''));
+    if (isAlive(pid) || patience === 0) {
+      throw new StartRefused(
+        `Another Banyan (process ${pid}) is using the data folder ${dataDir}. ` +
+          'Stop it, or set BANYAN_DATA_DIR and PORT to start a second one beside it.',
+      );
+    }
+    // It was killed, and PostgreSQL did not notice yet.
+    if (holder) await owner`select pg_terminate_backend(${holder.pid})`;
+    await setTimeout(100);
+  }
 }
 
 /** Banyan's database in the embedded server, and its owner, made when they are not there yet. */
@@ -111,11 +204,8 @@ async function ownerInside({ socketDir, password }: EmbeddedServer): Promise<Tar
     if (!role) await superuser.unsafe(`create role banyan login createrole password '${password}'`);
     const [database] = await superuser`select 1 from pg_database where datname = 'banyan'`;
     if (!database) await superuser`create database banyan owner banyan`;
-  } catch (error) {
-    const faster = ['23505', '42710', '42P04']; // another start made it a moment before us
-    if (!faster.includes(codeOf(error))) throw error;
   } finally {
-    await superuser.end();
+    await superuser.end({ timeout: 1 });
   }
   return { host: socketDir, database: 'banyan', username: 'banyan', password };
 }

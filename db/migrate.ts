@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { StartRefused } from './embedded.ts';
 import { codeOf, LOCKS, type Sql } from './sql.ts';
+import { StartRefused } from './start-refused.ts';
 
 interface Migration {
   version: number;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { StartRefused } from './embedded.ts';
 import { codeOf, LOCKS, type Sql } from './sql.ts';
+import { StartRefused } from './start-refused.ts';
 
 /** What the service may do, table by table. Nothing is deleted that the interface only marks as deleted. */
 const grants = `

@@ -25,14 +25,22 @@ export const connectService = (target: Target, connections: number, timeZone: st
     idle_in_transaction_session_timeout: 20_000,
   });
 
-/** One connection that prepares the database, however long that takes, and holds locks. */
-export const connectOwner = (target: Target): Sql => connect(target, 1, {});
+/** One connection that prepares the database, however long that takes, and holds locks until it is `lost`. */
+export const connectOwner = (target: Target, lost = () => {}): Sql => connect(target, 1, {}, lost);
 
-function connect({ url, ...target }: Target, max: number, settings: Record<string, string | number>): Sql {
+function connect(
+  { url, ...target }: Target,
+  max: number,
+  settings: Record<string, string | number>,
+  onclose = () => {},
+): Sql {
   const options = {
     ...target,
     max,
     connect_timeout: 10,
+    // By default the driver makes callers wait, up to 20 seconds, before it tries again a database that was away.
+    backoff: () => 0.1,
+    onclose,
     // By default the driver renews connections every hour or so, and locks would go with them.
     max_lifetime: null,
     onnotice: () => {},

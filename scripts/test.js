@@ -1,6 +1,7 @@
 // npm test: formatting and lint, types, then every test on a real PostgreSQL of its own.
 //   npm test -- departments     only the test files whose path holds that word
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -27,7 +28,10 @@ let status = 1;
 try {
   const env = { ...process.env, BANYAN_TEST_SERVER: JSON.stringify(server) };
   const options = ['--enable-source-maps', '--test', '--test-reporter=spec', '--test-concurrency=3'];
-  status = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit', env }).status ?? 1;
+  const tests = spawn(process.execPath, [...options, ...files], { stdio: 'inherit', env });
+  // Ctrl-C ends the tests, and what follows here cleans up after them.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => tests.kill('SIGTERM'));
+  status = (await once(tests, 'exit'))[0] ?? 1;
 } finally {
   await server.stop();
   fs.rmSync(folder, { recursive: true, force: true });

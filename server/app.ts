@@ -48,7 +48,8 @@ export async function buildApp(parts: Parts): Promise<App> {
   const load = boundLoad(config);
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so passwords and tokens aren't either.
-    logger: { level: config.logLevel },
+    // Not through the logger's own stream, which blocks the process for ever when the terminal is closed.
+    logger: { level: config.logLevel, stream: { write: (line: string) => void process.stdout.write(line) } },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
     handlerTimeout: DEADLINE_MS,

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { StartRefused } from '../db/embedded.ts';
+import { StartRefused } from '../db/start-refused.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 

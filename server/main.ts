@@ -1,5 +1,9 @@
-import { type Database, openDatabase } from '../db/connect.ts';
-import { StartRefused } from '../db/embedded.ts';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { openDatabase } from '../db/connect.ts';
+import { StartRefused } from '../db/start-refused.ts';
 import { type App, buildApp } from './app.ts';
 import { prepareHashing } from './auth/passwords.ts';
 import { type Config, readConfig, readEnvironment } from './config.ts';
@@ -9,66 +13,114 @@ import { version } from './version.ts';
 /** Words for people go to standard error; standard output carries the JSON log alone. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-/** Config, database, tables, first administrator, listen; and the same way back. */
+/** Config, database, tables, first administrator, listen; and, once somebody says stop, the same way back. */
 async function main(): Promise<void> {
   const config = readConfig(readEnvironment());
   say(`Banyan ${version} 榕树`);
-  let stopping = false;
-  const opened: { db?: Database; app?: App } = {};
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    say(`${signal}: finishing what is under way`);
-    await opened.app?.close();
-    await opened.db?.close();
-    say('Stopped.');
-    process.exit(0);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
-
   const progress = (sentence: string) => say(`  ${sentence} …`);
-  const db = await openDatabase({ ...config, progress });
-  opened.db = db;
+  const db = await openDatabase({ ...config, progress, stop });
   try {
     await prepareHashing();
     const first = await makeFirstAdministrator(db, config);
+    // At once: whatever goes wrong from here on, he is made, and his password is told only now.
+    if (first) say(introduction(first));
     const app = await buildApp({ db, config });
+    const closeUnused = watchConnections(app.server);
     await app.listen({ port: config.port, host: config.host });
-    opened.app = app;
     say(greeting(config, addressOf(app, config), first));
-  } catch (error) {
+    if (!stop.aborted) await once(stop, 'abort');
+    await Promise.race([Promise.all([app.close(), closeUnused()]), setTimeout(LAST_ANSWERS_MS)]);
+  } finally {
     await db.close();
-    throw error;
   }
+}
+
+/** Not a failure: somebody said stop while we were starting. */
+class Stopped extends Error {}
+
+function stopOnSignal(): AbortSignal {
+  const controller = new AbortController();
+  // SIGHUP: the terminal was closed. Signals may come twice, from npm and from the terminal.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) return;
+      say(`${signal}: finishing what is under way`);
+      controller.abort(new Stopped());
+    });
+  }
+  return controller.signal;
+}
+
+/** A statement is cut off after 15 seconds. What is still open then is a caller who doesn't finish his request. */
+const LAST_ANSWERS_MS = 20_000;
+
+/**
+ * Closing a server waits for every connection that had no request yet, and browsers open such in advance. What is
+ * returned closes connections until none is left, each as soon as no request is under way on it.
+ */
+function watchConnections(server: Server): () => Promise<void> {
+  const requests = new Map<Socket, number>();
+  const count = (socket: Socket, by: number) => requests.set(socket, (requests.get(socket) ?? 0) + by);
+  server.on('connection', (socket) => {
+    count(socket, 0);
+    socket.on('close', () => requests.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    count(socket, 1);
+    response.on('close', () => requests.has(socket) && count(socket, -1));
+  });
+  return async () => {
+    for (; requests.size > 0; await setTimeout(20)) {
+      for (const [socket, underWay] of requests) if (underWay === 0) socket.destroySoon();
+    }
+  };
 }
 
 function addressOf(app: App, { host }: Config): string {
   const address = app.server.address();
   const port = typeof address === 'object' ? address?.port : address;
   const name = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host) ? 'localhost' : host;
-  return `http://${name}:${port}`;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function introduction({ userName, generatedPassword }: FirstAdministrator): string {
+  const told = generatedPassword
+    ? `${generatedPassword}   (shown this once; PUT /auth/password changes it)`
+    : 'as BANYAN_ADMIN_PASSWORD says';
+  return ['', '  Tenant     000000', `  User       ${userName}`, `  Password   ${told}`].join('\n');
 }
 
 function greeting(config: Config, address: string, first: FirstAdministrator | undefined): string {
   const lines = ['', `  Ready at   ${address}`, `  Reference  ${address}/docs`];
-  let call = `curl -s ${address}/health/ready`;
-  if (first) {
-    const { userName, generatedPassword } = first;
-    lines.push('  Tenant     000000', `  User       ${userName}`);
-    if (generatedPassword) {
-      lines.push(`  Password   ${generatedPassword}   (shown this once; PUT /auth/password changes it)`);
-      const body = JSON.stringify({ tenantId: '000000', username: userName, password: generatedPassword });
-      call = `curl -s ${address}/auth/login -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
-    } else lines.push('  Password   as BANYAN_ADMIN_PASSWORD says');
-  }
   if (!config.databaseUrl) lines.push(`  Data       ${config.dataDir}`);
+  let call = `curl -s ${address}/health/ready`;
+  if (first?.generatedPassword) {
+    const body = JSON.stringify({ tenantId: '000000', username: first.userName, password: first.generatedPassword });
+    call = `curl -s ${address}/auth/login -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
+  }
   return [...lines, '', '  Try it:', `  ${call}`, ''].join('\n');
 }
 
-main().catch((error) => {
-  if (error instanceof StartRefused) say(`\nBanyan did not start. ${error.message}`);
-  else if (error?.code === 'EADDRINUSE') {
-    say(`\nBanyan did not start. Port ${error.port} is taken: stop what listens there, or set PORT to another.`);
-  } else say(`\nBanyan did not start.\n${error?.stack ?? error}`);
-  process.exit(1);
-});
+function explain(error: Error & { code?: string; port?: number }): string {
+  if (error instanceof StartRefused) return ` ${error.message}`;
+  if (error.code === 'EADDRINUSE')
+    return ` Port ${error.port} is taken: stop what listens there, or set PORT to another.`;
+  if (error.code === 'EACCES' && error.port) return ` Port ${error.port} is not for this user: set PORT to another.`;
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return ` HOST is no address of this machine: ${error.message}`;
+  return `\n${error.stack ?? error}`;
+}
+
+// Who closed the terminal reads nothing any more; that is no reason to fail, nor to stop halfway.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+const stop = stopOnSignal();
+main()
+  .catch((error) => {
+    if (error instanceof Stopped) return;
+    say(`\nBanyan did not ${stop.aborted ? 'stop cleanly' : 'start'}.${explain(error)}`);
+    process.exit(1);
+  })
+  .then(() => {
+    say('Stopped.');
+    process.exit(0);
+  });

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { startEmbedded } from '../db/embedded.ts';
+import {
+  assertStopped,
+  killPostgres,
+  newFolder,
+  postgresOf,
+  processesIn,
+  start,
+  until,
+  usedFolder,
+} from './process.ts';
+
+test('a lock file that names another process is no obstacle, and that process is left alone', async () => {
+  const [dataDir, other] = [await usedFolder(), await usedFolder()];
+  const neighbour = start(other);
+  const admin = await neighbour.admin();
+  const lockFile = path.join(dataDir, 'postgres/postmaster.pid');
+  const write = (pid: number | '') => {
+    const lines = [pid, path.dirname(lockFile), 1700000000, 5432, '/tmp/banyan-gone00', '', '  1234   1', 'ready   '];
+    fs.writeFileSync(lockFile, pid ? `${lines.join('\n')}\n` : '');
+    fs.utimesSync(lockFile, 1700000000, 1700000000);
+  };
+  // The machine went down; its numbers are given to others now: to us, to another PostgreSQL. Or nothing was written yet.
+  for (const pid of [process.pid, postgresOf(other).pid, ''] as const) {
+    write(pid);
+    const server = await startEmbedded(dataDir, () => {});
+    assert.notEqual(postgresOf(dataDir).pid, pid);
+    await server.stop();
+  }
+  await admin.dept();
+  assert.equal(await neighbour.stop(), 0);
+});
+
+test('the socket is gone from the temp folder: the server nobody can reach is stopped, and started anew', async () => {
+  const dataDir = await usedFolder();
+  const run = start(dataDir);
+  const id = await (await run.admin()).dept();
+  const { pid, socketDir } = postgresOf(dataDir);
+  await run.kill('SIGKILL');
+  fs.rmSync(socketDir, { recursive: true });
+
+  const next = start(dataDir);
+  const admin = await next.admin();
+  assert.notEqual(postgresOf(dataDir).pid, pid);
+  assert.equal((await admin.get(`/system/dept-api/${id}`)).code, 200);
+
+  // The same, while a service is connected: that one is not cut off.
+  fs.rmSync(postgresOf(dataDir).socketDir, { recursive: true });
+  const second = start(dataDir);
+  assert.equal(await second.ended, 1);
+  assert.match(second.stderr, /another Banyan is using it, but its socket in .* is gone\. Stop that Banyan/);
+  await admin.dept();
+  assert.equal(await next.stop(), 0, next.stderr);
+  await assertStopped(dataDir);
+});
+
+test('what a first start that was killed had not finished is cleared away', async () => {
+  const dataDir = newFolder();
+  const run = start(dataDir);
+  await run.said('Making a database');
+  await until('initdb works', () => fs.existsSync(path.join(dataDir, `postgres.new-${run.child.pid}/cluster/base`)));
+  await run.kill('SIGKILL');
+  assert.equal(fs.existsSync(path.join(dataDir, 'postgres')), false);
+
+  // In a container the next process may well have the number of the one before.
+  fs.mkdirSync(path.join(dataDir, `postgres.new-${process.pid}/cluster`), { recursive: true });
+  const server = await startEmbedded(dataDir, () => {});
+  assert.equal(server.adopted, false);
+  await server.stop();
+  await until('initdb is gone', () => processesIn(dataDir).length === 0);
+  assert.deepEqual(fs.readdirSync(dataDir).sort(), ['postgres', 'postgres-password']);
+});
+
+test('killed at any moment of its start, again and again, it starts in the end', async () => {
+  const dataDir = newFolder();
+  for (let round = 0; round < 5; round++) {
+    const run = start(dataDir);
+    await run.said('Banyan');
+    await setTimeout(Math.random() * 300 * (round + 1));
+    await run.kill('SIGKILL');
+    if (round % 2) await killPostgres(dataDir);
+  }
+  const run = start(dataDir);
+  await (await run.admin()).dept();
+  assert.equal(await run.stop(), 0, run.stderr);
+  await assertStopped(dataDir);
+  assert.deepEqual(fs.readdirSync(dataDir).sort(), ['postgres', 'postgres-password']);
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import { connectOwner, LOCKS } from '../db/sql.ts';
+import { makeDatabase } from './harness.ts';
+import { newFolder, start, until } from './process.ts';
+
+test('with DATABASE_URL it starts on that database, and leaves it running', async () => {
+  const { databaseUrl } = await makeDatabase();
+  const dataDir = newFolder();
+  const first = start(dataDir, { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: '' });
+  const password = (await first.ready()) && first.told('Password');
+  const id = await (await first.admin(password)).dept();
+  assert.equal(await first.stop(), 0);
+  assert.doesNotMatch(first.stderr, /Starting PostgreSQL|^ +Data /m);
+  assert.equal(fs.existsSync(dataDir), false);
+
+  // Any number of services may share it.
+  const runs = [1, 2].map(() => start(dataDir, { DATABASE_URL: databaseUrl }));
+  for (const run of runs) {
+    const admin = await run.admin(password);
+    assert.equal((await admin.get(`/system/dept-api/${id}`)).code, 200);
+    assert.equal(run.told('Password'), '');
+  }
+  for (const run of runs) assert.equal(await run.stop(), 0);
+});
+
+test('a database that cannot be used is refused with a sentence that does not tell the password', async () => {
+  const { name, databaseUrl } = await makeDatabase();
+  const secret = new URL(databaseUrl).password;
+  for (const [address, words] of [
+    ['postgres://me:hush-hush@127.0.0.1:1/banyan', /ECONNREFUSED.*Check that it runs, and the host, port/],
+    ['postgres://me:hush-hush@no-such-host.invalid/banyan', /(ENOTFOUND|EAI_AGAIN).*Check that it runs/],
+    [databaseUrl.replace(secret, 'hush-hush'), /28P01.*password authentication failed/],
+    [databaseUrl.replace(name, 'no_such_database'), /3D000.*"no_such_database" does not exist/],
+    ['postgres://me:hush-hush#1@host/banyan', /can't be read as an address.* # as %23/],
+    ['postgres://me:hush-hush%1@host/banyan', /can't be read as an address.* % as %25/],
+  ] as const) {
+    const run = start(newFolder(), { DATABASE_URL: address });
+    assert.equal(await run.ended, 1);
+    assert.match(run.stderr, words);
+    assert.match(run.stderr, /^Banyan did not start\. .*DATABASE_URL/m);
+    assert.doesNotMatch(run.stderr, /hush-hush|\n +at /);
+    assert.equal(run.stderr.includes(secret), false);
+  }
+});
+
+test('SIGTERM while another node prepares the tables: it does not wait for that', async () => {
+  const { databaseUrl } = await makeDatabase();
+  const other = connectOwner({ url: databaseUrl });
+  await other`select pg_advisory_lock(${LOCKS.migrate})`;
+  const run = start(newFolder(), { DATABASE_URL: databaseUrl });
+  await until('it waits', async () => {
+    const [row] = await other`
+      select from pg_locks l join pg_database d on d.oid = l.database
+      where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`;
+    return row;
+  });
+  assert.equal(await run.stop(), 0, run.stderr);
+  await other.end();
+});
