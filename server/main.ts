@@ -51,8 +51,8 @@ function stopOnSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** A statement is cut off after 15 seconds. What is still open then is a caller who doesn't finish his request. */
-const LAST_ANSWERS_MS = 20_000;
+/** Every answer comes within its deadline. What is still open then is a caller who doesn't finish his request. */
+const LAST_ANSWERS_MS = 9_000;
 
 /**
  * Closing a server waits for every connection that had no request yet, and browsers open such in advance. What is

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { StartRefused } from '../db/embedded.ts';
+import { StartRefused } from '../db/start-refused.ts';
 import { type Config, type Environment, readConfig, settings } from '../server/config.ts';
 
 type Setting = keyof typeof settings;

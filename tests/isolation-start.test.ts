@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openDatabase } from '../db/connect.ts';
-import { StartRefused } from '../db/embedded.ts';
 import { connectOwner } from '../db/sql.ts';
+import { StartRefused } from '../db/start-refused.ts';
 import { makeDatabase } from './harness.ts';
 
 /** Row security binds only who cannot step around it: the service starts as nobody else. */

@@ -4,8 +4,8 @@ import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openDatabase } from '../db/connect.ts';
-import { StartRefused } from '../db/embedded.ts';
 import { connectOwner, LOCKS, type Sql } from '../db/sql.ts';
+import { StartRefused } from '../db/start-refused.ts';
 import { makeDatabase } from './harness.ts';
 
 async function freshDatabase() {
