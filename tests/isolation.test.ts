@@ -190,6 +190,7 @@ test('a tenant that was entered is left with its transaction, committed or not',
 
 test('the way the service enters a tenant leaves nothing behind on the connection', async () => {
   const db = await openDatabase({ databaseUrl: address.href, dataDir: '', timeZone: 'UTC', connections: 1 });
+  after(() => db.close());
   for (const within of [readInTenant, writeInTenant]) {
     const codes = await within(db, A, async (tx) => codesIn(tx, 'departments'));
     assert.deepEqual(codes, [A]);
