@@ -109,15 +109,12 @@ const withoutToken: Record<string, string> = {
   tampered: '401 INVALID_TOKEN',
 };
 
-/** Called below, with a session that may end. */
+/** Not in the table, but in a test of its own: it ends the session of who calls it. */
 const elsewhere = ['POST /auth/logout'];
 
 /** An answer without the ids that the call named: they are all that may differ. */
 const unnamed = ({ status, text }: Answer, named: Named) =>
-  Object.entries(named).reduce(
-    (rest, [name, id]) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), name),
-    `${status} ${text}`,
-  );
+  Object.values(named).reduce((rest, id) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#'), `${status} ${text}`);
 
 /** Every row of every table, but what counts failed logins: guesses are meant to leave a trace there. */
 async function readAll(superuser: Sql): Promise<unknown> {
