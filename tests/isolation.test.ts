@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { openDatabase } from '../db/connect.ts';
 import { connectOwner, type Sql, type Tx } from '../db/sql.ts';
+import { readInTenant, writeInTenant } from '../db/tenancy.ts';
 import { PASSWORD, startService } from './harness.ts';
 
 /** The second lock on every door: what the database itself keeps apart, whatever the code asks of it. */
@@ -185,6 +187,21 @@ test('a tenant that was entered is left with its transaction, committed or not',
     undo,
   );
   assert.equal(await count(), 0);
+});
+
+test('the way the service enters a tenant leaves nothing behind on the connection', async () => {
+  const db = await openDatabase({ databaseUrl: address.href, dataDir: '', timeZone: 'UTC', connections: 1 });
+  after(() => db.close());
+  for (const within of [readInTenant, writeInTenant]) {
+    const codes = await within(db, A, async (tx) => codesIn(tx, 'departments'));
+    assert.deepEqual(codes, [A]);
+    assert.deepEqual(await codesIn(db.sql, 'departments'), []);
+  }
+  await assert.rejects(
+    readInTenant(db, A, async (tx) => tx`delete from sessions`),
+    /read-only/,
+  );
+  await db.close();
 });
 
 test("no row of another tenant's is written, nor one's own moved there", async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openDatabase } from '../db/connect.ts';
 import { connectOwner, LOCKS, type Sql } from '../db/sql.ts';
 import { StartRefused } from '../db/start-refused.ts';
 import { makeDatabase } from './harness.ts';
+import { countWaiting, until } from './waiting.ts';
 
 async function freshDatabase() {
   const { databaseUrl, superuserUrl } = await makeDatabase();
@@ -74,7 +74,7 @@ test('of several processes that start at once on an empty database each succeeds
   await superuser`select pg_advisory_lock(${LOCKS.migrate})`;
   const starts = [run(), run(), run()];
   const settled = Promise.allSettled(starts);
-  while ((await waiting(superuser)) < starts.length) await setTimeout(20);
+  await until(async () => (await countWaiting(superuser)) === starts.length, 'all wait');
   await superuser`select pg_advisory_unlock(${LOCKS.migrate})`;
   for (const result of await settled) assert.equal(result.status, 'fulfilled', JSON.stringify(result));
   const told = (await Promise.all(starts)).map(({ stdout }) => stdout.trim().split('\n'));
@@ -83,13 +83,6 @@ test('of several processes that start at once on an empty database each succeeds
   const applied = await superuser`select version from banyan.migrations`;
   assert.equal(applied.length, told.flat().length - starts.length);
 });
-
-async function waiting(superuser: Sql): Promise<number> {
-  const [row] = await superuser<[{ count: number }]>`
-    select count(*) from pg_locks where locktype = 'advisory' and not granted
-      and database = (select oid from pg_database where datname = current_database())`;
-  return row.count;
-}
 
 test('a database that another version of a migration made is refused', async () => {
   const { superuser, start } = await freshDatabase();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
@@ -212,19 +212,19 @@ test('without a password in the environment the first administrator gets one tha
   });
   // Two nodes at the first start of all: one of them makes him.
   const nodes = await Promise.all([openDatabase(config), openDatabase(config)]);
+  after(() => Promise.all(nodes.map((db) => db.close())));
   const start = () => Promise.all(nodes.map((db) => makeFirstAdministrator(db, config)));
   const told = (await start()).filter(Boolean);
   assert.equal(told.length, 1);
   assert.deepEqual(await start(), [undefined, undefined]);
 
   const app = await buildApp({ db: nodes[0], config });
+  after(() => app.close());
   await app.listen({ port: 0, host: '127.0.0.1' });
   const client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
   const body = { tenantId: '000000', username: '管理员', password: told[0]?.generatedPassword };
   assert.ok(String(body.password).length >= 16);
   assert.equal((await client.post('/auth/login', body)).code, 200);
-  await app.close();
-  await Promise.all(nodes.map((db) => db.close()));
 });
 
 test('a later start with another password in its environment leaves the first administrator his own', async () => {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Answer, Client, PASSWORD, startService } from '../harness.ts';
+import { countWaiting, until } from '../waiting.ts';
 
 const service = await startService();
 
@@ -152,10 +153,17 @@ test('guesses sent to two nodes at the same moment count together', async () => 
   const { tenantId } = await service.tenant();
   const node = await startNode();
   const from = address();
+  await fail(4, from, tenantId);
   const guess = (client: Client) =>
     client.post('/auth/login', { tenantId, username: 'boss', password: WRONG }, { from });
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => guess(n % 2 ? node : service.nobody)));
-  assert.deepEqual(answers.map(reasonOf).sort(), [...Array(5).fill(FAILED), ...Array(15).fill(LOCKED)]);
+  const { guesses } = await service.superuser.begin(async (tx) => {
+    // Both have compared the password before either is counted.
+    await tx`select from banyan.login_failures where tenant_id = ${tenantId} and address = ${from} for update`;
+    const guesses = Promise.all([guess(service.nobody), guess(node)]);
+    await until(async () => (await countWaiting(service.owner)) === 2, 'both wait');
+    return { guesses };
+  });
+  assert.deepEqual((await guesses).map(reasonOf).sort(), [FAILED, LOCKED]);
 });
 
 /** Another node of the service: a process of its own on the same database. */

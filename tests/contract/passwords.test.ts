@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { type Answer, type Client, PASSWORD, startService } from '../harness.ts';
+import { countWaiting, until } from '../waiting.ts';
 
 const service = await startService();
 const NEW = 'battery staple';
@@ -99,12 +99,12 @@ test('a login under way with the old password does not outlive the change of the
     // Holds the login where it has compared the password and is about to open a session.
     await tx`select from banyan.login_failures where tenant_id = ${boss.tenantId} for update`;
     const login = logIn(boss, userName, PASSWORD);
-    while ((await waiting()) === 0) await setTimeout(20);
+    await until(async () => (await countWaiting(service.owner)) === 1, 'the login waits');
     const change = boss.put('/system/user-api', { userId: member.id, password: NEW }).finally(() => {
       changed = true;
     });
     // Either it gets past the login, or it waits for it.
-    while (!changed && (await waiting()) < 2) await setTimeout(20);
+    await until(async () => changed || (await countWaiting(service.owner)) === 2, 'the change is made or waits');
     return { login, change };
   });
   assert.equal((await change).code, 200);
@@ -113,10 +113,3 @@ test('a login under way with the old password does not outlive the change of the
   const after = answer.code === 200 ? await service.nobody.get('/auth/me', { headers }) : answer;
   assert.equal(after.status, 401, 'the old password opened a session that lives on');
 });
-
-/** How many of our connections wait for another. */
-async function waiting(): Promise<number> {
-  const [row] = await service.owner<[{ count: number }]>`
-    select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted`;
-  return row.count;
-}

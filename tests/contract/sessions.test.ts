@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { type Answer, Client, PASSWORD, type Service, startService } from '../harness.ts';
+import { countWaiting, until } from '../waiting.ts';
 
 const service = await startService();
 
@@ -21,20 +21,12 @@ async function again(client: Client): Promise<Client> {
   return service.logIn(user.tenantId, user.userName);
 }
 
-async function until(what: () => Promise<string>, expected: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if ((await what()) === expected) return;
-    await setTimeout(50);
-  }
-  assert.equal(await what(), expected);
-}
-
 test('the lives of both tokens are settings', async () => {
   const short = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '1', BANYAN_REFRESH_TOKEN_SECONDS: '3' });
   const login = await short.nobody.post('/auth/login', { tenantId: '000000', username: 'admin', password: PASSWORD });
   assert.equal(login.data.expires_in, 1);
   const client = clientOf(login, short);
-  await until(() => whoami(client), '401 TOKEN_EXPIRED');
+  await until(async () => (await whoami(client)) === '401 TOKEN_EXPIRED', 'the access token ends');
   const next = await refresh(client.refreshToken, short);
   assert.deepEqual([next.code, next.data.expires_in], [200, 1]);
   // Nobody refreshes any more, so the session ends by itself.
@@ -92,7 +84,14 @@ test('an old refresh token that comes again ends the session, its access tokens 
 
 test('of two refreshes with one token at the same moment one is reuse', async () => {
   const user = await somebody();
-  const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(user.refreshToken)));
+  const { refreshes } = await service.superuser.begin(async (tx) => {
+    // All of them stand at the same door before it opens.
+    await tx`select from banyan.sessions where tenant_id = ${user.tenantId} for update`;
+    const refreshes = Promise.all(Array.from({ length: 4 }, () => refresh(user.refreshToken)));
+    await until(async () => (await countWaiting(service.owner)) === 4, 'all wait');
+    return { refreshes };
+  });
+  const answers = await refreshes;
   assert.deepEqual(answers.map(reasonOf).sort(), ['200 fine', ...Array(3).fill('401 REFRESH_REFUSED')]);
   const winner = clientOf(answers.find(({ code }) => code === 200) as Answer);
   assert.equal(await whoami(winner), '401 SESSION_ENDED');

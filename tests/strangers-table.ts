@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { type Answer, type Client, PASSWORD } from './harness.ts';
+
+/** A call of an operation upon a tenant, and what those get whose business it isn't. */
+export interface Row {
+  operation: string;
+  /** Which call of it, where there are several. */
+  as?: string;
+  call(client: Client, named: Named): Promise<Answer>;
+  /** What an administrator of another tenant gets, beside it or below it. */
+  other: string;
+  /** What a member of the same tenant gets; mostly that it is not for him. */
+  member?: string;
+  /** What the rightful administrator gets, so that we know the call to be a good one. */
+  boss?: string;
+  /** Others can tell the tenant's from an absent one: the law says so of a new tenant's parent alone. */
+  told?: boolean;
+  /** Needs no token, so a bad one is not looked at. */
+  open?: boolean;
+}
+
+/** What the calls name. */
+export interface Named {
+  parent: string;
+  leaf: string;
+  user: string;
+  /** The tenant's own code and id, and those of the tenant below it. */
+  code: string;
+  id: string;
+  belowCode: string;
+  belowId: string;
+}
+/** The same, of which there is none. */
+export const absent: Named = {
+  parent: '777777771',
+  leaf: '777777772',
+  user: '777777773',
+  code: '777777777777777771',
+  id: '7777777777777777771',
+  belowCode: '777777777777777772',
+  belowId: '7777777777777777772',
+};
+
+export const FINE = '200';
+export const dept = '/system/dept-api';
+export const tenant = '/system/tenant-api';
+export const people = '/system/user-api';
+const password = PASSWORD;
+
+// Deletions come last: the rightful administrator calls each operation after the strangers have.
+export const table: Row[] = [
+  {
+    operation: `POST ${dept}`,
+    as: 'below their department',
+    call: (client, { parent }) => client.post(dept, { parentId: parent }),
+    other: '400 PARENT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${dept}`,
+    as: 'in their tenant',
+    call: (client, { code }) => client.post(dept, { tenantId: code }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${dept}/{id}`,
+    call: (client, { leaf }) => client.get(`${dept}/${leaf}?includeDeleted=true`),
+    other: '404 DEPT_NOT_FOUND',
+    member: FINE,
+  },
+  {
+    operation: `GET ${dept}/list`,
+    as: 'of their department',
+    call: (client, { parent }) => client.get(`${dept}/list?parentId=${parent}`),
+    other: FINE,
+    member: FINE,
+  },
+  {
+    operation: `PUT ${dept}`,
+    call: (client, { leaf }) => client.put(dept, { deptId: leaf, deptName: 'new' }),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `PUT ${dept}`,
+    as: 'in their tenant',
+    call: (client, { leaf, code }) => client.put(dept, { deptId: leaf, tenantId: code }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `PUT ${dept}`,
+    as: 'to their department',
+    call: (client, { leaf, parent }) => client.put(dept, { deptId: leaf, parentId: parent }),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${tenant}`,
+    as: 'below their tenant',
+    call: (client, { code }) => client.post(tenant, { tenantParent: code, username: 'new', password }),
+    other: '403 TENANT_PARENT_FORBIDDEN',
+    told: true,
+  },
+  {
+    operation: `GET ${tenant}/{id}`,
+    call: (client, { belowId }) => client.get(`${tenant}/${belowId}`),
+    other: '404 TENANT_NOT_FOUND',
+  },
+  {
+    operation: `GET ${tenant}/{id}`,
+    as: 'their own',
+    call: (client, { id }) => client.get(`${tenant}/${id}`),
+    other: '404 TENANT_NOT_FOUND',
+  },
+  {
+    operation: `GET ${tenant}/list`,
+    as: 'their own',
+    call: (client, { code }) => client.get(`${tenant}/list?tenantId=${code}`),
+    other: FINE,
+  },
+  {
+    operation: `GET ${tenant}/list`,
+    as: 'the one below them',
+    call: (client, { belowCode }) => client.get(`${tenant}/list?tenantId=${belowCode}`),
+    other: FINE,
+  },
+  {
+    operation: `PUT ${tenant}`,
+    call: (client, { belowId }) => client.put(tenant, { id: belowId, tenantName: 'new' }),
+    other: '404 TENANT_NOT_FOUND',
+  },
+  {
+    operation: `PUT ${tenant}`,
+    as: 'their own',
+    call: (client, { id }) => client.put(tenant, { id, accountCount: 9 }),
+    other: '404 TENANT_NOT_FOUND',
+    boss: '403 OWN_TENANT',
+  },
+  {
+    operation: `POST ${people}`,
+    as: 'in their tenant',
+    call: (client, { code }) => client.post(people, { userName: 'one', password, tenantId: code, roles: ['admin'] }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${people}`,
+    as: 'in their department',
+    call: (client, { parent }) => client.post(people, { userName: 'two', password, deptIds: [parent] }),
+    other: '400 USER_DEPT_NOT_FOUND',
+  },
+  {
+    operation: `GET ${people}/{id}`,
+    call: (client, { user }) => client.get(`${people}/${user}`),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `GET ${people}/{id}`,
+    as: 'in their tenant',
+    call: (client, { user, code }) => client.get(`${people}/${user}?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${people}/list`,
+    as: 'in their tenant',
+    call: (client, { code }) => client.get(`${people}/list?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${people}/list`,
+    as: 'of their department',
+    call: (client, { parent }) => client.get(`${people}/list?deptId=${parent}`),
+    other: FINE,
+  },
+  {
+    operation: `PUT ${people}`,
+    call: (client, { user }) => client.put(people, { userId: user, password, roles: ['admin'] }),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `PUT ${people}`,
+    as: 'in their tenant',
+    call: (client, { user, code }) => client.put(people, { userId: user, tenantId: code, status: '1' }),
+    other: '403 OTHER_TENANT',
+  },
+  { operation: 'GET /auth/me', call: (client) => client.get('/auth/me'), other: FINE, member: FINE },
+  {
+    operation: 'PUT /auth/password',
+    call: (client) => client.put('/auth/password', { oldPassword: 'not mine', newPassword: 'a new password' }),
+    other: '400 WRONG_PASSWORD',
+    member: '400 WRONG_PASSWORD',
+    boss: '400 WRONG_PASSWORD',
+  },
+  ...open('POST /auth/login', '401 LOGIN_FAILED', (client, { code }) =>
+    // Never the same name twice: a few failures would lock it.
+    client.post('/auth/login', { tenantId: code, username: randomUUID(), password }),
+  ),
+  ...open('POST /auth/refresh', '401 REFRESH_REFUSED', (client) =>
+    client.post('/auth/refresh', { refresh_token: 'none' }),
+  ),
+  ...open('GET /health/live', FINE, (client) => client.get('/health/live')),
+  ...open('GET /health/ready', FINE, (client) => client.get('/health/ready')),
+  ...open('GET /version', FINE, (client) => client.get('/version')),
+  {
+    operation: `DELETE ${dept}/{id}`,
+    call: (client, { leaf }) => client.delete(`${dept}/${leaf}`),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `DELETE ${people}/{id}`,
+    as: 'in their tenant',
+    call: (client, { user, code }) => client.delete(`${people}/${user}?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+    boss: FINE,
+  },
+  {
+    operation: `DELETE ${people}/{id}`,
+    call: (client, { user }) => client.delete(`${people}/${user}`),
+    other: '404 USER_NOT_FOUND',
+    boss: '404 USER_NOT_FOUND', // deleted a moment ago
+  },
+  {
+    operation: `DELETE ${tenant}/{id}`,
+    as: 'their own',
+    call: (client, { id }) => client.delete(`${tenant}/${id}`),
+    other: '404 TENANT_NOT_FOUND',
+    boss: '403 OWN_TENANT',
+  },
+  {
+    operation: `DELETE ${tenant}/{id}`,
+    call: (client, { belowId }) => client.delete(`${tenant}/${belowId}`),
+    other: '404 TENANT_NOT_FOUND',
+  },
+];
+
+/** An operation that asks for no token answers everybody alike. */
+function open(operation: string, answer: string, call: Row['call']): Row[] {
+  return [{ operation, call, other: answer, member: answer, boss: answer, open: true }];
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeJwt } from 'jose';
+import type { Sql } from '../db/sql.ts';
+import { type Answer, Client, type Service } from './harness.ts';
+import { absent, dept, FINE, type Named, people, table, tenant } from './strangers-table.ts';
+import { craft, now, tamper } from './tokens.ts';
+
+/**
+ * Every operation, called by those whom it is none of their business. The tenant they call upon has departments, users
+ * and a tenant below it.
+ */
+export async function callStrangers(service: Service): Promise<void> {
+  const boss = await service.tenant({ tenantName: 'theirs' });
+  const below = await service.tenant({ tenantName: 'below theirs' }, boss);
+  const parent = await boss.dept({ deptName: 'parent' });
+  const leaf = await boss.dept({ deptName: 'leaf' });
+  const user = await boss.user({ userName: 'anna', deptId: parent });
+  const theirs: Named = {
+    parent,
+    leaf,
+    user,
+    code: boss.tenantId,
+    id: boss.id,
+    belowCode: below.tenantId,
+    belowId: below.id,
+  };
+  const strangers = {
+    sibling: await service.tenant(),
+    child: await service.tenant({}, boss),
+    member: await service.member(boss),
+    nobody: service.nobody,
+    // The rightful administrator's own, a second too late.
+    expired: new Client(service.base, await craft(service, String(boss.token), { claims: { exp: now() - 1 } })),
+    // A member's, with the administrator's id in it.
+    tampered: await service
+      .member(boss)
+      .then(({ token }) => new Client(service.base, tamper(String(token), { sub: decodeJwt(String(boss.token)).sub }))),
+  };
+  const snapshot = () => readAll(service.superuser);
+
+  test('every operation of the interface has its strangers', async () => {
+    const { paths } = JSON.parse((await service.nobody.get('/openapi.json')).text);
+    const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const called = new Set([...table.map(({ operation }) => operation), ...elsewhere]);
+    assert.deepEqual([...called].sort(), documented.sort());
+  });
+
+  for (const { operation, as = '', call, other, member = '403 NOT_ALLOWED', boss: expected = FINE, ...row } of table) {
+    test(`strangers call ${operation} ${as}`, async () => {
+      const before = await snapshot();
+      for (const [name, client] of Object.entries(strangers)) {
+        const answer = await call(client, theirs);
+        const mine = name === 'member' ? member : other;
+        assert.equal(reasonOf(answer), row.open ? other : (withoutToken[name] ?? mine), `${name}: ${answer.text}`);
+        if (row.told || (name === 'member' && mine === FINE)) continue;
+        const same = await call(client, absent);
+        assert.equal(unnamed(answer, theirs), unnamed(same, absent), `${name} can tell it from an absent one`);
+      }
+      assert.deepEqual(await snapshot(), before, 'something has changed');
+      assert.equal(reasonOf(await call(boss, theirs)), expected);
+    });
+  }
+
+  test('a list holds nothing of other tenants', async () => {
+    for (const stranger of [strangers.sibling, strangers.child]) {
+      await stranger.dept();
+      for (const path of [dept, tenant, people]) {
+        const { data } = await stranger.get(`${path}/list?pageSize=500`);
+        const tenants = new Set(data.rows.map((each: { tenantId: string }) => each.tenantId));
+        assert.deepEqual([...tenants], [stranger.tenantId], path);
+      }
+    }
+  });
+
+  test("a batch with another tenant's id in it deletes nothing", async () => {
+    const { sibling } = strangers;
+    const own = await sibling.dept();
+    const department = await sibling.delete(`${dept}/${own},${parent}`);
+    assert.deepEqual([department.status, department.data.deptIds], [404, [Number(parent)]]);
+    assert.equal((await sibling.get(`${dept}/${own}`)).code, 200);
+    const person = await sibling.user({ userName: 'own' });
+    const foreign = decodeJwt(String(boss.token)).sub;
+    const users = await sibling.delete(`${people}/${person},${foreign}`);
+    assert.deepEqual([users.status, users.data.userIds], [404, [Number(foreign)]]);
+    assert.equal((await sibling.get(`${people}/${person}`)).code, 200);
+  });
+
+  test('strangers log out: their own session is all that ends', async () => {
+    const before = await snapshot();
+    for (const name of ['nobody', 'expired', 'tampered'] as const) {
+      assert.equal(reasonOf(await strangers[name].post('/auth/logout')), withoutToken[name]);
+    }
+    assert.deepEqual(await snapshot(), before, 'something has changed');
+    for (const client of [strangers.sibling, strangers.child, strangers.member]) {
+      assert.equal(reasonOf(await client.post('/auth/logout')), FINE);
+      assert.equal(reasonOf(await client.get('/auth/me')), '401 SESSION_ENDED');
+      assert.equal(reasonOf(await boss.get('/auth/me')), FINE);
+    }
+  });
+}
+
+const reasonOf = ({ status, data }: Answer) => (data?.reason ? `${status} ${data.reason}` : String(status));
+const withoutToken: Record<string, string> = {
+  nobody: '401 NO_TOKEN',
+  expired: '401 TOKEN_EXPIRED',
+  tampered: '401 INVALID_TOKEN',
+};
+
+/** Not in the table, but in a test of its own: it ends the session of who calls it. */
+const elsewhere = ['POST /auth/logout'];
+
+/** An answer without the ids that the call named: they are all that may differ. */
+const unnamed = ({ status, text }: Answer, named: Named) =>
+  Object.values(named).reduce((rest, id) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#'), `${status} ${text}`);
+
+/** Every row of every table, but what counts failed logins: guesses are meant to leave a trace there. */
+async function readAll(superuser: Sql): Promise<unknown> {
+  const tables = await superuser<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'banyan' and tablename not like 'login_%' order by 1`;
+  assert.ok(tables.length >= 5);
+  const rows = tables.map(
+    ({ name }) => superuser`
+      select ${name} as table, to_jsonb(t) as row from ${superuser(name)} t order by to_jsonb(t)::text`,
+  );
+  return Promise.all(rows);
+}

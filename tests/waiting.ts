@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import type { Sql } from '../db/sql.ts';
+
+/** Polls until it is so; fails when that takes longer than anything here should. */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await setTimeout(20)) if (await isSo()) return;
+  assert.fail(`It never came to this: ${what}`);
+}
+
+/** How many connections to this database stand before a lock that another holds. */
+export async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(distinct pid) from pg_locks join pg_stat_activity using (pid)
+    where datname = current_database() and not granted`;
+  return row.count;
+}
