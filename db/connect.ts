@@ -47,15 +47,7 @@ async function openEmbedded(place: Place): Promise<Database> {
 }
 
 async function openServed(place: Place, url: string): Promise<Database> {
-  let owner: Sql;
-  try {
-    owner = connectOwner({ url });
-  } catch {
-    throw new StartRefused(
-      "DATABASE_URL can't be read as an address. It looks like postgres://user:password@host:5432/database, " +
-        'with special characters of the password escaped: @ as %40, # as %23, / as %2F, % as %25.',
-    );
-  }
+  const owner = connectOwner({ url });
   try {
     const sql = await prepare(owner, { url }, place);
     return { sql, close: () => sql.end({ timeout: 5 }) };

@@ -172,8 +172,8 @@ export async function startService(environment: Environment = {}): Promise<Servi
       return Object.assign(await logIn(data.tenantId, 'boss'), { id });
     },
     async member(of, body = {}) {
-      const userName = `member${++count}`;
-      const id = await of.user({ userName, ...body });
+      const { userName = `member${++count}` } = body as { userName?: string };
+      const id = await of.user({ ...body, userName });
       return Object.assign(await logIn(of.tenantId, userName), { id });
     },
     async close() {

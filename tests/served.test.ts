@@ -33,7 +33,7 @@ test('a database that cannot be used is refused with a sentence that does not te
     ['postgres://me:hush-hush@no-such-host.invalid/banyan', /(ENOTFOUND|EAI_AGAIN).*Check that it runs/],
     [databaseUrl.replace(secret, 'hush-hush'), /28P01.*password authentication failed/],
     [databaseUrl.replace(name, 'no_such_database'), /3D000.*"no_such_database" does not exist/],
-    ['postgres://me:hush-hush#1@host/banyan', /can't be read as an address.* # as %23/],
+    ['postgres://me:hush-hush#1@host/banyan', /DATABASE_URL: must look like .* escaped as %23/],
     ['postgres://me:hush-hush%1@host/banyan', /can't be read as an address.* % as %25/],
   ] as const) {
     const run = start(newFolder(), { DATABASE_URL: address });
