@@ -32,7 +32,9 @@ export interface AuthParts {
 /** Wrong tenant, user and password answer alike and take alike long; only who knows the password learns more. */
 export async function logIn(parts: AuthParts, address: string, login: Login): Promise<Tokens> {
   const { db, config } = parts;
-  const { tenantId, username, password } = login;
+  const { username, password } = login;
+  // Empty is what a transaction has that entered none: an account of no tenant is counted elsewhere.
+  const tenantId = login.tenantId || 'none';
   const userKey = keyOf(username);
   const attempt: Attempt = { tenantId, userKey, address };
   const { guess, user } = await checkPassword(db, attempt, password, 'LOGIN_FAILED', { key: userKey });

@@ -4,7 +4,7 @@ import { Tenant } from '../tenants/schema.ts';
 import { User } from '../users/schema.ts';
 
 export const Login = Type.Object({
-  tenantId: Type.String({ minLength: 1, maxLength: 18, examples: ['000000'], description: 'Code of the tenant' }),
+  tenantId: Type.String({ maxLength: 18, examples: ['000000'], description: 'Code of the tenant' }),
   username: Type.String({ maxLength: 50, examples: ['admin'] }),
   password: Type.String({ maxLength: 128 }),
 });
