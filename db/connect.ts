@@ -70,8 +70,10 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Sql> {
   const cut = () => void owner.end({ timeout: 0 });
   stop?.addEventListener('abort', cut);
   try {
-    const [{ version }] = await owner<[{ version: number }]>`
-      select current_setting('server_version_num')::int / 10000 as version`;
+    const [{ version }] = await Promise.race([
+      owner<[{ version: number }]>`select current_setting('server_version_num')::int / 10000 as version`,
+      noAnswer(),
+    ]);
     if (version < 15) throw new StartRefused(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
     let login = {};
     if (await isService(owner)) await refuseOutdated(owner);
@@ -94,6 +96,12 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Sql> {
   } finally {
     stop?.removeEventListener('abort', cut);
   }
+}
+
+/** The driver knocks for ever where connections are taken and dropped, as by a proxy without its database. */
+async function noAnswer(): Promise<never> {
+  await setTimeout(10_000, undefined, { ref: false });
+  throw new Error('no answer within 10 seconds');
 }
 
 /** Starts or finds the embedded server, and knocks until it opens: it may be on its way down when we find it. */

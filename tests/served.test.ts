@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import net from 'node:net';
 import { test } from 'node:test';
 import { connectOwner, LOCKS } from '../db/sql.ts';
 import { makeDatabase } from './harness.ts';
@@ -43,6 +45,22 @@ test('a database that cannot be used is refused with a sentence that does not te
     assert.doesNotMatch(run.stderr, /hush-hush|\n +at /);
     assert.equal(run.stderr.includes(secret), false);
   }
+});
+
+test('an address that takes connections and drops them is given up', async () => {
+  let knocks = 0;
+  const proxy = net.createServer((socket) => {
+    knocks++;
+    socket.resume().end();
+  });
+  proxy.listen(0, '127.0.0.1').unref();
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as net.AddressInfo;
+  const run = start(newFolder(), { DATABASE_URL: `postgres://me:hush-hush@127.0.0.1:${port}/banyan` });
+  assert.equal(await run.ended, 1);
+  assert.ok(knocks > 0);
+  assert.match(run.stderr, /Banyan did not start\. The database of DATABASE_URL can't be used: no answer/);
+  proxy.close();
 });
 
 test('SIGTERM while another node prepares the tables: it does not wait for that', async () => {
