@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { codeOf, LOCKS, type Sql } from './sql.ts';
+import { begin, codeOf, LOCKS, type Sql } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
 interface Migration {
@@ -34,7 +34,7 @@ export async function migrate(owner: Sql, progress: (sentence: string) => void):
     refuseForeign(applied);
     for (const migration of migrations.slice(applied.length)) {
       progress(`Preparing tables: ${migration.name}`);
-      await owner.begin(async (tx) => {
+      await begin(owner, async (tx) => {
         await tx.unsafe(migration.text);
         await tx`insert into migrations ${tx(migration, 'version', 'name', 'checksum')}`;
       });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { codeOf, LOCKS, type Sql } from './sql.ts';
+import { begin, codeOf, LOCKS, type Sql } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** What the service may do, table by table. Nothing is deleted that the interface only marks as deleted. */
@@ -22,7 +22,7 @@ const grants = `
 export async function makeServiceRole(owner: Sql): Promise<{ username: string; password: string }> {
   await owner`select pg_advisory_lock(${LOCKS.migrate})`;
   try {
-    return await owner.begin(async (tx) => {
+    return await begin(owner, async (tx) => {
       const [{ role, exists }] = await tx<[{ role: string; exists: boolean }]>`
         select r.role, exists (select from pg_roles where rolname = r.role) as exists
         from (select 'banyan_service_' || oid as role from pg_database where datname = current_database()) r`;

@@ -60,6 +60,30 @@ function connect(
   return postgres(address.href, { ...options, ...(socket ? { host: socket } : {}) }) as Sql;
 }
 
+/** A transaction: what `work` does counts as a whole, or not at all. */
+export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode = ''): Promise<T> {
+  const result = await sql.begin(mode, async (tx) => ({ value: await unlessLost(work(tx)) }));
+  return result.value;
+}
+
+/** A part of a transaction that may fail on its own. */
+export async function attempt<T>(tx: Tx, work: (inner: Tx) => Promise<T>): Promise<T> {
+  const result = await tx.savepoint(async (inner) => ({ value: await unlessLost(work(inner)) }));
+  return result.value;
+}
+
+/**
+ * A transaction whose connection is lost is over, and has nothing to roll back. The driver would send a rollback all the
+ * same: to a socket that is gone, which ends the process, or into whatever its next connection is used for. So it does
+ * not hear of the failure from us; it sees the lost connection itself, and tells the caller of that.
+ */
+const unlessLost = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error) => (isLost(codeOf(error)) ? new Promise<never>(() => {}) : Promise.reject(error)));
+
+/** The driver's words, and the system's, for a connection that was there and broke. */
+export const isLost = (code: string): boolean =>
+  /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ERR_STREAM_)/.test(code);
+
 /** PostgreSQL's five letters for an error, or the driver's word for it. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 

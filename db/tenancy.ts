@@ -1,5 +1,5 @@
 import type { Database } from './connect.ts';
-import { codeOf, type Tx } from './sql.ts';
+import { begin, codeOf, type Tx } from './sql.ts';
 
 /**
  * A transaction that can see one tenant only. `enter` is sent together with the first statement of `work`, so it costs
@@ -19,12 +19,12 @@ const PATIENCE_MS = 8_000;
 
 async function transaction<T>(db: Database, mode: string, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   const asked = performance.now();
-  const result = await db.sql.begin(mode, async (tx) => {
+  const story = async (tx: Tx) => {
     if (performance.now() - asked > PATIENCE_MS) throw new TooLate();
-    const [, value] = await Promise.all([enterTenant(tx, tenantId), work(tx)]);
-    return { value };
-  });
-  return result.value as T;
+    const [, result] = await Promise.all([enterTenant(tx, tenantId), work(tx)]);
+    return result;
+  };
+  return begin(db.sql, story, mode);
 }
 
 export class TooLate extends Error {}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Tx } from '../../db/sql.ts';
+import { attempt, type Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
 import { hashRepeatably } from './passwords.ts';
@@ -56,7 +56,7 @@ export async function once<T>(
     if (kept) return { ...kept, replayed: true };
   }
   await dropOldKeys(tx, token.tenantId);
-  const outcome = await tx.savepoint(async (inner) => ({ result: await work(inner) })).catch(asRefusal);
+  const outcome = await attempt(tx, async (inner) => ({ result: await work(inner) })).catch(asRefusal);
   // The work may have gone to a tenant below.
   await enterTenant(tx, token.tenantId);
   await keepAnswer(tx, token, repeatable.key, asKept(outcome));

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { codeOf } from '../../db/sql.ts';
+import { codeOf, isLost } from '../../db/sql.ts';
 import { TooLate } from '../../db/tenancy.ts';
 import type { Config } from '../config.ts';
 import { languageOf } from './language.ts';
@@ -50,7 +50,8 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
  */
 const isDatabaseAway = (error: unknown, code: string) =>
   (error as { severity?: string }).severity === 'FATAL' ||
-  /^(CONNECT|CONNECTION_|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|08|53|57|58)/.test(code) ||
+  isLost(code) ||
+  /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
   ['25P02', '25P03', '55P03'].includes(code);
 
 /** The answer to a refusal: the envelope, or RFC 9457 for who asks for it. */
