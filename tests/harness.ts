@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 import postgres from 'postgres';
-import { openDatabase } from '../db/connect.ts';
+import { type Database, openDatabase } from '../db/connect.ts';
 import { connectOwner, type Sql, type Tx } from '../db/sql.ts';
 import { type App, buildApp } from '../server/app.ts';
 import { type Environment, readConfig } from '../server/config.ts';
@@ -127,8 +127,19 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** What a test may want otherwise about how the service stands on its database. */
+export interface Footing {
+  /** How many connections it keeps. */
+  connections?: number;
+  /** Puts something between the service and its database, to see what it asks. */
+  between?: (db: Database) => Database;
+}
+
 /** A service of its own for a test file; closed after its tests. */
-export async function startService(environment: Environment = {}): Promise<Service> {
+export async function startService(
+  environment: Environment = {},
+  { connections, between = (db) => db }: Footing = {},
+): Promise<Service> {
   const { databaseUrl, superuserUrl } = await makeDatabase();
   const config = readConfig({
     BANYAN_LOG_LEVEL: 'silent',
@@ -136,7 +147,7 @@ export async function startService(environment: Environment = {}): Promise<Servi
     DATABASE_URL: databaseUrl,
     ...environment,
   });
-  const db = await openDatabase(config);
+  const db = between(await openDatabase({ ...config, ...(connections ? { connections } : {}) }));
   await makeFirstAdministrator(db, config);
   const app = await buildApp({ db, config });
   await app.listen({ port: 0, host: '127.0.0.1' });

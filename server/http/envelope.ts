@@ -70,10 +70,16 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
     .send(JSON.stringify(problem ? asProblem(refusal, language, request.id) : asEnvelope(refusal, language)));
 }
 
-/** The headers of every answer. */
+/**
+ * The headers of every answer. None is kept in a cache, because most belong to one caller and some carry tokens; none is
+ * a page, so a browser that shows one all the same loads nothing, in no frame. The pages of /docs say otherwise.
+ */
 export const everyAnswer = (requestId: string) => ({
   'x-request-id': requestId,
   'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 });
 
 /** Also for what never becomes a request, see app.ts. */

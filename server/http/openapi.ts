@@ -86,15 +86,9 @@ interface Answers {
 
 const always: Reason[] = ['BAD_REQUEST', 'INVALID_UTF8', 'INVALID_FIELD', 'HEADERS_TOO_LARGE', 'INTERNAL'];
 const withDatabase: Reason[] = ['DATABASE_AWAY', 'TOO_BUSY'];
-const withBody: Reason[] = [
-  'INVALID_JSON',
-  'FORBIDDEN_KEY',
-  'BODY_REQUIRED',
-  'FIELD_REQUIRED',
-  'BODY_TOO_LARGE',
-  'NOT_JSON',
-  'REQUEST_TIMEOUT',
-];
+/** A body is read with every write, also where none is asked for. */
+const readBody: Reason[] = ['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_TOO_LARGE', 'NOT_JSON', 'REQUEST_TIMEOUT'];
+const withBody: Reason[] = [...readBody, 'BODY_REQUIRED', 'FIELD_REQUIRED'];
 const withToken: Reason[] = [
   'NO_TOKEN',
   'INVALID_TOKEN',
@@ -118,7 +112,7 @@ export function answers(
     ...(kind === 'public' ? [] : withDatabase),
     ...(body ? withBody : []),
     ...(kind === 'guarded' ? withToken : []),
-    ...(writes ? (['KEY_REUSED'] as const) : []),
+    ...(writes ? ([...readBody, 'KEY_REUSED'] as const) : []),
     ...(writes === 'change' ? (['CHANGED_MEANWHILE'] as const) : []),
     ...own,
   ];

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Database } from '../../db/connect.ts';
+import { codeOf, connectOwner, type Sql, type Tx } from '../../db/sql.ts';
+import { PASSWORD, startService } from '../harness.ts';
+import { report } from '../scale.ts';
+import { type Statement, tenantConditions, without } from './statements.ts';
+
+/**
+ * Suppose somebody forgets `tenant_id = …` in a statement. Every statement that the service sends is taken as it went
+ * over the wire, its tenant conditions are cut out one by one and all together, and what is left is run in tenant A with
+ * the parameters of tenant B. Row security alone must keep them apart.
+ */
+
+const statements = new Map<string, Statement>();
+
+/** Sees each statement as the driver built it, with its parameters. */
+function watched(db: Database): Database {
+  const watch = <T extends Sql | Tx>(sql: T): T =>
+    new Proxy(sql, {
+      apply(target, self, args) {
+        const query = Reflect.apply(target as never, self, args) as Query;
+        queries.push(query);
+        return query;
+      },
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== 'begin' && name !== 'savepoint') return value;
+        return (...args: unknown[]) => {
+          const work = args.pop() as (tx: Tx) => Promise<unknown>;
+          return Reflect.apply(value as () => unknown, target, [...args, (tx: Tx) => work(watch(tx))]);
+        };
+      },
+    });
+  return { ...db, sql: watch(db.sql) };
+}
+/** The driver's own notes on a query it has sent; a fragment of another has none. */
+type Query = { string?: string; parameters?: unknown[] };
+const queries: Query[] = [];
+
+const service = await startService({}, { between: watched });
+const { superuser } = service;
+const above = await service.tenant({ tenantName: 'above' });
+const A = await service.tenant({ tenantName: 'A' }, above);
+await A.dept({ deptName: 'A' });
+await A.user({ userName: 'anna' });
+// From here on ids are of B, and like no number that stands anywhere else.
+await superuser.unsafe('alter sequence banyan.dept_serial restart 500000001');
+await superuser.unsafe('alter sequence banyan.user_serial restart 600000001');
+const B = await service.tenant({ tenantName: 'marker-B' }, above);
+
+queries.length = 0;
+await useEverything();
+for (const { string, parameters = [] } of queries) {
+  if (string && !statements.has(string)) statements.set(string, { text: string, parameters });
+}
+
+/** Tenant B does all there is to do, and leaves something of everything behind. */
+async function useEverything(): Promise<void> {
+  const [dept, people, tenant] = ['/system/dept-api', '/system/user-api', '/system/tenant-api'];
+  const name = 'marker-B';
+  const login = { tenantId: B.tenantId, username: 'boss' };
+  assert.equal((await service.nobody.post('/auth/login', { ...login, password: 'wrong horse' })).status, 401);
+  const { data } = await service.nobody.post('/auth/login', { ...login, password: PASSWORD });
+  assert.equal((await service.nobody.post('/auth/refresh', { refresh_token: data.refresh_token })).code, 200);
+  await service.nobody.post('/auth/refresh', { refresh_token: data.refresh_token });
+  const top = await B.dept({ deptName: name, leader: name, phone: name, email: 'marker-B@b.cn' });
+  const below = await B.dept({ deptName: name, parentId: top });
+  const user = await B.user({ userName: name, nickName: name, deptId: top, deptIds: [below], email: 'marker-B@b.cn' });
+  const child = await service.tenant({ tenantName: name, companyName: name, contactUserName: name }, B);
+  const second = await service.tenant({ tenantName: name }, B);
+  const inChild = await B.user({ userName: name, tenantId: child.tenantId });
+  const key = { headers: { 'idempotency-key': 'marker-B' } };
+  const tag = { headers: { 'if-match': '"x"' } };
+  const [loose, leaver] = [await B.dept({ deptName: name }), await B.user({ userName: 'leaver' })];
+  const member = await service.member(B, { userName: `${name}-2` });
+  const answers = [
+    await B.get(`${dept}/${top}`),
+    await B.get(`${dept}/${top}?includeDeleted=true`),
+    await B.get(`${dept}/list`),
+    await B.get(`${dept}/list?deptName=marker&status=0&parentId=${top}`),
+    await B.get(`${dept}/list?parentId=0`),
+    await B.put(dept, { deptId: below, deptName: name, parentId: top }),
+    await B.put(dept, { deptId: below, deptName: name, parentId: 0 }),
+    await B.put(dept, { deptId: below, deptName: name, parentId: top }, key),
+    await B.put(dept, { deptId: below, deptName: name, parentId: top }, key),
+    await B.put(dept, { deptId: top, deptName: name }),
+    await B.put(dept, { deptId: top }, tag),
+    await B.delete(`${dept}/${top}`),
+    await B.delete(`${dept}/${loose}`),
+    await B.get(`${people}/${user}`),
+    await B.get(`${people}/list?userName=marker&deptId=${top}&status=0`),
+    await B.get(`${people}/list`),
+    await B.get(`${people}/${inChild}?tenantId=${child.tenantId}`),
+    await B.put(people, { userId: user, nickName: name, deptId: top, deptIds: [below], password: PASSWORD }),
+    await B.put(people, { userId: user }, tag),
+    await B.delete(`${people}/${leaver}`),
+    await B.get(`${tenant}/${child.id}`),
+    await B.get(`${tenant}/list`),
+    await B.get(`${tenant}/list?tenantName=marker&tenantId=${child.tenantId}&status=0&tenantParent=${B.tenantId}`),
+    await B.put(tenant, { id: second.id, tenantName: name, tenantParent: child.tenantId }),
+    await B.put(tenant, { id: second.id, tenantName: name, tenantParent: B.tenantId }),
+    await B.delete(`${tenant}/${second.id}`),
+    await member.get('/auth/me'),
+    await member.put('/auth/password', { oldPassword: PASSWORD, newPassword: 'another horse' }),
+    await member.post('/auth/logout'),
+  ];
+  const faults = answers.filter(({ status }) => ![200, 409, 412].includes(status));
+  assert.deepEqual(faults, []);
+}
+
+const [{ role, password }] = await superuser<[{ role: string; password: string }]>`
+  select role, password from banyan.service_login`;
+const address = new URL(service.databaseUrl);
+address.username = role;
+address.password = password;
+const connection = connectOwner({ url: address.href });
+after(() => connection.end());
+
+const tables = await superuser<{ name: string }[]>`
+  select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relrowsecurity order by 1`;
+const onTenantTables = new RegExp(`\\b(from|join|update|into)\\s+(${tables.map(({ name }) => name).join('|')})\\b`);
+const touching = [...statements.values()].filter(({ text }) => onTenantTables.test(text));
+
+/** Ids of all that is B's or below it, as an answer to a statement would show them. */
+const foreign = new Set<string>();
+for (const column of [
+  'dept_id from departments',
+  'user_id from users',
+  'session_id from sessions',
+  'id from tenants',
+]) {
+  const [name, table] = column.split(' from ') as [string, string];
+  const rows = await superuser<{ id: string }[]>`
+    select t.${superuser(name)}::text as id from ${superuser(table)} t
+    where tenant_id in (select tenant_id from tenants where path @> array[${B.tenantId}])`;
+  for (const { id } of rows) foreign.add(id);
+}
+
+/** All that is B's or below it, in short. */
+async function stateOfB(): Promise<string> {
+  const states = tables.map(
+    ({ name }) => superuser<[{ state: string }]>`
+      select md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as state from ${superuser(name)} t
+      where tenant_id in (select tenant_id from tenants where path @> array[${B.tenantId}])`,
+  );
+  return (await Promise.all(states)).map(([{ state }]) => state).join();
+}
+
+const undo = new Error('undo');
+/** What a statement shows, and how many rows it is about; then all is as before. */
+async function tryOn(sql: Sql, tenantId: string, { text, parameters }: Statement, keep = false) {
+  let shown = '';
+  let count = 0;
+  await sql
+    .begin(async (tx) => {
+      await tx`select set_config('banyan.tenant', ${tenantId}, true)`;
+      const rows = await tx.unsafe(text, parameters as never[]);
+      shown = JSON.stringify(rows);
+      count = rows.count;
+      if (!keep) throw undo;
+    })
+    .catch((error) => {
+      if (error === undo) return;
+      // A check of the table or a policy came in the way: then there was a row to be stopped. Anything else is a
+      // fault of this test.
+      assert.match(codeOf(error), /^23514$|^42501$/, `${error.message} in ${text}`);
+      count = 1;
+    });
+  return { shown, count };
+}
+const showsB = (shown: string) =>
+  shown.includes('marker-B') || (shown.match(/[\da-f-]{36}|\d+/g) ?? []).some((word) => foreign.has(word));
+
+test('every statement on the rows of tenants says whose, in so many words', () => {
+  assert.ok(touching.length > 40, `only ${touching.length} statements were seen`);
+  const silent = touching.filter(({ text }) => tenantConditions(text).length === 0 && !/^\s*insert/.test(text));
+  // The children of a tenant are found by its own code.
+  const known = silent.filter(({ text }) => !/from tenants t where t.parent_id = \$1/.test(text));
+  assert.deepEqual(
+    known.map(({ text }) => text),
+    [],
+  );
+});
+
+test('with its tenant condition cut out, no statement shows or changes a row of another tenant', async (t) => {
+  const before = await stateOfB();
+  let tried = 0;
+  let open = 0;
+  for (const statement of touching.filter(({ text }) => !/^\s*insert/.test(text))) {
+    for (const cut of without(statement)) {
+      tried++;
+      const { shown } = await tryOn(connection, A.tenantId, cut, true);
+      assert.ok(!showsB(shown), `in A, ${cut.text} showed ${shown}`);
+      // And where nothing but the condition was in the way, there was something to see: to PostgreSQL's superuser,
+      // whom row security does not bind.
+      const all = await tryOn(superuser, A.tenantId, cut);
+      if (showsB(all.shown) || all.count > 0) open++;
+    }
+  }
+  assert.equal(await stateOfB(), before, 'rows of B have changed');
+  report(t, { statements: statements.size, onTenantTables: touching.length, cut: tried, openWithoutRowSecurity: open });
+  assert.ok(open > tried / 2, `only ${open} of ${tried} would have shown or changed anything`);
+});
+
+test('in no tenant at all, the same statements show nothing', async () => {
+  for (const statement of touching.filter(({ text }) => !/^\s*insert/.test(text))) {
+    for (const cut of without(statement)) {
+      const { shown } = await tryOn(connection, '', cut);
+      assert.ok(!showsB(shown), `${cut.text} showed ${shown}`);
+    }
+  }
+});
