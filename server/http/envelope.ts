@@ -30,6 +30,7 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
     case 'FST_ERR_BAD_URL':
       return refuse('INVALID_UTF8');
     case 'FST_ERR_HANDLER_TIMEOUT':
+      if (!request.raw.complete) return refuse('REQUEST_TIMEOUT');
       request.log.warn('a request was not answered in time');
       return refuse('TOO_BUSY');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -71,6 +72,8 @@ export function answerTo(refusal: Refusal, asked: IncomingHttpHeaders, requestId
     headers: {
       'content-type': `application/${problem ? 'problem+json' : 'json'}; charset=utf-8`,
       'content-language': language === 'en' ? 'en' : 'zh-CN',
+      // The rest of what was to be sent is nobody's next request.
+      ...(status === 408 ? { connection: 'close' } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       ...(status === 429 || status === 503 ? { 'retry-after': String(facts.seconds ?? 2) } : {}),
       ...(facts.allowed ? { allow: String(facts.allowed) } : {}),

@@ -36,7 +36,13 @@ export function boundLoad(config: Config) {
     serverFactory(handler: RequestListener): http.Server {
       // A missing Host is refused in app.ts, in the envelope: Node's own answer would be empty.
       const server = http.createServer(
-        { maxHeaderSize: HEADER_LIMIT, keepAliveTimeout: 72_000, requireHostHeader: false },
+        {
+          maxHeaderSize: HEADER_LIMIT,
+          keepAliveTimeout: 72_000,
+          requireHostHeader: false,
+          // How often Node looks for the slow. By default that is every 30 seconds, whatever the timeouts below say.
+          connectionsCheckingInterval: 2_000,
+        },
         (request, response) => {
           if (isTooMuch(request)) {
             refuseAtOnce(request, response, config);
