@@ -54,7 +54,9 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
 const isDatabaseAway = (error: unknown, code: string) =>
   (error as { severity?: string }).severity === 'FATAL' ||
   /^(CONNECT|CONNECTION_|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|08|53|57|58)/.test(code) ||
-  ['25P02', '25P03', '55P03'].includes(code);
+  ['25P02', '25P03', '55P03'].includes(code) ||
+  // What the disk refuses for a reason that has no letters of its own, such as a quota.
+  (code === 'XX000' && ['md.c', 'fd.c', 'xlog.c'].includes((error as { file?: string }).file ?? ''));
 
 /** The answer to a refusal: the envelope, or RFC 9457 for who asks for it. */
 export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, config: Config) {
