@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -16,7 +15,7 @@ import { readBearer, type Token } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { answerBroken, brokenBy } from './http/broken.ts';
-import { everyAnswer, refusalOf, sendRefusal } from './http/envelope.ts';
+import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
 import { describeInterface } from './http/openapi.ts';
 import { refuse } from './http/refusals.ts';
@@ -55,11 +54,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     handlerTimeout: DEADLINE_MS,
     serverFactory: load.serverFactory,
     trustProxy: config.trustProxy || false,
-    // Of the caller when it is one, so that a request can be followed through several services.
-    genReqId: ({ headers }) => {
-      const given = headers['x-request-id'];
-      return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
-    },
+    genReqId: requestIdOf,
     routerOptions: { maxParamLength: load.headerLimit },
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => logAnswer(request, reply));

@@ -68,13 +68,15 @@ async function checkPassword(
   refusal: 'LOGIN_FAILED' | 'WRONG_PASSWORD',
   who: { key: string } | { id: string },
 ): Promise<{ guess: Guess; user: LoginRow }> {
-  const { guess, found: user } = await admitGuess(db, attempt, (tx) => findLogin(tx, attempt.tenantId, who));
+  const { guess, found: user, leave } = await admitGuess(db, attempt, (tx) => findLogin(tx, attempt.tenantId, who));
   let right = false;
   try {
     right = await isPassword(user?.passwordHash, password);
   } catch (error) {
     await settle(db, guess, 'dropped');
     throw error;
+  } finally {
+    leave();
   }
   if (user && right) return { guess, user };
   await settle(db, guess, 'failed');

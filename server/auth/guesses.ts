@@ -4,6 +4,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
 import { writeInTenant } from '../../db/tenancy.ts';
 import { refuse } from '../http/refusals.ts';
+import { standInLine } from './passwords.ts';
 import { type Outcome, reserveAddress, reserveAttempt, settleAddress, settleAttempt } from './queries.ts';
 
 /** An account as somebody tries to log in to it, existing or not, and from where. */
@@ -31,21 +32,25 @@ const WAIT_AT_MOST_MS = 7_000;
 
 /**
  * Lets a guess through, or refuses it. When too many are under way to know yet, it waits for them: only as many are let
- * through at once as may fail, however many come at the same moment and at whichever node.
+ * through at once as may fail, however many come at the same moment and at whichever node. Whoever is let through stands
+ * in line to be checked until he leaves.
  */
 export async function admitGuess<T>(
   db: Database,
   attempt: Attempt,
   look: (tx: Tx) => Promise<T>,
-): Promise<{ guess: Guess; found: T }> {
+): Promise<{ guess: Guess; found: T; leave: () => void }> {
   const began = performance.now();
   for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
+    const leave = standInLine();
     try {
       return await writeInTenant(db, attempt.tenantId, async (tx) => {
         const { trusted } = await reserve(tx, attempt);
-        return { guess: { attempt, trusted }, found: await look(tx) };
+        return { guess: { attempt, trusted }, found: await look(tx), leave };
       });
     } catch (error) {
+      // Who waits does not stand in the way of others.
+      leave();
       if (!(error instanceof Undecided)) throw error;
       if (performance.now() - began > WAIT_AT_MOST_MS) throw refuse('TOO_BUSY');
       await setTimeout(pause * (0.5 + Math.random()));

@@ -8,6 +8,17 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const AT_ONCE = 2;
 const WAITING_AT_MOST = 200;
 
+/** Logins on their way to be checked, from before they take the database's time. The next is told to come again. */
+const IN_LINE_AT_MOST = 100;
+let inLine = 0;
+
+/** Takes a place in line, or refuses at once. What is returned gives it back. */
+export function standInLine(): () => void {
+  if (inLine >= IN_LINE_AT_MOST) throw refuse('TOO_BUSY');
+  inLine++;
+  return () => void inLine--;
+}
+
 let running = 0;
 const waiting: (() => void)[] = [];
 

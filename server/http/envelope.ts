@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { codeOf, isLost } from '../../db/sql.ts';
 import { TooLate } from '../../db/tenancy.ts';
@@ -28,6 +30,7 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
     case 'FST_ERR_BAD_URL':
       return refuse('INVALID_UTF8');
     case 'FST_ERR_HANDLER_TIMEOUT':
+      if (!request.raw.complete) return refuse('REQUEST_TIMEOUT');
       request.log.warn('a request was not answered in time');
       return refuse('TOO_BUSY');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -52,22 +55,41 @@ const isDatabaseAway = (error: unknown, code: string) =>
   (error as { severity?: string }).severity === 'FATAL' ||
   isLost(code) ||
   /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
-  ['25P02', '25P03', '55P03'].includes(code);
+  ['25P02', '25P03', '55P03'].includes(code) ||
+  // What the disk refuses for a reason that has no letters of its own, such as a quota.
+  (code === 'XX000' && ['md.c', 'fd.c', 'xlog.c'].includes((error as { file?: string }).file ?? ''));
 
 /** The answer to a refusal: the envelope, or RFC 9457 for who asks for it. */
 export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, config: Config) {
-  const language = languageOf(request.headers);
-  // Here too: what the framework refuses passes no hook.
-  reply.headers(everyAnswer(request.id));
-  if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
-  if (refusal.status === 429 || refusal.status === 503) reply.header('retry-after', String(refusal.facts.seconds ?? 2));
-  if (refusal.facts.allowed) reply.header('allow', String(refusal.facts.allowed));
-  const problem = /application\/problem\+json(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(request.headers.accept ?? '');
-  return reply
-    .code(config.errorStatus === '200' ? 200 : refusal.status)
-    .header('content-language', language === 'en' ? 'en' : 'zh-CN')
-    .type(`application/${problem ? 'problem+json' : 'json'}; charset=utf-8`)
-    .send(JSON.stringify(problem ? asProblem(refusal, language, request.id) : asEnvelope(refusal, language)));
+  const { status, headers, body } = answerTo(refusal, request.headers, request.id, config);
+  return reply.code(status).headers(headers).send(body);
+}
+
+/** The same as bare HTTP, also for what never reaches the framework. */
+export function answerTo(refusal: Refusal, asked: IncomingHttpHeaders, requestId: string, config: Config) {
+  const language = languageOf(asked);
+  const problem = /application\/problem\+json(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(asked.accept ?? '');
+  const { status, facts } = refusal;
+  return {
+    status: config.errorStatus === '200' ? 200 : status,
+    headers: {
+      'content-type': `application/${problem ? 'problem+json' : 'json'}; charset=utf-8`,
+      'content-language': language === 'en' ? 'en' : 'zh-CN',
+      // The rest of what was to be sent is nobody's next request.
+      ...(status === 408 ? { connection: 'close' } : {}),
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(status === 429 || status === 503 ? { 'retry-after': String(facts.seconds ?? 2) } : {}),
+      ...(facts.allowed ? { allow: String(facts.allowed) } : {}),
+      ...everyAnswer(requestId),
+    },
+    body: JSON.stringify(problem ? asProblem(refusal, language, requestId) : asEnvelope(refusal, language)),
+  };
+}
+
+/** Of the caller when it is one, so that a request can be followed through several services. */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
 /**

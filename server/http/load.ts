@@ -1,13 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
-import { asEnvelope, everyAnswer } from './envelope.ts';
-import { languageOf } from './language.ts';
+import { answerTo, requestIdOf } from './envelope.ts';
 import { refuse } from './refusals.ts';
 
 /** Beyond this many requests at work the next would only wait, and all would be late. */
 const AT_WORK = 200;
+/**
+ * Refusing costs time too, and many callers ask again at once. So that it takes no more than a small part, there are two
+ * refusals for each answer, and some when there are none; beyond them, who was just refused is not heard for a moment.
+ */
+const REFUSALS = { forEachAnswer: 2, aSlotAtLeast: 50, slotMs: 100 };
 const HEADER_LIMIT = 262_144; // ten thousand ids in a path shall reach the sentence that refuses them
 const CONNECTIONS = 10_000;
 
@@ -17,14 +21,37 @@ const CONNECTIONS = 10_000;
  */
 export function boundLoad(config: Config) {
   let atWork = 0;
+  const pace = paceRefusals();
+  const counted = new WeakSet<ServerResponse>();
+  const isTooMuch = ({ url }: IncomingMessage) => atWork >= AT_WORK && !url?.startsWith('/health/');
+  const begin = (response: ServerResponse) => {
+    counted.add(response);
+    atWork++;
+    response.once('close', () => {
+      atWork--;
+      pace.answered();
+    });
+  };
   return {
     serverFactory(handler: RequestListener): http.Server {
       // A missing Host is refused in app.ts, in the envelope: Node's own answer would be empty.
       const server = http.createServer(
-        { maxHeaderSize: HEADER_LIMIT, keepAliveTimeout: 72_000, requireHostHeader: false },
+        {
+          maxHeaderSize: HEADER_LIMIT,
+          keepAliveTimeout: 72_000,
+          requireHostHeader: false,
+          // How often Node looks for the slow. By default that is every 30 seconds, whatever the timeouts below say.
+          connectionsCheckingInterval: 2_000,
+        },
         (request, response) => {
-          if (atWork >= AT_WORK && !request.url?.startsWith('/health/')) refuseAtOnce(request, response, config);
-          else handler(request, response);
+          if (isTooMuch(request)) {
+            refuseAtOnce(request, response, config);
+            pace.refused(request.socket);
+            return;
+          }
+          // Now, not later: of a thousand that come in one moment, all would find the place empty.
+          if (!hasBody(request)) begin(response);
+          handler(request, response);
         },
       );
       // A caller who is slow to send his request holds a connection, not a place at work, and not for long.
@@ -33,23 +60,55 @@ export function boundLoad(config: Config) {
       server.maxConnections = CONNECTIONS;
       return server;
     },
-    /** Counts from when a request has arrived whole until it is answered, or its caller has gone. */
+    /** What comes with a body counts once that has arrived; until the answer, or until its caller has gone. */
     count(app: App): void {
-      app.addHook('preHandler', async (_request, reply) => {
-        atWork++;
-        reply.raw.once('close', () => atWork--);
+      app.addHook('preHandler', async ({ raw: request }, { raw: response }) => {
+        if (counted.has(response)) return;
+        if (isTooMuch(request)) throw refuse('TOO_BUSY');
+        begin(response);
       });
     },
     headerLimit: HEADER_LIMIT,
   };
 }
 
-function refuseAtOnce({ headers }: IncomingMessage, response: ServerResponse, config: Config): void {
-  const refusal = refuse('TOO_BUSY');
-  response.writeHead(config.errorStatus === '200' ? 200 : refusal.status, {
-    'content-type': 'application/json; charset=utf-8',
-    'retry-after': '1',
-    ...everyAnswer(randomUUID()),
-  });
-  response.end(JSON.stringify(asEnvelope(refusal, languageOf(headers))));
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+function refuseAtOnce(request: IncomingMessage, response: ServerResponse, config: Config): void {
+  const { status, headers, body } = answerTo(refuse('TOO_BUSY'), request.headers, requestIdOf(request), config);
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** Stops reading from the refused beyond the measure, and slot by slot lets the first of them go on. */
+function paceRefusals() {
+  const held = new Set<Socket>();
+  let answers = 0;
+  let refusals = 0;
+  let most = REFUSALS.aSlotAtLeast;
+  let clock: NodeJS.Timeout | undefined;
+  const nextSlot = () => {
+    if (refusals === 0 && held.size === 0) {
+      clearInterval(clock);
+      clock = undefined;
+    }
+    most = Math.max(REFUSALS.aSlotAtLeast, answers * REFUSALS.forEachAnswer);
+    answers = 0;
+    refusals = 0;
+    for (const socket of [...held].slice(0, most)) {
+      held.delete(socket);
+      socket.resume();
+    }
+  };
+  return {
+    answered: () => void answers++,
+    refused(socket: Socket): void {
+      clock ??= setInterval(nextSlot, REFUSALS.slotMs).unref();
+      if (++refusals <= most) return;
+      held.add(socket);
+      // Later: Node itself lets a connection go on once its request is answered.
+      setImmediate(() => held.has(socket) && socket.pause());
+    },
+  };
 }

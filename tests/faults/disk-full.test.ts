@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterEach, test } from 'node:test';
+import type { Answer, Client } from '../harness.ts';
+import { connectTo, firstRun, killPostgres, newFolder, processesIn, start, until } from '../process.ts';
+import { report, Tally } from '../scale.ts';
+
+/** No room left on the disk of the embedded database. */
+
+interface Disk {
+  way: string;
+  dataDir: string;
+  /** From now on the tables, or the journal, find no more room. */
+  fill(what: 'tables' | 'journal'): void;
+  free(): void;
+}
+
+const MEGABYTE = 1_048_576;
+const mounts: string[] = [];
+
+/** A small disk of its own. Where this user may not mount one, PostgreSQL's files may not grow any further instead. */
+async function makeDisk(): Promise<Disk> {
+  const { dataDir: former } = await firstRun();
+  const dataDir = newFolder();
+  const folder = path.dirname(dataDir);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'banyan-test', folder]).status === 0;
+  if (mounted) mounts.push(folder);
+  const { status, stderr } = spawnSync('cp', ['-pR', former, dataDir], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return mounted ? smallDisk(dataDir) : smallFiles(dataDir);
+}
+
+/** Before the folder is removed; what runs in there is ended first. */
+afterEach(async () => {
+  for (const folder of mounts.splice(0)) {
+    await killPostgres(folder);
+    spawnSync('umount', [folder]);
+  }
+});
+
+function smallDisk(dataDir: string): Disk {
+  const filler = path.join(path.dirname(dataDir), 'filler');
+  return {
+    way: 'a small disk',
+    dataDir,
+    fill() {
+      const file = fs.openSync(filler, 'w');
+      for (const size of [MEGABYTE, 4_096]) {
+        try {
+          for (;;) fs.writeSync(file, Buffer.alloc(size));
+        } catch (error) {
+          assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+        }
+      }
+      fs.closeSync(file);
+    },
+    free: () => fs.rmSync(filler),
+  };
+}
+
+function smallFiles(dataDir: string): Disk {
+  const limit = (bytes: number | 'unlimited') => {
+    const { uid, gid } = fs.statSync(path.join(dataDir, 'postgres'));
+    const as = process.getuid?.() === 0 ? { uid, gid } : {};
+    for (const pid of processesIn(dataDir)) {
+      const args = [`--fsize=${bytes}:`, '--pid', `${pid}`];
+      const { status, error, stderr } = spawnSync('prlimit', args, { encoding: 'utf8', ...as });
+      assert.equal(
+        status,
+        0,
+        `This test needs a disk that can be full, and found neither the right to mount one nor prlimit ` +
+          `(${error?.message ?? stderr}). Run it where one of them is there: sudo npm test -- disk-full`,
+      );
+    }
+  };
+  // A file of the journal has 16 megabytes.
+  const fill = (what: 'tables' | 'journal') => limit((what === 'tables' ? 17 : 2) * MEGABYTE);
+  return { way: 'small files', dataDir, fill, free: () => limit('unlimited') };
+}
+
+const text = (length: number) => Array.from({ length }, () => String.fromCharCode(33 + Math.random() * 90)).join('');
+const big = () => ({ modelZr: text(60_000), modelPf: text(60_000), modelEd: text(60_000), catalogZr: text(60_000) });
+const wordOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? ''}`.trim();
+
+/** Writes until it is refused this often; tells the addresses of what was acknowledged. */
+async function writeUntilRefused(admin: Client, refusals: number, tally: Tally): Promise<string[]> {
+  const acknowledged: string[] = [];
+  const writer = async (n: number) => {
+    for (let left = 2_000; left > 0 && tally.get('503 DATABASE_AWAY') < refusals; left--) {
+      const answer =
+        n % 2 === 0
+          ? await admin.post('/system/tenant-api', { tenantName: 't', ruleBo: big() })
+          : await admin.post('/system/dept-api', { deptName: text(100), leader: text(50) });
+      tally.add(wordOf(answer));
+      if (answer.status === 200) acknowledged.push(String(answer.headers.location));
+      else assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
+    }
+  };
+  await Promise.all([0, 1, 2, 3].map(writer));
+  return acknowledged;
+}
+
+async function assertRecovered(admin: Client, acknowledged: string[]) {
+  await until('it writes again', async () => (await admin.post('/system/dept-api', {})).status === 200);
+  for (const address of acknowledged) assert.equal((await admin.get(address)).status, 200, address);
+}
+
+test('a full disk: writes are refused for the moment, reads go on, and with room again all goes on', async (t) => {
+  const disk = await makeDisk();
+  const run = start(disk.dataDir);
+  const admin = await run.admin();
+  const first = await admin.dept({ deptName: 'first' });
+  disk.fill('tables');
+  const tally = new Tally();
+  const acknowledged = await writeUntilRefused(admin, 50, tally);
+  assert.ok(tally.get('503 DATABASE_AWAY') >= 50, JSON.stringify(tally.counts));
+  assert.deepEqual(
+    Object.keys(tally.counts).filter((word) => !['200', '503 DATABASE_AWAY'].includes(word)),
+    [],
+  );
+  const { data } = await admin.get(`/system/dept-api/${first}`);
+  assert.equal(data.deptName, 'first', 'reads go on');
+  disk.free();
+  const began = performance.now();
+  await assertRecovered(admin, acknowledged);
+  report(t, {
+    way: disk.way,
+    ...tally.counts,
+    acknowledged: acknowledged.length,
+    lost: 0,
+    backAfterMs: Math.round(performance.now() - began),
+  });
+  assert.equal(await run.stop(), 0, run.stderr);
+});
+
+test('no room for its journal ends PostgreSQL: the service tells so, and brings it back when there is room', async (t) => {
+  const disk = await makeDisk();
+  const run = start(disk.dataDir);
+  const admin = await run.admin();
+  const tally = new Tally();
+  const acknowledged: string[] = [];
+  for (let n = 0; n < 20; n++) acknowledged.push(`/system/dept-api/${await admin.dept()}`);
+  const superuser = connectTo(disk.dataDir);
+  disk.fill('journal');
+  // Uses up what is left of the journal, and asks for more.
+  await assert.rejects(async () => {
+    for (let left = 50; left > 0; left--)
+      await superuser`select pg_logical_emit_message(true, 'x', 'x'), pg_switch_wal()`;
+  });
+  await superuser.end({ timeout: 1 });
+  for (let n = 0; n < 30; n++) {
+    const write = await admin.post('/system/dept-api', {});
+    if (write.status === 200) acknowledged.push(String(write.headers.location));
+    tally.add(wordOf(write));
+    tally.add(`read: ${wordOf(await admin.get(acknowledged[0] as string))}`);
+  }
+  for (const word of Object.keys(tally.counts)) assert.match(word, /^(read: )?(200|503 (DATABASE_AWAY|TOO_BUSY))$/);
+  disk.free();
+  const began = performance.now();
+  await assertRecovered(admin, acknowledged);
+  report(t, { way: disk.way, ...tally.counts, backAfterMs: Math.round(performance.now() - began) });
+  assert.match(run.stderr, /bringing it back/);
+  assert.equal(await run.stop(), 0, run.stderr);
+});
