@@ -46,7 +46,7 @@ export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate
   // The place in the tree changes only when it is sent: forgetting it must not move a branch.
   const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
   const fields = { ...fieldsOf(input), parentId };
-  await refuseChangedDept(tx, tenantId, deptId, ifMatch);
+  await refuseChangedDept(tx, tenantId, deptId, ifMatch, parentId);
   const stayed = await updateDept(tx, tenantId, deptId, userName, fields, { move: false });
   if (stayed) return;
   if (parentId === undefined) throw refuse('DEPT_NOT_FOUND');
@@ -111,11 +111,20 @@ async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promi
   if (parent.status !== '0') throw refuse('PARENT_DISABLED');
 }
 
-/** The tree is locked too: `ancestors` is part of what was read, and somebody may move the branch. */
-async function refuseChangedDept(tx: Tx, tenantId: string, deptId: string, ifMatch: IfMatch): Promise<void> {
+/**
+ * The tree is locked too: `ancestors` is part of what was read, and somebody may move the branch. So is the parent it
+ * may move to: locked later, it would be out of the order of ids.
+ */
+async function refuseChangedDept(
+  tx: Tx,
+  tenantId: string,
+  deptId: string,
+  ifMatch: IfMatch,
+  parentId?: string | null,
+): Promise<void> {
   if (!ifMatch) return;
   await lockTenant(tx, tenantId);
-  await lockDepts(tx, tenantId, [deptId]);
+  await lockDepts(tx, tenantId, parentId ? [deptId, parentId] : [deptId]);
   const dept = await readDept(tx, tenantId, deptId, false);
   if (!dept) throw refuse('DEPT_NOT_FOUND');
   refuseChanged(ifMatch, etagOf(dept));
