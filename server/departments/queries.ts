@@ -57,10 +57,13 @@ export const listDepts = async (tx: Tx, tenantId: string, filter: ListFilter): P
     ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
     ${status === null ? tx`` : tx`and d.status = ${status}`}
     ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${long(parentId)}`}`;
+  // The page first, its columns then: `ancestors` is walked for the rows that are shown, not for those before them.
   const [rows, [{ total }]] = await Promise.all([
     tx<Dept[]>`
-      select ${columns(tx)} from departments d where ${matches}
-      order by d.order_num, d.dept_id limit ${filter.limit} offset ${filter.offset}`,
+      select ${columns(tx)} from (
+        select * from departments d where ${matches}
+        order by d.order_num, d.dept_id limit ${filter.limit} offset ${filter.offset}
+      ) d order by d.order_num, d.dept_id`,
     tx<[{ total: number }]>`select count(*) as total from departments d where ${matches}`,
   ]);
   return { rows, total };

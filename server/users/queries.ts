@@ -44,8 +44,9 @@ export const listUsers = async (
     ${status === null ? tx`` : tx`and u.status = ${status}`}`;
   const [rows, [{ total }]] = await Promise.all([
     tx<User[]>`
-      select ${columns(tx)} from users u where ${matches}
-      order by u.user_id limit ${filter.limit} offset ${filter.offset}`,
+      select ${columns(tx)} from (
+        select * from users u where ${matches} order by u.user_id limit ${filter.limit} offset ${filter.offset}
+      ) u order by u.user_id`,
     tx<[{ total: number }]>`select count(*) as total from users u where ${matches}`,
   ]);
   return { rows: rows.map(withNumbers), total };
@@ -84,13 +85,16 @@ export const holdById = async (tx: Tx, tenantId: string, userId: string) => {
   return row;
 };
 
-/** Locked in the order of ids. */
+/**
+ * Locked in the order of ids. Not `for update`: that would wait for the foreign keys of others, such as the key of an
+ * Idempotency-Key, which its caller takes before the tenant's lock.
+ */
 export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   { userId: number; userName: string; administrator: boolean; status: string }[]
 >`
   select user_id as "userId", user_name as "userName", administrator, status from users
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[]) and del_flag = '0'
-  order by user_id for update`;
+  order by user_id for no key update`;
 
 /** Stops counting at `enough`: a large tenant is not counted through for each new user. */
 export const countUsers = async (tx: Tx, tenantId: string, enough: number): Promise<number> => {
