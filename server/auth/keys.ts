@@ -11,6 +11,8 @@ export interface SigningKey {
 export interface Keyring {
   /** The newest: it signs. */
   signing(): Promise<SigningKey>;
+  /** The time by the database's clock, which all nodes share: their own may be hours off, or set back. */
+  now(): Date;
   /** The key of a token, whichever node made it, however recently. */
   find(keyId: string): Promise<SigningKey | undefined>;
 }
@@ -26,22 +28,25 @@ const LOOK_AT_MOST_EVERY_MS = 1_000;
  */
 export function makeKeyring(db: Database): Keyring {
   let keys: SigningKey[] = [];
-  let looked = 0;
+  let looked = Number.NEGATIVE_INFINITY;
+  /** The database's time at the zero of the clock that nobody sets. */
+  let epoch = Date.now() - performance.now();
   let nextLook: Promise<void> | undefined;
 
   async function look() {
-    looked = Date.now();
+    looked = performance.now();
     let rows = await readKeys(db.sql);
     if ((rows[0]?.age ?? Number.POSITIVE_INFINITY) > SIGNS_DAYS * 86_400) {
       await insertKey(db.sql, randomBytes(32), SIGNS_DAYS);
       rows = await readKeys(db.sql);
     }
+    epoch = (rows[0]?.now ?? Date.now()) - performance.now();
     keys = rows.map(({ keyId, secret }) => ({ keyId, secret: createSecretKey(secret) }));
   }
 
   /** A look that begins after now, shared by all who wait for it. */
   function lookAgain(): Promise<void> {
-    nextLook ??= setTimeout(Math.max(0, looked + LOOK_AT_MOST_EVERY_MS - Date.now())).then(() => {
+    nextLook ??= setTimeout(Math.max(0, looked + LOOK_AT_MOST_EVERY_MS - performance.now())).then(() => {
       nextLook = undefined;
       return look();
     });
@@ -49,8 +54,9 @@ export function makeKeyring(db: Database): Keyring {
   }
 
   return {
+    now: () => new Date(epoch + performance.now()),
     async signing() {
-      if (keys.length === 0 || Date.now() - looked > RENEW_CHECK_MS) await look();
+      if (keys.length === 0 || performance.now() - looked > RENEW_CHECK_MS) await look();
       return keys[0] as SigningKey;
     },
     async find(keyId) {

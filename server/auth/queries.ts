@@ -143,11 +143,12 @@ export const settleAddress = (tx: Tx, address: string, outcome: Outcome) => tx`
   where address = ${address}`;
 
 /**
- * Newest first, with their age in seconds. A token lives a day at most: a key that was followed by another two days ago
+ * Newest first, with their age in seconds, and the time in milliseconds. A token lives a day at most: a key that was followed by another two days ago
  * has nothing left to verify, and is good for nothing but misuse.
  */
-export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer; age: number }[]>`
-  select key_id as "keyId", secret, extract(epoch from now() - create_time)::int as age
+export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer; age: number; now: number }[]>`
+  select key_id as "keyId", secret, extract(epoch from now() - create_time)::int as age,
+    extract(epoch from clock_timestamp())::float8 * 1000 as now
   from signing_keys k
   where not exists (
     select from signing_keys n where n.create_time > k.create_time and n.create_time < now() - interval '2 days')

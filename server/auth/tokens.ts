@@ -17,13 +17,14 @@ export interface Token {
 
 export async function signAccessToken(keys: Keyring, token: Token, seconds: number): Promise<string> {
   const { keyId, secret } = await keys.signing();
+  const now = keys.now();
   return new SignJWT({ tid: token.tenantId, sid: token.sessionId })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: keyId })
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
     .setSubject(token.userId)
-    .setIssuedAt()
-    .setExpirationTime(`${seconds}s`)
+    .setIssuedAt(now)
+    .setExpirationTime(new Date(now.getTime() + seconds * 1000))
     .sign(secret);
 }
 
@@ -42,6 +43,7 @@ export async function readBearer(keys: Keyring, authorization: string | undefine
         audience: AUDIENCE,
         typ: TYPE,
         requiredClaims: ['sub', 'exp', 'iat'],
+        currentDate: keys.now(),
       },
     );
     const token = { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startService } from '../harness.ts';
-import { isLong, report, scale } from '../scale.ts';
+import { isLong, report, scale, Tally } from '../scale.ts';
 import { until } from '../waiting.ts';
 import type { Figures } from './caller.ts';
 import { callTogether, wire } from './crowd.ts';
@@ -63,6 +63,27 @@ test('five times what it can do: as much is done, the rest is refused, and then 
   // A share of speed can't be told on a busy machine; the long tests have one of their own.
   const middle = ratios.sort((a, b) => a - b)[ratios.length >> 1] as number;
   if (isLong) assert.ok(middle >= 0.8, `goodput ${ratios}`);
+});
+
+test('of 600 that come in one moment 200 are kept waiting, and 400 refused at once', async () => {
+  const answers: Promise<number>[] = [];
+  const tally = new Tally();
+  await service.superuser.begin(async (tx) => {
+    // Nothing gets done until this ends.
+    await tx`lock table departments in access exclusive mode`;
+    for (let n = 0; n < 600; n++) {
+      answers.push(
+        boss.get(address).then(({ status }) => {
+          tally.add(status);
+          return status;
+        }),
+      );
+    }
+    await until(() => tally.get(503) === 400, '400 refusals');
+    assert.equal(tally.get(200), 0);
+  });
+  await Promise.all(answers);
+  assert.deepEqual(tally.counts, { 200: 200, 503: 400 });
 });
 
 test('writes beyond the bound are refused whole: what was acknowledged is there, what was refused is not', async (t) => {

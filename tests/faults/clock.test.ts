@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { decodeJwt } from 'jose';
+import { Client, makeDatabase, PASSWORD, startService } from '../harness.ts';
+import { launch, newFolder, project, until } from '../process.ts';
+
+/** Clocks that are off, midnight, and the day that most years don't have. */
+
+const TENANTS = '/system/tenant-api';
+const HOUR = 3_600;
+const shifted = fileURLToPath(new URL('./shifted-clock.js', import.meta.url));
+
+/** A node of the service, as a process whose clock is off. */
+async function startNode(databaseUrl: string, seconds: number): Promise<Client> {
+  const run = launch(['--import', shifted, path.join(project, 'scripts/start.js')], {
+    cwd: path.dirname(newFolder()),
+    env: { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD, BANYAN_TEST_CLOCK_SECONDS: String(seconds) },
+  });
+  const node = await run.ready();
+  await node.get('/health/live');
+  await until('it is in the log', () => run.stdout.includes('answered'));
+  // The times in its log tell that the clock is off indeed.
+  const off = (JSON.parse(run.stdout.split('\n')[0] as string).time - Date.now()) / 1000 - seconds;
+  assert.ok(Math.abs(off) < 600, `${off} seconds off`);
+  return node;
+}
+
+async function logIn({ base }: Client) {
+  const { data, text } = await new Client(base).post('/auth/login', {
+    tenantId: '000000',
+    username: 'admin',
+    password: PASSWORD,
+  });
+  assert.ok(data?.access_token, text);
+  return data as { access_token: string; refresh_token: string; expires_in: number };
+}
+
+test('nodes whose clocks are two hours off, either way, take each other’s tokens, for as long as they live', async () => {
+  const { databaseUrl } = await makeDatabase();
+  const nodes: Client[] = [];
+  for (const hours of [0, 2, -2]) nodes.push(await startNode(databaseUrl, hours * HOUR));
+  for (const from of nodes) {
+    const { access_token, refresh_token, expires_in } = await logIn(from);
+    const { exp = 0 } = decodeJwt(access_token);
+    const left = exp - Date.now() / 1000;
+    assert.ok(left > expires_in - 60 && left <= expires_in + 2, `${left} seconds left of ${expires_in}`);
+    for (const { base } of nodes) assert.equal((await new Client(base, access_token).get('/auth/me')).code, 200);
+    const other = nodes[(nodes.indexOf(from) + 1) % nodes.length] as Client;
+    const { data, code } = await other.post('/auth/refresh', { refresh_token });
+    assert.equal(code, 200);
+    assert.equal((await new Client(from.base, data.access_token).get('/auth/me')).code, 200);
+  }
+});
+
+describe('periods', () => {
+  const zones = ['Pacific/Kiritimati', 'Etc/GMT+12', 'Asia/Kathmandu', 'America/St_Johns', 'Asia/Shanghai'];
+  const day = (timeZone: string, on = 0) => {
+    const [year, month, date] = new Intl.DateTimeFormat('sv-SE', { timeZone }).format().split('-').map(Number);
+    return new Date(Date.UTC(year as number, (month as number) - 1, (date as number) + on)).toISOString().slice(0, 10);
+  };
+  for (const zone of zones) {
+    test(`a period begins and ends at midnight of ${zone}`, async () => {
+      const service = await startService({ BANYAN_TIME_ZONE: zone });
+      const boss = await service.tenant();
+      const periods: [body: () => Record<string, string>, expected: string][] = [
+        [() => ({ endTime: day(zone) }), 'served'],
+        [() => ({ endTime: day(zone, -1) }), 'TENANT_ENDED'],
+        [() => ({ startTime: day(zone) }), 'served'],
+        [() => ({ startTime: day(zone, 1) }), 'TENANT_NOT_STARTED'],
+        [() => ({ startTime: day(zone), endTime: day(zone) }), 'served'],
+      ];
+      for (const [body, expected] of periods) {
+        const ask = async () => {
+          assert.equal((await service.root.put(TENANTS, { id: boss.id, ...body() })).code, 200);
+          return (await boss.get('/auth/me')).data.reason ?? 'served';
+        };
+        const before = day(zone);
+        const told = await ask();
+        // If midnight passed in between, today was another day then.
+        assert.equal(before === day(zone) ? told : await ask(), expected, JSON.stringify(body()));
+      }
+      await service.close();
+    });
+  }
+
+  test('29 February is a day of leap years only, as the first day and as the last', async () => {
+    const service = await startService();
+    const boss = await service.tenant();
+    const { root } = service;
+    for (const year of [2000, 2024, 2028, 2400]) {
+      const date = `${year}-02-29`;
+      for (const body of [{ startTime: date }, { endTime: date }, { startTime: date, endTime: date }]) {
+        assert.equal((await root.put(TENANTS, { id: boss.id, ...body })).code, 200);
+        const { data } = await root.get(`${TENANTS}/${boss.id}`);
+        const { startTime = null, endTime = null } = body as { startTime?: string; endTime?: string };
+        assert.deepEqual([data.startTime, data.endTime], [startTime, endTime]);
+        // All of these years are past, or to come.
+        const expected = year > new Date().getUTCFullYear() ? 'TENANT_NOT_STARTED' : 'TENANT_ENDED';
+        const isServed = expected === 'TENANT_ENDED' ? !endTime : !startTime;
+        if (year === new Date().getUTCFullYear()) continue;
+        assert.equal((await boss.get('/auth/me')).data.reason, isServed ? undefined : expected, JSON.stringify(body));
+      }
+    }
+    for (const year of [1900, 2023, 2025, 2027, 2100]) {
+      for (const field of ['startTime', 'endTime']) {
+        const { status, data } = await root.put(TENANTS, { id: boss.id, [field]: `${year}-02-29` });
+        assert.deepEqual([status, data.reason, data.field], [400, 'INVALID_FIELD', field], `${year}`);
+      }
+    }
+    assert.equal(
+      (await root.put(TENANTS, { id: boss.id, startTime: '2024-02-29', endTime: '2024-02-28' })).status,
+      400,
+    );
+  });
+});
