@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { asEnvelope, everyAnswer } from './envelope.ts';
@@ -10,6 +11,8 @@ import { refuse } from './refusals.ts';
 const AT_WORK = 200;
 const HEADER_LIMIT = 262_144; // ten thousand ids in a path shall reach the sentence that refuses them
 const CONNECTIONS = 10_000;
+/** An answer comes within this time, whatever happens below. */
+const DEADLINE_MS = 10_000;
 
 /**
  * Keeps the service useful under more load than it can bear: what is too much is refused at once and cheaply, before
@@ -38,6 +41,34 @@ export function boundLoad(config: Config) {
       app.addHook('preHandler', async (_request, reply) => {
         atWork++;
         reply.raw.once('close', () => atWork--);
+      });
+    },
+    /**
+     * Who is not answered in time is told to come again. The time in which a body arrives is its sender's. The framework's
+     * own limit would forget a request as soon as its body is there.
+     */
+    keepDeadline(app: App): void {
+      const deadlines = new WeakMap<FastifyRequest, NodeJS.Timeout>();
+      const begin = (request: FastifyRequest, reply: FastifyReply) => {
+        const deadline = setTimeout(() => {
+          if (reply.sent) return;
+          request.log.warn('a request was not answered in time');
+          reply.send(refuse('TOO_BUSY'));
+        }, DEADLINE_MS);
+        deadlines.set(request, deadline);
+        reply.raw.once('close', () => clearTimeout(deadline));
+      };
+      app.addHook('onRequest', (request, reply, done) => {
+        begin(request, reply);
+        done();
+      });
+      app.addHook('preParsing', (request, _reply, payload, done) => {
+        clearTimeout(deadlines.get(request));
+        done(null, payload);
+      });
+      app.addHook('preValidation', (request, reply, done) => {
+        begin(request, reply);
+        done();
       });
     },
     headerLimit: HEADER_LIMIT,
