@@ -66,7 +66,7 @@ test('commits cut under load: nothing acknowledged is lost, nothing is written t
 test('answers of the database that take 200 ms each: slower, and all is well', async (t) => {
   const writer = new Writer(admin);
   wire.latencyMs = 200;
-  writer.start(16);
+  writer.start();
   await writer.acknowledges(scale(16, 300));
   await writer.stop();
   wire.latencyMs = 0;
