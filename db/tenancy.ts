@@ -6,7 +6,8 @@ import { begin, codeOf, type Tx } from './sql.ts';
  * no round trip of its own.
  */
 export function writeInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return retried(() => transaction(db, 'read write', tenantId, work));
+  const asked = performance.now();
+  return inLane(tenantId, () => retried(() => transaction(db, 'read write', tenantId, work, asked)));
 }
 
 /** The same for reading: one snapshot for all its statements, and no way to write. */
@@ -17,8 +18,13 @@ export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) =
 /** Who waited this long for a connection has been told to come back: his work is not done behind his back. */
 const PATIENCE_MS = 8_000;
 
-async function transaction<T>(db: Database, mode: string, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const asked = performance.now();
+async function transaction<T>(
+  db: Database,
+  mode: string,
+  tenantId: string,
+  work: (tx: Tx) => Promise<T>,
+  asked = performance.now(),
+): Promise<T> {
   const story = async (tx: Tx) => {
     if (performance.now() - asked > PATIENCE_MS) throw new TooLate();
     const [, result] = await Promise.all([enterTenant(tx, tenantId), work(tx)]);
@@ -36,6 +42,26 @@ export class TooLate extends Error {}
 export const enterTenant = (tx: Tx, tenantId: string) =>
   // execute(): the driver sends a statement when it is first awaited, and this one must go before all others.
   tx`select set_config('banyan.tenant', ${tenantId}, true)`.execute();
+
+/** Of the ten connections. Writes may wait for each other's locks, and one tenant's must not keep everybody waiting. */
+const WRITES_AT_ONCE = 5;
+
+const lanes = new Map<string, { running: number; waiting: (() => void)[] }>();
+
+/** A tenant's writes, some at a time; the others wait, in their order. */
+async function inLane<T>(tenantId: string, write: () => Promise<T>): Promise<T> {
+  const lane = lanes.get(tenantId) ?? { running: 0, waiting: [] };
+  lanes.set(tenantId, lane);
+  if (lane.running < WRITES_AT_ONCE) lane.running++;
+  else await new Promise<void>((resume) => lane.waiting.push(resume));
+  try {
+    return await write();
+  } finally {
+    const next = lane.waiting.shift();
+    if (next) next();
+    else if (--lane.running === 0) lanes.delete(tenantId);
+  }
+}
 
 /** Our lock order leaves no deadlock that we know of. Should PostgreSQL find one, the whole story is simply told again. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {

@@ -38,8 +38,6 @@ export type App = FastifyInstance<
 >;
 
 const BODY_LIMIT = 1_048_576;
-/** An answer comes within this time, whatever happens below. */
-const DEADLINE_MS = 10_000;
 
 /** The service, ready to listen: every domain by name, and one place that turns refusals into answers. */
 export async function buildApp(parts: Parts): Promise<App> {
@@ -51,7 +49,6 @@ export async function buildApp(parts: Parts): Promise<App> {
     logger: { level: config.logLevel, stream: { write: (line: string) => void process.stdout.write(line) } },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
-    handlerTimeout: DEADLINE_MS,
     serverFactory: load.serverFactory,
     trustProxy: config.trustProxy || false,
     genReqId: requestIdOf,
@@ -67,6 +64,7 @@ export async function buildApp(parts: Parts): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   const allowedAt = watchRoutes(app);
+  load.keepDeadline(app);
   load.count(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(everyAnswer(request.id));

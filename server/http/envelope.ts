@@ -29,10 +29,6 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
       return refuse('BODY_TOO_LARGE', { limit: request.routeOptions.bodyLimit ?? 0 });
     case 'FST_ERR_BAD_URL':
       return refuse('INVALID_UTF8');
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      if (!request.raw.complete) return refuse('REQUEST_TIMEOUT');
-      request.log.warn('a request was not answered in time');
-      return refuse('TOO_BUSY');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return refuse('NOT_JSON');
   }

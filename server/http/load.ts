@@ -1,5 +1,6 @@
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { answerTo, requestIdOf } from './envelope.ts';
@@ -14,6 +15,8 @@ const AT_WORK = 200;
 const REFUSALS = { forEachAnswer: 2, aSlotAtLeast: 50, slotMs: 100 };
 const HEADER_LIMIT = 262_144; // ten thousand ids in a path shall reach the sentence that refuses them
 const CONNECTIONS = 10_000;
+/** An answer comes within this time, whatever happens below. */
+const DEADLINE_MS = 10_000;
 
 /**
  * Keeps the service useful under more load than it can bear: what is too much is refused at once and cheaply, before
@@ -24,13 +27,19 @@ export function boundLoad(config: Config) {
   const pace = paceRefusals();
   const counted = new WeakSet<ServerResponse>();
   const isTooMuch = ({ url }: IncomingMessage) => atWork >= AT_WORK && !url?.startsWith('/health/');
-  const begin = (response: ServerResponse) => {
+  const begin = ({ socket }: IncomingMessage, response: ServerResponse) => {
+    if (socket.destroyed) return; // its caller has gone
     counted.add(response);
     atWork++;
-    response.once('close', () => {
+    // Whichever comes: an answer that waits behind others on its connection closes only with that.
+    const end = () => {
+      if (!counted.delete(response)) return;
+      socket.off('close', end);
       atWork--;
       pace.answered();
-    });
+    };
+    response.once('close', end);
+    socket.setMaxListeners(0).once('close', end);
   };
   return {
     serverFactory(handler: RequestListener): http.Server {
@@ -50,13 +59,13 @@ export function boundLoad(config: Config) {
             return;
           }
           // Now, not later: of a thousand that come in one moment, all would find the place empty.
-          if (!hasBody(request)) begin(response);
+          if (!hasBody(request)) begin(request, response);
           handler(request, response);
         },
       );
       // A caller who is slow to send his request holds a connection, not a place at work, and not for long.
       server.headersTimeout = 10_000;
-      server.requestTimeout = 30_000;
+      server.requestTimeout = 10_000;
       server.maxConnections = CONNECTIONS;
       return server;
     },
@@ -65,7 +74,35 @@ export function boundLoad(config: Config) {
       app.addHook('preHandler', async ({ raw: request }, { raw: response }) => {
         if (counted.has(response)) return;
         if (isTooMuch(request)) throw refuse('TOO_BUSY');
-        begin(response);
+        begin(request, response);
+      });
+    },
+    /**
+     * Who is not answered in time is told to come again. The time in which a body arrives is its sender's. The framework's
+     * own limit would forget a request as soon as its body is there.
+     */
+    keepDeadline(app: App): void {
+      const deadlines = new WeakMap<FastifyRequest, NodeJS.Timeout>();
+      const begin = (request: FastifyRequest, reply: FastifyReply) => {
+        const deadline = setTimeout(() => {
+          if (reply.sent) return;
+          request.log.warn('a request was not answered in time');
+          reply.send(refuse('TOO_BUSY'));
+        }, DEADLINE_MS);
+        deadlines.set(request, deadline);
+        reply.raw.once('close', () => clearTimeout(deadline));
+      };
+      app.addHook('onRequest', (request, reply, done) => {
+        begin(request, reply);
+        done();
+      });
+      app.addHook('preParsing', (request, _reply, payload, done) => {
+        clearTimeout(deadlines.get(request));
+        done(null, payload);
+      });
+      app.addHook('preValidation', (request, reply, done) => {
+        begin(request, reply);
+        done();
       });
     },
     headerLimit: HEADER_LIMIT,
