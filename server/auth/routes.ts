@@ -2,12 +2,20 @@ import type { App } from '../app.ts';
 import { ok } from '../http/envelope.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { writeHeaders } from '../http/preconditions.ts';
+import { refuse } from '../http/refusals.ts';
 import { type AuthParts, changePassword, checkPasswordChange, logIn, logOut, readMe, refresh } from './auth.ts';
 import { readAs, writeAfter, writeAs } from './caller.ts';
 import { addressKey } from './guesses.ts';
 import { Login, Me, PasswordChange, Refresh, Tokens } from './schema.ts';
 
 const tags = ['Authentication'];
+
+/** Where a request comes from, for the guard against guessing. */
+function addressOf({ ip }: { ip: string | undefined }): string {
+  // The caller has hung up: his address is gone, and nobody would hear the answer.
+  if (!ip) throw refuse('BAD_REQUEST', { cause: 'aborted' });
+  return addressKey(ip);
+}
 
 /** For whoever has no token yet. */
 export function loginRoutes(app: App, parts: AuthParts): void {
@@ -34,7 +42,7 @@ export function loginRoutes(app: App, parts: AuthParts): void {
         }),
       },
     },
-    async (request) => ok(await logIn(parts, addressKey(request.ip), request.body)),
+    async (request) => ok(await logIn(parts, addressOf(request), request.body)),
   );
 
   app.post(
@@ -120,7 +128,7 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
       },
     },
     async (request) => {
-      const address = addressKey(request.ip);
+      const address = addressOf(request);
       await writeAfter(
         db,
         request,
