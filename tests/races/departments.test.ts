@@ -49,6 +49,7 @@ test('random moves at once: no cycle, no wrong path, no deadlock, no 5xx', async
     assert.equal(await checkTree(boss), 60);
     const [{ deadlocks }] = await service.superuser<[{ deadlocks: number }]>`
       select deadlocks::int from pg_stat_database where datname = current_database()`;
+    assert.equal(deadlocks, 0);
     report(t, { seed, moves, ...tally.counts, deadlocks });
   }
 });
