@@ -132,8 +132,6 @@ export function pathIds(text: string): string[] {
 export function explain(errors: FastifySchemaValidationError[], part: string): Refusal {
   const error = errors[0] as unknown as ErrorObject;
   const path = error.instancePath.split('/').slice(1).join('.');
-  // null counts as not sent.
-  if (error.data === null && path) return refuse('FIELD_REQUIRED', { field: path });
   if (error.keyword === 'required') {
     const missing = String(error.params.missingProperty);
     return refuse('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });
