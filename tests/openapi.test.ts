@@ -97,6 +97,8 @@ test('the headers that callers need are documented', () => {
   for (const { operationId, method, path, responses } of operations) {
     for (const [status, { headers = {} }] of Object.entries(responses)) {
       const expected = ['X-Request-Id'];
+      if (status !== '200') expected.push('Content-Language');
+      if (method !== 'GET' && !['logIn', 'refresh'].includes(operationId)) expected.push('Idempotent-Replayed');
       if (status === '200' && method === 'POST' && path.startsWith('/system/')) expected.push('Location');
       if (status === '200' && method === 'GET' && /^\/system\/.*\{id\}$/.test(path)) expected.push('ETag');
       if (status === '401') expected.push('WWW-Authenticate');

@@ -84,8 +84,8 @@ interface Answers {
   body?: boolean;
 }
 
-const always: Reason[] = ['BAD_REQUEST', 'INVALID_UTF8', 'INVALID_FIELD', 'HEADERS_TOO_LARGE', 'INTERNAL'];
-const withDatabase: Reason[] = ['DATABASE_AWAY', 'TOO_BUSY'];
+const always: Reason[] = ['BAD_REQUEST', 'INVALID_UTF8', 'INVALID_FIELD', 'HEADERS_TOO_LARGE', 'INTERNAL', 'TOO_BUSY'];
+const withDatabase: Reason[] = ['DATABASE_AWAY'];
 /** A body is read with every write, also where none is asked for. */
 const readBody: Reason[] = ['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_TOO_LARGE', 'NOT_JSON', 'REQUEST_TIMEOUT'];
 const withBody: Reason[] = [...readBody, 'BODY_REQUIRED', 'FIELD_REQUIRED'];
@@ -128,6 +128,7 @@ export function answers(
         ...everyAnswer,
         ...(location ? { Location: header('Path of the new resource') } : {}),
         ...(etag ? { ETag: header('Tag of the record, for If-Match') } : {}),
+        ...replayed(writes),
       },
       ...Type.Object({
         code: Type.Literal(200),
@@ -135,7 +136,9 @@ export function answers(
         data: data ?? Type.Null(),
       }),
     },
-    ...Object.fromEntries([...byStatus].map(([status, list]) => [status, refusalSchema(status, list)])),
+    ...Object.fromEntries(
+      [...byStatus].map(([status, list]) => [status, refusalSchema(status, list, replayed(writes))]),
+    ),
   };
 }
 
@@ -145,9 +148,14 @@ const moreHeaders: Record<number, Record<string, unknown>> = {
   503: { 'Retry-After': header('Seconds to wait') },
 };
 
-const refusalSchema = (status: number, list: Reason[]) => ({
+const replayed = (writes: Answers['writes']) =>
+  writes
+    ? { 'Idempotent-Replayed': header('`true`: what an earlier request with the same Idempotency-Key came to') }
+    : {};
+
+const refusalSchema = (status: number, list: Reason[], more: Record<string, unknown>) => ({
   description: list.map((reason) => `\`${reason}\` ${reasons[reason][2].replace(/[<_]/g, '\\$&')}`).join('\n\n'),
-  headers: { ...everyAnswer, ...moreHeaders[status] },
+  headers: { ...everyAnswer, 'Content-Language': header('`zh-CN` or `en`'), ...moreHeaders[status], ...more },
   content: {
     'application/json': {
       schema: Type.Object({
