@@ -14,7 +14,7 @@ import { type Generated, type Ids, requestOf } from './arbitrary.ts';
 const service = await startService();
 const operations = await readOperations(service);
 const WORKERS = 6;
-const BATCH = 250;
+const BATCH = 500;
 
 interface Scene {
   boss: Client;
