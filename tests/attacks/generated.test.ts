@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { assertDocumented, type Operation, readOperations } from '../document.ts';
 import { type Answer, type Client, startService } from '../harness.ts';
-import { firstSeed, report, scale, Tally, together } from '../scale.ts';
+import { firstSeed, isLong, report, scale, Tally, together } from '../scale.ts';
 import { type Generated, type Ids, requestOf } from './arbitrary.ts';
 
 /**
@@ -73,8 +73,9 @@ test('generated requests over every operation: no fault, no crash, every answer 
   report(t, { seed: firstSeed, requests: count, ...statuses.counts, succeeded: reached.counts });
   assert.equal((await service.nobody.get('/health/ready')).code, 200, 'the service is as well as before');
   const never = operations.filter(({ operationId }) => !reached.get(operationId)).map(({ operationId }) => operationId);
-  // Nobody guesses a password or a refresh token.
-  assert.deepEqual(never.sort(), ['changePassword', 'logIn', 'refresh']);
+  // Nobody guesses a password or a refresh token. Of few requests some others may all fail too.
+  if (isLong) assert.deepEqual(never.sort(), ['changePassword', 'logIn', 'refresh']);
+  else assert.ok(never.length < 8, never.join());
 });
 
 /** Logged out by chance. When he is disabled or has another password by now, he stays out until the next scene. */

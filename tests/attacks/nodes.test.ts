@@ -138,20 +138,23 @@ test('keys that are renewed while four clients call both nodes: not one is refus
       keys.add(held[n]);
     }
   });
-  for (let round = 0; round < rounds; round++) {
-    // A key that signs no more is good for days; here a month goes by at once, so nobody may hold one but last.
-    await until(() => held.length === 4 && new Set(held).size === 1, 'all hold tokens of one key');
-    const before = keys.size;
-    await here.superuser`update banyan.signing_keys set create_time = create_time - interval '31 days'
-      where create_time > now() - interval '30 days'`;
-    // Whoever meets a key that it doesn't know looks again, and finds the newest too old.
-    const node = nodes[round % 2] as typeof here;
-    const stranger = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: randomUUID() })}.${encode({})}.${encode('x')}`;
-    assert.equal((await new Client(node.base, stranger).get('/auth/me')).status, 401);
-    await until(() => keys.size > before, 'a new key signs');
+  try {
+    for (let round = 0; round < rounds; round++) {
+      // A key that signs no more is good for days; here a month goes by at once, so none may be in use.
+      await until(() => held.length === 4 && new Set(held).size === 1, 'all hold tokens of one key');
+      const before = keys.size;
+      await here.superuser`update banyan.signing_keys set create_time = create_time - interval '31 days'
+        where create_time > now() - interval '30 days'`;
+      // Whoever meets a key that it doesn't know looks again, and finds the newest too old.
+      const node = nodes[round % 2] as typeof here;
+      const stranger = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: randomUUID() })}.${encode({})}.${encode('x')}`;
+      assert.equal((await new Client(node.base, stranger).get('/auth/me')).status, 401);
+      await until(() => keys.size > before, 'a new key signs');
+    }
+  } finally {
+    going = false;
+    await Promise.all(working);
   }
-  going = false;
-  await Promise.all(working);
   report(t, { rounds, keys: keys.size, ...tally.counts });
   assert.deepEqual(Object.keys(tally.counts).sort(), ['200', 'refresh 200']);
 });
