@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../db/connect.ts';
+import { codeOf, isLost } from '../db/sql.ts';
 import { StartRefused } from '../db/start-refused.ts';
 import { type App, buildApp } from './app.ts';
 import { prepareHashing } from './auth/passwords.ts';
@@ -113,6 +114,11 @@ function explain(error: Error & { code?: string; port?: number }): string {
 
 // Who closed the terminal reads nothing any more; that is no reason to fail, nor to stop halfway.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+// The driver (3.4.9) leaves a query of its own unwatched, the first on each connection: lost with its connection, it
+// would end the process.
+process.on('unhandledRejection', (error) => {
+  if (!isLost(codeOf(error))) throw error;
+});
 const stop = stopOnSignal();
 main()
   .catch((error) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import {
   assertStopped,
@@ -64,16 +65,32 @@ test('service and PostgreSQL are killed, all of it: the next start has every ack
   assert.equal(fs.existsSync(socketDir), false);
 });
 
-test('PostgreSQL alone is killed: the service brings it back and goes on', async () => {
+test('PostgreSQL alone is killed, in the middle of work: the service brings it back and goes on', async () => {
   const dataDir = await usedFolder();
   const run = start(dataDir);
   const admin = await run.admin();
-  const id = await admin.dept();
-  const { pid } = postgresOf(dataDir);
-  process.kill(pid, 'SIGKILL');
-  await until('it answers again', async () => (await admin.get(`/system/dept-api/${id}`)).code === 200);
-  assert.notEqual(postgresOf(dataDir).pid, pid);
-  await admin.dept();
+  const acknowledged: string[] = [];
+  let done = false;
+  const writer = async () => {
+    while (!done) {
+      const { code, headers, text } = await admin.post('/system/dept-api', {});
+      if (code === 200) acknowledged.push(String(headers.location));
+      else assert.equal(code, 503, text);
+    }
+  };
+  const writers = Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(writer));
+  for (let kills = 0; kills < 3; kills++) {
+    const before = acknowledged.length;
+    await until('more was written', () => dead(run) || acknowledged.length > before + 20);
+    const { pid } = postgresOf(dataDir);
+    process.kill(pid, 'SIGKILL');
+    await until('another is there', () => dead(run) || ![pid, undefined].includes(serverOf(dataDir)));
+  }
+  const before = acknowledged.length;
+  await until('it works again', () => dead(run) || acknowledged.length > before + 20);
+  done = true;
+  await writers;
+  for (const location of acknowledged) assert.equal((await admin.get(location)).code, 200, location);
   await assertRefused(dataDir);
   assert.equal(await run.stop(), 0, run.stderr);
   await assertStopped(dataDir);
@@ -112,6 +129,15 @@ test('PostgreSQL is gone when the service is stopped: it stops all the same', as
   assert.deepEqual(processesIn(dataDir), []);
   await assertRecovers(dataDir);
 });
+
+const dead = (run: Run) => run.child.exitCode !== null;
+
+/** Its number, once it is ready. */
+function serverOf(dataDir: string): number | undefined {
+  const file = path.join(dataDir, 'postgres/postmaster.pid');
+  const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : [];
+  return lines[7]?.trim() === 'ready' ? Number(lines[0]) : undefined;
+}
 
 async function assertRefused(dataDir: string): Promise<void> {
   const second = start(dataDir);
