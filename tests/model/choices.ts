@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import type { CallerName, State, Tenant } from './state.ts';
+
+/** Chances, and who and what a request by chance is about. All shrink to what comes first. */
+
+export const weighted = <T>(...choices: [weight: number, choice: T][]): fc.Arbitrary<T> =>
+  fc.oneof(
+    { withCrossShrink: true },
+    ...choices.map(([weight, choice]) => ({ weight, arbitrary: fc.constant(choice) })),
+  );
+
+export const sometimes = <T>(inHundred: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof(
+    { withCrossShrink: true },
+    { weight: 100 - inHundred, arbitrary: fc.constant(undefined) },
+    { weight: inHundred, arbitrary },
+  );
+
+/** An object with some of these fields. */
+export const partly = <V>(fields: Record<string, fc.Arbitrary<V>>): fc.Arbitrary<Record<string, V>> =>
+  fc.record(fields, { requiredKeys: [] }) as fc.Arbitrary<Record<string, V>>;
+
+const callers = (...first: [number, CallerName][]) =>
+  weighted<CallerName>(
+    ...first,
+    [8, 'member'],
+    [12, 'child'],
+    [6, 'sibling'],
+    [10, 'guest'],
+    [2, 'nobody'],
+    [1, 'forger'],
+  );
+export const someCaller = callers([40, 'boss'], [16, 'above']);
+/** Who has tenants below his own. */
+export const someManager = callers([40, 'above'], [30, 'boss']);
+
+/**
+ * Which record is meant: one that lives in the tenant, one of those with nothing below, a deleted one, another
+ * tenant's, none at all, or the caller's own.
+ */
+type From = 'live' | 'leaf' | 'deleted' | 'foreign' | 'absent' | 'own';
+export interface Choice {
+  from: From;
+  n: number;
+}
+const choiceOf = (...weights: [number, From][]) => fc.record({ from: weighted(...weights), n: fc.nat(11) });
+export const someDept = choiceOf([14, 'live'], [4, 'leaf'], [2, 'deleted'], [1, 'foreign'], [1, 'absent']);
+export const someUser = choiceOf([14, 'live'], [2, 'deleted'], [1, 'foreign'], [1, 'absent'], [1, 'own']);
+export const someTenant = choiceOf(
+  [12, 'live'],
+  [3, 'leaf'],
+  [2, 'deleted'],
+  [2, 'foreign'],
+  [1, 'absent'],
+  [3, 'own'],
+);
+
+const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length];
+const absent = (n: number) => pick(['9007199254740991', '1', '0'], n) as string;
+
+/** Whose tenant a request is about: the caller's, or that of `boss` for those who have none. */
+export const homeOf = (state: State, caller: CallerName) =>
+  (state.callers[caller] ?? state.callers.boss)?.tenantId as string;
+
+export function deptOf(state: State, home: string, { from, n }: Choice): string {
+  const live = state.deptsOf(home);
+  const found = {
+    live,
+    own: live,
+    leaf: live.filter((dept) => state.childrenOf(dept).length + state.membersOf(dept).length === 0),
+    deleted: state.depts.filter((dept) => dept.deleted && dept.tenantId === home),
+    foreign: state.depts.filter((dept) => !dept.deleted && dept.tenantId !== home),
+    absent: [],
+  }[from];
+  return String(pick(found, n)?.deptId ?? absent(n));
+}
+
+export function userOf(state: State, home: string, { from, n }: Choice, caller: CallerName): string {
+  const live = state.usersOf(home);
+  const found = {
+    live,
+    leaf: live,
+    own: state.users.filter((user) => user.userId === state.callers[caller]?.userId),
+    deleted: state.users.filter((user) => user.deleted && user.tenantId === home),
+    foreign: state.users.filter((user) => !user.deleted && user.tenantId !== home),
+    absent: [],
+  }[from];
+  return String(pick(found, n)?.userId ?? absent(n));
+}
+
+export function tenantOf(state: State, home: string, { from, n }: Choice): Pick<Tenant, 'id' | 'tenantId'> {
+  const live = state.tenants.filter(({ deleted }) => !deleted);
+  const below = live.filter(({ tenantId }) => tenantId !== home && state.isBelow(tenantId, home));
+  const own = live.filter(({ tenantId }) => tenantId === home);
+  const found = {
+    live: below.length > 0 ? below : own,
+    leaf: below.filter(({ tenantId }) => !live.some(({ tenantParent }) => tenantParent === tenantId)),
+    own,
+    deleted: state.tenants.filter(({ deleted }) => deleted),
+    foreign: live.filter(({ tenantId }) => !state.isBelow(tenantId, home)),
+    absent: [],
+  }[from];
+  return pick(found, n) ?? { id: absent(n), tenantId: pick(['999999999', '123456789012'], n) as string };
+}
+
+export const someKey = sometimes(20, fc.constantFrom('k1', 'k2', 'k3'));
+
+type Match = 'newest' | 'oldest' | 'other' | 'any' | 'listed' | undefined;
+export const someMatch = weighted<Match>(
+  [30, undefined],
+  [12, 'newest'],
+  [5, 'oldest'],
+  [1, 'other'],
+  [1, 'any'],
+  [1, 'listed'],
+);
+/** An If-Match out of the tags that were told for a record; none, when none was told yet. */
+export function ifMatchOf(state: State, path: string, match: Match): string | undefined {
+  if (match === undefined) return undefined;
+  if (match === 'any') return '*';
+  if (match === 'other') return '"other"';
+  const tags = state.tagsOf(path);
+  const tag = match === 'oldest' ? tags[0] : tags.at(-1);
+  return match === 'listed' ? `"other", ${tag}` : tag;
+}

@@ -1,0 +1,318 @@
+import fc from 'fast-check';
+import { PASSWORD } from '../harness.ts';
+import { deptFields, IMPOSSIBLE, period, someSpoil, spoiled, tenantFields, userFields, userNames } from './bodies.ts';
+import {
+  type Choice,
+  deptOf,
+  homeOf,
+  ifMatchOf,
+  partly,
+  someCaller,
+  someDept,
+  someKey,
+  someManager,
+  someMatch,
+  someTenant,
+  sometimes,
+  someUser,
+  tenantOf,
+  userOf,
+  weighted,
+} from './choices.ts';
+import type { CallerName, Request, Session, State, User } from './state.ts';
+
+/** A request by chance. What it names is chosen from what the model knows when its turn comes. */
+export type Command = (state: State, earlier: readonly Request[]) => Request;
+
+const command = <T>(
+  choices: { [K in keyof T]: fc.Arbitrary<T[K]> },
+  make: (chosen: T, ...now: Parameters<Command>) => Request,
+): fc.Arbitrary<Command> =>
+  fc.record<T>(choices).map(
+    (chosen) =>
+      (...now) =>
+        make(chosen as T, ...now),
+  );
+
+const DEPT = '/system/dept-api';
+const USER = '/system/user-api';
+const TENANT = '/system/tenant-api';
+
+type Kind = typeof DEPT | typeof USER | typeof TENANT;
+
+const shared = { caller: someCaller, key: someKey, match: someMatch };
+const OTHER_PASSWORD = 'another horse';
+/** Which tenant an administrator acts in, when he says so. */
+const elsewhere = sometimes(35, someTenant);
+const codeOf = (state: State, home: string, choice: Choice | undefined) =>
+  choice && tenantOf(state, home, choice).tenantId;
+const queryOf = (code: string | undefined): Record<string, string> => (code ? { tenantId: code } : {});
+
+const writeDept = command(
+  {
+    ...shared,
+    fields: deptFields,
+    parent: sometimes(70, fc.record({ top: weighted([5, false], [1, true]), text: fc.boolean(), choice: someDept })),
+    to: someDept,
+    foreign: sometimes(4, someTenant),
+    spoil: someSpoil('dept'),
+    update: fc.boolean(),
+  },
+  ({ caller, key, match, fields, parent, to, foreign, spoil, update }, state) => {
+    const home = homeOf(state, caller);
+    const id = deptOf(state, home, to);
+    const parentId = parent && (parent.top ? '0' : deptOf(state, home, parent.choice));
+    const body = {
+      ...(update ? { deptId: Number(id) } : {}),
+      ...fields,
+      ...(parentId ? { parentId: parent?.text ? parentId : Number(parentId) } : {}),
+      ...(foreign ? { tenantId: tenantOf(state, home, foreign).tenantId } : {}),
+    };
+    const request = { caller, path: DEPT, query: {}, body: spoiled(body, spoil), key };
+    return update
+      ? { ...request, method: 'PUT', ifMatch: ifMatchOf(state, `${DEPT}/${id}`, match) }
+      : { ...request, method: 'POST' };
+  },
+);
+
+const writeUser = command(
+  {
+    ...shared,
+    fields: userFields,
+    userName: userNames,
+    renames: weighted([3, false], [1, true]),
+    password: sometimes(10, fc.constant(OTHER_PASSWORD)),
+    main: sometimes(50, someDept),
+    further: fc.array(someDept, { maxLength: 2 }),
+    to: someUser,
+    elsewhere,
+    spoil: someSpoil('user'),
+    update: weighted([3, true], [2, false]),
+  },
+  ({ caller, key, match, to, spoil, update, fields, ...chosen }, state) => {
+    const code = codeOf(state, homeOf(state, caller), chosen.elsewhere);
+    const home = code ?? homeOf(state, caller);
+    const id = userOf(state, home, to, caller);
+    const { userName, renames, password, main, further } = chosen;
+    const body = {
+      ...(update ? { userId: Number(id) } : { password: PASSWORD }),
+      ...(code ? { tenantId: code } : {}),
+      ...(update && !renames ? {} : { userName }),
+      ...(password ? { password } : {}),
+      ...fields,
+      ...(main ? { deptId: Number(deptOf(state, home, main)) } : {}),
+      ...(further.length > 0 ? { deptIds: further.map((choice) => deptOf(state, home, choice)) } : {}),
+    };
+    const request = { caller, path: USER, query: {}, body: spoiled(body, spoil), key };
+    return update
+      ? { ...request, method: 'PUT', ifMatch: ifMatchOf(state, `${USER}/${id}`, match) }
+      : { ...request, method: 'POST' };
+  },
+);
+
+const writeTenant = command(
+  {
+    ...shared,
+    caller: someManager,
+    fields: tenantFields,
+    period,
+    first: sometimes(25, userNames),
+    parent: sometimes(50, someTenant),
+    to: someTenant,
+    spoil: someSpoil('tenant'),
+    update: weighted([2, true], [1, false]),
+  },
+  ({ caller, key, match, fields, period, first, parent, to, spoil, update }, state) => {
+    const home = homeOf(state, caller);
+    const { id } = tenantOf(state, home, to);
+    const tenantParent = codeOf(state, home, parent);
+    const body = {
+      ...(update ? { id } : {}),
+      ...(!update && first ? { username: first, password: PASSWORD } : {}),
+      ...(tenantParent ? { tenantParent } : {}),
+      ...fields,
+      ...period,
+    };
+    const request = { caller, path: TENANT, query: {}, body: spoiled(body, spoil) };
+    // Whether the refusal of an impossible period is kept under a key, the documents leave open.
+    const kept = { key: period === IMPOSSIBLE ? undefined : key };
+    return update
+      ? { ...request, ...kept, method: 'PUT', ifMatch: ifMatchOf(state, `${TENANT}/${id}`, match) }
+      : { ...request, ...kept, method: 'POST' };
+  },
+);
+
+/** An id, several, or what is none. */
+const ODD_IDS = ['abc', '1.5', '-1', '1,,2', '1'.repeat(20), '9223372036854775808', '9999999999999999999'];
+const oddId = sometimes(3, fc.constantFrom(...ODD_IDS));
+const tooMany = Array.from({ length: 501 }, (_, n) => n + 1).join(',');
+
+const read = command(
+  {
+    ...shared,
+    kind: weighted<Kind>([3, DEPT], [2, USER], [2, TENANT]),
+    dept: someDept,
+    user: someUser,
+    tenant: someTenant,
+    elsewhere,
+    odd: oddId,
+    includeDeleted: weighted([3, undefined], [2, 'true'], [1, 'false']),
+  },
+  ({ caller, kind, dept, user, tenant, elsewhere, odd, includeDeleted }, state) => {
+    const home = homeOf(state, caller);
+    const get = (id: string, query: Record<string, string>): Request => ({
+      caller,
+      method: 'GET',
+      path: `${kind}/${odd ?? id}`,
+      query,
+    });
+    if (kind === DEPT) return get(deptOf(state, home, dept), includeDeleted ? { includeDeleted } : {});
+    if (kind === TENANT) return get(tenantOf(state, home, tenant).id, {});
+    const code = codeOf(state, home, elsewhere);
+    return get(userOf(state, code ?? home, user, caller), queryOf(code));
+  },
+);
+
+const remove = command(
+  {
+    ...shared,
+    kind: weighted<Kind>([4, DEPT], [3, USER], [2, TENANT]),
+    depts: fc.array(
+      fc.oneof(
+        someDept,
+        someDept.map(({ n }): Choice => ({ from: 'leaf', n })),
+      ),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    ),
+    users: fc.array(someUser, { minLength: 1, maxLength: 2 }),
+    single: weighted([2, true], [1, false]),
+    tenant: someTenant,
+    elsewhere,
+    odd: sometimes(3, fc.constantFrom(...ODD_IDS, tooMany)),
+  },
+  ({ caller, key, match, kind, depts, users, single, tenant, elsewhere, odd }, state) => {
+    const home = homeOf(state, caller);
+    const code = kind === USER ? codeOf(state, home, elsewhere) : undefined;
+    const ids = {
+      [DEPT]: () => depts.map((choice) => deptOf(state, home, choice)),
+      [USER]: () => users.map((choice) => userOf(state, code ?? home, choice, caller)),
+      [TENANT]: () => [tenantOf(state, home, tenant).id],
+    }[kind]();
+    const id = odd ?? ids.slice(0, single ? 1 : undefined).join(',');
+    const path = `${kind}/${id}`;
+    const ifMatch = ifMatchOf(state, path, match);
+    // Whether the refusal of If-Match with several ids is kept under a key, the documents leave open.
+    return { caller, method: 'DELETE', path, query: queryOf(code), ifMatch, key: ifMatch ? undefined : key };
+  },
+);
+
+const list = command(
+  {
+    caller: someCaller,
+    kind: weighted<Kind>([3, DEPT], [2, USER], [2, TENANT]),
+    filters: partly<string | undefined>({
+      status: sometimes(40, weighted([4, '0'], [4, '1'], [1, '2'], [1, ''])),
+      name: sometimes(40, fc.constantFrom('s', 'SALES', '%', '_', 'é', 'É', 'an', '')),
+      pageNum: sometimes(40, weighted([8, '1'], [3, '2'], [1, '0'], [1, ''])),
+      pageSize: sometimes(50, weighted([6, '2'], [2, '500'], [1, '501'], [1, 'x'])),
+    }),
+    dept: sometimes(35, someDept),
+    parent: sometimes(30, someTenant),
+    elsewhere,
+  },
+  ({ caller, kind, filters: { name, ...filters }, dept, parent, elsewhere }, state) => {
+    const home = homeOf(state, caller);
+    const code = kind === DEPT ? undefined : codeOf(state, home, elsewhere);
+    const query = {
+      ...filters,
+      tenantId: code,
+      [{ [DEPT]: 'deptName', [USER]: 'userName', [TENANT]: 'tenantName' }[kind]]: name,
+      ...(kind === DEPT && dept ? { parentId: deptOf(state, home, dept) } : {}),
+      ...(kind === USER && dept ? { deptId: deptOf(state, code ?? home, dept) } : {}),
+      ...(kind === TENANT ? { tenantParent: codeOf(state, home, parent) } : {}),
+    };
+    const set = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { caller, method: 'GET', path: `${kind}/list`, query: Object.fromEntries(set) };
+  },
+);
+
+/** Anybody the model knows, deleted users and users of deleted tenants included. */
+const logIn = command(
+  { n: fc.nat(30), upper: fc.boolean(), wrong: weighted([8, false], [1, true]) },
+  ({ n, upper, wrong }, { users }) => {
+    const { tenantId, userName, password } = users[n % users.length] as User;
+    const username = upper ? userName.toUpperCase() : userName;
+    const body = { tenantId, username, password: wrong ? 'wrong password' : password };
+    return { caller: 'nobody', method: 'POST', path: '/auth/login', query: {}, body };
+  },
+);
+
+const refresh = command({ n: fc.nat(10), used: weighted([4, false], [1, true]) }, ({ n, used }, { sessions }) => {
+  const session = sessions[n % sessions.length] as Session;
+  const body = { refresh_token: (used ? session.used[0] : undefined) ?? session.refresh };
+  return { caller: 'nobody', method: 'POST', path: '/auth/refresh', query: {}, body };
+});
+
+const changePassword = command(
+  { caller: someCaller, wrong: weighted([3, false], [1, true]) },
+  ({ caller, wrong }, state) => {
+    const session = state.callers[caller];
+    const oldPassword = wrong || !session ? 'wrong password' : state.holder(session).password;
+    const body = { oldPassword, newPassword: oldPassword === PASSWORD ? OTHER_PASSWORD : PASSWORD };
+    return { caller, method: 'PUT', path: '/auth/password', query: {}, body };
+  },
+);
+
+const logOut = command({ caller: someCaller, key: someKey }, ({ caller, key }) => ({
+  caller,
+  method: 'POST',
+  path: '/auth/logout',
+  query: {},
+  key,
+}));
+
+const me = command({ caller: someCaller }, ({ caller }) => ({ caller, method: 'GET', path: '/auth/me', query: {} }));
+
+/** What was sent before, word for word, key and If-Match included. */
+const again = command(
+  { n: fc.nat(7) },
+  ({ n }, _, earlier) => earlier.at(-1 - (n % earlier.length)) ?? ofAll('boss', DEPT),
+);
+
+const ofAll = (caller: CallerName, kind: Kind): Request => ({
+  caller,
+  method: 'GET',
+  path: `${kind}/list`,
+  query: { pageSize: '500' },
+});
+
+/** At the end of a sequence: everything that these may see. */
+export const lookAround: Command[] = [
+  () => ofAll('boss', DEPT),
+  () => ofAll('boss', USER),
+  () => ofAll('above', TENANT),
+  () => ofAll('child', DEPT),
+  () => ofAll('child', USER),
+  () => ofAll('sibling', DEPT),
+];
+
+export const sequence: fc.Arbitrary<Command[]> = fc.array(
+  fc.oneof(
+    { weight: 24, arbitrary: writeDept },
+    { weight: 14, arbitrary: writeUser },
+    { weight: 12, arbitrary: writeTenant },
+    { weight: 14, arbitrary: read },
+    { weight: 14, arbitrary: remove },
+    { weight: 10, arbitrary: list },
+    { weight: 7, arbitrary: again },
+    { weight: 2, arbitrary: logIn },
+    { weight: 2, arbitrary: me },
+    { weight: 1, arbitrary: refresh },
+    { weight: 1, arbitrary: logOut },
+    { weight: 1, arbitrary: changePassword },
+  ),
+  { minLength: 1, maxLength: 30, size: 'max' },
+);
