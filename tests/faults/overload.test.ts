@@ -97,16 +97,22 @@ test('writes beyond the bound are refused whole: what was acknowledged is there,
 });
 
 test('who is refused for the moment is told in his language and form, with the id of his request', async () => {
-  const crowd = callTogether({ base, request, connections: 800, ms: 2_000 });
   const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'quote-me' };
   let answer = await boss.get(address, { headers });
-  await until(async () => {
-    answer = await boss.get(address, { headers });
-    return answer.status === 503;
-  }, 'a refusal');
-  // Whoever watches the service is never refused.
-  assert.equal((await service.nobody.get('/health/ready')).status, 200);
-  assertAnswered(await crowd);
+  // On a busy machine a crowd may be gone before one's own request is through.
+  for (let round = 0; round < 6 && answer.status !== 503; round++) {
+    let over = false;
+    const crowd = callTogether({ base, request, connections: 800, ms: 3_000 }).finally(() => {
+      over = true;
+    });
+    while (!over && answer.status !== 503) {
+      const mine = await Promise.all(Array.from({ length: 40 }, () => boss.get(address, { headers })));
+      answer = mine.find(({ status }) => status === 503) ?? answer;
+    }
+    // Whoever watches the service is never refused.
+    assert.equal((await service.nobody.get('/health/ready')).status, 200);
+    assertAnswered(await crowd);
+  }
   assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8');
   assert.equal(answer.headers['content-language'], 'en');
   assert.equal(answer.headers['x-request-id'], 'quote-me');
