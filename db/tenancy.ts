@@ -3,11 +3,18 @@ import { begin, codeOf, type Tx } from './sql.ts';
 
 /**
  * A transaction that can see one tenant only. `enter` is sent together with the first statement of `work`, so it costs
- * no round trip of its own.
+ * no round trip of its own. `record` is what it changes, if that is one thing.
  */
-export function writeInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function writeInTenant<T>(
+  db: Database,
+  tenantId: string,
+  work: (tx: Tx) => Promise<T>,
+  record?: string,
+): Promise<T> {
   const asked = performance.now();
-  return inLane(tenantId, () => retried(() => transaction(db, 'read write', tenantId, work, asked)));
+  const write = () => retried(() => transaction(db, 'read write', tenantId, work, asked));
+  const inTenant = () => inLane(tenantId, WRITES_AT_ONCE, write);
+  return record === undefined ? inTenant() : inLane(`${tenantId} ${record}`, WRITES_OF_A_RECORD, inTenant);
 }
 
 /** The same for reading: one snapshot for all its statements, and no way to write. */
@@ -45,21 +52,23 @@ export const enterTenant = (tx: Tx, tenantId: string) =>
 
 /** Of the ten connections. Writes may wait for each other's locks, and one tenant's must not keep everybody waiting. */
 const WRITES_AT_ONCE = 5;
+/** Nor must those of one record, which go one after the other anyway, keep the whole tenant waiting. */
+const WRITES_OF_A_RECORD = 2;
 
 const lanes = new Map<string, { running: number; waiting: (() => void)[] }>();
 
-/** A tenant's writes, some at a time; the others wait, in their order. */
-async function inLane<T>(tenantId: string, write: () => Promise<T>): Promise<T> {
-  const lane = lanes.get(tenantId) ?? { running: 0, waiting: [] };
-  lanes.set(tenantId, lane);
-  if (lane.running < WRITES_AT_ONCE) lane.running++;
+/** Some at a time; the others wait, in their order. */
+async function inLane<T>(name: string, atOnce: number, write: () => Promise<T>): Promise<T> {
+  const lane = lanes.get(name) ?? { running: 0, waiting: [] };
+  lanes.set(name, lane);
+  if (lane.running < atOnce) lane.running++;
   else await new Promise<void>((resume) => lane.waiting.push(resume));
   try {
     return await write();
   } finally {
     const next = lane.waiting.shift();
     if (next) next();
-    else if (--lane.running === 0) lanes.delete(tenantId);
+    else if (--lane.running === 0) lanes.delete(name);
   }
 }
 

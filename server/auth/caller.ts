@@ -57,15 +57,22 @@ async function write<T>(
   work: Work<T>,
 ): Promise<T> {
   const { token } = request;
-  if (!repeatable) {
-    return writeInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
-  }
+  const inTenant = <R>(story: (tx: Tx) => Promise<R>) => writeInTenant(db, token.tenantId, story, recordOf(request));
+  if (!repeatable) return inTenant(async (tx) => work(tx, await nameCaller(tx, token, who)));
   // A refusal is kept as well, so it is thrown only after the transaction.
-  const outcome = await writeInTenant(db, token.tenantId, async (tx) => {
+  const outcome = await inTenant(async (tx) => {
     const caller = await nameCaller(tx, token, who);
     return once(tx, token, repeatable, (inner) => work(inner, caller));
   });
   return told(outcome, request);
+}
+
+/** The one thing that a request changes, if it names one: in its path, or in the body of an update. */
+function recordOf({ method, url, params, body }: FastifyRequest): string | undefined {
+  if (method === 'POST') return undefined;
+  const { userId, deptId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
+  const path = url.split('/', 3).join('/').split('?')[0];
+  return `${path} ${userId ?? deptId ?? id}`;
 }
 
 function told<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
