@@ -75,10 +75,10 @@ export const listTenants = async (
 export const lockTenantTree = (tx: Tx) => tx`select from tenant_tree for update`;
 
 /** Taken by whatever must not happen twice at once within a tenant: moves of departments, the count of accounts. */
-export const lockTenantRow = async (tx: Tx, tenantId: string) => {
+export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: string) => {
   const [row] = await tx<{ accountCount: number }[]>`
     select account_count as "accountCount" from tenants t
-    where t.tenant_id = ${tenantId} and t.del_flag = '0' for no key update`;
+    where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId} for no key update`;
   return row;
 };
 

@@ -17,10 +17,21 @@ export async function enterReach(tx: Tx, caller: Caller, tenantId: string | null
   return tenantId;
 }
 
+/**
+ * The same for writing: the tenant is locked as his own sees it, and only then entered. Were it entered first, a write
+ * could follow the move that took the tenant out of his reach.
+ */
+export async function lockReach(tx: Tx, caller: Caller, named: string | null | undefined) {
+  const tenantId = named ?? caller.tenantId;
+  const { accountCount } = await lockTenant(tx, caller.tenantId, tenantId);
+  if (tenantId !== caller.tenantId) await enterTenant(tx, tenantId);
+  return { tenantId, accountCount };
+}
+
 /** Locked until the transaction ends; tells the limit on accounts. Lock order: tenant, then ids ascending. */
-export async function lockTenant(tx: Tx, tenantId: string): Promise<{ accountCount: number }> {
-  const tenant = await lockTenantRow(tx, tenantId);
-  // Deleted since it was entered. Not 401: the caller's own token may be as good as ever.
+export async function lockTenant(tx: Tx, callerTenant: string, tenantId = callerTenant) {
+  const tenant = await lockTenantRow(tx, callerTenant, tenantId);
+  // Another's, or deleted a moment ago. Not 401: the caller's own token may be as good as ever.
   if (!tenant) throw refuse('OTHER_TENANT');
   return tenant;
 }

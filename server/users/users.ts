@@ -5,7 +5,7 @@ import { holdDepartments } from '../departments/departments.ts';
 import { idOf, pageOf, type Rows, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
-import { enterReach, lockTenant } from '../tenants/reach.ts';
+import { enterReach, lockReach, lockTenant } from '../tenants/reach.ts';
 import {
   countUsers,
   deleteMemberships,
@@ -30,8 +30,8 @@ import type { User, UserFilter, UserInput, UserUpdate } from './schema.ts';
 export const keyOf = (userName: string): string => userName.normalize('NFKC').toUpperCase().toLowerCase();
 
 export async function createUser(tx: Tx, caller: Caller, input: UserInput, passwordHash: string): Promise<number> {
-  const tenantId = await enterReach(tx, caller, input.tenantId);
-  await refuseBeyondLimit(tx, tenantId);
+  const { tenantId, accountCount } = await lockReach(tx, caller, input.tenantId);
+  await refuseBeyondLimit(tx, tenantId, accountCount);
   const depts = await holdUserDepartments(tx, tenantId, input);
   const userName = input.userName;
   const user = { tenantId, userName, userKey: keyOf(userName), passwordHash, by: caller.userName, ...fieldsOf(input) };
@@ -45,7 +45,8 @@ export async function createFirstAdministrator(
   tx: Tx,
   first: { tenantId: string; userName: string; passwordHash: string; by: string },
 ): Promise<void> {
-  await refuseBeyondLimit(tx, first.tenantId);
+  const { accountCount } = await lockTenant(tx, first.tenantId);
+  await refuseBeyondLimit(tx, first.tenantId, accountCount);
   await insertUser(tx, { ...first, userKey: keyOf(first.userName), ...fieldsOf({ roles: ['admin'] }) });
 }
 
@@ -75,10 +76,9 @@ export async function updateUser(
   passwordHash: string | undefined,
   ifMatch: IfMatch,
 ): Promise<void> {
-  const tenantId = await enterReach(tx, caller, input.tenantId);
-  const userId = idOf(input.userId);
   // Locked first: two administrators could each be demoted while the other is still there.
-  await lockTenant(tx, tenantId);
+  const { tenantId } = await lockReach(tx, caller, input.tenantId);
+  const userId = idOf(input.userId);
   const [user] = await lockUsers(tx, tenantId, [userId]);
   if (!user) throw refuse('USER_NOT_FOUND');
   if (ifMatch) refuseChanged(ifMatch, etagOf(await readRow(tx, tenantId, userId)));
@@ -101,9 +101,8 @@ export async function removeUsers(
   inTenant: string | undefined,
   ifMatch: IfMatch,
 ): Promise<void> {
-  const tenantId = await enterReach(tx, caller, inTenant);
+  const { tenantId } = await lockReach(tx, caller, inTenant);
   if (tenantId === caller.tenantId && userIds.includes(caller.userId)) throw refuse('OWN_USER');
-  await lockTenant(tx, tenantId);
   const users = await lockUsers(tx, tenantId, userIds);
   const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
   if (missing.length > 0) throw refuse('USER_NOT_FOUND', { userIds: shownIds(missing) });
@@ -141,8 +140,7 @@ export const setPassword = (tx: Tx, { tenantId, userId, userName }: Caller, pass
   updatePassword(tx, tenantId, userId, passwordHash, userName);
 
 /** Counted under the tenant's lock: of many who come at once, only as many as there is room for get in. */
-async function refuseBeyondLimit(tx: Tx, tenantId: string): Promise<void> {
-  const { accountCount } = await lockTenant(tx, tenantId);
+async function refuseBeyondLimit(tx: Tx, tenantId: string, accountCount: number): Promise<void> {
   if (accountCount === -1) return;
   if ((await countUsers(tx, tenantId, accountCount)) >= accountCount) throw refuse('ACCOUNT_LIMIT', { accountCount });
 }

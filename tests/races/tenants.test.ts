@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Answer, PASSWORD, startService } from '../harness.ts';
 import { chance, report, scale, seeds, Tally, together } from '../scale.ts';
+import { countWaiting, until } from '../waiting.ts';
 
 const service = await startService();
 const { root } = service;
@@ -110,4 +111,33 @@ test('the last two administrators demoted or deleted at once: one stays', async 
     assert.deepEqual(words.map(wordOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
   }
   report(t, { rounds, refusedEach: 1 });
+});
+
+test('a write in a tenant that is moved out of reach at the same moment comes too late', async () => {
+  const [above, elsewhere] = [await service.tenant(), await service.tenant()];
+  const below = await service.tenant({}, above);
+  const anna = await below.user({ userName: 'anna' });
+  const inside = { tenantId: below.tenantId };
+  const writes = await service.superuser.begin(async (tx) => {
+    // What a move does, held just before its end.
+    await tx`
+      update tenants set parent_id = ${elsewhere.tenantId}, path = array['000000', ${elsewhere.tenantId}, tenant_id]
+      where tenant_id = ${below.tenantId}`;
+    const writes = [
+      above.post('/system/user-api', { userName: 'spy', password: PASSWORD, roles: ['admin'], ...inside }),
+      above.put('/system/user-api', { userId: anna, nickName: 'changed', ...inside }),
+      above.delete(`/system/user-api/${anna}?tenantId=${below.tenantId}`),
+    ];
+    await until(async () => (await countWaiting(service.owner)) === 3, 'all three wait for the move');
+    return writes;
+  });
+  for (const answer of await Promise.all(writes)) assert.equal(wordOf(answer), 'OTHER_TENANT', answer.text);
+  const { rows } = (await below.get('/system/user-api/list')).data;
+  assert.deepEqual(
+    rows.map(({ userName, nickName }: { userName: string; nickName: string }) => [userName, nickName]),
+    [
+      ['boss', null],
+      ['anna', null],
+    ],
+  );
 });
