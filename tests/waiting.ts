@@ -8,10 +8,10 @@ export async function until(isSo: () => boolean | Promise<boolean>, what: string
   assert.fail(`It never came to this: ${what}`);
 }
 
-/** How many connections to this database stand before a lock that another holds. */
-export async function countWaiting(sql: Sql): Promise<number> {
+/** How many connections to this database stand before a lock that another holds; of one kind, if that is told. */
+export async function countWaiting(sql: Sql, kind?: 'transactionid' | 'relation'): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(distinct pid) from pg_locks join pg_stat_activity using (pid)
-    where datname = current_database() and not granted`;
+    where datname = current_database() and not granted and locktype = coalesce(${kind ?? null}, locktype)`;
   return row.count;
 }

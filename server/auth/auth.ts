@@ -7,10 +7,11 @@ import { refuse } from '../http/refusals.ts';
 import { readOwnTenant } from '../tenants/tenants.ts';
 import { findLogin, holdLogin, keyOf, type LoginRow, readOwnUser, setPassword } from '../users/users.ts';
 import { type Caller, refuseShutOut } from './caller.ts';
-import { type Attempt, admitGuess, type Guess, settle, settleGuess } from './guesses.ts';
+import { admitGuess, type Guess, settle, settleGuess } from './guesses.ts';
 import type { Keyring } from './keys.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import {
+  type Attempt,
   deleteExpiredSessions,
   deleteSession,
   insertSession,
@@ -32,9 +33,7 @@ export interface AuthParts {
 /** Wrong tenant, user and password answer alike and take alike long; only who knows the password learns more. */
 export async function logIn(parts: AuthParts, address: string, login: Login): Promise<Tokens> {
   const { db, config } = parts;
-  const { username, password } = login;
-  // Empty is what a transaction has that entered none: an account of no tenant is counted elsewhere.
-  const tenantId = login.tenantId || 'none';
+  const { tenantId, username, password } = login;
   const userKey = keyOf(username);
   const attempt: Attempt = { tenantId, userKey, address };
   const { guess, user } = await checkPassword(db, attempt, password, 'LOGIN_FAILED', { key: userKey });

@@ -2,17 +2,19 @@ import net from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
-import { writeInTenant } from '../../db/tenancy.ts';
+import { enterTenant, writeInTenant } from '../../db/tenancy.ts';
 import { refuse } from '../http/refusals.ts';
 import { standInLine } from './passwords.ts';
-import { type Outcome, reserveAddress, reserveAttempt, settleAddress, settleAttempt } from './queries.ts';
-
-/** An account as somebody tries to log in to it, existing or not, and from where. */
-export interface Attempt {
-  tenantId: string;
-  userKey: string;
-  address: string;
-}
+import {
+  type Attempt,
+  forgetFailures,
+  type Outcome,
+  readStanding,
+  reserveAddress,
+  reserveAttempt,
+  settleAddress,
+  settleAttempt,
+} from './queries.ts';
 
 /** 5 failures in a row from one address close the account to that address for 10 minutes. */
 const here = { free: 5, seconds: 600, growing: false, forgottenAfter: 86_400 };
@@ -45,8 +47,9 @@ export async function admitGuess<T>(
     const leave = standInLine();
     try {
       return await writeInTenant(db, attempt.tenantId, async (tx) => {
-        const { trusted } = await reserve(tx, attempt);
-        return { guess: { attempt, trusted }, found: await look(tx), leave };
+        const counted = await countedAs(tx, attempt);
+        const { trusted } = await reserve(tx, counted);
+        return { guess: { attempt: counted, trusted }, found: await look(tx), leave };
       });
     } catch (error) {
       // Who waits does not stand in the way of others.
@@ -57,6 +60,14 @@ export async function admitGuess<T>(
     }
   }
 }
+
+/** Accounts of no tenant are counted in one place, or their failures would lie where nobody ever comes to forget them. */
+async function countedAs(tx: Tx, attempt: Attempt): Promise<Attempt> {
+  if ((await readStanding(tx, attempt.tenantId)) !== 'unknown') return attempt;
+  await enterTenant(tx, NO_TENANT);
+  return { ...attempt, tenantId: NO_TENANT, userKey: `${attempt.tenantId} ${attempt.userKey}` };
+}
+const NO_TENANT = 'none';
 
 class Undecided extends Error {}
 
@@ -80,6 +91,7 @@ export async function settleGuess(tx: Tx, { attempt, trusted }: Guess, outcome: 
   await settleAddress(tx, attempt.address, outcome);
   await settleAttempt(tx, attempt, outcome, here);
   if (!trusted) await settleAttempt(tx, { ...attempt, address: '' }, outcome, everywhere);
+  if (outcome === 'failed') await forgetFailures(tx, attempt.tenantId);
 }
 
 /** On its own, when nothing else is to be written. */

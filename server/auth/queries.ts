@@ -63,7 +63,8 @@ export const deleteSessionsOf = (tx: Tx, tenantId: string, userIds: string[], ex
 export const deleteExpiredSessions = (tx: Tx, tenantId: string, userId: string) => tx`
   delete from sessions where tenant_id = ${tenantId} and user_id = ${long(userId)} and expires <= now()`;
 
-interface At {
+/** An account as somebody tries to log in to it, existing or not, and from where. */
+export interface Attempt {
   tenantId: string;
   userKey: string;
   address: string;
@@ -79,7 +80,7 @@ export interface Counted {
 }
 
 /** Counts an attempt as under way, at one address or (`''`) over all. Rolled back when it is not let through. */
-export const reserveAttempt = async (tx: Tx, at: At, forgottenAfter: number): Promise<Counted> => {
+export const reserveAttempt = async (tx: Tx, at: Attempt, forgottenAfter: number): Promise<Counted> => {
   const [row] = await tx<[Counted]>`
     insert into login_failures as f (tenant_id, user_key, address, pending, pending_until)
     values (${at.tenantId}, ${at.userKey}, ${at.address}, 1, now() + interval '30 seconds')
@@ -109,7 +110,7 @@ export const reserveAddress = async (tx: Tx, address: string, windowSeconds: num
 /** Ends an attempt. A failure counts, and closes the account there after `free` of them in a row. */
 export const settleAttempt = (
   tx: Tx,
-  at: At,
+  at: Attempt,
   outcome: Outcome,
   rule: { free: number; seconds: number; growing: boolean },
 ) => {
@@ -141,6 +142,19 @@ export type Outcome = 'failed' | 'passed' | 'dropped';
 export const settleAddress = (tx: Tx, address: string, outcome: Outcome) => tx`
   update login_addresses set pending = greatest(pending - 1, 0), failures = failures + ${outcome === 'failed' ? 1 : 0}
   where address = ${address}`;
+
+/** Those that count no more, a few at a time, by whoever fails next: the tables stay as large as a day's failures. */
+export const forgetFailures = async (tx: Tx, tenantId: string) => {
+  await tx`
+    delete from login_failures where (tenant_id, user_key, address) in (
+      select tenant_id, user_key, address from login_failures
+      where tenant_id = ${tenantId} and not trusted and seen < now() - interval '1 day' and pending_until < now()
+      order by seen limit 20 for update skip locked)`;
+  await tx`
+    delete from login_addresses where address in (
+      select address from login_addresses where since < now() - interval '1 day' and pending_until < now()
+      order by since limit 20 for update skip locked)`;
+};
 
 /**
  * Newest first, with their age in seconds, and the time in milliseconds. A token lives a day at most: a key that was followed by another two days ago

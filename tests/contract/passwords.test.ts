@@ -90,26 +90,40 @@ test('who guesses the old password with a stolen token is locked out like at log
   assert.equal((await change(boss, PASSWORD)).code, 200);
 });
 
-test('a login under way with the old password does not outlive the change of the password', async () => {
+test('a login under way with the old password fails once the password is changed', async () => {
   const boss = await service.tenant();
   const member = await service.member(boss);
   const { userName } = (await member.get('/auth/me')).data.user;
-  let changed = false;
-  const { login, change } = await service.superuser.begin(async (tx) => {
-    // Holds the login where it has compared the password and is about to open a session.
-    await tx`select from banyan.login_failures where tenant_id = ${boss.tenantId} for update`;
+  const login = await service.superuser.begin(async (tx) => {
+    // What a change does, held just before its end: the login compares with the old hash, and then waits for this.
+    await tx`
+      update banyan.users set password_hash = 'another'
+      where tenant_id = ${boss.tenantId} and user_id = ${Number(member.id)}`;
     const login = logIn(boss, userName, PASSWORD);
-    await until(async () => (await countWaiting(service.owner)) === 1, 'the login waits');
-    const change = boss.put('/system/user-api', { userId: member.id, password: NEW }).finally(() => {
-      changed = true;
-    });
-    // Either it gets past the login, or it waits for it.
-    await until(async () => changed || (await countWaiting(service.owner)) === 2, 'the change is made or waits');
+    await until(async () => (await countWaiting(service.owner)) === 1, 'the login waits for the change');
+    return { login };
+  });
+  assert.equal(reasonOf(await login.login), '401 LOGIN_FAILED', 'the old password opened a session');
+});
+
+test('a login that is just before opening its session holds up a change of the password, which then ends it', async () => {
+  const boss = await service.tenant();
+  const member = await service.member(boss);
+  const { userName } = (await member.get('/auth/me')).data.user;
+  const { login, change } = await service.superuser.begin(async (tx) => {
+    await tx`lock table banyan.sessions in share mode`;
+    const login = logIn(boss, userName, PASSWORD);
+    await until(async () => (await countWaiting(service.owner)) === 1, 'the login waits to open its session');
+    const change = boss.put('/system/user-api', { userId: member.id, password: NEW });
+    // Not for the table, as it would if it had got past the login.
+    await until(
+      async () => (await countWaiting(service.owner, 'transactionid')) === 1,
+      'the change waits for the login',
+    );
     return { login, change };
   });
   assert.equal((await change).code, 200);
-  const answer = await login;
-  const headers = { authorization: `Bearer ${answer.data.access_token}` };
-  const after = answer.code === 200 ? await service.nobody.get('/auth/me', { headers }) : answer;
-  assert.equal(after.status, 401, 'the old password opened a session that lives on');
+  const { data } = await login;
+  const headers = { authorization: `Bearer ${data.access_token}` };
+  assert.equal(reasonOf(await service.nobody.get('/auth/me', { headers })), '401 SESSION_ENDED');
 });
