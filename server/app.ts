@@ -15,6 +15,7 @@ import { readBearer, type Token } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { answerBroken, brokenBy } from './http/broken.ts';
+import { openTo } from './http/cors.ts';
 import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
 import { describeInterface } from './http/openapi.ts';
@@ -66,8 +67,10 @@ export async function buildApp(parts: Parts): Promise<App> {
   const allowedAt = watchRoutes(app);
   load.keepDeadline(app);
   load.count(app);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers(everyAnswer(request.id));
+  app.addHook('onRequest', async (request, reply) => void reply.headers(everyAnswer(request.id)));
+  // Before anything is refused: a page may read a refusal too.
+  await openTo(app, config.corsOrigins);
+  app.addHook('onRequest', async (request) => {
     const { headers, httpVersion } = request.raw;
     if (!headers.host && httpVersion === '1.1') throw refuse('BAD_REQUEST', { cause: 'Host' });
     if (headers.expect && !/^100-continue$/i.test(headers.expect)) throw refuse('BAD_REQUEST', { cause: 'Expect' });

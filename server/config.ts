@@ -30,6 +30,10 @@ export const settings = {
     default: '',
     meaning: 'Addresses of proxies whose X-Forwarded-For is believed, separated by commas',
   },
+  BANYAN_CORS_ORIGINS: {
+    default: '',
+    meaning: 'Other sites whose pages may call from a browser, separated by commas: https://app.example.com',
+  },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
 
@@ -93,6 +97,10 @@ export function readConfig(environment: Environment) {
     trustProxy: check('BANYAN_TRUST_PROXY', 'must be addresses or networks, such as 10.0.0.1, 10.0.0.0/8', (text) =>
       text === '' || text.split(',').every((part) => isNetwork(part.trim())) ? text : undefined,
     ),
+    corsOrigins: check('BANYAN_CORS_ORIGINS', 'must be origins, such as https://app.example.com', (text) => {
+      const origins = text.split(',').flatMap((part) => part.trim() || []);
+      return origins.every(isOrigin) ? origins : undefined;
+    }),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
   if (faults.length > 0) throw new StartRefused(`Settings that can't be used:\n  ${faults.join('\n  ')}`);
@@ -101,12 +109,17 @@ export function readConfig(environment: Environment) {
 
 function isDatabaseUrl(text: string): boolean {
   try {
-    const { protocol, host, username, password } = new URL(text);
+    const { protocol, host, username, password, searchParams } = new URL(text);
     for (const part of [host, username, password]) decodeURIComponent(part);
-    return /^postgres(ql)?:$/.test(protocol) && host !== '';
+    return /^postgres(ql)?:$/.test(protocol) && Boolean(host || searchParams.get('host'));
   } catch {
     return false;
   }
+}
+
+/** As browsers send it: no path, no slash at its end, no port that goes without saying. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** As Fastify takes it: an address, with or without the bits of its network, or one of three names. */

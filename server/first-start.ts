@@ -16,7 +16,7 @@ export interface FirstAdministrator {
 export async function makeFirstAdministrator(db: Database, config: Config): Promise<FirstAdministrator | undefined> {
   const [there] = await writeInTenant(db, ROOT, (tx) => tx`select from tenants where tenant_id = ${ROOT}`);
   if (there) return undefined;
-  const generatedPassword = config.adminPassword ? undefined : randomBytes(12).toString('base64url');
+  const generatedPassword = config.adminPassword ? undefined : randomBytes(16).toString('base64url');
   const passwordHash = await hashPassword(config.adminPassword || (generatedPassword as string));
   const userName = config.adminUsername;
   const made = await writeInTenant(db, ROOT, async (tx) => {

@@ -121,6 +121,14 @@ const expected: Record<Setting, Expectation> = {
     valid: ['10.0.0.1', '10.0.0.0/8', '10.0.0.1, fd00::/8', 'loopback'].map((text) => [text, text]),
     invalid: ['nginx', '10.0.0.1;10.0.0.2', '10.0.0.0/99', 'true', '*', '10.0.0.1,,10.0.0.2'],
   },
+  BANYAN_CORS_ORIGINS: {
+    unset: ['corsOrigins', []],
+    valid: [
+      ['https://app.example.com', ['https://app.example.com']],
+      ['http://localhost:5173, https://a.example', ['http://localhost:5173', 'https://a.example']],
+    ],
+    invalid: ['*', 'app.example.com', 'https://app.example.com/', 'https://a.example:443', 'null', 'file:///a', 'a b'],
+  },
   BANYAN_LOG_LEVEL: {
     unset: ['logLevel', 'info'],
     valid: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((text) => [text, text]),

@@ -128,3 +128,36 @@ test('a form of another site, which a browser sends without asking, writes nothi
     assert.deepEqual([answer.status, answer.data.reason], [415, 'NOT_JSON'], type);
   }
 });
+
+test('pages of a configured origin may call and read all of an answer; those of any other still read nothing', async () => {
+  const ours = 'https://console.example';
+  const open = await startService({ BANYAN_CORS_ORIGINS: `http://localhost:5173, ${ours}` });
+  const askFirst = (from: string) =>
+    open.nobody.call('OPTIONS', '/system/dept-api', undefined, {
+      headers: {
+        origin: from,
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization,content-type,if-match,idempotency-key',
+      },
+    });
+  const asked = await askFirst(ours);
+  assert.equal(asked.status, 204);
+  assert.equal(asked.headers['access-control-allow-origin'], ours);
+  assert.match(String(asked.headers['access-control-allow-methods']), /PUT/);
+  assert.match(String(asked.headers['access-control-allow-headers']), /authorization.*if-match.*idempotency-key/);
+  const made = await open.root.post('/system/dept-api', {}, { headers: { origin: ours } });
+  const refused = await open.nobody.get('/system/dept-api/1', { headers: { origin: ours } });
+  const nowhere = await open.root.get('/nope', { headers: { origin: ours } });
+  assert.deepEqual([made.status, refused.status, nowhere.status], [200, 401, 404]);
+  for (const { headers } of [made, refused, nowhere]) {
+    assert.equal(headers['access-control-allow-origin'], ours);
+    assert.match(String(headers['access-control-expose-headers']), /ETag.*Location.*Retry-After/);
+    assert.match(String(headers.vary), /Origin/);
+    assert.equal(headers['access-control-allow-credentials'], undefined);
+  }
+  for (const from of [origin, 'null', `${ours}.evil.example`, 'http://console.example', `${ours}:8443`]) {
+    for (const { headers } of [await askFirst(from), await open.root.get('/auth/me', { headers: { origin: from } })]) {
+      assert.equal(headers['access-control-allow-origin'], undefined, from);
+    }
+  }
+});

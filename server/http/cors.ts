@@ -1,0 +1,13 @@
+import cors from '@fastify/cors';
+import type { App } from '../app.ts';
+
+/** Lets pages of these origins call the service from a browser. Of none unless configured: then nothing is registered. */
+export async function openTo(app: App, origins: string[]): Promise<void> {
+  if (origins.length === 0) return;
+  await app.register(cors, {
+    origin: origins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    exposedHeaders: ['Allow', 'ETag', 'Idempotent-Replayed', 'Location', 'Retry-After', 'X-Request-Id'],
+    maxAge: 600,
+  });
+}
