@@ -1,50 +1,57 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
 import { connectOwner } from '../../db/sql.ts';
 import { makeDatabase } from '../harness.ts';
-import { newFolder, start } from '../process.ts';
+import { newFolder, project, start } from '../process.ts';
 import { report } from '../scale.ts';
-import { until } from '../waiting.ts';
+import { countWaiting, until } from '../waiting.ts';
 
-test('a migration killed halfway: the next start completes it, and what was there is still there', async (t) => {
+test('each migration killed halfway: the next start completes it, and what was there is still there', async (t) => {
   const { databaseUrl, superuserUrl } = await makeDatabase();
   const superuser = connectOwner({ url: superuserUrl });
-  const first = start(newFolder(), { DATABASE_URL: databaseUrl });
-  const id = await (await first.admin()).dept({ deptName: 'from before' });
-  assert.equal(await first.stop(), 0, first.stderr);
-  const applied = () => superuser`select version, name, checksum from banyan.migrations order by version`;
-  const all = [...(await applied())];
-  const isThere = async () => {
-    const [row] = await superuser<[{ there: boolean }]>`
-      select to_regclass('banyan.idempotency_keys') is not null as there`;
-    return row.there;
-  };
-  // As the version before the second migration left it.
-  await superuser`drop table banyan.idempotency_keys`;
-  await superuser`delete from banyan.migrations where version > 1`;
+  const owner = connectOwner({ url: databaseUrl });
+  after(() => Promise.all([superuser.end(), owner.end()]));
+  const begin = () => start(newFolder(), { DATABASE_URL: databaseUrl });
+  const applied = async () =>
+    (await owner<{ name: string }[]>`select name from banyan.migrations order by 1`).map(nameOf);
+  const tables = async () =>
+    (
+      await owner<{ name: string }[]>`
+    select relname as name from pg_class where relnamespace = 'banyan'::regnamespace order by 1`
+    ).map(nameOf);
+  const files = fs.readdirSync(path.join(project, 'db/migrations')).sort();
 
-  // Its last step, the note that it ran, has to wait for us: by then the table is made, and not yet committed.
-  await superuser`begin`;
-  await superuser`lock table banyan.migrations in share mode`;
-  const run = start(newFolder(), { DATABASE_URL: databaseUrl });
-  const waits = async () => {
-    const [row] = await superuser<[{ count: number }]>`
-      select count(*) from pg_locks where not granted and relation = 'banyan.migrations'::regclass`;
-    return row.count > 0;
-  };
-  await until(waits, 'the migration waits');
-  await run.kill('SIGKILL');
-  await superuser`commit`;
-  assert.match(run.stderr, /Preparing tables: 0002_/);
+  // As the first start of all makes it, so that we can stand in its way.
+  await owner`create schema banyan`;
+  await owner`
+    create table banyan.migrations (
+      version int primary key, name text not null, checksum text not null, applied timestamptz not null default now())`;
+  for (const [index, file] of files.entries()) {
+    const before = index === 0 ? await tables() : [];
+    // Its last step, the note that it ran, has to wait for ours: by then all is made, and nothing committed.
+    await superuser`begin`;
+    await superuser`insert into banyan.migrations values (${index + 1}, 'in the way', '')`;
+    const run = begin();
+    await until(async () => (await countWaiting(owner)) > 0, `${file} waits`);
+    assert.match(run.stderr, new RegExp(`Preparing tables: ${file}`));
+    await run.kill('SIGKILL');
+    await superuser`rollback`;
+    await until(async () => (await countWaiting(owner)) === 0, 'the killed one is gone');
+    assert.deepEqual(await applied(), files.slice(0, index));
+    if (index === 0) assert.deepEqual(await tables(), before, 'nothing of it was kept');
+    if (index === 1) await superuser`insert into banyan.login_addresses (address) values ('from before')`;
+  }
 
-  const next = start(newFolder(), { DATABASE_URL: databaseUrl });
-  const admin = await next.admin();
-  assert.match(next.stderr, /Preparing tables: 0002_/, 'nothing of it had been kept');
-  assert.deepEqual([...(await applied())], all);
-  assert.ok(await isThere());
-  assert.equal((await admin.get(`/system/dept-api/${id}`)).data.deptName, 'from before');
+  const run = begin();
+  const admin = await run.admin();
+  assert.match(run.stderr, new RegExp(`Preparing tables: ${files.at(-1)}`));
+  assert.deepEqual(await applied(), files);
+  assert.equal((await superuser`select from banyan.login_addresses where address = 'from before'`).length, 1);
   await admin.dept();
-  report(t, { migrations: all.length });
-  assert.equal(await next.stop(), 0, next.stderr);
-  await superuser.end();
+  report(t, { migrations: files.length });
+  assert.equal(await run.stop(), 0, run.stderr);
 });
+
+const nameOf = ({ name }: { name: string }) => name;
