@@ -27,7 +27,7 @@ const server = await startEmbedded(folder, () => {});
 let status = 1;
 try {
   const env = { ...process.env, BANYAN_TEST_SERVER: JSON.stringify(server) };
-  const options = ['--enable-source-maps', '--test', '--test-reporter=spec', '--test-concurrency=3'];
+  const options = ['--enable-source-maps', '--test', '--test-reporter=spec', '--test-concurrency=4'];
   const tests = spawn(process.execPath, [...options, ...files], { stdio: 'inherit', env });
   // Ctrl-C ends the tests, and what follows here cleans up after them.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => tests.kill('SIGTERM'));
