@@ -160,7 +160,8 @@ async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, sto
   });
   const release = async () => {
     released = true;
-    await regaining;
+    // Bringing it back may take minutes, after a crash; then it goes on without us, and the next start finds it.
+    await Promise.race([regaining, setTimeout(3_000, undefined, { ref: false })]);
     // The lock goes last: whoever gets it finds no server that is about to stop. A server that isn't ours goes on.
     if (held) await server.stop();
     await owner.end({ timeout: 1 });

@@ -133,5 +133,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const ms = Math.round(reply.elapsedTime * 10) / 10;
   // The path alone: a query may hold names.
   const path = request.url.split('?')[0];
-  request.log.info({ method: request.method, path, status: reply.statusCode, ms }, 'answered');
+  const { method, ip: from, token } = request;
+  const who = token && { tenantId: token.tenantId, userId: token.userId };
+  request.log.info({ method, path, status: reply.statusCode, ms, from, ...who }, 'answered');
 }

@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../db/connect.ts';
 import { codeOf, isLost } from '../db/sql.ts';
@@ -9,6 +7,7 @@ import { type App, buildApp } from './app.ts';
 import { prepareHashing } from './auth/passwords.ts';
 import { type Config, readConfig, readEnvironment } from './config.ts';
 import { type FirstAdministrator, makeFirstAdministrator } from './first-start.ts';
+import { watchConnections } from './http/closing.ts';
 import { version } from './version.ts';
 
 /** Words for people go to standard error; standard output carries the JSON log alone. */
@@ -26,11 +25,11 @@ async function main(): Promise<void> {
     // At once: whatever goes wrong from here on, he is made, and his password is told only now.
     if (first) say(introduction(first));
     const app = await buildApp({ db, config });
-    const closeUnused = watchConnections(app.server);
+    const closeConnections = watchConnections(app.server);
     await app.listen({ port: config.port, host: config.host });
     say(greeting(config, addressOf(app, config), first));
     if (!stop.aborted) await once(stop, 'abort');
-    await Promise.race([Promise.all([app.close(), closeUnused()]), setTimeout(LAST_ANSWERS_MS)]);
+    await Promise.race([closeConnections().then(() => app.close()), setTimeout(LAST_ANSWERS_MS)]);
   } finally {
     await db.close();
   }
@@ -54,28 +53,6 @@ function stopOnSignal(): AbortSignal {
 
 /** Every answer comes within its deadline. What is still open then is a caller who doesn't finish his request. */
 const LAST_ANSWERS_MS = 9_000;
-
-/**
- * Closing a server waits for every connection that had no request yet, and browsers open such in advance. What is
- * returned closes connections until none is left, each as soon as no request is under way on it.
- */
-function watchConnections(server: Server): () => Promise<void> {
-  const requests = new Map<Socket, number>();
-  const count = (socket: Socket, by: number) => requests.set(socket, (requests.get(socket) ?? 0) + by);
-  server.on('connection', (socket) => {
-    count(socket, 0);
-    socket.on('close', () => requests.delete(socket));
-  });
-  server.on('request', ({ socket }, response) => {
-    count(socket, 1);
-    response.on('close', () => requests.has(socket) && count(socket, -1));
-  });
-  return async () => {
-    for (; requests.size > 0; await setTimeout(20)) {
-      for (const [socket, underWay] of requests) if (underWay === 0) socket.destroySoon();
-    }
-  };
-}
 
 function addressOf(app: App, { host }: Config): string {
   const address = app.server.address();

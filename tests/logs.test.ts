@@ -69,16 +69,19 @@ const lines = () =>
 
 const withId = (id: string, more: Record<string, string> = {}) => ({ headers: { 'x-request-id': id, ...more } });
 
-test('each request is one line: its id, method, path without the query, status and time', async () => {
+test('each request is one line: its id, method, path without the query, status, time, and who sent it from where', async () => {
   await nobody.get('/system/dept-api/list?deptName=somebody', withId('read-1'));
   const found = await linesOf('read-1');
   assert.equal(found.length, 1);
-  const { level, method, path, status, ms } = found[0];
-  assert.deepEqual(
-    { level, method, path, status },
-    { level: 30, method: 'GET', path: '/system/dept-api/list', status: 401 },
-  );
-  assert.equal(typeof ms, 'number');
+  const { time, pid, hostname, ms, ...line } = found[0];
+  const asked = { level: 30, method: 'GET', path: '/system/dept-api/list', from: '127.0.0.1', msg: 'answered' };
+  assert.deepEqual(line, { ...asked, status: 401, requestId: 'read-1' });
+  assert.deepEqual([typeof time, typeof ms], ['number', 'number']);
+  const admin = await logIn('admin', PASSWORD);
+  const { data } = await admin.get('/auth/me');
+  await admin.get('/system/dept-api/list', withId('read-2'));
+  const [{ tenantId, userId }] = await linesOf('read-2');
+  assert.deepEqual([tenantId, userId], ['000000', String(data.user.userId)]);
   assert.doesNotMatch(printed.stdout, /somebody/);
 });
 
