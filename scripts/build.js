@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = path.join(root, 'dist/.built');
-const sources = ['server', 'db', 'tests', 'tsconfig.json', 'package.json'];
+const sources = ['server', 'db', 'tests', 'bench', 'tsconfig.json', 'package.json'];
 
 /** @param {{ always?: boolean }} [options] */
 export function build({ always = false } = {}) {

@@ -11,7 +11,7 @@ import Fastify, {
 import type { Database } from '../db/connect.ts';
 import { makeKeyring } from './auth/keys.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
-import { readBearer, type Token } from './auth/tokens.ts';
+import { type Token, TokenReader } from './auth/tokens.ts';
 import type { Config } from './config.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { answerBroken, brokenBy } from './http/broken.ts';
@@ -95,6 +95,7 @@ export async function buildApp(parts: Parts): Promise<App> {
   await keys.signing();
   operationRoutes(app, parts);
   loginRoutes(app, { ...parts, keys });
+  const tokens = new TokenReader(keys);
   await app.register(async (scope) => {
     const guarded = scope as App;
     guarded.decorateRequest('token', null as unknown as Token);
@@ -102,8 +103,18 @@ export async function buildApp(parts: Parts): Promise<App> {
     guarded.addHook('onSend', async (request, reply) => {
       if (request.replayed) reply.header('idempotent-replayed', 'true');
     });
-    guarded.addHook('onRequest', async (request) => {
-      request.token = await readBearer(keys, request.headers.authorization);
+    guarded.addHook('onRequest', (request, _reply, done) => {
+      const { authorization } = request.headers;
+      const known = tokens.known(authorization);
+      if (known) {
+        request.token = known;
+        done();
+        return;
+      }
+      tokens.read(authorization).then((token) => {
+        request.token = token;
+        done();
+      }, done);
     });
     sessionRoutes(guarded, { ...parts, keys });
     departmentRoutes(guarded, parts);

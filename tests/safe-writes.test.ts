@@ -44,6 +44,12 @@ test('an update or delete with If-Match is refused with 412 when the record chan
     'without it the last writer wins',
   );
   assert.equal((await boss.delete(path, ifMatch(`"other", ${await etagAt(boss, path)}`))).code, 200);
+  const gone = await boss.delete(path, ifMatch('"any"'));
+  assert.deepEqual(
+    gone.data,
+    { reason: 'DEPT_NOT_FOUND', deptIds: [Number(deptId)] },
+    'as it is told without the header',
+  );
 });
 
 test('If-Match on tenants and users', async () => {

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
+import { gather } from '../../db/gather.ts';
 import type { Tx } from '../../db/sql.ts';
-import { readInTenant, writeInTenant } from '../../db/tenancy.ts';
+import { readInTenant, readInTenants, writeInTenant } from '../../db/tenancy.ts';
 import { refuse } from '../http/refusals.ts';
-import { type Outcome, once, type Repeatable, recall, repeatableOf } from './idempotency.ts';
-import { type CallerRow, readCaller, type Standing } from './queries.ts';
+import { once, type Repeatable, recall, repeatableOf, type WorkDone } from './idempotency.ts';
+import { type CallerRow, readCallers, type Standing } from './queries.ts';
 import type { Token } from './tokens.ts';
 
 /** Who is calling, as the database knows him at this moment. */
@@ -23,6 +24,56 @@ type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
  */
 export const readAs = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
   readInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
+
+/** For a small read that many ask for at the same moment: they go to the database together, each as his own caller. */
+export function readTogether<Ask, Answer>(
+  db: Database,
+  who: Who,
+  read: (tx: Tx, tenantId: string, asks: Ask[]) => Promise<Answer[]>,
+): (request: FastifyRequest, ask: Ask) => Promise<Answer> {
+  const together = gather<{ token: Token; ask: Ask }, Answer>(async (all) => {
+    const groups = groupBy(all, ({ ask: { token } }) => token.tenantId);
+    await readInTenants(db, groups.keys(), async (tx, tenantId) => {
+      const asked = groups.get(tenantId) ?? [];
+      const tokens = new Map(asked.map(({ ask: { token } }) => [token.sessionId, token]));
+      const asks = asked.map(({ ask }) => ask.ask);
+      const [rows, answers] = await Promise.all([
+        readCallers(tx, tenantId, [...tokens.values()]),
+        read(tx, tenantId, asks),
+      ]);
+      const refusals = new Map([...tokens].map(([id, token], n) => [id, whyNot(rows[n], token, who)]));
+      // Told now: the end of the transaction is nobody's to wait for.
+      for (const [n, { ask, resolve, reject }] of asked.entries()) {
+        const refusal = refusals.get(ask.token.sessionId);
+        if (refusal) reject(refusal);
+        else resolve(answers[n] as Answer);
+      }
+    });
+  }, TOGETHER);
+  return ({ token }, ask) => together({ token, ask });
+}
+
+/** While the answers of one round trip are read here, the database has the next; more would only make them smaller. */
+const TOGETHER = { underWay: 2, together: 256 };
+
+function groupBy<Item, Key>(items: Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+function whyNot(row: CallerRow | undefined, token: Token, who: Who): unknown {
+  try {
+    named(row, token, who);
+    return undefined;
+  } catch (refusal) {
+    return refusal;
+  }
+}
 
 /** The same for writing; done once, however often it is repeated with the same Idempotency-Key. */
 export const writeAs = async <T>(db: Database, request: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
@@ -75,15 +126,19 @@ function recordOf({ method, url, params, body }: FastifyRequest): string | undef
   return `${path} ${userId ?? deptId ?? id}`;
 }
 
-function told<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
+function told<T>(outcome: WorkDone<T> & { replayed: boolean }, request: FastifyRequest): T {
   request.replayed = outcome.replayed;
   if ('refusal' in outcome) throw outcome.refusal;
   return outcome.result;
 }
 
 async function nameCaller(tx: Tx, token: Token, who: Who): Promise<Caller> {
-  const [row] = await readCaller(tx, token);
-  if (!row) throw refuse('SESSION_ENDED');
+  const [row] = await readCallers(tx, token.tenantId, [token]);
+  return named(row, token, who);
+}
+
+function named(row: CallerRow | undefined, token: Token, who: Who): Caller {
+  if (!row || row.userName === null) throw refuse('SESSION_ENDED');
   refuseShutOut(row);
   if (!row.sessionLives) throw refuse('SESSION_ENDED');
   if (who === 'administrator' && !row.administrator) throw refuse('NOT_ALLOWED');

@@ -39,7 +39,7 @@ async function withoutPasswords(body: unknown, salt: Buffer): Promise<unknown> {
 }
 
 /** What an operation came to: kept with its key, told again when it is repeated. */
-export type Outcome<T> = { result: T } | { refusal: Refusal };
+export type WorkDone<T> = { result: T } | { refusal: Refusal };
 
 /**
  * Does the work once for a key: of two at the same moment the second waits for the first, then tells what it told. The
@@ -50,7 +50,7 @@ export async function once<T>(
   token: Token,
   repeatable: Repeatable,
   work: (tx: Tx) => Promise<T>,
-): Promise<Outcome<T> & { replayed: boolean }> {
+): Promise<WorkDone<T> & { replayed: boolean }> {
   if (!(await claimKey(tx, token, repeatable))) {
     const kept = await recall<T>(tx, token, repeatable);
     if (kept) return { ...kept, replayed: true };
@@ -60,11 +60,11 @@ export async function once<T>(
   // The work may have gone to a tenant below.
   await enterTenant(tx, token.tenantId);
   await keepAnswer(tx, token, repeatable.key, asKept(outcome));
-  return { ...(outcome as Outcome<T>), replayed: false };
+  return { ...(outcome as WorkDone<T>), replayed: false };
 }
 
 /** What was answered under this key, if anything was. */
-export async function recall<T>(tx: Tx, token: Token, repeatable: Repeatable): Promise<Outcome<T> | undefined> {
+export async function recall<T>(tx: Tx, token: Token, repeatable: Repeatable): Promise<WorkDone<T> | undefined> {
   const kept = await readKept(tx, token, repeatable.key);
   if (!kept) return undefined;
   if (!kept.fingerprint.equals(repeatable.fingerprint)) throw refuse('KEY_REUSED');

@@ -11,10 +11,12 @@ export interface SigningKey {
 export interface Keyring {
   /** The newest: it signs. */
   signing(): Promise<SigningKey>;
-  /** The time by the database's clock, which all nodes share: their own may be hours off, or set back. */
-  now(): Date;
+  /** Milliseconds since 1970 by the database's clock, which all nodes share: their own may be hours off, or set back. */
+  now(): number;
   /** The key of a token, whichever node made it, however recently. */
   find(keyId: string): Promise<SigningKey | undefined>;
+  /** Whether it was there when we last looked. */
+  holds(keyId: string): boolean;
 }
 
 const SIGNS_DAYS = 30;
@@ -54,7 +56,8 @@ export function makeKeyring(db: Database): Keyring {
   }
 
   return {
-    now: () => new Date(epoch + performance.now()),
+    now: () => epoch + performance.now(),
+    holds: (keyId) => keys.some((key) => key.keyId === keyId),
     async signing() {
       if (keys.length === 0 || performance.now() - looked > RENEW_CHECK_MS) await look();
       return keys[0] as SigningKey;

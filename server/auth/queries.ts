@@ -6,7 +6,8 @@ import type { Token } from './tokens.ts';
 export type Standing = 'in service' | 'disabled' | 'not started' | 'ended' | 'deleted' | 'unknown';
 
 export interface CallerRow {
-  userName: string;
+  /** null: there is no such user. */
+  userName: string | null;
   administrator: boolean;
   status: string;
   delFlag: string;
@@ -14,15 +15,18 @@ export interface CallerRow {
   sessionLives: boolean;
 }
 
-export const readCaller = (tx: Tx, { tenantId, userId, sessionId }: Token) => tx<CallerRow[]>`
-  select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag",
-    tenant_standing(u.tenant_id) as "tenantStanding",
+/** In the order of the tokens; all of one tenant. Where there is no such user, all of it is null. */
+export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<CallerRow[]>`
+  select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag", standing as "tenantStanding",
     exists (
       select from sessions s
-      where s.tenant_id = ${tenantId} and s.session_id = ${sessionId} and s.user_id = u.user_id and s.expires > now()
+      where s.tenant_id = ${tenantId} and s.session_id = a.session_id and s.user_id = u.user_id and s.expires > now()
     ) as "sessionLives"
-  from users u
-  where u.tenant_id = ${tenantId} and u.user_id = ${long(userId)}`;
+  from tenant_standing(${tenantId}) standing
+  cross join unnest(${tokens.map(({ userId }) => long(userId))}::bigint[], ${tokens.map(({ sessionId }) => sessionId)}::uuid[])
+    with ordinality a (user_id, session_id, n)
+  left join users u on u.tenant_id = ${tenantId} and u.user_id = a.user_id
+  order by a.n`;
 
 export const readStanding = async (tx: Tx, tenantId: string): Promise<Standing> => {
   const [row] = await tx<[{ standing: Standing }]>`select tenant_standing(${tenantId}) as standing`;

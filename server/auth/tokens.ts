@@ -23,18 +23,56 @@ export async function signAccessToken(keys: Keyring, token: Token, seconds: numb
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
     .setSubject(token.userId)
-    .setIssuedAt(now)
-    .setExpirationTime(new Date(now.getTime() + seconds * 1000))
+    .setIssuedAt(new Date(now))
+    .setExpirationTime(new Date(now + seconds * 1000))
     .sign(secret);
 }
 
-/** The token of an Authorization header, checked for algorithm, key, issuer, audience, type and time. */
-export async function readBearer(keys: Keyring, authorization: string | undefined): Promise<Token> {
+/**
+ * Reads the token of an Authorization header, checked for algorithm, key, issuer, audience, type and time. The same one
+ * comes again and again, and its signature stays as good as it was: it is checked once, its time and its key each time.
+ */
+export class TokenReader {
+  private readonly keys: Keyring;
+  private readonly verified = new Map<string, Verified>();
+
+  constructor(keys: Keyring) {
+    this.keys = keys;
+  }
+
+  /** Without waiting, if it was verified before and still holds. */
+  known(authorization: string | undefined): Token | undefined {
+    const found = authorization && this.verified.get(authorization);
+    if (!found) return undefined;
+    if (found.expires > this.keys.now() && this.keys.holds(found.keyId)) return found.token;
+    this.verified.delete(authorization);
+    return undefined;
+  }
+
+  async read(authorization: string | undefined): Promise<Token> {
+    const found = await verify(this.keys, authorization);
+    if (this.verified.size >= REMEMBERED) this.verified.clear();
+    this.verified.set(authorization as string, found);
+    return found.token;
+  }
+}
+
+/** Some megabytes at most. */
+const REMEMBERED = 10_000;
+
+interface Verified {
+  token: Token;
+  keyId: string;
+  /** Milliseconds since 1970. */
+  expires: number;
+}
+
+async function verify(keys: Keyring, authorization: string | undefined): Promise<Verified> {
   if (!authorization) throw refuse('NO_TOKEN');
   const jwt = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1];
   if (!jwt) throw refuse('INVALID_TOKEN');
   try {
-    const { payload } = await jwtVerify(
+    const { payload, protectedHeader } = await jwtVerify(
       jwt,
       async ({ kid }) => (await keys.find(String(kid)))?.secret ?? unknownKey(),
       {
@@ -43,12 +81,13 @@ export async function readBearer(keys: Keyring, authorization: string | undefine
         audience: AUDIENCE,
         typ: TYPE,
         requiredClaims: ['sub', 'exp', 'iat'],
-        currentDate: keys.now(),
+        currentDate: new Date(keys.now()),
       },
     );
     const token = { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };
-    if (!/^\d{6,18} \d{1,16} [\da-f-]{36}$/.test(Object.values(token).join(' '))) throw refuse('INVALID_TOKEN');
-    return token;
+    if (!/^\d{6,18} \d{1,16} [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(Object.values(token).join(' ')))
+      throw refuse('INVALID_TOKEN');
+    return { token, keyId: String(protectedHeader.kid), expires: Number(payload.exp) * 1000 };
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw refuse('TOKEN_EXPIRED');
     if (error instanceof errors.JOSEError) throw refuse('INVALID_TOKEN');

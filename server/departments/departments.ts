@@ -1,11 +1,13 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
 import { idOf, pageOf, type Rows, shownId, shownIds } from '../http/fields.ts';
-import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
+import { etagOf, type IfMatch, refuseChanged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { lockTenant } from '../tenants/reach.ts';
 import { departmentsWithUsers } from '../users/memberships.ts';
+import type { Paths } from './paths.ts';
 import {
+  countMove,
   type DeptFields,
   holdDepts,
   insertDept,
@@ -15,6 +17,7 @@ import {
   markDeleted,
   parentsAmong,
   readDept,
+  readDepts,
   updateDept,
 } from './queries.ts';
 import type { Dept, DeptFilter, DeptInput, DeptUpdate } from './schema.ts';
@@ -28,15 +31,31 @@ export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput)
   return insertDept(tx, caller.tenantId, caller.userName, { ...fieldsOf(input), parentId });
 }
 
-export async function readDepartment(
+export interface DeptAsk {
+  deptId: string;
+  includeDeleted: boolean;
+}
+
+/** Of one tenant, asked for at the same moment. Undefined where there is none. */
+export async function readDepartments(
   tx: Tx,
-  caller: Caller,
-  deptId: string,
-  includeDeleted: boolean,
-): Promise<Tagged<Dept>> {
-  const dept = await readDept(tx, caller.tenantId, deptId, includeDeleted);
-  if (!dept) throw refuse('DEPT_NOT_FOUND');
-  return { data: dept, etag: etagOf(dept) };
+  paths: Paths,
+  tenantId: string,
+  asked: readonly DeptAsk[],
+): Promise<(Dept | undefined)[]> {
+  const rows = await readDepts(tx, tenantId, [...new Set(asked.map(({ deptId }) => deptId))]);
+  const [{ treeVersion } = { treeVersion: 0 }] = rows;
+  const parents = rows.map(({ parentId }) => parentId).filter((parentId) => parentId !== 0);
+  const known = await paths.of(tx, tenantId, treeVersion, parents);
+  const found = new Map<string, Dept>();
+  for (const { treeVersion: _, ...dept } of rows) {
+    dept.ancestors = known.get(dept.parentId) ?? TOP;
+    found.set(String(dept.deptId), dept);
+  }
+  return asked.map(({ deptId, includeDeleted }) => {
+    const dept = found.get(deptId);
+    return dept?.delFlag === '0' || includeDeleted ? dept : undefined;
+  });
 }
 
 export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate, ifMatch: IfMatch): Promise<void> {
@@ -71,6 +90,7 @@ async function moveDepartment(
     if (parent.status !== '0') throw refuse('PARENT_DISABLED');
   }
   await updateDept(tx, tenantId, deptId, userName, fields, { move: true });
+  await countMove(tx, tenantId);
 }
 
 export async function removeDepartments(
@@ -79,10 +99,12 @@ export async function removeDepartments(
   deptIds: string[],
   ifMatch: IfMatch,
 ): Promise<void> {
-  for (const deptId of deptIds) await refuseChangedDept(tx, tenantId, deptId, ifMatch);
+  // `ancestors` is part of what was read, and somebody may move the branch.
+  if (ifMatch) await lockTenant(tx, tenantId);
   const found = await lockDepts(tx, tenantId, deptIds);
   const missing = deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
   if (missing.length > 0) throw refuse('DEPT_NOT_FOUND', { deptIds: shownIds(missing) });
+  if (ifMatch) for (const id of deptIds) refuseChanged(ifMatch, etagOf(await readDept(tx, tenantId, id, false)));
   // Looked for only now, in a later snapshot than the locks: a child or a user may have come while we waited for them.
   const parents = await parentsAmong(tx, tenantId, deptIds);
   if (parents.length > 0) throw refuse('DEPT_HAS_CHILDREN', { deptIds: shownIds(parents) });

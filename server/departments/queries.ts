@@ -1,4 +1,4 @@
-import { long, type Tx } from '../../db/sql.ts';
+import { type Fragment, long, type Tx } from '../../db/sql.ts';
 import type { Rows } from '../http/fields.ts';
 import type { Dept } from './schema.ts';
 
@@ -13,26 +13,41 @@ export interface DeptFields {
   status: '0' | '1';
 }
 
-/**
- * The columns of a read, for a row `d`. `ancestors` is walked from the parents, never stored, so it cannot be stale.
- * `limit 1` inside the walk leaves the planner no choice but the primary key, statistics or not.
- */
-const columns = (tx: Tx) => tx`
-  d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId",
+/** From `id` up to the top: as text, from the top down, separated by commas. */
+const walk = (tx: Tx, tenantId: Fragment, id: Fragment) => tx`
   (with recursive up (id, depth) as (
-    select d.parent_id, 1 where d.parent_id is not null
+    select ${id}, 1 where ${id} is not null
     union all
     select p.parent_id, up.depth + 1
     from up cross join lateral (
-      select parent_id from departments p where p.tenant_id = d.tenant_id and p.dept_id = up.id limit 1
+      -- limit 1 leaves the planner no choice but the primary key, statistics or not.
+      select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
     ) p
     where p.parent_id is not null
   )
-  select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up) as ancestors,
+  select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up)`;
+
+/** The columns of a read, for a row `d`. `ancestors` is walked from the parents, never stored, so it cannot be stale. */
+const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.parent_id`)) => tx`
+  d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId", ${ancestors} as ancestors,
   d.dept_name as "deptName", d.order_num as "orderNum", d.leader, d.phone, d.email, d.status,
   d.del_flag as "delFlag", d.tenant_id as "tenantId",
   d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
+
+/** Many at once, deleted ones too, with the version of the tree; `ancestors` is left to paths.ts. */
+export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(Dept & { treeVersion: number })[]>`
+  select ${columns(tx, tx`''`)}, t.tree_version as "treeVersion"
+  from departments d join tenants t on t.tenant_id = d.tenant_id
+  where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(long)}::bigint[])`;
+
+/** The paths of parents, each included. */
+export const walkPaths = (tx: Tx, tenantId: string, parentIds: number[]) => tx<{ parentId: number; path: string }[]>`
+  select m.id as "parentId", ${walk(tx, tx`${tenantId}`, tx`m.id`)} as path from unnest(${parentIds}::bigint[]) m (id)`;
+
+/** A move: the paths that were known are known no more. */
+export const countMove = (tx: Tx, tenantId: string) => tx`
+  update tenants set tree_version = tree_version + 1 where tenant_id = ${tenantId}`;
 
 export const readDept = async (tx: Tx, tenantId: string, deptId: string, includeDeleted: boolean) => {
   const [row] = await tx<Dept[]>`

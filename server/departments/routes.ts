@@ -1,24 +1,32 @@
 import Type from 'typebox';
 import type { App, Parts } from '../app.ts';
-import { readAs, writeAs } from '../auth/caller.ts';
+import { readAs, readTogether, writeAs } from '../auth/caller.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
-import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
+import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
+import { refuse } from '../http/refusals.ts';
 import { pathId, pathIds } from '../http/validation.ts';
 import {
   createDepartment,
+  type DeptAsk,
   listDepartments,
-  readDepartment,
+  readDepartments,
   removeDepartments,
   updateDepartment,
 } from './departments.ts';
+import { makePaths } from './paths.ts';
 import { Dept, DeptFilter, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
 
 const path = '/system/dept-api';
 const shared = { ...guarded, tags: ['Departments'] };
 
 export function departmentRoutes(app: App, { db }: Parts): void {
+  const paths = makePaths();
+  const read = readTogether(db, 'user', (tx, tenantId, asked: DeptAsk[]) =>
+    readDepartments(tx, paths, tenantId, asked),
+  );
+
   app.post(
     path,
     {
@@ -79,10 +87,9 @@ export function departmentRoutes(app: App, { db }: Parts): void {
     async (request, reply) => {
       const id = pathId(request.params.id);
       const { includeDeleted = false } = request.query;
-      return okTagged(
-        reply,
-        await readAs(db, request, 'user', (tx, caller) => readDepartment(tx, caller, id, includeDeleted)),
-      );
+      const dept = await read(request, { deptId: id, includeDeleted });
+      if (!dept) throw refuse('DEPT_NOT_FOUND');
+      return okTagged(reply, { data: dept, etag: etagOf(dept) });
     },
   );
 

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, Client, startService } from './harness.ts';
+import { chance, firstSeed, report, scale, together } from './scale.ts';
+
+/**
+ * Reads of departments go to the database together, and paths are kept as long as the tree has its version. Nobody may
+ * see either: each is answered as if he were alone, and after an acknowledged write every node shows it.
+ */
+
+const here = await startService();
+const there = await startService({ DATABASE_URL: here.databaseUrl });
+const at = (node: typeof here, client: Client) => new Client(node.base, client.token, '', client.tenantId);
+
+const dept = '/system/dept-api';
+const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? ''}`.trim();
+
+test('after an acknowledged move both nodes show the new paths, of all that is below too', async (t) => {
+  const boss = await here.tenant();
+  const nodes = [at(here, boss), at(there, boss)];
+  const { below, pick } = chance(firstSeed);
+  const parents = new Map<string, string>();
+  for (let n = 0; n < 40; n++) {
+    const parentId = n < 3 ? '0' : pick([...parents.keys()]);
+    parents.set(await boss.dept({ parentId }), parentId);
+  }
+  const pathOf = (id: string): string => {
+    const parent = parents.get(id) as string;
+    return parent === '0' ? '0' : `${pathOf(parent)},${parent}`;
+  };
+  const ids = [...parents.keys()];
+  let moved = 0;
+  for (let round = 0; round < scale(80, 2_000); round++) {
+    const [deptId, parentId] = [pick(ids), below(8) ? pick(ids) : '0'];
+    const answer = await pick(nodes).put(dept, { deptId, parentId });
+    const cycle = parentId === deptId || (parentId !== '0' && `${pathOf(parentId)},`.includes(`,${deptId},`));
+    assert.equal(reasonOf(answer), cycle ? '409 DEPT_CYCLE' : '200', answer.text);
+    if (!cycle) {
+      parents.set(deptId, parentId);
+      moved++;
+    }
+    const asked = Array.from({ length: 8 }, () => pick(ids));
+    const answers = await Promise.all(nodes.flatMap((node) => asked.map((id) => node.get(`${dept}/${id}`))));
+    for (const { data } of answers) {
+      assert.deepEqual(
+        [data.ancestors, String(data.parentId)],
+        [pathOf(String(data.deptId)), parents.get(String(data.deptId))],
+      );
+    }
+  }
+  report(t, { seed: firstSeed, moved });
+});
+
+test('reads while a branch is moved to and fro: each answer is the tree of one moment', async (t) => {
+  const boss = await here.tenant();
+  const nodes = [at(here, boss), at(there, boss)];
+  const homes = [await boss.dept(), await boss.dept({ parentId: await boss.dept() })];
+  const branch = await boss.dept({ parentId: homes[0] });
+  const leaf = await boss.dept({ parentId: await boss.dept({ parentId: branch }) });
+  const paths = new Set<string>();
+  const known = async () => {
+    const { data } = await boss.get(`${dept}/${leaf}`);
+    paths.add(data.ancestors);
+  };
+  await known();
+  await boss.put(dept, { deptId: branch, parentId: homes[1] });
+  await known();
+  let moving = true;
+  let reads = 0;
+  const readers = Array.from({ length: 16 }, async (_, n) => {
+    const node = nodes[n % 2] as Client;
+    while (moving) {
+      const [{ data: own }, { data: below }] = await Promise.all([
+        node.get(`${dept}/${branch}`),
+        node.get(`${dept}/${leaf}`),
+      ]);
+      assert.equal(own.ancestors.split(',').at(-1), String(own.parentId), 'its path ends with its parent');
+      assert.ok(paths.has(below.ancestors), below.ancestors);
+      reads += 2;
+    }
+  });
+  const moves = scale(60, 600);
+  for (let n = 0; n < moves; n++) {
+    assert.equal((await boss.put(dept, { deptId: branch, parentId: homes[n % 2] })).code, 200);
+  }
+  moving = false;
+  await Promise.all(readers);
+  report(t, { moves, reads });
+});
+
+test('hundreds who ask at the same moment get each his own answer, or his own refusal', async () => {
+  const tenants = await Promise.all([here.tenant(), here.tenant(), here.tenant()]);
+  const [first] = tenants;
+  const disabled = await here.member(first);
+  const loggedOut = await here.member(first);
+  const ids = await Promise.all(tenants.map((boss) => boss.dept({ deptName: boss.tenantId })));
+  const gone = await first.dept();
+  await first.delete(`${dept}/${gone}`);
+  await first.put('/system/user-api', { userId: disabled.id, status: '1' });
+  await loggedOut.post('/auth/logout');
+  const calls: [Client, string, string][] = [
+    ...tenants.flatMap((boss, n) =>
+      ids.map((id, m): [Client, string, string] => [boss, id, n === m ? `200 ${boss.tenantId}` : '404 DEPT_NOT_FOUND']),
+    ),
+    [first, gone, '404 DEPT_NOT_FOUND'],
+    [first, `${gone}?includeDeleted=true`, '200 '],
+    [first, '9007199254740993', '404 DEPT_NOT_FOUND'],
+    [disabled, ids[0] as string, '403 USER_DISABLED'],
+    [loggedOut, ids[0] as string, '401 SESSION_ENDED'],
+  ];
+  await together(20, 20, async () => {
+    await Promise.all(
+      calls.map(async ([client, id, expected]) => {
+        const { status, data } = await client.get(`${dept}/${id}`);
+        assert.equal(`${status} ${data?.reason ?? data.deptName}`, expected);
+      }),
+    );
+  });
+});
+
+test('the department that was just created, changed, disabled or deleted is shown so, at both nodes', async () => {
+  const boss = await here.tenant();
+  const nodes = [at(here, boss), at(there, boss)];
+  for (let round = 0; round < 20; round++) {
+    const deptId = await boss.dept({ deptName: 'new' });
+    const child = await boss.dept({ parentId: deptId });
+    for (const node of nodes) assert.equal((await node.get(`${dept}/${child}`)).data.ancestors, `0,${deptId}`);
+    await boss.put(dept, { deptId, deptName: 'changed', status: '1' });
+    for (const node of nodes) {
+      const { data } = await node.get(`${dept}/${deptId}`);
+      assert.deepEqual([data.deptName, data.status], ['changed', '1']);
+    }
+    await boss.delete(`${dept}/${child}`);
+    for (const node of nodes) assert.equal((await node.get(`${dept}/${child}`)).status, 404);
+  }
+});
