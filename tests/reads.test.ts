@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Database } from '../db/connect.ts';
+import type { Tx } from '../db/sql.ts';
 import { type Answer, Client, startService } from './harness.ts';
 import { chance, firstSeed, report, scale, together } from './scale.ts';
 
@@ -133,4 +135,36 @@ test('the department that was just created, changed, disabled or deleted is show
     await boss.delete(`${dept}/${child}`);
     for (const node of nodes) assert.equal((await node.get(`${dept}/${child}`)).status, 404);
   }
+});
+
+test('a move between the two statements of a read changes nothing for that read: it is of one snapshot', async () => {
+  let beforeWalk = async () => {};
+  /** Lets something happen between the statement that reads departments and the one that walks their paths. */
+  const held = (db: Database): Database => {
+    const begin = (mode: string, work: (tx: Tx) => Promise<unknown>) =>
+      db.sql.begin(mode, (tx) =>
+        work(
+          new Proxy(tx, {
+            apply(target, self, args) {
+              const query = Reflect.apply(target as never, self, args);
+              return String(args[0]).startsWith('\n  select m.id') ? beforeWalk().then(() => query) : query;
+            },
+          }),
+        ),
+      );
+    const sql = new Proxy(db.sql, { get: (target, name) => (name === 'begin' ? begin : Reflect.get(target, name)) });
+    return { ...db, sql };
+  };
+  const slow = await startService({}, { between: held });
+  const boss = await slow.tenant();
+  const [before, after] = [await boss.dept(), await boss.dept()];
+  const branch = await boss.dept({ parentId: before });
+  const leaf = await boss.dept({ parentId: branch });
+  let moved = 0;
+  beforeWalk = async () => {
+    if (++moved === 1) assert.equal((await boss.put(dept, { deptId: branch, parentId: after })).code, 200);
+  };
+  assert.equal((await boss.get(`${dept}/${leaf}`)).data.ancestors, `0,${before},${branch}`);
+  assert.equal((await boss.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${branch}`);
+  assert.equal(moved, 2, 'the second read walked anew');
 });
