@@ -24,23 +24,6 @@ export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) =
 
 const READING = 'isolation level repeatable read read only';
 
-/** Several tenants, one after the other, in one snapshot: what many ask for at the same moment. */
-export function readInTenants<T>(
-  db: Database,
-  tenantIds: Iterable<string>,
-  work: (tx: Tx, tenantId: string) => Promise<T>,
-): Promise<T[]> {
-  const story = async (tx: Tx) => {
-    const results: T[] = [];
-    for (const tenantId of tenantIds) {
-      const [, result] = await Promise.all([enterTenant(tx, tenantId), work(tx, tenantId)]);
-      results.push(result);
-    }
-    return results;
-  };
-  return begin(db.sql, story, READING);
-}
-
 /** Who waited this long for a connection has been told to come back: his work is not done behind his back. */
 const PATIENCE_MS = 8_000;
 

@@ -46,8 +46,7 @@ export async function buildApp(parts: Parts): Promise<App> {
   const load = boundLoad(config);
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so passwords and tokens aren't either.
-    // Not through the logger's own stream, which blocks the process for ever when the terminal is closed.
-    logger: { level: config.logLevel, stream: { write: (line: string) => void process.stdout.write(line) } },
+    logger: { level: config.logLevel, stream: standardOutput() },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
     serverFactory: load.serverFactory,
@@ -67,18 +66,26 @@ export async function buildApp(parts: Parts): Promise<App> {
   const allowedAt = watchRoutes(app);
   load.keepDeadline(app);
   load.count(app);
-  app.addHook('onRequest', async (request, reply) => void reply.headers(everyAnswer(request.id)));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(everyAnswer(request.id));
+    done();
+  });
   // Before anything is refused: a page may read a refusal too.
   await openTo(app, config.corsOrigins);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const { headers, httpVersion } = request.raw;
-    if (!headers.host && httpVersion === '1.1') throw refuse('BAD_REQUEST', { cause: 'Host' });
-    if (headers.expect && !/^100-continue$/i.test(headers.expect)) throw refuse('BAD_REQUEST', { cause: 'Expect' });
+    if (!headers.host && httpVersion === '1.1') return done(refuse('BAD_REQUEST', { cause: 'Host' }));
+    if (headers.expect && !/^100-continue$/i.test(headers.expect)) {
+      return done(refuse('BAD_REQUEST', { cause: 'Expect' }));
+    }
     // Before the body is looked at: whatever it is, there is nobody here to take it.
-    if (request.is404) throw refuseUnknown(allowedAt(request.url));
+    done(request.is404 ? refuseUnknown(allowedAt(request.url)) : undefined);
   });
   checkInput(app);
-  app.addHook('onResponse', async (request, reply) => logAnswer(request, reply));
+  app.addHook('onResponse', (request, reply, done) => {
+    logAnswer(request, reply);
+    done();
+  });
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply, config));
   // For routes that look further and find nothing, as that of /docs/static/* does.
   app.setNotFoundHandler((request, reply) =>
@@ -100,8 +107,9 @@ export async function buildApp(parts: Parts): Promise<App> {
     const guarded = scope as App;
     guarded.decorateRequest('token', null as unknown as Token);
     guarded.decorateRequest('replayed', false);
-    guarded.addHook('onSend', async (request, reply) => {
+    guarded.addHook('onSend', (request, reply, payload, done) => {
       if (request.replayed) reply.header('idempotent-replayed', 'true');
+      done(null, payload);
     });
     guarded.addHook('onRequest', (request, _reply, done) => {
       const { authorization } = request.headers;
@@ -139,6 +147,25 @@ function watchRoutes(app: App): (url: string) => string[] {
 
 const refuseUnknown = (allowed: string[]) =>
   allowed.length > 0 ? refuse('METHOD_NOT_ALLOWED', { allowed: allowed.join(', ') }) : refuse('PATH_NOT_FOUND');
+
+/**
+ * What is logged in one turn is written at once. Not through the logger's own stream, which blocks the process for ever
+ * when the terminal is closed.
+ */
+function standardOutput() {
+  let lines = '';
+  const flush = () => {
+    if (lines) process.stdout.write(lines);
+    lines = '';
+  };
+  process.once('exit', flush);
+  return {
+    write(line: string) {
+      if (!lines) setImmediate(flush);
+      lines += line;
+    },
+  };
+}
 
 function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const ms = Math.round(reply.elapsedTime * 10) / 10;

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
-import { gather } from '../../db/gather.ts';
 import type { Tx } from '../../db/sql.ts';
-import { readInTenant, readInTenants, writeInTenant } from '../../db/tenancy.ts';
+import { readInTenant, writeInTenant } from '../../db/tenancy.ts';
 import { refuse } from '../http/refusals.ts';
 import { once, type Repeatable, recall, repeatableOf, type WorkDone } from './idempotency.ts';
 import { type CallerRow, readCallers, type Standing } from './queries.ts';
@@ -14,6 +13,8 @@ export interface Caller extends Token {
   administrator: boolean;
 }
 
+export type { CallerRow };
+
 export type Who = 'user' | 'administrator';
 
 type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
@@ -24,56 +25,6 @@ type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
  */
 export const readAs = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
   readInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
-
-/** For a small read that many ask for at the same moment: they go to the database together, each as his own caller. */
-export function readTogether<Ask, Answer>(
-  db: Database,
-  who: Who,
-  read: (tx: Tx, tenantId: string, asks: Ask[]) => Promise<Answer[]>,
-): (request: FastifyRequest, ask: Ask) => Promise<Answer> {
-  const together = gather<{ token: Token; ask: Ask }, Answer>(async (all) => {
-    const groups = groupBy(all, ({ ask: { token } }) => token.tenantId);
-    await readInTenants(db, groups.keys(), async (tx, tenantId) => {
-      const asked = groups.get(tenantId) ?? [];
-      const tokens = new Map(asked.map(({ ask: { token } }) => [token.sessionId, token]));
-      const asks = asked.map(({ ask }) => ask.ask);
-      const [rows, answers] = await Promise.all([
-        readCallers(tx, tenantId, [...tokens.values()]),
-        read(tx, tenantId, asks),
-      ]);
-      const refusals = new Map([...tokens].map(([id, token], n) => [id, whyNot(rows[n], token, who)]));
-      // Told now: the end of the transaction is nobody's to wait for.
-      for (const [n, { ask, resolve, reject }] of asked.entries()) {
-        const refusal = refusals.get(ask.token.sessionId);
-        if (refusal) reject(refusal);
-        else resolve(answers[n] as Answer);
-      }
-    });
-  }, TOGETHER);
-  return ({ token }, ask) => together({ token, ask });
-}
-
-/** While the answers of one round trip are read here, the database has the next; more would only make them smaller. */
-const TOGETHER = { underWay: 2, together: 256 };
-
-function groupBy<Item, Key>(items: Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-}
-
-function whyNot(row: CallerRow | undefined, token: Token, who: Who): unknown {
-  try {
-    named(row, token, who);
-    return undefined;
-  } catch (refusal) {
-    return refusal;
-  }
-}
 
 /** The same for writing; done once, however often it is repeated with the same Idempotency-Key. */
 export const writeAs = async <T>(db: Database, request: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
@@ -143,6 +94,16 @@ function named(row: CallerRow | undefined, token: Token, who: Who): Caller {
   if (!row.sessionLives) throw refuse('SESSION_ENDED');
   if (who === 'administrator' && !row.administrator) throw refuse('NOT_ALLOWED');
   return { ...token, userName: row.userName, administrator: row.administrator };
+}
+
+/** For who reads callers in a statement of his own: the refusal, if he may not. */
+export function whyNot(row: CallerRow | undefined, token: Token, who: Who): unknown {
+  try {
+    named(row, token, who);
+    return undefined;
+  } catch (refusal) {
+    return refusal;
+  }
 }
 
 /** For who holds the right token or password: says which of user and tenant is shut out. */

@@ -7,7 +7,6 @@ import { lockTenant } from '../tenants/reach.ts';
 import { departmentsWithUsers } from '../users/memberships.ts';
 import type { Paths } from './paths.ts';
 import {
-  countMove,
   type DeptFields,
   holdDepts,
   insertDept,
@@ -18,8 +17,10 @@ import {
   parentsAmong,
   readDept,
   readDepts,
+  stampTree,
   updateDept,
 } from './queries.ts';
+import type { DeptAsk } from './reading.ts';
 import type { Dept, DeptFilter, DeptInput, DeptUpdate } from './schema.ts';
 
 const TOP = '0';
@@ -31,11 +32,6 @@ export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput)
   return insertDept(tx, caller.tenantId, caller.userName, { ...fieldsOf(input), parentId });
 }
 
-export interface DeptAsk {
-  deptId: string;
-  includeDeleted: boolean;
-}
-
 /** Of one tenant, asked for at the same moment. Undefined where there is none. */
 export async function readDepartments(
   tx: Tx,
@@ -44,12 +40,12 @@ export async function readDepartments(
   asked: readonly DeptAsk[],
 ): Promise<(Dept | undefined)[]> {
   const rows = await readDepts(tx, tenantId, [...new Set(asked.map(({ deptId }) => deptId))]);
-  const [{ treeVersion } = { treeVersion: 0 }] = rows;
+  const [{ treeStamp } = { treeStamp: '' }] = rows;
   const parents = rows.map(({ parentId }) => parentId).filter((parentId) => parentId !== 0);
-  const known = await paths.of(tx, tenantId, treeVersion, parents);
+  const known = await paths.of(tx, tenantId, treeStamp, parents);
   const found = new Map<string, Dept>();
-  for (const { treeVersion: _, ...dept } of rows) {
-    dept.ancestors = known.get(dept.parentId) ?? TOP;
+  for (const { treeStamp: _, ...dept } of rows) {
+    dept.ancestors = dept.parentId === 0 ? TOP : (known.get(dept.parentId) as string);
     found.set(String(dept.deptId), dept);
   }
   return asked.map(({ deptId, includeDeleted }) => {
@@ -90,7 +86,7 @@ async function moveDepartment(
     if (parent.status !== '0') throw refuse('PARENT_DISABLED');
   }
   await updateDept(tx, tenantId, deptId, userName, fields, { move: true });
-  await countMove(tx, tenantId);
+  await stampTree(tx, tenantId);
 }
 
 export async function removeDepartments(

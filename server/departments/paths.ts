@@ -2,45 +2,54 @@ import type { Tx } from '../../db/sql.ts';
 import { walkPaths } from './queries.ts';
 
 /**
- * The paths of parents, as `ancestors` shows them, kept by the version of their tenant's tree. A read fetches its rows
- * and that version in one statement; only a move changes the path of what exists, and each move makes a new version. So
- * nothing here is ever stale, at whichever node the move was made.
+ * The paths of parents, as `ancestors` shows them, kept by the stamp of their tenant's tree. A read fetches its rows and
+ * that stamp in one snapshot; only a move changes the path of what exists, and each move gives the tree another stamp.
+ * So nothing here is ever stale, at whichever node the move was made.
  */
 export interface Paths {
-  /** The paths from the top down to these parents, each included. Within the snapshot in which the version was read. */
-  of(tx: Tx, tenantId: string, version: number, parentIds: Iterable<number>): Promise<Map<number, string>>;
+  /** Those that are known under this stamp: from the top down to a parent, itself included. */
+  known(tenantId: string, stamp: string): ReadonlyMap<number, string>;
+  /** The same with all of these parents, walked where they are not known. Within the snapshot of the stamp. */
+  of(tx: Tx, tenantId: string, stamp: string, parentIds: Iterable<number>): Promise<ReadonlyMap<number, string>>;
 }
 
-export function makePaths(most = 200_000): Paths {
-  const trees = new Map<string, { version: number; paths: Map<number, string> }>();
+/** Paths and tenants. A path has some sixty bytes: about twenty megabytes in all. */
+const KEPT_AT_MOST = 200_000;
+
+export function makePaths(): Paths {
+  const trees = new Map<string, { stamp: string; paths: Map<number, string> }>();
   let kept = 0;
 
-  function treeOf(tenantId: string, version: number): Map<number, string> {
+  function treeOf(tenantId: string, stamp: string): Map<number, string> {
     const tree = trees.get(tenantId);
-    if (tree?.version === version) return tree.paths;
+    if (tree?.stamp === stamp) return tree.paths;
+    makeRoom(1);
     const paths = new Map<number, string>();
-    // A snapshot may be older than one that was read before it: then its paths are its own affair.
-    if (tree && tree.version > version) return paths;
-    kept -= tree?.paths.size ?? 0;
-    trees.set(tenantId, { version, paths });
+    kept += 1 - (trees.has(tenantId) ? 1 + (tree?.paths.size ?? 0) : 0);
+    trees.set(tenantId, { stamp, paths });
     return paths;
   }
 
+  /** When it is full, all begins anew: what is asked for often is soon here again. */
+  function makeRoom(more: number) {
+    if (kept + more <= KEPT_AT_MOST) return;
+    trees.clear();
+    kept = 0;
+  }
+
   return {
-    async of(tx, tenantId, version, parentIds) {
-      const known = treeOf(tenantId, version);
-      const missing = [...new Set(parentIds)].filter((id) => !known.has(id));
-      if (missing.length === 0) return known;
+    known: treeOf,
+    async of(tx, tenantId, stamp, parentIds) {
+      const paths = treeOf(tenantId, stamp);
+      const missing = [...new Set(parentIds)].filter((id) => !paths.has(id));
+      if (missing.length === 0) return paths;
       const walked = await walkPaths(tx, tenantId, missing);
-      if (kept + walked.length > most) {
-        // Full: all begins anew. What is asked for often is soon here again.
-        trees.clear();
-        kept = 0;
-      }
-      const isKept = trees.get(tenantId)?.paths === known;
-      for (const { parentId, path } of walked) known.set(parentId, path);
-      if (isKept) kept += walked.length;
-      return known;
+      makeRoom(walked.length);
+      const before = paths.size;
+      for (const { parentId, path } of walked) paths.set(parentId, path);
+      // Unless another stamp has come meanwhile, or all began anew: then these paths serve this once.
+      if (trees.get(tenantId)?.paths === paths) kept += paths.size - before;
+      return paths;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Fragment, long, type Tx } from '../../db/sql.ts';
+import { type Fragment, long, type Sql, type Tx } from '../../db/sql.ts';
 import type { Rows } from '../http/fields.ts';
 import type { Dept } from './schema.ts';
 
@@ -35,9 +35,23 @@ const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.parent_id`))
   d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 
-/** Many at once, deleted ones too, with the version of the tree; `ancestors` is left to paths.ts. */
-export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(Dept & { treeVersion: number })[]>`
-  select ${columns(tx, tx`''`)}, t.tree_version as "treeVersion"
+/** Departments, deleted ones too, and those who ask for them; see 0004_read_together.sql. `ancestors` is empty. */
+export const readWithCallers = async <CallerRow>(
+  sql: Sql,
+  tenantId: string,
+  callers: { userId: string; sessionId: string }[],
+  deptIds: string[],
+) => {
+  const [row] = await sql<[{ callers: CallerRow[]; stamp: string; departments: Dept[] | null }]>`
+    select callers, stamp, departments from read_departments(${tenantId},
+      ${callers.map(({ userId }) => long(userId))}::bigint[], ${callers.map(({ sessionId }) => sessionId)}::uuid[],
+      ${deptIds.map(long)}::bigint[])`;
+  return { ...row, departments: row.departments ?? [] };
+};
+
+/** Many at once, deleted ones too, with the stamp of the tree; `ancestors` is left to paths.ts. */
+export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(Dept & { treeStamp: string })[]>`
+  select ${columns(tx, tx`''`)}, t.tree_stamp as "treeStamp"
   from departments d join tenants t on t.tenant_id = d.tenant_id
   where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(long)}::bigint[])`;
 
@@ -46,8 +60,8 @@ export const walkPaths = (tx: Tx, tenantId: string, parentIds: number[]) => tx<{
   select m.id as "parentId", ${walk(tx, tx`${tenantId}`, tx`m.id`)} as path from unnest(${parentIds}::bigint[]) m (id)`;
 
 /** A move: the paths that were known are known no more. */
-export const countMove = (tx: Tx, tenantId: string) => tx`
-  update tenants set tree_version = tree_version + 1 where tenant_id = ${tenantId}`;
+export const stampTree = (tx: Tx, tenantId: string) => tx`
+  update tenants set tree_stamp = gen_random_uuid() where tenant_id = ${tenantId}`;
 
 export const readDept = async (tx: Tx, tenantId: string, deptId: string, includeDeleted: boolean) => {
   const [row] = await tx<Dept[]>`

@@ -1,31 +1,21 @@
 import Type from 'typebox';
 import type { App, Parts } from '../app.ts';
-import { readAs, readTogether, writeAs } from '../auth/caller.ts';
+import { readAs, writeAs } from '../auth/caller.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { pathId, pathIds } from '../http/validation.ts';
-import {
-  createDepartment,
-  type DeptAsk,
-  listDepartments,
-  readDepartments,
-  removeDepartments,
-  updateDepartment,
-} from './departments.ts';
-import { makePaths } from './paths.ts';
+import { createDepartment, listDepartments, removeDepartments, updateDepartment } from './departments.ts';
+import { makeReader } from './reading.ts';
 import { Dept, DeptFilter, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
 
 const path = '/system/dept-api';
 const shared = { ...guarded, tags: ['Departments'] };
 
 export function departmentRoutes(app: App, { db }: Parts): void {
-  const paths = makePaths();
-  const read = readTogether(db, 'user', (tx, tenantId, asked: DeptAsk[]) =>
-    readDepartments(tx, paths, tenantId, asked),
-  );
+  const read = makeReader(db);
 
   app.post(
     path,

@@ -25,21 +25,30 @@ const DEADLINE_MS = 10_000;
 export function boundLoad(config: Config) {
   let atWork = 0;
   const pace = paceRefusals();
-  const counted = new WeakSet<ServerResponse>();
+  /** What is at work, by connection. */
+  const open = new Map<Socket, Set<ServerResponse>>();
   const isTooMuch = ({ url }: IncomingMessage) => atWork >= AT_WORK && !url?.startsWith('/health/');
   const begin = ({ socket }: IncomingMessage, response: ServerResponse) => {
     if (socket.destroyed) return; // its caller has gone
-    counted.add(response);
+    const responses = open.get(socket) ?? openConnection(socket);
+    responses.add(response);
     atWork++;
-    // Whichever comes: an answer that waits behind others on its connection closes only with that.
-    const end = () => {
-      if (!counted.delete(response)) return;
-      socket.off('close', end);
-      atWork--;
-      pace.answered();
-    };
-    response.once('close', end);
-    socket.setMaxListeners(0).once('close', end);
+    response.once('close', () => end(responses, response));
+  };
+  const end = (responses: Set<ServerResponse>, response: ServerResponse) => {
+    if (!responses.delete(response)) return;
+    atWork--;
+    pace.answered();
+  };
+  const openConnection = (socket: Socket) => {
+    const responses = new Set<ServerResponse>();
+    open.set(socket, responses);
+    // An answer that waits behind others on its connection never closes when that does.
+    socket.once('close', () => {
+      open.delete(socket);
+      for (const response of responses) end(responses, response);
+    });
+    return responses;
   };
   return {
     serverFactory(handler: RequestListener): http.Server {
@@ -71,10 +80,11 @@ export function boundLoad(config: Config) {
     },
     /** What comes with a body counts once that has arrived; until the answer, or until its caller has gone. */
     count(app: App): void {
-      app.addHook('preHandler', async ({ raw: request }, { raw: response }) => {
-        if (counted.has(response)) return;
-        if (isTooMuch(request)) throw refuse('TOO_BUSY');
+      app.addHook('preHandler', ({ raw: request }, { raw: response }, done) => {
+        if (!hasBody(request)) return done();
+        if (isTooMuch(request)) return done(refuse('TOO_BUSY'));
         begin(request, response);
+        done();
       });
     },
     /**
@@ -82,26 +92,32 @@ export function boundLoad(config: Config) {
      * own limit would forget a request as soon as its body is there.
      */
     keepDeadline(app: App): void {
-      const deadlines = new WeakMap<FastifyRequest, NodeJS.Timeout>();
-      const begin = (request: FastifyRequest, reply: FastifyReply) => {
-        const deadline = setTimeout(() => {
-          if (reply.sent) return;
+      // In the order in which they began. One clock for all: a timer for each would cost more than the rest of this file.
+      const waiting = new Map<FastifyReply, { request: FastifyRequest; began: number }>();
+      const begin = (request: FastifyRequest, reply: FastifyReply) =>
+        void waiting.set(reply, { request, began: performance.now() });
+      const clock = setInterval(() => {
+        for (const [reply, { request, began }] of waiting) {
+          if (performance.now() - began < DEADLINE_MS) return;
+          waiting.delete(reply);
+          if (reply.sent) continue;
           request.log.warn('a request was not answered in time');
           reply.send(refuse('TOO_BUSY'));
-        }, DEADLINE_MS);
-        deadlines.set(request, deadline);
-        reply.raw.once('close', () => clearTimeout(deadline));
-      };
+        }
+      }, 100).unref();
+      app.addHook('onClose', async () => clearInterval(clock));
       app.addHook('onRequest', (request, reply, done) => {
         begin(request, reply);
+        reply.raw.once('close', () => waiting.delete(reply));
         done();
       });
-      app.addHook('preParsing', (request, _reply, payload, done) => {
-        clearTimeout(deadlines.get(request));
+      app.addHook('preParsing', (request, reply, payload, done) => {
+        if (hasBody(request.raw)) waiting.delete(reply);
         done(null, payload);
       });
       app.addHook('preValidation', (request, reply, done) => {
-        begin(request, reply);
+        // Its body has arrived.
+        if (!waiting.has(reply)) begin(request, reply);
         done();
       });
     },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { ok } from './envelope.ts';
@@ -33,8 +33,7 @@ export interface Tagged<T> {
 }
 
 /** Of the whole record, so that two writes within one second, or to what isn't shown, count as well. */
-export const etagOf = (record: unknown): string =>
-  `"${createHash('sha1').update(JSON.stringify(record)).digest('base64url')}"`;
+export const etagOf = (record: unknown): string => `"${hash('sha1', JSON.stringify(record), 'base64url')}"`;
 
 export function okTagged<T>(reply: FastifyReply, { data, etag }: Tagged<T>) {
   reply.header('etag', etag);

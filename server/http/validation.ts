@@ -21,16 +21,16 @@ export function checkInput(app: FastifyInstance): void {
   });
 
   // A path or a query is text too. Broken escapes would silently become other characters.
-  app.addHook('onRequest', async (request) => {
-    if (!isDecodable(request.url)) throw refuse('INVALID_UTF8');
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(isDecodable(request.url) ? undefined : refuse('INVALID_UTF8'));
   });
-  app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.body && request.body === undefined) throw refuse('BODY_REQUIRED');
-    request.query = withoutEmpty(request.query as Record<string, unknown>);
-    for (const part of [request.params, request.query, request.body]) {
-      const field = findBrokenText(part);
-      if (field) throw refuse('INVALID_FIELD', { field, problem: problems.text });
-    }
+  app.addHook('preValidation', (request, _reply, done) => {
+    const { body } = request;
+    if (body === undefined && request.routeOptions.schema?.body) return done(refuse('BODY_REQUIRED'));
+    const query = withoutEmpty(request.query as Record<string, unknown>);
+    request.query = query;
+    const field = findBrokenText(request.params) ?? findBrokenText(query) ?? findBrokenText(body);
+    done(field ? refuse('INVALID_FIELD', { field, problem: problems.text }) : undefined);
   });
 
   const strict = makeAjv(false);
@@ -58,6 +58,7 @@ function isJson(text: string): boolean {
 }
 
 function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
   try {
     decodeURIComponent(url);
     return true;

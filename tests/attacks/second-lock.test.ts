@@ -162,9 +162,9 @@ async function tryOn(sql: Sql, tenantId: string, { text, parameters }: Statement
     })
     .catch((error) => {
       if (error === undo) return;
-      // A check of the table or a policy came in the way: then there was a row to be stopped. Anything else is a
-      // fault of this test.
-      assert.match(codeOf(error), /^23514$|^42501$/, `${error.message} in ${text}`);
+      // A check of the table or a policy came in the way, or more rows than one: then there was a row to be stopped.
+      // Anything else is a fault of this test.
+      assert.match(codeOf(error), /^23514$|^42501$|^21000$/, `${error.message} in ${text}`);
       count = 1;
     });
   return { shown, count };
@@ -210,4 +210,36 @@ test('in no tenant at all, the same statements show nothing', async () => {
       assert.ok(!showsB(shown), `${cut.text} showed ${shown}`);
     }
   }
+});
+
+test('the same holds for the functions of the database that read the rows of tenants as whoever calls them', async (t) => {
+  const functions = await superuser<{ name: string; text: string }[]>`
+    select proname as name, pg_get_functiondef(oid) as text from pg_proc
+    where pronamespace = 'banyan'::regnamespace and not prosecdef and prosrc ~ 'tenant_id' order by 1`;
+  assert.deepEqual(
+    functions.map(({ name }) => name),
+    ['read_departments'],
+  );
+  const text = String(functions[0]?.text);
+  const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];
+  assert.equal(conditions.length, 4);
+  const [{ users, sessions, depts }] = await superuser<[{ users: string[]; sessions: string[]; depts: string[] }]>`
+    select array_agg(distinct user_id::text) as users, array_agg(distinct session_id::text) as sessions,
+      (select array_agg(dept_id::text) from departments where tenant_id = ${B.tenantId}) as depts
+    from sessions where tenant_id = ${B.tenantId}`;
+  const same = Math.min(users.length, sessions.length);
+  const parameters = [A.tenantId, users.slice(0, same), sessions.slice(0, same), depts];
+  let open = 0;
+  for (const { index, 0: condition } of conditions) {
+    const cut = `${text.slice(0, index)}true${text.slice(index + condition.length)}`;
+    await superuser.unsafe(cut.replace('read_departments', 'read_departments_cut'));
+    const call = { text: 'select * from read_departments_cut($1, $2::bigint[], $3::uuid[], $4::bigint[])', parameters };
+    const { shown } = await tryOn(connection, A.tenantId, call);
+    assert.ok(!showsB(shown), `without ${condition} it showed ${shown}`);
+    const all = await tryOn(superuser, A.tenantId, call);
+    if (showsB(all.shown) || all.shown === '') open++;
+  }
+  await superuser.unsafe('drop function read_departments_cut');
+  report(t, { cut: conditions.length, openWithoutRowSecurity: open });
+  assert.ok(open >= 2, 'without row security something would have been seen');
 });
