@@ -22,6 +22,9 @@ export interface Process {
 
 export interface Place {
   databaseUrl: string;
+  superuserUrl: string;
+  /** For the driver itself, which takes a Unix socket only this way. */
+  socket: { host: string };
   superuser: Sql;
   close(): Promise<void>;
 }
@@ -40,6 +43,8 @@ export async function makePlace(): Promise<Place> {
   const superuser = connectOwner({ url: address('postgres') });
   return {
     databaseUrl: address('bench'),
+    superuserUrl: `postgres://postgres:${password}@localhost/bench`,
+    socket: { host: socketDir },
     superuser,
     async close() {
       await superuser.end();

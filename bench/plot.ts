@@ -1,0 +1,50 @@
+/** Cost against size, as an SVG: one line for each series, both axes by powers of ten. */
+export interface Series {
+  name: string;
+  colour: string;
+  /** Size and cost. */
+  points: [number, number][];
+}
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [720, 400, 70, 50, 50, 30];
+
+export function plot(title: string, sizes: string, costs: string, series: Series[]): string {
+  const points = series.flatMap((line) => line.points);
+  const range = (at: 0 | 1) => {
+    const powers = points.map((point) => Math.log10(point[at]));
+    return [Math.floor(Math.min(...powers)), Math.ceil(Math.max(...powers))] as const;
+  };
+  const [x0, x1] = range(0);
+  const [y0, y1] = range(1);
+  const x = (size: number) => LEFT + ((Math.log10(size) - x0) / (x1 - x0 || 1)) * (WIDTH - LEFT - RIGHT);
+  const y = (cost: number) => HEIGHT - BOTTOM - ((Math.log10(cost) - y0) / (y1 - y0 || 1)) * (HEIGHT - BOTTOM - TOP);
+  const powers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => 10 ** (from + n));
+  const text = (px: number, py: number, words: string, anchor = 'middle', fill = '#555') =>
+    `<text x="${px.toFixed(1)}" y="${py.toFixed(1)}" text-anchor="${anchor}" fill="${fill}">${words}</text>`;
+  const line = (fromX: number, fromY: number, toX: number, toY: number) =>
+    `<line x1="${fromX.toFixed(1)}" y1="${fromY.toFixed(1)}" x2="${toX.toFixed(1)}" y2="${toY.toFixed(1)}" stroke="#ddd"/>`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13">`,
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
+    text(WIDTH / 2, 24, title, 'middle', '#111'),
+    ...powers(x0, x1).flatMap((size) => [
+      line(x(size), TOP, x(size), HEIGHT - BOTTOM),
+      text(x(size), HEIGHT - BOTTOM + 20, size.toLocaleString('en')),
+    ]),
+    ...powers(y0, y1).flatMap((cost) => [
+      line(LEFT, y(cost), WIDTH - RIGHT, y(cost)),
+      text(LEFT - 8, y(cost) + 4, String(cost), 'end'),
+    ]),
+    text(WIDTH / 2, HEIGHT - 10, sizes),
+    text(LEFT - 8, TOP - 12, costs, 'end'),
+    ...series.flatMap(({ name, colour, points }, n) => [
+      `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${points.map(([size, cost]) => `${x(size).toFixed(1)},${y(cost).toFixed(1)}`).join(' ')}"/>`,
+      ...points.map(
+        ([size, cost]) => `<circle cx="${x(size).toFixed(1)}" cy="${y(cost).toFixed(1)}" r="4" fill="${colour}"/>`,
+      ),
+      text(LEFT + 12, TOP + 16 + n * 18, `— ${name}`, 'start', colour),
+    ]),
+    '</svg>',
+    '',
+  ].join('\n');
+}
