@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
 import { readInTenant, writeInTenant } from '../../db/tenancy.ts';
-import { refuse } from '../http/refusals.ts';
+import { Refusal, refuse } from '../http/refusals.ts';
 import { once, type Repeatable, recall, repeatableOf, type WorkDone } from './idempotency.ts';
 import { type CallerRow, readCallers, type Standing } from './queries.ts';
 import type { Token } from './tokens.ts';
@@ -96,13 +96,19 @@ function named(row: CallerRow | undefined, token: Token, who: Who): Caller {
   return { ...token, userName: row.userName, administrator: row.administrator };
 }
 
-/** For who reads callers in a statement of his own: the refusal, if he may not. */
-export function whyNot(row: CallerRow | undefined, token: Token, who: Who): unknown {
+/** The same for several of one tenant at once; the refusal in the place of who may not. */
+export async function nameCallers(tx: Tx, tenantId: string, tokens: Token[], who: Who): Promise<(Caller | Refusal)[]> {
+  const rows = await readCallers(tx, tenantId, tokens);
+  return tokens.map((token, n) => callerOr(rows[n], token, who));
+}
+
+/** For who reads callers in a statement of his own. */
+export function callerOr(row: CallerRow | undefined, token: Token, who: Who): Caller | Refusal {
   try {
-    named(row, token, who);
-    return undefined;
-  } catch (refusal) {
-    return refusal;
+    return named(row, token, who);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
   }
 }
 

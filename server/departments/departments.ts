@@ -2,14 +2,14 @@ import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
 import { idOf, pageOf, type Rows, shownId, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged } from '../http/preconditions.ts';
-import { refuse } from '../http/refusals.ts';
+import { Refusal, refuse } from '../http/refusals.ts';
 import { lockTenant } from '../tenants/reach.ts';
 import { departmentsWithUsers } from '../users/memberships.ts';
 import type { Paths } from './paths.ts';
 import {
   type DeptFields,
   holdDepts,
-  insertDept,
+  insertDepts,
   isAtOrAbove,
   listDepts,
   lockDepts,
@@ -25,11 +25,45 @@ import type { Dept, DeptFilter, DeptInput, DeptUpdate } from './schema.ts';
 
 const TOP = '0';
 
+export interface Creation {
+  caller: Pick<Caller, 'tenantId' | 'userName'>;
+  input: DeptInput;
+}
+
 export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput): Promise<number> {
-  refuseOtherTenant(caller, input.tenantId);
-  const parentId = parentOf(input.parentId ?? 0);
-  if (parentId) await holdParent(tx, caller, parentId);
-  return insertDept(tx, caller.tenantId, caller.userName, { ...fieldsOf(input), parentId });
+  const [made] = await createDepartments(tx, caller.tenantId, [{ caller, input }], { wait: true });
+  if (made instanceof Refusal) throw made;
+  return made as number;
+}
+
+/**
+ * Of one tenant, each on its own: its id, or why it is refused. Without `wait` also 'alone', when its parent is held by
+ * somebody at this moment, or isn't there: the others shall not wait for that.
+ */
+export async function createDepartments(
+  tx: Tx,
+  tenantId: string,
+  creations: Creation[],
+  { wait }: { wait: boolean },
+): Promise<(number | Refusal | 'alone')[]> {
+  const wanted = creations.map(({ input }) => parentOf(input.parentId ?? 0));
+  const parentIds = [...new Set(wanted.filter((id) => id !== null))];
+  const parents = new Map<string | null, { status: string }>([[null, { status: '0' }]]);
+  const held = parentIds.length > 0 ? await holdDepts(tx, tenantId, parentIds, { wait }) : [];
+  for (const parent of held) parents.set(String(parent.deptId), parent);
+  const outcomes = creations.map(({ caller, input }, n) => {
+    const [parentId, parent] = [wanted[n] as string | null, parents.get(wanted[n] as string | null)];
+    if (isOtherTenant(caller, input.tenantId)) return refuse('OTHER_TENANT');
+    if (!parent) return wait ? refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId as string) }) : 'alone';
+    if (parent.status !== '0') return refuse('PARENT_DISABLED');
+    return { ...fieldsOf(input), parentId, by: caller.userName };
+  });
+  const rows = outcomes.filter((outcome) => outcome !== 'alone' && !(outcome instanceof Refusal));
+  const ids = rows.length > 0 ? await insertDepts(tx, tenantId, rows) : [];
+  return outcomes.map((outcome) => {
+    if (outcome === 'alone' || outcome instanceof Refusal) return outcome;
+    return ids[rows.indexOf(outcome)] as number;
+  });
 }
 
 /** Of one tenant, asked for at the same moment. Undefined where there is none. */
@@ -55,7 +89,7 @@ export async function readDepartments(
 }
 
 export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate, ifMatch: IfMatch): Promise<void> {
-  refuseOtherTenant(caller, input.tenantId);
+  if (isOtherTenant(caller, input.tenantId)) throw refuse('OTHER_TENANT');
   const { tenantId, userName } = caller;
   const deptId = idOf(input.deptId);
   // The place in the tree changes only when it is sent: forgetting it must not move a branch.
@@ -123,12 +157,6 @@ export async function holdDepartments(tx: Tx, tenantId: string, deptIds: string[
   return { missing: deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id)) };
 }
 
-async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promise<void> {
-  const [parent] = await holdDepts(tx, tenantId, [parentId]);
-  if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
-  if (parent.status !== '0') throw refuse('PARENT_DISABLED');
-}
-
 /**
  * The tree is locked too: `ancestors` is part of what was read, and somebody may move the branch. So is the parent it
  * may move to: locked later, it would be out of the order of ids.
@@ -149,9 +177,8 @@ async function refuseChangedDept(
 }
 
 /** Never silently rewritten: who names another tenant means something else than he would get. */
-function refuseOtherTenant(caller: Caller, tenantId: string | null | undefined): void {
-  if (tenantId != null && tenantId !== caller.tenantId) throw refuse('OTHER_TENANT');
-}
+const isOtherTenant = (caller: Pick<Caller, 'tenantId'>, tenantId: string | null | undefined): boolean =>
+  tenantId != null && tenantId !== caller.tenantId;
 
 const parentOf = (long: number | string) => (idOf(long) === TOP ? null : idOf(long));
 

@@ -99,10 +99,12 @@ export const listDepts = async (tx: Tx, tenantId: string, filter: ListFilter): P
 };
 
 /** Locked against deletion and disabling until the transaction ends; others may hold them too. */
-export const holdDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number; status: string }[]>`
+export const holdDepts = (tx: Tx, tenantId: string, deptIds: string[], { wait = true } = {}) => tx<
+  { deptId: number; status: string }[]
+>`
   select dept_id as "deptId", status from departments
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0'
-  order by dept_id for share`;
+  order by dept_id for share ${wait ? tx`` : tx`skip locked`}`;
 
 /** Locked for ourselves, in the order of ids, as everywhere. */
 export const lockDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
@@ -112,13 +114,26 @@ export const lockDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0'
   order by dept_id for update`;
 
-export const insertDept = async (tx: Tx, tenantId: string, by: string, fields: DeptFields): Promise<number> => {
-  const [row] = await tx<[{ deptId: number }]>`
-    insert into departments (tenant_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by)
-    values (${tenantId}, ${fields.parentId}, ${fields.deptName}, ${fields.orderNum}, ${fields.leader}, ${fields.phone},
-      ${fields.email}, ${fields.status}, ${by})
-    returning dept_id as "deptId"`;
-  return row.deptId;
+/** The new ids, in the order of the rows. */
+export const insertDepts = async (
+  tx: Tx,
+  tenantId: string,
+  rows: (DeptFields & { by: string })[],
+): Promise<number[]> => {
+  const of = <K extends keyof (typeof rows)[number]>(name: K) => rows.map((row) => row[name]);
+  const made = await tx<{ deptId: number }[]>`
+    with sent as materialized (
+      select nextval('dept_serial') as dept_id, s.* from unnest(
+        ${of('parentId')}::bigint[], ${of('deptName')}::text[], ${of('orderNum')}::int[], ${of('leader')}::text[],
+        ${of('phone')}::text[], ${of('email')}::text[], ${of('status')}::text[], ${of('by')}::text[]
+      ) with ordinality s (parent_id, dept_name, order_num, leader, phone, email, status, create_by, n)
+    ), made as (
+      insert into departments
+        (tenant_id, dept_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by)
+      select ${tenantId}, dept_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by from sent
+    )
+    select dept_id as "deptId" from sent order by n`;
+  return made.map(({ deptId }) => deptId);
 };
 
 /**

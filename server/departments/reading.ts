@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
-import { gather } from '../../db/gather.ts';
+import { type Asked, gather } from '../../db/gather.ts';
 import { readInTenant } from '../../db/tenancy.ts';
-import { type CallerRow, whyNot } from '../auth/caller.ts';
+import { type CallerRow, callerOr } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
+import { Refusal } from '../http/refusals.ts';
 import { readDepartments } from './departments.ts';
 import { makePaths } from './paths.ts';
 import { readWithCallers } from './queries.ts';
@@ -15,9 +16,7 @@ export interface DeptAsk {
   includeDeleted: boolean;
 }
 
-interface Asking extends DeptAsk {
-  token: Token;
-}
+type Reading = Asked<DeptAsk & { token: Token }, Dept | undefined>;
 
 /**
  * Reads of single departments, the call that comes most often. Those that come at the same moment go to the database
@@ -26,22 +25,21 @@ interface Asking extends DeptAsk {
 export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk) => Promise<Dept | undefined> {
   const paths = makePaths();
 
-  /** All of one tenant. */
-  async function answer(tenantId: string, asked: Asked[]): Promise<void> {
+  async function answer(tenantId: string, asked: Reading[]): Promise<void> {
     const tokens = [...new Map(asked.map(({ ask: { token } }) => [token.sessionId, token])).values()];
     const deptIds = [...new Set(asked.map(({ ask }) => ask.deptId))];
     const { callers, stamp, departments } = await readWithCallers<CallerRow>(db.sql, tenantId, tokens, deptIds);
-    const refusals = new Map(tokens.map((token, n) => [token.sessionId, whyNot(callers[n], token, 'user')]));
+    const named = new Map(tokens.map((token, n) => [token.sessionId, callerOr(callers[n], token, 'user')]));
     const known = paths.known(tenantId, stamp);
     const found = new Map<string, Dept>();
     for (const dept of departments) found.set(String(dept.deptId), dept);
-    const left: Asked[] = [];
+    const left: Reading[] = [];
     for (const each of asked) {
       const { ask, resolve, reject } = each;
-      const refusal = refusals.get(ask.token.sessionId);
+      const caller = named.get(ask.token.sessionId);
       const dept = found.get(ask.deptId);
       const ancestors = dept && (dept.parentId === 0 ? '0' : known.get(dept.parentId));
-      if (refusal) reject(refusal);
+      if (caller instanceof Refusal) reject(caller);
       else if (!dept || (dept.delFlag !== '0' && !ask.includeDeleted)) resolve(undefined);
       else if (ancestors === undefined) left.push(each);
       else resolve({ ...dept, ancestors });
@@ -50,30 +48,13 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
   }
 
   /** Whose paths are not known: read once more, with the paths, in one snapshot. */
-  async function walk(tenantId: string, asked: Asked[]): Promise<void> {
+  async function walk(tenantId: string, asked: Reading[]): Promise<void> {
     const asks = asked.map(({ ask }) => ask);
     const found = await readInTenant(db, tenantId, (tx) => readDepartments(tx, paths, tenantId, asks));
     for (const [n, { resolve }] of asked.entries()) resolve(found[n]);
   }
 
-  const together = gather<Asking, Dept | undefined>(async (all) => {
-    const tenants = groupBy(all, ({ ask }) => ask.token.tenantId);
-    await Promise.all([...tenants].map(([tenantId, asked]) => answer(tenantId, asked)));
-  }, TOGETHER);
-  return ({ token }, ask) => together({ token, ...ask });
-}
-
-type Asked = Parameters<Parameters<typeof gather<Asking, Dept | undefined>>[0]>[0][number];
-
-/** One round trip at a time: the longer it takes, the more go with the next. */
-const TOGETHER = { underWay: 1, together: 500 };
-
-function groupBy<Item, Key>(items: Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
+  // One round trip at a time: the longer it takes, the more go with the next.
+  const together = gather(answer, { underWay: 1, together: 500 });
+  return ({ token }, ask) => together(token.tenantId, { token, ...ask });
 }

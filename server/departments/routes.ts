@@ -7,7 +7,8 @@ import { answers, guarded } from '../http/openapi.ts';
 import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { pathId, pathIds } from '../http/validation.ts';
-import { createDepartment, listDepartments, removeDepartments, updateDepartment } from './departments.ts';
+import { makeCreator } from './creating.ts';
+import { listDepartments, removeDepartments, updateDepartment } from './departments.ts';
 import { makeReader } from './reading.ts';
 import { Dept, DeptFilter, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
 
@@ -16,6 +17,7 @@ const shared = { ...guarded, tags: ['Departments'] };
 
 export function departmentRoutes(app: App, { db }: Parts): void {
   const read = makeReader(db);
+  const create = makeCreator(db);
 
   app.post(
     path,
@@ -36,10 +38,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
       },
     },
     async (request, reply) => {
-      const id = await writeAs(db, request, 'administrator', (tx, caller) =>
-        createDepartment(tx, caller, request.body),
-      );
-      return created(reply, `${path}/${id}`);
+      return created(reply, `${path}/${await create(request)}`);
     },
   );
 

@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '../../db/connect.ts';
+import { type Asked, gather } from '../../db/gather.ts';
+import { codeOf } from '../../db/sql.ts';
+import { writeInTenant } from '../../db/tenancy.ts';
+import { nameCallers, writeAs } from '../auth/caller.ts';
+import type { Token } from '../auth/tokens.ts';
+import { Refusal } from '../http/refusals.ts';
+import { createDepartment, createDepartments } from './departments.ts';
+import type { DeptInput } from './schema.ts';
+
+/** 'alone': it has to be made apart from the others. */
+type Creating = Asked<{ token: Token; input: DeptInput }, number | 'alone'>;
+
+/**
+ * Creating departments. Those that come at the same moment share a transaction, and so one wait for the disk; each is
+ * made or refused on its own, and told once all is committed. A key to repeat it by, or a parent that somebody holds,
+ * takes a request out of the crowd.
+ */
+export function makeCreator(db: Database): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
+  async function create(tenantId: string, asked: Creating[]): Promise<void> {
+    const outcomes = await tryTogether(tenantId, asked).catch((error) => {
+      // One of them is at fault; the others shall not be told so.
+      if (/^2[23]/.test(codeOf(error))) return asked.map(() => 'alone' as const);
+      throw error;
+    });
+    for (const [n, { resolve, reject }] of asked.entries()) {
+      const outcome = outcomes[n] as number | Refusal | 'alone';
+      if (outcome instanceof Refusal) reject(outcome);
+      else resolve(outcome);
+    }
+  }
+
+  const tryTogether = (tenantId: string, asked: Creating[]) =>
+    writeInTenant(db, tenantId, async (tx) => {
+      const tokens = asked.map(({ ask }) => ask.token);
+      const named = await nameCallers(tx, tenantId, tokens, 'administrator');
+      const allowed = asked.flatMap(({ ask: { input } }, n) => {
+        const caller = named[n];
+        return caller && !(caller instanceof Refusal) ? [{ caller, input }] : [];
+      });
+      const made = await createDepartments(tx, tenantId, allowed, { wait: false });
+      return named.map((caller) => (caller instanceof Refusal ? caller : (made.shift() as (typeof made)[number])));
+    });
+
+  const together = gather(create, { underWay: 2, together: 100 });
+  return async (request) => {
+    const { token, body: input, headers } = request;
+    const made = headers['idempotency-key'] === undefined ? await together(token.tenantId, { token, input }) : 'alone';
+    if (made !== 'alone') return made;
+    return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input));
+  };
+}
