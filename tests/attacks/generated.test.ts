@@ -11,7 +11,8 @@ import { type Generated, type Ids, requestOf } from './arbitrary.ts';
  * describes, and never a fault of ours.
  */
 
-const service = await startService();
+// The long run outlasts a token.
+const service = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
 const operations = await readOperations(service);
 const WORKERS = 6;
 const BATCH = 250;
