@@ -105,7 +105,8 @@ export async function holdDepartments(tx: Tx, tenantId: string, deptIds: string[
   return { missing: deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id)) };
 }
 
-async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promise<void> {
+/** Held for who creates below it: it is neither deleted nor disabled meanwhile. */
+export async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promise<void> {
   const [parent] = await holdDepts(tx, tenantId, [parentId]);
   if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
   if (parent.status !== '0') throw refuse('PARENT_DISABLED');
@@ -115,7 +116,7 @@ async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promi
  * The tree is locked too: `ancestors` is part of what was read, and somebody may move the branch. So is the parent it
  * may move to: locked later, it would be out of the order of ids.
  */
-async function refuseChangedDept(
+export async function refuseChangedDept(
   tx: Tx,
   tenantId: string,
   deptId: string,
@@ -131,13 +132,13 @@ async function refuseChangedDept(
 }
 
 /** Never silently rewritten: who names another tenant means something else than he would get. */
-function refuseOtherTenant(caller: Caller, tenantId: string | null | undefined): void {
+export function refuseOtherTenant(caller: Caller, tenantId: string | null | undefined): void {
   if (tenantId != null && tenantId !== caller.tenantId) throw refuse('OTHER_TENANT');
 }
 
-const parentOf = (long: number | string) => (idOf(long) === TOP ? null : idOf(long));
+export const parentOf = (long: number | string) => (idOf(long) === TOP ? null : idOf(long));
 
-const fieldsOf = (input: DeptInput) => ({
+export const fieldsOf = (input: Omit<DeptInput, 'parentId'>) => ({
   deptName: input.deptName ?? '',
   orderNum: input.orderNum ?? 0,
   leader: input.leader ?? null,

@@ -85,7 +85,8 @@ export function boundLoad(config: Config) {
       const deadlines = new WeakMap<FastifyRequest, NodeJS.Timeout>();
       const begin = (request: FastifyRequest, reply: FastifyReply) => {
         const deadline = setTimeout(() => {
-          if (reply.sent) return;
+          // Headers alone are sent of an answer that goes out piece by piece: it was begun in time.
+          if (reply.sent || reply.raw.headersSent) return;
           request.log.warn('a request was not answered in time');
           reply.send(refuse('TOO_BUSY'));
         }, DEADLINE_MS);
