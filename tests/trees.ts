@@ -43,7 +43,7 @@ export async function expectedText(superuser: Sql, tenantId: string, rootId = 0)
 export interface Reading {
   response: http.IncomingMessage;
   /** Reads on, as fast as it comes, until the answer ends or is cut off. */
-  rest(): Promise<{ bytes: number; whole: boolean; text: string }>;
+  rest(): Promise<{ bytes: number; whole: boolean; text: () => string }>;
 }
 
 /** Asks for a tree and takes nothing of it yet. */
@@ -56,13 +56,13 @@ export function begin({ base, token }: Client, query = ''): Promise<Reading> {
       (response) => {
         response.pause();
         const rest = () =>
-          new Promise<{ bytes: number; whole: boolean; text: string }>((done) => {
+          new Promise<{ bytes: number; whole: boolean; text: () => string }>((done) => {
             const chunks: Buffer[] = [];
             response.on('data', (chunk) => chunks.push(chunk));
             response.on('error', () => {});
             response.on('close', () => {
               const all = Buffer.concat(chunks);
-              done({ bytes: all.length, whole: response.complete, text: all.toString() });
+              done({ bytes: all.length, whole: response.complete, text: () => all.toString() });
             });
             response.resume();
           });

@@ -1,5 +1,5 @@
 import { long, type Tx } from '../../db/sql.ts';
-import type { Child, NodeRow } from './schema.ts';
+import type { Child } from './schema.ts';
 
 /** Where a row is among its siblings, and where the next page begins. */
 export interface Place {
@@ -13,10 +13,9 @@ export interface Place {
  * departments, and then it reads all of a million, for each step of a walk. So below: children are asked for as a range,
  * and in the order that only the index of children has; ids without `del_flag = '0'`, for which other indexes would do.
  */
-export const keepToKeys = (tx: Tx) =>
-  tx`
-    select set_config(name, value, true) from (values ('plan_cache_mode', 'force_custom_plan'), ('jit', 'off'),
-      ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off'), ('enable_sort', 'off')) as setting (name, value)`.execute();
+export const keepToKeys = (tx: Tx) => tx`
+  select set_config(name, value, true) from (values ('plan_cache_mode', 'force_custom_plan'), ('jit', 'off'),
+    ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off'), ('enable_sort', 'off')) as setting (name, value)`;
 
 const childrenOf = (tx: Tx, parentId: string | null) =>
   parentId === null
@@ -62,9 +61,21 @@ export interface Part {
 }
 
 const skeletonColumns = (tx: Tx) => tx`d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId"`;
+/** What a node shows of itself, as text: PostgreSQL makes it beside us, and the driver has one column to read, not six. */
 const nodeColumns = (tx: Tx) => tx`
-  ${skeletonColumns(tx)}, d.dept_name as "deptName", d.order_num as "orderNum",
-  d.leader, d.status`;
+  ${skeletonColumns(tx)},
+  '{"deptId":' || d.dept_id || ',"parentId":' || coalesce(d.parent_id, 0)
+    || ',"deptName":' || to_json(d.dept_name)::text || ',"orderNum":' || d.order_num
+    || ',"leader":' || coalesce(to_json(d.leader)::text, 'null') || ',"status":"' || d.status || '",' as beginning`;
+
+export interface NodeRow {
+  deptId: number;
+  parentId: number;
+  /** The JSON of a TreeNode up to where its children matter: `{"deptId":…,"status":"0",` */
+  beginning: string;
+  /** Told where some may be cut off; elsewhere the children themselves tell it. */
+  hasChildren?: boolean;
+}
 
 /**
  * Level by level, the children of each department together and in display order: the walk goes through the departments
@@ -90,14 +101,14 @@ const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, columns: Re
 export const readNodes = (tx: Tx, tenantId: string, part: Part, limit: number) => {
   if (part.rootId === null && part.depth === null) {
     return tx<NodeRow[]>`
-      select ${nodeColumns(tx)}, false as "hasChildren" from departments d
+      select ${nodeColumns(tx)} from departments d
       where d.tenant_id = ${tenantId} and d.del_flag = '0'
       ${inOrder(tx)} limit ${limit}`;
   }
   // What is cut off is seen at the last level alone.
   return tx<NodeRow[]>`
     ${walkDown(tx, tenantId, part, nodeColumns(tx))}
-    select b."deptId", b."parentId", b."deptName", b."orderNum", b.leader, b.status, c.found is not null as "hasChildren"
+    select b."deptId", b."parentId", b.beginning, c.found is not null as "hasChildren"
     from branch b left join lateral (
       select true as found from departments c
       where c.tenant_id = ${tenantId} and c.parent_id >= b."deptId" and c.parent_id <= b."deptId" and c.del_flag = '0'
@@ -120,13 +131,13 @@ export const openSkeleton = (tx: Tx, tenantId: string, part: Part) =>
       select "deptId", "parentId" from branch`;
 
 export const fetchSkeleton = async (tx: Tx): Promise<[deptId: number, parentId: number][]> =>
-  (await tx`fetch forward 20000 from skeleton`.values()) as never;
+  (await tx`fetch forward 5000 from skeleton`.values()) as never;
 
 export const closeSkeleton = (tx: Tx) => tx`close skeleton`;
 
 /** The contents of some nodes, in no order; `cut`: some may have children that are not shown. */
 export const readContents = (tx: Tx, tenantId: string, deptIds: number[], cut: boolean) => tx<NodeRow[]>`
-  select ${nodeColumns(tx)}, ${cut ? tx`c.found is not null` : tx`false`} as "hasChildren"
+  select ${nodeColumns(tx)} ${cut ? tx`, c.found is not null as "hasChildren"` : tx``}
   from departments d ${cut ? hasChildren(tx) : tx``}
   where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(String)}::bigint[])`;
 

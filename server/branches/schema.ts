@@ -45,9 +45,6 @@ export const TreeNode = Type.Object({
   hasChildren: Type.Boolean({ description: 'Also true where `depth` cuts them off' }),
   children: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A node like this one' })),
 });
-/** A node's own fields, as they are read. */
-export type NodeRow = Omit<Static<typeof TreeNode>, 'children'>;
-
 /** Beyond this many no single statement is sure to end in time. */
 export const MAX_IN_BRANCH = 100_000;
 export const MAX_LISTED = 10_000;

@@ -7,23 +7,26 @@ import {
   closeSkeleton,
   fetchSkeleton,
   keepToKeys,
+  type NodeRow,
   openSkeleton,
   type Part,
   readContents,
   readNodes,
 } from './queries.ts';
-import type { NodeRow, TreeFilter } from './schema.ts';
+import type { TreeFilter } from './schema.ts';
 import { Skeleton, type Step, stepsThrough } from './skeleton.ts';
 
 /** Up to this many nodes a tree is read with one statement and told from memory. */
 const SMALL = 10_000;
 /** Contents of a larger one are read this many at a time. */
-const AT_ONCE = 2_000;
+const AT_ONCE = 1_000;
+/** And told this many at a time: long texts outlive many collections of the short-lived. */
+const IN_A_PIECE = 200;
 
 /** The text of a tree in its envelope; undefined when it is too large to be held in memory. */
 export async function readSmallTree(tx: Tx, { tenantId }: Caller, filter: TreeFilter): Promise<string | undefined> {
   const part = partOf(filter);
-  keepToKeys(tx);
+  await keepToKeys(tx);
   const rows = await readNodes(tx, tenantId, part, SMALL + 1);
   if (part.rootId && rows.length === 0) throw refuse('DEPT_NOT_FOUND');
   if (rows.length > SMALL) return undefined;
@@ -46,7 +49,7 @@ export async function* readTree(
   isAwaited: () => boolean,
 ): AsyncGenerator<string, void> {
   const part = partOf(filter);
-  keepToKeys(tx);
+  await keepToKeys(tx);
   const skeleton = await readSkeleton(tx, tenantId, part, isAwaited);
   if (!skeleton) return;
   if (part.rootId && skeleton.size === 0) throw refuse('DEPT_NOT_FOUND');
@@ -67,10 +70,14 @@ export async function* readTree(
       const contents = new Map((await now.rows).map((row) => [row.deptId, row]));
       // While one piece is told, the next is read.
       now = readMore();
-      yield textOf(skeleton, some, (node) => contents.get(skeleton.id(node)) as NodeRow, ended);
-      ended = some.at(-1)?.ends ?? 0;
+      for (let at = 0; at < some.length; at += IN_A_PIECE) {
+        const piece = some.slice(at, at + IN_A_PIECE);
+        yield textOf(skeleton, piece, (node) => contents.get(skeleton.id(node)) as NodeRow, ended);
+        ended = piece.at(-1)?.ends ?? 0;
+      }
     }
   } finally {
+    skeleton.release();
     // Whoever stops taking pieces ends the transaction: not while a statement of it is under way.
     await now.rows;
   }
@@ -108,11 +115,9 @@ function textOf(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => Node
   let text = '';
   let before = ended;
   for (const { node, ends } of steps) {
-    const { deptId, parentId, deptName, orderNum, leader, status, hasChildren } = rowOf(node);
-    text +=
-      `${before > 0 ? ',' : ''}{"deptId":${deptId},"parentId":${parentId},"deptName":${JSON.stringify(deptName)},` +
-      `"orderNum":${orderNum},"leader":${JSON.stringify(leader)},"status":"${status}",` +
-      `"hasChildren":${hasChildren || skeleton.firstChild(node) !== 0},"children":[${']}'.repeat(ends)}`;
+    const { beginning, hasChildren = false } = rowOf(node);
+    const parent = hasChildren || skeleton.firstChild(node) !== 0;
+    text += `${before > 0 ? ',' : ''}${beginning}"hasChildren":${parent},"children":[${']}'.repeat(ends)}`;
     before = ends;
   }
   return text;

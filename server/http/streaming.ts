@@ -25,7 +25,9 @@ export const isAwaited = ({ raw }: FastifyReply) => !raw.headersSent && !raw.des
 export async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string, void>): Promise<void> {
   const first = await pieces.next();
   if (!isAwaited(reply)) return void (await pieces.return());
-  const source = Readable.from(watched(reply, first, pieces), { objectMode: false });
+  const isHead = reply.request.method === 'HEAD';
+  if (isHead) await pieces.return();
+  const source = Readable.from(isHead ? [] : watched(reply, first, pieces), { objectMode: false });
   // A failure is told to the transaction behind it too: one whose connection is lost must not be committed.
   const ended = new Promise<void>((resolve, reject) =>
     source.once('close', () => (source.errored ? reject(source.errored) : resolve())),
@@ -40,7 +42,7 @@ async function* watched(
   pieces: AsyncGenerator<string, void>,
 ): AsyncGenerator<string, void> {
   const cut = () => void raw.destroy();
-  const whole = setTimeout(cut, WHOLE_MS);
+  const whole = setTimeout(cut, WHOLE_MS).unref();
   let stall: NodeJS.Timeout | undefined;
   // Also for the end of it, which is on its way when there are no more pieces.
   raw.once('close', () => {
@@ -65,6 +67,8 @@ export async function answering(reply: FastifyReply, work: () => Promise<void>):
     await work();
   } catch (error) {
     if (!reply.raw.headersSent) throw error;
+    // Answered by the deadline, while it waited in line.
+    if (reply.raw.writableEnded) return reply;
     reply.log.error({ err: error }, 'an answer failed halfway');
     reply.raw.destroy();
   }

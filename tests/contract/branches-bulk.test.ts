@@ -20,6 +20,65 @@ async function refusedWhole(work: () => Promise<unknown>): Promise<void> {
   assert.deepEqual(await storedState(service), before);
 }
 
+describe('Many departments at once: refused, all of them', () => {
+  const faults: [what: string, departments: unknown[], field: string, reason?: string][] = [
+    ['an unknown reference', [{ ref: 'a' }, { ref: 'b', parentRef: 'c' }], 'departments[1].parentRef'],
+    ['a reference of other letters', [{ ref: 'A' }, { ref: 'b', parentRef: 'a' }], 'departments[1].parentRef'],
+    ['a repeated reference', [{ ref: 'a' }, { ref: 'b' }, { ref: 'a' }], 'departments[2].ref'],
+    ['its own parent', [{ ref: 'a' }, { ref: 'b', parentRef: 'b' }], 'departments[1].parentRef'],
+    ['no reference', [{ ref: 'a' }, { deptName: 'b' }], 'departments[1].ref', 'FIELD_REQUIRED'],
+    ['an empty reference', [{ ref: '' }], 'departments[0].ref'],
+    [
+      'a wrong e-mail',
+      [...Array(17).keys()].map((n) => ({ ref: `${n}` })).concat({ ref: 'x', email: 'x' } as never),
+      'departments[17].email',
+    ],
+    ['a name too long', [{ ref: 'a', deptName: 'x'.repeat(101) }], 'departments[0].deptName'],
+    ['NUL in a name', [{ ref: 'a' }, { ref: 'b', deptName: 'a\0' }], 'departments[1].deptName'],
+    ['a parent of its own', [{ ref: 'a' }, { ref: 'b', parentId: 0 }], 'departments[1].parentId'],
+    ['no department', [], 'departments'],
+    ['no object', [{ ref: 'a' }, 7], 'departments[1]'],
+  ];
+  for (const [what, departments, field, reason] of faults) {
+    test(`${what}: 400 that names ${field}`, () =>
+      refusedWhole(async () => assertInvalid(await add(departments), field, reason)));
+  }
+
+  test('a cycle of references: 400 that names an entry of it', async () => {
+    const ring = (size: number) =>
+      Array.from({ length: size }, (_, n) => ({ ref: `${n}`, parentRef: `${(n + 1) % size}` }));
+    await refusedWhole(async () => {
+      for (const size of [2, 3, 10_000]) assertInvalid(await add(ring(size)), 'departments[0].parentRef');
+      // Who hangs on a cycle is not in it.
+      const answer = await add([{ ref: 'x', parentRef: '1' }, { ref: 'y', parentRef: 'x' }, ...ring(2)]);
+      assert.match(answer.data.field, /^departments\[[23]\]\.parentRef$/);
+    });
+  });
+
+  test('a parent that is not valid', async () => {
+    const [off, gone, foreign] = [await boss.dept({ status: '1' }), await boss.dept(), await neighbour.dept()];
+    await boss.delete(`${DEPTS}/${gone}`);
+    await refusedWhole(async () => {
+      assertRefused(await add([{ ref: 'a' }], { parentId: off }), 409, 'PARENT_DISABLED');
+      for (const parentId of [gone, foreign, '999999999']) {
+        assertRefused(await add([{ ref: 'a' }], { parentId }), 400, 'PARENT_NOT_FOUND', { parentId: Number(parentId) });
+      }
+      const disabled = [{ ref: 'a', status: '1' }, { ref: 'b' }, { ref: 'c', parentRef: 'a' }];
+      assertRefused(await add(disabled), 409, 'PARENT_DISABLED', { field: 'departments[2].parentRef' });
+    });
+  });
+
+  test('another tenant’s code in any entry: 403', () =>
+    refusedWhole(async () => {
+      const departments = [{ ref: 'a' }, { ref: 'b', tenantId: neighbour.tenantId }];
+      assertRefused(await add(departments), 403, 'OTHER_TENANT');
+    }));
+
+  test('for administrators only', async () => {
+    assertRefused(await add([{ ref: 'a' }], {}, await service.member(boss)), 403, 'NOT_ALLOWED');
+  });
+});
+
 describe('Many departments at once', () => {
   test('parents by reference, in any order; ids in the order sent', async () => {
     const top = await boss.dept();
@@ -87,64 +146,5 @@ describe('Many departments at once', () => {
     assert.equal((await boss.get(`${DEPTS}/list?deptName=once only`.replace(' ', '%20'))).data.total, 1);
     const other = { departments: [{ ref: 'b' }] };
     assertRefused(await boss.post(`${DEPTS}/bulk`, other, { headers }), 409, 'KEY_REUSED');
-  });
-});
-
-describe('Many departments at once: refused, all of them', () => {
-  const faults: [what: string, departments: unknown[], field: string, reason?: string][] = [
-    ['an unknown reference', [{ ref: 'a' }, { ref: 'b', parentRef: 'c' }], 'departments[1].parentRef'],
-    ['a reference of other letters', [{ ref: 'A' }, { ref: 'b', parentRef: 'a' }], 'departments[1].parentRef'],
-    ['a repeated reference', [{ ref: 'a' }, { ref: 'b' }, { ref: 'a' }], 'departments[2].ref'],
-    ['its own parent', [{ ref: 'a' }, { ref: 'b', parentRef: 'b' }], 'departments[1].parentRef'],
-    ['no reference', [{ ref: 'a' }, { deptName: 'b' }], 'departments[1].ref', 'FIELD_REQUIRED'],
-    ['an empty reference', [{ ref: '' }], 'departments[0].ref'],
-    [
-      'a wrong e-mail',
-      [...Array(17).keys()].map((n) => ({ ref: `${n}` })).concat({ ref: 'x', email: 'x' } as never),
-      'departments[17].email',
-    ],
-    ['a name too long', [{ ref: 'a', deptName: 'x'.repeat(101) }], 'departments[0].deptName'],
-    ['NUL in a name', [{ ref: 'a' }, { ref: 'b', deptName: 'a\0' }], 'departments[1].deptName'],
-    ['a parent of its own', [{ ref: 'a' }, { ref: 'b', parentId: 0 }], 'departments[1].parentId'],
-    ['no department', [], 'departments'],
-    ['no object', [{ ref: 'a' }, 7], 'departments[1]'],
-  ];
-  for (const [what, departments, field, reason] of faults) {
-    test(`${what}: 400 that names ${field}`, () =>
-      refusedWhole(async () => assertInvalid(await add(departments), field, reason)));
-  }
-
-  test('a cycle of references: 400 that names an entry of it', async () => {
-    const ring = (size: number) =>
-      Array.from({ length: size }, (_, n) => ({ ref: `${n}`, parentRef: `${(n + 1) % size}` }));
-    await refusedWhole(async () => {
-      for (const size of [2, 3, 10_000]) assertInvalid(await add(ring(size)), 'departments[0].parentRef');
-      // Who hangs on a cycle is not in it.
-      const answer = await add([{ ref: 'x', parentRef: '1' }, { ref: 'y', parentRef: 'x' }, ...ring(2)]);
-      assert.match(answer.data.field, /^departments\[[23]\]\.parentRef$/);
-    });
-  });
-
-  test('a parent that is not valid', async () => {
-    const [off, gone, foreign] = [await boss.dept({ status: '1' }), await boss.dept(), await neighbour.dept()];
-    await boss.delete(`${DEPTS}/${gone}`);
-    await refusedWhole(async () => {
-      assertRefused(await add([{ ref: 'a' }], { parentId: off }), 409, 'PARENT_DISABLED');
-      for (const parentId of [gone, foreign, '999999999']) {
-        assertRefused(await add([{ ref: 'a' }], { parentId }), 400, 'PARENT_NOT_FOUND', { parentId: Number(parentId) });
-      }
-      const disabled = [{ ref: 'a', status: '1' }, { ref: 'b' }, { ref: 'c', parentRef: 'a' }];
-      assertRefused(await add(disabled), 409, 'PARENT_DISABLED', { field: 'departments[2].parentRef' });
-    });
-  });
-
-  test('another tenant’s code in any entry: 403', () =>
-    refusedWhole(async () => {
-      const departments = [{ ref: 'a' }, { ref: 'b', tenantId: neighbour.tenantId }];
-      assertRefused(await add(departments), 403, 'OTHER_TENANT');
-    }));
-
-  test('for administrators only', async () => {
-    assertRefused(await add([{ ref: 'a' }], {}, await service.member(boss)), 403, 'NOT_ALLOWED');
   });
 });

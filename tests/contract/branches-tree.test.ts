@@ -107,14 +107,12 @@ describe('Tree', () => {
     const expected = (parentId: number): string =>
       rows
         .filter((row) => row.parentId === parentId)
-        .map(({ deptId }) => `${deptId}${expected(deptId) && `(${expected(deptId)})`}`)
+        .map(({ deptId }) => withChildren(deptId, expected(deptId)))
         .join(' ');
+    const withChildren = (deptId: number, children: string) => `${deptId}${children && `(${children})`}`;
     assert.equal(drawn((await tree('', client)).data), expected(0));
     const some = pick(rows).deptId;
-    assert.equal(
-      drawn((await tree(`rootId=${some}`, client)).data),
-      `${some}${expected(some) && `(${expected(some)})`}`,
-    );
+    assert.equal(drawn((await tree(`rootId=${some}`, client)).data), withChildren(some, expected(some)));
   });
 
   test('any user of the tenant may ask; nobody sees another’s', async () => {

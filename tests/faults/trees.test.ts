@@ -62,7 +62,7 @@ test('who stops reading is cut off after ten seconds; who reads slowly is not; w
   })();
   for (const refused of [await third, await again]) {
     assert.equal(refused.response.statusCode, 503);
-    assert.equal(JSON.parse((await refused.rest()).text).data.reason, 'TOO_BUSY');
+    assert.equal(JSON.parse((await refused.rest()).text()).data.reason, 'TOO_BUSY');
     assert.ok(performance.now() - began < 9_800, 'before any deadline');
   }
   await until(async () => (await openTransactions(superuser)) < 2, 'the stalled one is cut off');
