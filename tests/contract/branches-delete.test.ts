@@ -128,20 +128,21 @@ describe('DELETE ?subtree=true: refused, and nothing is deleted', () => {
     assert.equal((await readDept(neighbour, foreign)).delFlag, '0');
   });
 
-  test('more than 100,000 departments: 409 BRANCH_TOO_LARGE', { skip: !isLong && 'in the long run' }, async () => {
-    const root = await boss.dept();
-    await service.superuser`
+  if (isLong)
+    test('more than 100,000 departments: 409 BRANCH_TOO_LARGE', async () => {
+      const root = await boss.dept();
+      await service.superuser`
       insert into departments (tenant_id, dept_id, parent_id, create_by)
       select ${boss.tenantId}, 70000000 + n, case when n <= 300 then ${root}::bigint else 70000000 + n / 300 end, 'test'
       from generate_series(1, 100000) n`;
-    const facts = { limit: 100_000 };
-    assertRefused(await remove(root), 409, 'BRANCH_TOO_LARGE', facts);
-    assertOk(await remove(70_000_001));
-    assertOk(await remove(root));
-    const [{ left }] = await service.superuser<[{ left: number }]>`
+      const facts = { limit: 100_000 };
+      assertRefused(await remove(root), 409, 'BRANCH_TOO_LARGE', facts);
+      assertOk(await remove(70_000_001));
+      assertOk(await remove(root));
+      const [{ left }] = await service.superuser<[{ left: number }]>`
       select count(*)::int as left from departments where dept_id between 70000001 and 70100000 and del_flag = '0'`;
-    assert.equal(left, 0);
-  });
+      assert.equal(left, 0);
+    });
 
   test('for administrators only', async () => {
     const member = await service.member(boss);
