@@ -12,6 +12,7 @@ import type { Database } from '../db/connect.ts';
 import { makeKeyring } from './auth/keys.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { type Token, TokenReader } from './auth/tokens.ts';
+import { branchRoutes } from './branches/routes.ts';
 import type { Config } from './config.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { answerBroken, brokenBy } from './http/broken.ts';
@@ -126,6 +127,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     });
     sessionRoutes(guarded, { ...parts, keys });
     departmentRoutes(guarded, parts);
+    branchRoutes(guarded, parts);
     tenantRoutes(guarded, parts);
     userRoutes(guarded, parts);
   });

@@ -16,6 +16,8 @@ const operations = await readOperations(service);
 const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = {
   createDepartment: [boss, {}],
   updateDepartment: [boss, { deptId }],
+  orderDepartments: [boss, { parentId: 0, deptIds: [deptId] }],
+  addDepartments: [boss, { departments: [{ ref: 'a' }] }],
   createTenant: [boss, { username: 'first', password: PASSWORD }],
   updateTenant: [boss, { id: child.id }],
   createUser: [boss, { userName: 'another', password: PASSWORD }],
@@ -40,10 +42,10 @@ for (const operation of operations.filter(({ body }) => body)) {
       const raw = withField(base, name, json);
       const answer = await caller.call(method, path, undefined, { raw });
       // A wrong element may be told as the list's fault.
-      const field = name.endsWith('.0') ? answer.data.field?.replace(/(?<!\.0)$/, '.0') : answer.data.field;
+      const field = name.endsWith('[0]') ? answer.data.field?.replace(/(?<!\[0\])$/, '[0]') : answer.data.field;
       assertRefused(answer, 400, 'INVALID_FIELD', {}, `${name} as ${json.slice(0, 60)}`);
       assert.equal(field, name, `${name} as ${json.slice(0, 60)} answered ${answer.text}`);
-      assert.ok(answer.msg.includes(name.replace(/\.0$/, '')), answer.msg);
+      assert.ok(answer.msg.includes(name.replace(/\[0\]$/, '')), answer.msg);
       assertDocumented(operation, answer);
     });
     assert.deepEqual(await storedState(service), before);
@@ -69,7 +71,7 @@ test('the same bodies without a fault are accepted', async () => {
     const [caller, base] = bodies[operationId] as [Client, Record<string, unknown>];
     const nulls = Object.fromEntries(
       fieldsOf(body)
-        .filter(({ name, required }) => !required && !name.includes('.') && !(name in base))
+        .filter(({ name, required }) => !required && !/[.[]/.test(name) && !(name in base))
         .map(({ name }) => [name, null]),
     );
     const answer = await caller.call(method, path, { ...nulls, ...base });

@@ -75,6 +75,44 @@ export const table: Row[] = [
     member: FINE,
   },
   {
+    operation: `GET ${dept}/{id}/children`,
+    call: (client, { parent }) => client.get(`${dept}/${parent}/children`),
+    other: '404 DEPT_NOT_FOUND',
+    member: FINE,
+  },
+  {
+    operation: `GET ${dept}/tree`,
+    as: 'from their department',
+    call: (client, { parent }) => client.get(`${dept}/tree?rootId=${parent}`),
+    other: '404 DEPT_NOT_FOUND',
+    member: FINE,
+  },
+  {
+    operation: `PUT ${dept}/order`,
+    as: 'of their departments',
+    call: (client, { leaf }) => client.put(`${dept}/order`, { parentId: 0, deptIds: [leaf] }),
+    other: '400 NOT_CHILDREN',
+  },
+  {
+    operation: `PUT ${dept}/order`,
+    as: 'below their department',
+    call: (client, { parent, leaf }) => client.put(`${dept}/order`, { parentId: parent, deptIds: [leaf] }),
+    other: '400 PARENT_NOT_FOUND',
+    boss: '400 NOT_CHILDREN',
+  },
+  {
+    operation: `POST ${dept}/bulk`,
+    as: 'below their department',
+    call: (client, { parent }) => client.post(`${dept}/bulk`, { parentId: parent, departments: [{ ref: 'a' }] }),
+    other: '400 PARENT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${dept}/bulk`,
+    as: 'in their tenant',
+    call: (client, { code }) => client.post(`${dept}/bulk`, { departments: [{ ref: 'a', tenantId: code }] }),
+    other: '403 OTHER_TENANT',
+  },
+  {
     operation: `PUT ${dept}`,
     call: (client, { leaf }) => client.put(dept, { deptId: leaf, deptName: 'new' }),
     other: '404 DEPT_NOT_FOUND',
@@ -197,6 +235,13 @@ export const table: Row[] = [
   ...open('GET /health/live', FINE, (client) => client.get('/health/live')),
   ...open('GET /health/ready', FINE, (client) => client.get('/health/ready')),
   ...open('GET /version', FINE, (client) => client.get('/version')),
+  {
+    operation: `DELETE ${dept}/{id}`,
+    as: 'with all below it',
+    call: (client, { parent }) => client.delete(`${dept}/${parent}?subtree=true`),
+    other: '404 DEPT_NOT_FOUND',
+    boss: '409 DEPT_HAS_USERS',
+  },
   {
     operation: `DELETE ${dept}/{id}`,
     call: (client, { leaf }) => client.delete(`${dept}/${leaf}`),

@@ -3,7 +3,7 @@ import type { Schema } from './document.ts';
 /** Values that a schema forbids, as JSON text: numbers that JavaScript would round or overflow are among them. */
 
 export interface Field {
-  /** As a refusal names it: `quotaBo.merchant`, `deptIds.0`. */
+  /** As a refusal names it: `quotaBo.merchant`, `deptIds[0]`. */
   name: string;
   schema: Schema;
   required: boolean;
@@ -14,7 +14,7 @@ export function fieldsOf(schema: Schema, prefix = ''): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
     const name = `${prefix}${key}`;
     const required = schema.required?.includes(key) ?? false;
-    const elements = inner.items ? [{ name: `${name}.0`, schema: inner.items, required: false }] : [];
+    const elements = inner.items ? [{ name: `${name}[0]`, schema: inner.items, required: false }] : [];
     return [{ name, schema: inner, required }, ...elements, ...fieldsOf(inner, `${name}.`)];
   });
 }
@@ -98,7 +98,7 @@ export function wrongValues(schema: Schema): string[] {
 /** `base` as JSON text, with `json` at the place that `name` tells. */
 export function withField(base: Record<string, unknown>, name: string, json: string): string {
   const mark = '\u2400here\u2400';
-  const [key = '', inner] = name.split('.');
-  const value = inner === undefined ? mark : inner === '0' ? [mark] : { [inner]: mark };
+  const [key = '', inner] = name.split(/\.|(?=\[)/);
+  const value = inner === undefined ? mark : inner === '[0]' ? [mark] : { [inner]: mark };
   return JSON.stringify({ ...base, [key]: value }).replace(`"${mark}"`, () => json);
 }

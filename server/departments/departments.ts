@@ -88,8 +88,15 @@ export async function readDepartments(
   });
 }
 
+/** One, within a story. */
+export async function readDepartment(tx: Tx, { tenantId }: Caller, deptId: string): Promise<Dept> {
+  const dept = await readDept(tx, tenantId, deptId, false);
+  if (!dept) throw refuse('DEPT_NOT_FOUND');
+  return dept;
+}
+
 export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate, ifMatch: IfMatch): Promise<void> {
-  if (isOtherTenant(caller, input.tenantId)) throw refuse('OTHER_TENANT');
+  refuseOtherTenant(caller, input.tenantId);
   const { tenantId, userName } = caller;
   const deptId = idOf(input.deptId);
   // The place in the tree changes only when it is sent: forgetting it must not move a branch.
@@ -157,11 +164,18 @@ export async function holdDepartments(tx: Tx, tenantId: string, deptIds: string[
   return { missing: deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id)) };
 }
 
+/** Held for who creates below it: it is neither deleted nor disabled meanwhile. */
+export async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string): Promise<void> {
+  const [parent] = await holdDepts(tx, tenantId, [parentId]);
+  if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
+  if (parent.status !== '0') throw refuse('PARENT_DISABLED');
+}
+
 /**
  * The tree is locked too: `ancestors` is part of what was read, and somebody may move the branch. So is the parent it
  * may move to: locked later, it would be out of the order of ids.
  */
-async function refuseChangedDept(
+export async function refuseChangedDept(
   tx: Tx,
   tenantId: string,
   deptId: string,
@@ -180,9 +194,13 @@ async function refuseChangedDept(
 const isOtherTenant = (caller: Pick<Caller, 'tenantId'>, tenantId: string | null | undefined): boolean =>
   tenantId != null && tenantId !== caller.tenantId;
 
-const parentOf = (long: number | string) => (idOf(long) === TOP ? null : idOf(long));
+export function refuseOtherTenant(caller: Caller, tenantId: string | null | undefined): void {
+  if (isOtherTenant(caller, tenantId)) throw refuse('OTHER_TENANT');
+}
 
-const fieldsOf = (input: DeptInput) => ({
+export const parentOf = (long: number | string) => (idOf(long) === TOP ? null : idOf(long));
+
+export const fieldsOf = (input: Omit<DeptInput, 'parentId'>) => ({
   deptName: input.deptName ?? '',
   orderNum: input.orderNum ?? 0,
   leader: input.leader ?? null,

@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import type { App, Parts } from '../app.ts';
 import { readAs, writeAs } from '../auth/caller.ts';
+import { removeBranch } from '../branches/branches.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
-import { pathId, pathIds } from '../http/validation.ts';
+import { invalid, pathId, pathIds } from '../http/validation.ts';
 import { makeCreator } from './creating.ts';
 import { listDepartments, removeDepartments, updateDepartment } from './departments.ts';
 import { makeReader } from './reading.ts';
@@ -121,20 +122,36 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         ...shared,
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
-        description: 'Administrators. One id, or several separated by commas: then all of them or none.',
+        description:
+          'Administrators. One id, or several separated by commas: then all of them or none. ' +
+          'With `subtree` one id, and all that is below it.',
         headers: changeHeaders,
         params: IdsPath,
+        querystring: Type.Object({
+          subtree: Type.Optional(Type.Boolean({ default: false, description: 'The departments below it too' })),
+        }),
         response: answers('guarded', {
           writes: 'change',
-          reasons: ['NOT_ALLOWED', 'TOO_MANY_IDS', 'DEPT_NOT_FOUND', 'DEPT_HAS_CHILDREN', 'DEPT_HAS_USERS'],
+          reasons: [
+            'NOT_ALLOWED',
+            'TOO_MANY_IDS',
+            'DEPT_NOT_FOUND',
+            'DEPT_HAS_CHILDREN',
+            'DEPT_HAS_USERS',
+            'BRANCH_TOO_LARGE',
+          ],
         }),
       },
     },
     async (request) => {
       const ids = pathIds(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) =>
-        removeDepartments(tx, caller, ids, ifMatchOf(request, ids)),
-      );
+      const [id = '', ...more] = ids;
+      const { subtree = false } = request.query;
+      if (subtree && more.length > 0) throw invalid('subtree', 'single');
+      await writeAs(db, request, 'administrator', (tx, caller) => {
+        const ifMatch = ifMatchOf(request, ids);
+        return subtree ? removeBranch(tx, caller, id, ifMatch) : removeDepartments(tx, caller, ids, ifMatch);
+      });
       return ok(null);
     },
   );

@@ -11,6 +11,12 @@ import { explain } from './validation.ts';
 /** `操作成功` is a constant of the interface, in every language. */
 export const ok = <T>(data: T) => ({ code: 200, msg: '操作成功', data }) as const;
 
+/** The same as text, for data that is text already. */
+export const okAround = (() => {
+  const [before, after] = JSON.stringify(ok([])).split('[]') as [string, string];
+  return { before, after };
+})();
+
 /** Creating answers with no data, so the new resource's address travels in a header. */
 export function created(reply: FastifyReply, address: string) {
   reply.header('location', address);

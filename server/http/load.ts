@@ -100,7 +100,8 @@ export function boundLoad(config: Config) {
         for (const [reply, { request, began }] of waiting) {
           if (performance.now() - began < DEADLINE_MS) return;
           waiting.delete(reply);
-          if (reply.sent) continue;
+          // Of an answer that goes out piece by piece the headers are sent: it was begun in time.
+          if (reply.sent || reply.raw.headersSent) continue;
           request.log.warn('a request was not answered in time');
           reply.send(refuse('TOO_BUSY'));
         }

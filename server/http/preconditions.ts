@@ -46,7 +46,7 @@ export type IfMatch = readonly string[] | undefined;
 export function ifMatchOf(request: FastifyRequest, ids: readonly string[] = []): IfMatch {
   const header = request.headers['if-match'];
   // One tag can't be of several records.
-  if (header !== undefined && ids.length > 1) throw invalid('If-Match', 'ifMatch');
+  if (header !== undefined && ids.length > 1) throw invalid('If-Match', 'single');
   if (header === undefined || header.trim() === '*') return undefined;
   return header.split(',').map((tag) => tag.trim());
 }

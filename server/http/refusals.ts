@@ -20,6 +20,11 @@ export const reasons = {
     '上级部门不存在',
     'The parent department does not exist. Choose an existing one, or 0 for the top level.',
   ],
+  NOT_CHILDREN: [
+    400,
+    '以下部门不是该上级部门的直接下级：{deptIds}',
+    'These are no children of that department: {deptIds}. List only its direct children.',
+  ],
   TENANT_PARENT_NOT_FOUND: [
     400,
     '上级租户不存在',
@@ -91,6 +96,11 @@ export const reasons = {
     'The department has child departments. Move or delete them first.',
   ],
   DEPT_HAS_USERS: [409, '部门存在用户,不允许删除', 'The department has users. Move them first.'],
+  BRANCH_TOO_LARGE: [
+    409,
+    '涉及的部门超过 {limit} 个，请分批处理',
+    'That is more than {limit} departments at once. Take smaller branches, one after the other.',
+  ],
   DEPT_CYCLE: [
     409,
     '上级部门不能是自己或自己的下级部门',

@@ -81,13 +81,17 @@ function findBrokenText(input: unknown): string | undefined {
       if (value.includes('\0') || !value.isWellFormed()) return path || 'body';
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
-        const name = path.length < 200 ? (path ? `${path}.${key}` : key) : path;
+        const name = path.length < 200 ? fieldWithin(path, key, Array.isArray(value)) : path;
         pending.push([name, inner]);
       }
     }
   }
   return undefined;
 }
+
+/** `quotaBo.merchant`, `departments[17].email` */
+const fieldWithin = (path: string, key: string, ofArray: boolean) =>
+  ofArray ? `${path}[${key}]` : path ? `${path}.${key}` : key;
 
 const problems = {
   text: { zh: '包含 NUL 或不成对的代理字符', en: 'holds NUL or half a surrogate pair' },
@@ -105,7 +109,15 @@ const problems = {
   date: { zh: '必须是 YYYY-MM-DD 格式的真实日期', en: 'must be a date that exists, as YYYY-MM-DD' },
   order: { zh: '不能早于 startTime', en: 'must not be before startTime' },
   email: { zh: '不是有效的邮箱地址', en: 'is not an e-mail address' },
-  ifMatch: { zh: '只能用于单个编号', en: 'goes with a single id only' },
+  single: { zh: '只能用于单个编号', en: 'goes with a single id only' },
+  cursor: { zh: '不是本列表返回的游标', en: 'is not a cursor that this list gave' },
+  repeated: { zh: '重复', en: 'is a repetition' },
+  unknownRef: { zh: '在列表中没有对应的 ref', en: 'is no ref of the list' },
+  refCycle: { zh: '使部门成为自己的上级', en: 'makes the department its own ancestor' },
+  entryParent: {
+    zh: '不能用于单个条目：请用 parentRef，或与 departments 并列的 parentId',
+    en: 'does not go with an entry: use parentRef, or parentId beside departments',
+  },
   tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must be 6 to 18 digits' },
   form: { zh: '格式不正确', en: 'has the wrong form' },
 } satisfies Record<string, Record<Language, string>>;
@@ -132,7 +144,11 @@ export function pathIds(text: string): string[] {
 /** What the schema refused, as a sentence that names the field. */
 export function explain(errors: FastifySchemaValidationError[], part: string): Refusal {
   const error = errors[0] as unknown as ErrorObject;
-  const path = error.instancePath.split('/').slice(1).join('.');
+  // No field of ours is named by a number: those are places in a list.
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .reduce((above, key) => fieldWithin(above, key, /^\d+$/.test(key)), '');
   if (error.keyword === 'required') {
     const missing = String(error.params.missingProperty);
     return refuse('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });

@@ -81,6 +81,31 @@ const ofDepartments: Omit<Call, 'kind'>[] = [
     call: (id, { own }) => put(people, { userId: own.user.live, deptIds: [id] }),
     expected: 400,
   },
+  { what: `GET ${dept}/{id}/children`, call: (id) => get(`${dept}/${id}/children`) },
+  { what: `GET ${dept}/tree rootId`, call: (id) => get(`${dept}/tree?rootId=${id}`) },
+  { what: `GET ${dept}/tree rootId, with a depth`, call: (id) => get(`${dept}/tree?rootId=${id}&depth=1`) },
+  {
+    what: `PUT ${dept}/order deptIds`,
+    call: (id) => put(`${dept}/order`, { parentId: 0, deptIds: [id] }),
+    expected: 400,
+  },
+  {
+    what: `PUT ${dept}/order parentId`,
+    call: (id, { own }) => put(`${dept}/order`, { parentId: id, deptIds: [own.dept.live] }),
+    expected: 400,
+    ownLive: 400, // not its own child
+  },
+  {
+    what: `POST ${dept}/bulk parentId`,
+    call: (id) => post(`${dept}/bulk`, { parentId: id, departments: [{ ref: 'a' }] }),
+    expected: 400,
+  },
+  { what: `DELETE ${dept}/{id} with all below it`, call: (id) => remove(`${dept}/${id}?subtree=true`) },
+  {
+    what: `DELETE ${dept}/{id} with all below it and a tag`,
+    call: (id) => remove(`${dept}/${id}?subtree=true`, tag),
+    ownLive: 412,
+  },
   { what: `DELETE ${dept}/{id}`, call: (id) => remove(`${dept}/${id}`) },
   { what: `DELETE ${dept}/{id} with a tag`, call: (id) => remove(`${dept}/${id}`, tag), ownLive: 412 },
   // The other is in use by a user, so the batch is refused for one's own as well, but for another reason.
@@ -145,6 +170,12 @@ const ofCodes: Omit<Call, 'kind'>[] = [
     ownLive: 409, // below itself
   },
   { what: `POST ${dept} tenantId`, call: (id) => post(dept, { tenantId: id }), expected: 403, ownLive: 403 },
+  {
+    what: `POST ${dept}/bulk tenantId`,
+    call: (id) => post(`${dept}/bulk`, { departments: [{ ref: 'a', tenantId: id }] }),
+    expected: 403,
+    ownLive: 403,
+  },
   {
     what: `PUT ${dept} tenantId`,
     call: (id, { own }) => put(dept, { deptId: own.dept.live, tenantId: id }),

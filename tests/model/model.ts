@@ -213,9 +213,9 @@ export class Model {
 
 const fingerprint = ({ method, path, query, body }: Request) => JSON.stringify([method, path, query, body]);
 
-/** The field of a fault within may be named with its place: `deptIds.0`. Ids come from paths as text. */
+/** The field of a fault within may be named with its place: `deptIds[0]`. Ids come from paths as text. */
 function isFact(name: string, told: unknown, fact: unknown): boolean {
-  if (name === 'field') return told === fact || String(told).startsWith(`${fact}.`);
+  if (name === 'field') return told === fact || /^[.[]/.test(String(told).replace(String(fact), ''));
   const [one, other] = [told, fact].map((value) => [value].flat().map(String).sort().join());
   return one === other;
 }

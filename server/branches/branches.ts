@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { Tx } from '../../db/sql.ts';
+import type { Caller } from '../auth/caller.ts';
+import { parentOf, readDepartment, refuseChangedDept } from '../departments/departments.ts';
+import { idOf, shownId, shownIds } from '../http/fields.ts';
+import type { IfMatch } from '../http/preconditions.ts';
+import { refuse } from '../http/refusals.ts';
+import { invalid } from '../http/validation.ts';
+import { lockTenant } from '../tenants/reach.ts';
+import { departmentsWithUsers } from '../users/memberships.ts';
+import {
+  branchIds,
+  childIds,
+  keepToKeys,
+  listChildren as listRows,
+  lockBranch,
+  lockForOrder,
+  markBranchDeleted,
+  type Place,
+  renumber,
+} from './queries.ts';
+import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_IN_BRANCH } from './schema.ts';
+
+/** A refusal names this many at most: more help nobody. */
+const NAMED = 100;
+
+export async function listChildren(
+  tx: Tx,
+  caller: Caller,
+  deptId: string,
+  { limit = 50, cursor }: ChildrenFilter,
+): Promise<ChildrenPage> {
+  const after = cursor === undefined ? undefined : placeOf(cursor, deptId);
+  const parentId = parentOf(deptId);
+  // Sent together: it costs no round trip of its own.
+  const [ancestors] = await Promise.all([parentId ? pathBelow(tx, caller, parentId) : '0', keepToKeys(tx)]);
+  // One more than asked for tells whether there is a next page.
+  const found = await listRows(tx, caller.tenantId, parentId, { ancestors, after, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, next: last && found.length > limit ? cursorAt(last, deptId) : null };
+}
+
+async function pathBelow(tx: Tx, caller: Caller, deptId: string): Promise<string> {
+  const { ancestors } = await readDepartment(tx, caller, deptId);
+  return `${ancestors},${deptId}`;
+}
+
+/** By what the last row is sorted, not how many came before it: others may come and go between two pages. */
+function cursorAt({ orderNum, deptId }: { orderNum: number; deptId: number }, parentId: string): string {
+  const place = `${parentId}/${orderNum}/${deptId}`;
+  // Not a secret: what was cut off on its way, or belongs to another list, shall not pass for a place.
+  const seal = createHash('sha256').update(place).digest('base64url').slice(0, 6);
+  return Buffer.from(`${place}/${seal}`).toString('base64url');
+}
+
+function placeOf(cursor: string, parentId: string): Place {
+  const [, orderNum = '', deptId = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split('/');
+  const place = { orderNum: Number(orderNum), deptId: Number(deptId) };
+  const isPlace = (place.orderNum | 0) === place.orderNum && Number.isSafeInteger(place.deptId) && place.deptId >= 0;
+  if (!isPlace || cursorAt(place, parentId) !== cursor) throw invalid('cursor', 'cursor');
+  return { orderNum: place.orderNum, deptId };
+}
+
+export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, input: DeptOrder): Promise<void> {
+  const listed = input.deptIds.map(idOf);
+  const first = new Set<string>();
+  for (const [at, id] of listed.entries()) {
+    if (first.has(id)) throw invalid(`deptIds[${at}]`, 'repeated');
+    first.add(id);
+  }
+  const parentId = parentOf(input.parentId);
+  await keepToKeys(tx);
+  // Locked first: two orders at once would mix, and a move could take a child away from among those that are numbered.
+  await lockTenant(tx, tenantId);
+  const candidates = await childIds(tx, tenantId, parentId, MAX_IN_BRANCH + 1);
+  if (candidates.length > MAX_IN_BRANCH) throw refuse('BRANCH_TOO_LARGE', { limit: MAX_IN_BRANCH });
+  // In place others may change, and delete, what we have not locked: only now is it known what there is to number.
+  const found = await lockForOrder(tx, tenantId, parentId ? [parentId, ...candidates] : candidates);
+  if (parentId && !found.some(({ deptId }) => String(deptId) === parentId)) {
+    throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
+  }
+  const children = new Map(
+    found.filter((dept) => String(dept.parentId ?? 0) === (parentId ?? '0')).map((dept) => [String(dept.deptId), dept]),
+  );
+  const strangers = listed.filter((id) => !children.has(id));
+  if (strangers.length > 0) throw refuse('NOT_CHILDREN', { deptIds: shownIds(strangers.slice(0, NAMED)) });
+  const others = [...children.values()].filter(({ deptId }) => !first.has(String(deptId)));
+  others.sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId);
+  const inOrder = [...listed, ...others.map(({ deptId }) => String(deptId))];
+  const changed = new Map(
+    inOrder.map((id, at) => [id, at + 1] as const).filter(([id, number]) => children.get(id)?.orderNum !== number),
+  );
+  if (changed.size > 0) await renumber(tx, tenantId, userName, changed);
+}
+
+/** Deletes a department with all that is below it, or nothing. */
+export async function removeBranch(tx: Tx, caller: Caller, deptId: string, ifMatch: IfMatch): Promise<void> {
+  const { tenantId, userName } = caller;
+  await keepToKeys(tx);
+  // Nothing moves into the branch or out of it any more, and nobody joins it.
+  await lockTenant(tx, tenantId);
+  await refuseChangedDept(tx, tenantId, deptId, ifMatch);
+  const deptIds = await lockWholeBranch(tx, tenantId, deptId);
+  const used = await departmentsWithUsers(tx, tenantId, deptIds);
+  if (used.length > 0) throw refuse('DEPT_HAS_USERS', { deptIds: shownIds(used.slice(0, NAMED)) });
+  await markBranchDeleted(tx, tenantId, deptIds, userName);
+}
+
+/**
+ * While we wait for the locks, others may still create below what we don't have yet. Below what we have they can't: who
+ * creates holds the parent. So we look again, after the locks, until there is nothing that is not ours.
+ */
+async function lockWholeBranch(tx: Tx, tenantId: string, deptId: string): Promise<string[]> {
+  const ours = new Set<string>();
+  for (;;) {
+    const branch = await branchIds(tx, tenantId, deptId, MAX_IN_BRANCH + 1);
+    if (branch.length === 0) throw refuse('DEPT_NOT_FOUND', { deptIds: shownIds([deptId]) });
+    if (branch.length > MAX_IN_BRANCH) throw refuse('BRANCH_TOO_LARGE', { limit: MAX_IN_BRANCH });
+    const others = branch.filter((id) => !ours.has(id));
+    if (others.length === 0) return branch;
+    await lockBranch(tx, tenantId, others);
+    for (const id of others) ours.add(id);
+  }
+}

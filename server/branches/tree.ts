@@ -1,0 +1,129 @@
+import type { Tx } from '../../db/sql.ts';
+import type { Caller } from '../auth/caller.ts';
+import { okAround } from '../http/envelope.ts';
+import { idOf } from '../http/fields.ts';
+import { refuse } from '../http/refusals.ts';
+import {
+  closeSkeleton,
+  fetchSkeleton,
+  keepToKeys,
+  type NodeRow,
+  openSkeleton,
+  type Part,
+  readContents,
+  readNodes,
+} from './queries.ts';
+import type { TreeFilter } from './schema.ts';
+import { Skeleton, type Step, stepsThrough } from './skeleton.ts';
+
+/** Up to this many nodes a tree is read with one statement and told from memory. */
+const SMALL = 10_000;
+/** Contents of a larger one are read this many at a time. */
+const AT_ONCE = 1_000;
+/** And told this many at a time: long texts outlive many collections of the short-lived. */
+const IN_A_PIECE = 200;
+
+/** The text of a tree in its envelope; undefined when it is too large to be held in memory. */
+export async function readSmallTree(tx: Tx, { tenantId }: Caller, filter: TreeFilter): Promise<string | undefined> {
+  const part = partOf(filter);
+  await keepToKeys(tx);
+  const rows = await readNodes(tx, tenantId, part, SMALL + 1);
+  if (part.rootId && rows.length === 0) throw refuse('DEPT_NOT_FOUND');
+  if (rows.length > SMALL) return undefined;
+  const skeleton = new Skeleton();
+  const contents: NodeRow[] = [];
+  for (const row of rows) contents[skeleton.add(row.deptId, parentIn(part, row.deptId, row.parentId))] = row;
+  const text = textOf(skeleton, [...stepsThrough(skeleton)], (node) => contents[node] as NodeRow);
+  return `${okAround.before}[${text}]${okAround.after}`;
+}
+
+/**
+ * The same of any size, piece by piece. First the shape of the whole tree, which is all that is kept of it; then the
+ * contents, in the order in which they are told. All of one snapshot: it is the caller's transaction that must be one.
+ * `isAwaited` is asked until the first piece is there; then whoever takes the pieces may stop taking them.
+ */
+export async function* readTree(
+  tx: Tx,
+  { tenantId }: Caller,
+  filter: TreeFilter,
+  isAwaited: () => boolean,
+): AsyncGenerator<string, void> {
+  const part = partOf(filter);
+  await keepToKeys(tx);
+  const skeleton = await readSkeleton(tx, tenantId, part, isAwaited);
+  if (!skeleton) return;
+  if (part.rootId && skeleton.size === 0) throw refuse('DEPT_NOT_FOUND');
+  const steps = stepsThrough(skeleton);
+  const readMore = () => {
+    const some = take(steps, AT_ONCE);
+    const ids = some.map(({ node }) => skeleton.id(node));
+    const rows = ids.length > 0 ? readContents(tx, tenantId, ids, part.depth !== null).execute() : undefined;
+    // It is heard of when it is awaited, below.
+    rows?.catch(() => {});
+    return { some, rows };
+  };
+  yield `${okAround.before}[`;
+  let now = readMore();
+  try {
+    for (let ended = 0; now.rows; ) {
+      const { some } = now;
+      const contents = new Map((await now.rows).map((row) => [row.deptId, row]));
+      // While one piece is told, the next is read.
+      now = readMore();
+      for (let at = 0; at < some.length; at += IN_A_PIECE) {
+        const piece = some.slice(at, at + IN_A_PIECE);
+        yield textOf(skeleton, piece, (node) => contents.get(skeleton.id(node)) as NodeRow, ended);
+        ended = piece.at(-1)?.ends ?? 0;
+      }
+    }
+  } finally {
+    skeleton.release();
+    // Whoever stops taking pieces ends the transaction: not while a statement of it is under way.
+    await now.rows;
+  }
+  yield `]${okAround.after}`;
+}
+
+async function readSkeleton(tx: Tx, tenantId: string, part: Part, isAwaited: () => boolean) {
+  const skeleton = new Skeleton();
+  await openSkeleton(tx, tenantId, part);
+  for (;;) {
+    const rows = await fetchSkeleton(tx);
+    if (rows.length === 0) break;
+    if (!isAwaited()) return undefined;
+    for (const [deptId, parentId] of rows) skeleton.add(deptId, parentIn(part, deptId, parentId));
+  }
+  await closeSkeleton(tx);
+  return skeleton;
+}
+
+function take(steps: Generator<Step, void>, count: number): Step[] {
+  const taken: Step[] = [];
+  while (taken.length < count) {
+    const { value } = steps.next();
+    if (!value) break;
+    taken.push(value);
+  }
+  return taken;
+}
+
+/** The root of a branch has a parent, but not in this tree. */
+const parentIn = ({ rootId }: Part, deptId: number, parentId: number) => (String(deptId) === rootId ? 0 : parentId);
+
+/** `ended`: how many ended before the first of these; 0 when it is a first child, or the first of all. */
+function textOf(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => NodeRow, ended = 0): string {
+  let text = '';
+  let before = ended;
+  for (const { node, ends } of steps) {
+    const { beginning, hasChildren = false } = rowOf(node);
+    const parent = hasChildren || skeleton.firstChild(node) !== 0;
+    text += `${before > 0 ? ',' : ''}${beginning}"hasChildren":${parent},"children":[${']}'.repeat(ends)}`;
+    before = ends;
+  }
+  return text;
+}
+
+const partOf = ({ rootId, depth }: TreeFilter): Part => {
+  const id = rootId === undefined ? '0' : idOf(rootId);
+  return { rootId: id === '0' ? null : id, depth: depth ?? null };
+};

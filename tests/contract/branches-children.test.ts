@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { asTenant, type Client, startService } from '../harness.ts';
+import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+
+/** The children of a department, page by page. */
+
+const service = await startService();
+const boss = await service.tenant();
+const neighbour = await service.tenant();
+
+const children = (id: string | number, query = '', client: Client = boss) =>
+  client.get(`${DEPTS}/${id}/children${query && `?${query}`}`);
+
+/** Everything, page by page; `between` happens after each page. */
+async function allPages(id: string, limit: number, between: (page: number) => Promise<unknown> = async () => {}) {
+  const ids: number[] = [];
+  let next: string | null = '';
+  for (let page = 1; next !== null; page++) {
+    const { data, text } = await children(id, `limit=${limit}&cursor=${next}`);
+    assert.ok(data.rows.length <= limit, text);
+    assert.ok(data.next === null || data.rows.length === limit, 'only the last page is shorter');
+    ids.push(...data.rows.map(({ deptId }: { deptId: number }) => deptId));
+    next = data.next;
+    await between(page);
+  }
+  return ids;
+}
+
+describe('Children of a department', () => {
+  test('each is shown as a read shows it, with hasChildren', async () => {
+    const top = await boss.dept();
+    const middle = await boss.dept({ parentId: top });
+    const [leaf, parent] = [
+      await boss.dept({ parentId: middle, deptName: '叶', leader: '张三', email: 'a@b.cn', phone: '1', orderNum: 2 }),
+      await boss.dept({ parentId: middle, orderNum: 1, status: '1' }),
+    ];
+    await asTenant(
+      service.owner,
+      boss.tenantId,
+      (tx) => tx`update departments set status = '0' where dept_id = ${parent}`,
+    );
+    await boss.dept({ parentId: parent });
+    assertOk(await children(middle), {
+      rows: [
+        { ...(await readDept(boss, parent)), hasChildren: true },
+        { ...(await readDept(boss, leaf)), hasChildren: false },
+      ],
+      next: null,
+    });
+    assert.equal((await children(middle)).data.rows[0].ancestors, `0,${top},${middle}`);
+  });
+
+  test('of one without any: none', async () => {
+    assertOk(await children(await boss.dept()), { rows: [], next: null });
+  });
+
+  test('id 0 is the top level', async () => {
+    const other = await service.tenant();
+    assertOk(await children(0, '', other), { rows: [], next: null });
+    const [late, early] = [await other.dept({ orderNum: 5 }), await other.dept({ orderNum: -5 })];
+    await other.dept({ parentId: late });
+    const { rows } = (await children('00', '', other)).data;
+    assert.deepEqual(
+      rows.map(({ deptId, ancestors, hasChildren }: never) => [deptId, ancestors, hasChildren]),
+      [
+        [Number(early), '0', false],
+        [Number(late), '0', true],
+      ],
+    );
+  });
+
+  test('deleted children are not shown, and don’t count for hasChildren', async () => {
+    const top = await boss.dept();
+    const [child, gone] = [await boss.dept({ parentId: top }), await boss.dept({ parentId: top })];
+    const below = await boss.dept({ parentId: child });
+    assert.equal((await children(top)).data.rows[0].hasChildren, true);
+    for (const id of [below, gone]) assertOk(await boss.delete(`${DEPTS}/${id}`));
+    const { rows } = (await children(top)).data;
+    assert.deepEqual(
+      rows.map(({ deptId, hasChildren }: never) => [deptId, hasChildren]),
+      [[Number(child), false]],
+    );
+  });
+
+  test('any user of the tenant may ask', async () => {
+    assert.equal((await children(0, '', await service.member(boss))).code, 200);
+  });
+
+  test('unknown, deleted, another tenant’s: 404, told alike', async () => {
+    const [gone, foreign] = [await boss.dept(), await neighbour.dept()];
+    await boss.delete(`${DEPTS}/${gone}`);
+    const texts = [];
+    for (const id of [gone, foreign, '999999999', '9007199254740993', '9223372036854775807', '9999999999999999999']) {
+      const answer = await children(id);
+      assertRefused(answer, 404, 'DEPT_NOT_FOUND');
+      texts.push(answer.text);
+    }
+    assert.equal(new Set(texts).size, 1);
+  });
+});
+
+describe('Pages', () => {
+  test('in display order, orderNum then id, whatever their size', async () => {
+    const top = await boss.dept();
+    const made: [orderNum: number, id: number][] = [];
+    for (const orderNum of [3, 0, -2147483648, 2147483647, 0, 3, 0, -1]) {
+      made.push([orderNum, Number(await boss.dept({ parentId: top, orderNum }))]);
+    }
+    const expected = made.sort(([a, x], [b, y]) => a - b || x - y).map(([, id]) => id);
+    for (const limit of [1, 2, 3, 4, 7, 8, 9, 500]) assert.deepEqual(await allPages(top, limit), expected, `${limit}`);
+  });
+
+  test('50 unless asked otherwise; 1 to 500', async () => {
+    const top = await boss.dept();
+    await asTenant(
+      service.owner,
+      boss.tenantId,
+      (tx) => tx`
+        insert into departments (tenant_id, dept_id, parent_id, create_by)
+        select ${boss.tenantId}, 5000000 + n, ${top}, 'test' from generate_series(1, 501) n`,
+    );
+    assert.equal((await children(top)).data.rows.length, 50);
+    const { data } = await children(top, 'limit=500');
+    assert.equal(data.rows.length, 500);
+    assert.equal((await children(top, `limit=500&cursor=${data.next}`)).data.rows.length, 1);
+    for (const limit of ['0', '501', '-1', '1.5', 'x']) assertInvalid(await children(top, `limit=${limit}`), 'limit');
+  });
+
+  test('while others create, delete, move and reorder: what stays is shown once, no more and no less', async () => {
+    const top = await boss.dept();
+    const stay: number[] = [];
+    const others: string[] = [];
+    for (let n = 0; n < 40; n++) {
+      const id = await boss.dept({ parentId: top, orderNum: n % 7 });
+      if (n % 2) stay.push(Number(id));
+      else others.push(id);
+    }
+    const seen = await allPages(top, 3, async (page) => {
+      await boss.dept({ parentId: top, orderNum: page % 9 });
+      const [first = '', second = '', third = ''] = others.splice(0, 3);
+      if (first) assertOk(await boss.delete(`${DEPTS}/${first}`));
+      if (second) assertOk(await boss.put(DEPTS, { deptId: second, parentId: 0 }));
+      if (third) assertOk(await boss.put(DEPTS, { deptId: third, orderNum: 6 - (page % 7) }));
+    });
+    for (const id of stay) assert.equal(seen.filter((each) => each === id).length, 1, `${id} in ${seen}`);
+  });
+
+  test('a cursor that isn’t ours: 400 that names it', async () => {
+    const [top, other] = [await boss.dept(), await boss.dept()];
+    for (const parentId of [top, top, other, other]) await boss.dept({ parentId });
+    const { next } = (await children(top, 'limit=1')).data;
+    const text = (plain: string) => Buffer.from(plain).toString('base64url');
+    for (const cursor of [
+      'x',
+      '0',
+      `${next}x`,
+      `${next}=`,
+      ` ${next}`,
+      next.slice(0, -1),
+      text(`${top}/0/`),
+      text(`${top}/0/-1`),
+      text(`${top}/0/00${top}`),
+      text(`${top}/2147483648/1`),
+      text(`${top}/0/9007199254740993`),
+      text(`${top}/0/1;drop table departments`),
+      'a'.repeat(101),
+    ]) {
+      assertInvalid(await children(top, `cursor=${encodeURIComponent(cursor)}`), 'cursor');
+    }
+    assertInvalid(await children(other, `cursor=${next}`), 'cursor');
+    assert.equal((await children(top, `cursor=${next}`)).data.rows.length, 1);
+  });
+});
