@@ -4,6 +4,9 @@ export type Sql = postgres.Sql<{ bigint: number }>;
 /** Inside a transaction. What takes a `Tx` cannot escape it. */
 export type Tx = postgres.TransactionSql<{ bigint: number }>;
 
+/** A part of a statement. */
+export type Part = postgres.PendingQuery<postgres.Row[]>;
+
 /** Advisory locks of a database. */
 export const LOCKS = { service: 828201, migrate: 828202 };
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
-import { idOf, pageOf, type Rows, shownId, shownIds } from '../http/fields.ts';
+import { idOf, shownId, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { lockTenant } from '../tenants/reach.ts';
@@ -10,14 +10,13 @@ import {
   holdDepts,
   insertDept,
   isAtOrAbove,
-  listDepts,
   lockDepts,
   markDeleted,
   parentsAmong,
   readDept,
   updateDept,
 } from './queries.ts';
-import type { Dept, DeptFilter, DeptInput, DeptUpdate } from './schema.ts';
+import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
 
 const TOP = '0';
 
@@ -90,14 +89,6 @@ export async function removeDepartments(
   if (used.length > 0) throw refuse('DEPT_HAS_USERS', { deptIds: shownIds(used) });
   await markDeleted(tx, tenantId, deptIds, userName);
 }
-
-export const listDepartments = (tx: Tx, { tenantId }: Caller, filter: DeptFilter): Promise<Rows<Dept>> =>
-  listDepts(tx, tenantId, {
-    deptName: filter.deptName ?? null,
-    status: filter.status ?? null,
-    parentId: filter.parentId === undefined ? null : idOf(filter.parentId),
-    ...pageOf(filter),
-  });
 
 /** Holds departments for a user who joins them: none of them is deleted meanwhile. Tells the ones there are not. */
 export async function holdDepartments(tx: Tx, tenantId: string, deptIds: string[]): Promise<{ missing: string[] }> {

@@ -6,14 +6,9 @@ import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { pathId, pathIds } from '../http/validation.ts';
-import {
-  createDepartment,
-  listDepartments,
-  readDepartment,
-  removeDepartments,
-  updateDepartment,
-} from './departments.ts';
-import { Dept, DeptFilter, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
+import { createDepartment, readDepartment, removeDepartments, updateDepartment } from './departments.ts';
+import { listDepartments, readDepartments } from './list.ts';
+import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
 
 const path = '/system/dept-api';
 const shared = { ...guarded, tags: ['Departments'] };
@@ -52,13 +47,30 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         ...shared,
         operationId: 'listDepartments',
         summary: 'List departments',
-        description: 'Any user of the tenant. Sorted by `orderNum`, then id.',
+        description:
+          'Any user of the tenant. Sorted by `orderNum`, then id, unless `sort` says otherwise. Filters combine.',
         querystring: DeptFilter,
         response: answers('guarded', { data: DeptPage }),
       },
     },
     async (request) =>
       ok(await readAs(db, request, 'user', (tx, caller) => listDepartments(tx, caller, request.query))),
+  );
+
+  app.post(
+    `${path}/batch-read`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readDepartments',
+        summary: 'Read many departments at once',
+        description: 'Any user of the tenant. A read: it writes nothing and needs no Idempotency-Key.',
+        body: DeptIds,
+        response: answers('guarded', { data: DeptBatch, body: true }),
+      },
+    },
+    async (request) =>
+      ok(await readAs(db, request, 'user', (tx, caller) => readDepartments(tx, caller, request.body.ids))),
   );
 
   app.get(

@@ -66,9 +66,9 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Front ends send `?status=` for a filter that isn't set. */
+/** Front ends send `?status=` for a filter that isn't set. An empty cursor is one: it asks for the first page. */
 const withoutEmpty = (query: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ''));
+  Object.fromEntries(Object.entries(query ?? {}).filter(([name, value]) => value !== '' || name === 'cursor'));
 
 /** The first text that PostgreSQL could not store unchanged: NUL, or half of a surrogate pair. */
 function findBrokenText(input: unknown): string | undefined {
@@ -106,6 +106,10 @@ const problems = {
   email: { zh: '不是有效的邮箱地址', en: 'is not an e-mail address' },
   ifMatch: { zh: '只能用于单个编号', en: 'goes with a single id only' },
   tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must be 6 to 18 digits' },
+  cursor: {
+    zh: '不是该列表按此排序给出的游标，请从空游标重新开始',
+    en: 'is no cursor of this list in this order: begin again with an empty one',
+  },
   form: { zh: '格式不正确', en: 'has the wrong form' },
 } satisfies Record<string, Record<Language, string>>;
 
