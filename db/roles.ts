@@ -12,7 +12,7 @@ const grants = `
     to "%role";
   grant select, insert on signing_keys to "%role";
   grant usage on sequence tenant_serial, dept_serial, user_serial to "%role";
-  grant execute on function tenant_standing(text) to "%role";
+  grant execute on function tenant_standing(text), departments_found(text, text, int) to "%role";
 `;
 
 /**

@@ -15,6 +15,7 @@ const operations = await readOperations(service);
 /** For each operation that takes a body: who sends it, and the least that is accepted. */
 const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = {
   createDepartment: [boss, {}],
+  readDepartments: [boss, { ids: [] }],
   updateDepartment: [boss, { deptId }],
   orderDepartments: [boss, { parentId: 0, deptIds: [deptId] }],
   addDepartments: [boss, { departments: [{ ref: 'a' }] }],

@@ -108,26 +108,66 @@ test("the service's role owns nothing and is bound by row security", async () =>
   assert.deepEqual([...memberships], []);
 });
 
-test('the one function that runs with the rights of the owner is tenant_standing', async () => {
-  const functions = await superuser<{ name: string; public: boolean }[]>`
-    select proname as name, has_function_privilege('public', oid, 'execute') as public
-    from pg_proc where pronamespace = 'banyan'::regnamespace and prosecdef`;
-  assert.deepEqual([...functions], [{ name: 'tenant_standing', public: false }]);
+test('the functions that run with the rights of the owner are two, and not for everybody', async () => {
+  const functions = await superuser<{ name: string; public: boolean; path: string }[]>`
+    select proname as name, has_function_privilege('public', oid, 'execute') as public,
+      (select setting from unnest(proconfig) setting where setting like 'search_path=%') as path
+    from pg_proc where pronamespace = 'banyan'::regnamespace and prosecdef order by 1`;
+  // pg_temp last, or its caller's temporary tables would come before the real ones.
+  const path = 'search_path=banyan, pg_temp';
+  assert.deepEqual(
+    [...functions],
+    [
+      { name: 'departments_found', public: false, path },
+      { name: 'tenant_standing', public: false, path },
+    ],
+  );
 });
 
-test('that function looks at the real tables, whatever temporary ones its caller makes', async () => {
+test('they look at the real tables, whatever temporary ones their caller makes', async () => {
   // PostgreSQL looks into a caller's temporary tables first, unless the function says otherwise.
-  const standing = await connection.begin(async (tx) => {
+  const told = await inTenant(A, async (tx) => {
     await tx.unsafe(`
       create temporary table tenants on commit drop as
         select 'x'::text as tenant_id, array['x'] as path, '2'::text as del_flag, '0'::text as status,
           null::date as start_date, null::date as end_date;
-      grant select on pg_temp.tenants to public`);
-    const [row] = await tx<[{ forged: string; real: string }]>`
-      select banyan.tenant_standing('x') as forged, banyan.tenant_standing(${A}) as real`;
+      create temporary table departments on commit drop as
+        select '${A}'::text as tenant_id, 7::bigint as dept_id, 'forged'::text as dept_name, null::text as leader,
+          '0'::text as del_flag;
+      grant select on pg_temp.tenants, pg_temp.departments to public`);
+    const [row] = await tx<[{ forged: string; real: string; found: number }]>`
+      select banyan.tenant_standing('x') as forged, banyan.tenant_standing(${A}) as real,
+        (select count(*) from banyan.departments_found('forged', null, 9)) as found`;
     return { ...row };
   });
-  assert.deepEqual(standing, { forged: 'unknown', real: 'in service' });
+  assert.deepEqual(told, { forged: 'unknown', real: 'in service', found: 0 });
+});
+
+test('departments_found tells ids of the tenant that was entered, and of no other', async () => {
+  for (const boss of [mine, other, below]) await boss.dept({ deptName: '榕树', leader: '张三' });
+  const all = await superuser<{ id: string; code: string }[]>`
+    select dept_id::text as id, tenant_id as code from departments where dept_name = '榕树'`;
+  assert.equal(all.length, 3);
+  const found = (tx: Sql | Tx, name: string | null, leader: string | null) => tx<{ id: string }[]>`
+    select id::text from departments_found(${name}, ${leader}, 100) as f (id)`;
+  for (const code of [A, B, below.tenantId]) {
+    const own = all.filter((row) => row.code === code).map(({ id }) => ({ id }));
+    for (const [name, leader] of [
+      ['榕', null],
+      ['榕树', null],
+      [null, '三'],
+      ['树', '张三'],
+    ] as const) {
+      assert.deepEqual([...(await inTenant(code, (tx) => found(tx, name, leader)))], own, `${name} ${leader}`);
+    }
+    assert.deepEqual([...(await inTenant(code, (tx) => found(tx, null, null)))], [], 'asked for nothing');
+    assert.deepEqual([...(await inTenant(code, (tx) => found(tx, '', '')))], [], 'asked for nothing');
+  }
+  // Whoever entered none, or forges one: nothing.
+  assert.deepEqual([...(await found(connection, '榕', null))], []);
+  for (const code of ['', '%', `${A}n`, '000000']) {
+    assert.deepEqual([...(await inTenant(code, (tx) => found(tx, '榕', null)))], [], code);
+  }
 });
 
 test("the service's role cannot become the owner, nor change what the owner made", async () => {
@@ -253,8 +293,8 @@ test("no row points to another tenant's department or user", async () => {
 
 test('the tables’ owner is bound too', async () => {
   for (const name of names) {
-    // He may read all tenants, for tenant_standing, and write none.
-    if (name !== 'tenants') assert.deepEqual(await codesIn(service.owner, name), [], name);
+    // He may read all tenants, for tenant_standing, and all departments, for departments_found; and write none.
+    if (!['tenants', 'departments'].includes(name)) assert.deepEqual(await codesIn(service.owner, name), [], name);
     const { count } = await service.owner`update ${service.owner(name)} set tenant_id = tenant_id`;
     assert.equal(count, 0, name);
   }

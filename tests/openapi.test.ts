@@ -98,9 +98,11 @@ test('the headers that callers need are documented', () => {
     for (const [status, { headers = {} }] of Object.entries(responses)) {
       const expected = ['X-Request-Id'];
       if (status !== '200') expected.push('Content-Language');
-      if (method !== 'GET' && !['logIn', 'refresh'].includes(operationId)) expected.push('Idempotent-Replayed');
+      // Read with a body, because an address has no room for so many ids.
+      const reads = method === 'GET' || operationId === 'readDepartments';
+      if (!reads && !['logIn', 'refresh'].includes(operationId)) expected.push('Idempotent-Replayed');
       // Of many new ones the ids are in the body.
-      const makesOne = method === 'POST' && path.startsWith('/system/') && !path.endsWith('/bulk');
+      const makesOne = method === 'POST' && !reads && path.startsWith('/system/') && !path.endsWith('/bulk');
       if (status === '200' && makesOne) expected.push('Location');
       if (status === '200' && method === 'GET' && /^\/system\/.*\{id\}$/.test(path)) expected.push('ETag');
       if (status === '401') expected.push('WWW-Authenticate');

@@ -113,6 +113,31 @@ export const table: Row[] = [
     other: '403 OTHER_TENANT',
   },
   {
+    operation: `GET ${dept}/list`,
+    as: 'of their branch',
+    call: (client, { parent }) => client.get(`${dept}/list?underId=${parent}&withPath=true&sort=-updateTime`),
+    other: FINE,
+    member: FINE,
+  },
+  {
+    operation: `GET ${dept}/list`,
+    as: 'by a name of theirs, with a cursor',
+    call: (client) => client.get(`${dept}/list?deptName=leaf&cursor=`),
+    other: FINE,
+    member: FINE,
+  },
+  {
+    operation: `POST ${dept}/batch-read`,
+    call: (client, { parent, leaf }) => client.post(`${dept}/batch-read`, { ids: [leaf, parent] }),
+    other: FINE,
+    member: FINE,
+  },
+  {
+    operation: `GET ${dept}/{id}/users`,
+    call: (client, { parent }) => client.get(`${dept}/${parent}/users?below=true`),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
     operation: `PUT ${dept}`,
     call: (client, { leaf }) => client.put(dept, { deptId: leaf, deptName: 'new' }),
     other: '404 DEPT_NOT_FOUND',
@@ -158,6 +183,24 @@ export const table: Row[] = [
     as: 'the one below them',
     call: (client, { belowCode }) => client.get(`${tenant}/list?tenantId=${belowCode}`),
     other: FINE,
+  },
+  {
+    operation: `GET ${tenant}/list`,
+    as: 'by a keyword, with a cursor',
+    call: (client, { code }) => client.get(`${tenant}/list?keyword=${code}&cursor=`),
+    other: FINE,
+  },
+  {
+    operation: `GET ${tenant}/tree`,
+    as: 'of their own',
+    call: (client, { id }) => client.get(`${tenant}/tree?rootId=${id}`),
+    other: '404 TENANT_NOT_FOUND',
+  },
+  {
+    operation: `GET ${tenant}/tree`,
+    as: 'of the one below them',
+    call: (client, { belowId }) => client.get(`${tenant}/tree?rootId=${belowId}`),
+    other: '404 TENANT_NOT_FOUND',
   },
   {
     operation: `PUT ${tenant}`,

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
 import { parentOf, readDepartment, refuseChangedDept } from '../departments/departments.ts';
+import { cutPage, placeIn } from '../http/cursor.ts';
 import { idOf, shownId, shownIds } from '../http/fields.ts';
 import type { IfMatch } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
@@ -16,7 +16,6 @@ import {
   lockBranch,
   lockForOrder,
   markBranchDeleted,
-  type Place,
   renumber,
 } from './queries.ts';
 import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_IN_BRANCH } from './schema.ts';
@@ -30,36 +29,22 @@ export async function listChildren(
   deptId: string,
   { limit = 50, cursor }: ChildrenFilter,
 ): Promise<ChildrenPage> {
-  const after = cursor === undefined ? undefined : placeOf(cursor, deptId);
+  // Of this parent's list alone.
+  const sort = `children of ${deptId}`;
+  const place = cursor ? placeIn(cursor, sort, isOrderNum) : undefined;
+  const after = place && { orderNum: Number(place.key), deptId: place.id };
   const parentId = parentOf(deptId);
   // Sent together: it costs no round trip of its own.
   const [ancestors] = await Promise.all([parentId ? pathBelow(tx, caller, parentId) : '0', keepToKeys(tx)]);
-  // One more than asked for tells whether there is a next page.
   const found = await listRows(tx, caller.tenantId, parentId, { ancestors, after, limit: limit + 1 });
-  const rows = found.slice(0, limit);
-  const last = rows.at(-1);
-  return { rows, next: last && found.length > limit ? cursorAt(last, deptId) : null };
+  return cutPage(found, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
 }
+
+const isOrderNum = (key: string) => /^-?\d{1,10}$/.test(key) && (Number(key) | 0) === Number(key);
 
 async function pathBelow(tx: Tx, caller: Caller, deptId: string): Promise<string> {
   const { ancestors } = await readDepartment(tx, caller, deptId);
   return `${ancestors},${deptId}`;
-}
-
-/** By what the last row is sorted, not how many came before it: others may come and go between two pages. */
-function cursorAt({ orderNum, deptId }: { orderNum: number; deptId: number }, parentId: string): string {
-  const place = `${parentId}/${orderNum}/${deptId}`;
-  // Not a secret: what was cut off on its way, or belongs to another list, shall not pass for a place.
-  const seal = createHash('sha256').update(place).digest('base64url').slice(0, 6);
-  return Buffer.from(`${place}/${seal}`).toString('base64url');
-}
-
-function placeOf(cursor: string, parentId: string): Place {
-  const [, orderNum = '', deptId = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split('/');
-  const place = { orderNum: Number(orderNum), deptId: Number(deptId) };
-  const isPlace = (place.orderNum | 0) === place.orderNum && Number.isSafeInteger(place.deptId) && place.deptId >= 0;
-  if (!isPlace || cursorAt(place, parentId) !== cursor) throw invalid('cursor', 'cursor');
-  return { orderNum: place.orderNum, deptId };
 }
 
 export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, input: DeptOrder): Promise<void> {

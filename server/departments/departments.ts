@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
-import { idOf, pageOf, type Rows, shownId, shownIds } from '../http/fields.ts';
+import { idOf, shownId, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged } from '../http/preconditions.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
 import { lockTenant } from '../tenants/reach.ts';
@@ -11,7 +11,6 @@ import {
   holdDepts,
   insertDepts,
   isAtOrAbove,
-  listDepts,
   lockDepts,
   markDeleted,
   parentsAmong,
@@ -21,7 +20,7 @@ import {
   updateDept,
 } from './queries.ts';
 import type { DeptAsk } from './reading.ts';
-import type { Dept, DeptFilter, DeptInput, DeptUpdate } from './schema.ts';
+import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
 
 const TOP = '0';
 
@@ -67,7 +66,7 @@ export async function createDepartments(
 }
 
 /** Of one tenant, asked for at the same moment. Undefined where there is none. */
-export async function readDepartments(
+export async function readWithPaths(
   tx: Tx,
   paths: Paths,
   tenantId: string,
@@ -149,14 +148,6 @@ export async function removeDepartments(
   if (used.length > 0) throw refuse('DEPT_HAS_USERS', { deptIds: shownIds(used) });
   await markDeleted(tx, tenantId, deptIds, userName);
 }
-
-export const listDepartments = (tx: Tx, { tenantId }: Caller, filter: DeptFilter): Promise<Rows<Dept>> =>
-  listDepts(tx, tenantId, {
-    deptName: filter.deptName ?? null,
-    status: filter.status ?? null,
-    parentId: filter.parentId === undefined ? null : idOf(filter.parentId),
-    ...pageOf(filter),
-  });
 
 /** Holds departments for a user who joins them: none of them is deleted meanwhile. Tells the ones there are not. */
 export async function holdDepartments(tx: Tx, tenantId: string, deptIds: string[]): Promise<{ missing: string[] }> {

@@ -1,5 +1,4 @@
 import { type Fragment, long, type Sql, type Tx } from '../../db/sql.ts';
-import type { Rows } from '../http/fields.ts';
 import type { Dept } from './schema.ts';
 
 /** A department's own fields, as they are written. `parentId` null: top level. */
@@ -28,7 +27,7 @@ const walk = (tx: Tx, tenantId: Fragment, id: Fragment) => tx`
   select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up)`;
 
 /** The columns of a read, for a row `d`. `ancestors` is walked from the parents, never stored, so it cannot be stale. */
-const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.parent_id`)) => tx`
+export const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.parent_id`)) => tx`
   d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId", ${ancestors} as ancestors,
   d.dept_name as "deptName", d.order_num as "orderNum", d.leader, d.phone, d.email, d.status,
   d.del_flag as "delFlag", d.tenant_id as "tenantId",
@@ -68,34 +67,6 @@ export const readDept = async (tx: Tx, tenantId: string, deptId: string, include
     select ${columns(tx)} from departments d
     where d.tenant_id = ${tenantId} and d.dept_id = ${long(deptId)} and (${includeDeleted} or d.del_flag = '0')`;
   return row;
-};
-
-export interface ListFilter {
-  deptName: string | null;
-  status: string | null;
-  /** null: any; '0': top level. */
-  parentId: string | null;
-  limit: number;
-  offset: number;
-}
-
-export const listDepts = async (tx: Tx, tenantId: string, filter: ListFilter): Promise<Rows<Dept>> => {
-  const { deptName, status, parentId } = filter;
-  const matches = tx`
-    d.tenant_id = ${tenantId} and d.del_flag = '0'
-    ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
-    ${status === null ? tx`` : tx`and d.status = ${status}`}
-    ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${long(parentId)}`}`;
-  // The page first, its columns then: `ancestors` is walked for the rows that are shown, not for those before them.
-  const [rows, [{ total }]] = await Promise.all([
-    tx<Dept[]>`
-      select ${columns(tx)} from (
-        select * from departments d where ${matches}
-        order by d.order_num, d.dept_id limit ${filter.limit} offset ${filter.offset}
-      ) d order by d.order_num, d.dept_id`,
-    tx<[{ total: number }]>`select count(*) as total from departments d where ${matches}`,
-  ]);
-  return { rows, total };
 };
 
 /** Locked against deletion and disabling until the transaction ends; others may hold them too. */

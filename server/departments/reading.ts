@@ -5,7 +5,7 @@ import { readInTenant } from '../../db/tenancy.ts';
 import { type CallerRow, callerOr } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
 import { Refusal } from '../http/refusals.ts';
-import { readDepartments } from './departments.ts';
+import { readWithPaths } from './departments.ts';
 import { makePaths } from './paths.ts';
 import { readWithCallers } from './queries.ts';
 import type { Dept } from './schema.ts';
@@ -50,7 +50,7 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
   /** Whose paths are not known: read once more, with the paths, in one snapshot. */
   async function walk(tenantId: string, asked: Reading[]): Promise<void> {
     const asks = asked.map(({ ask }) => ask);
-    const found = await readInTenant(db, tenantId, (tx) => readDepartments(tx, paths, tenantId, asks));
+    const found = await readInTenant(db, tenantId, (tx) => readWithPaths(tx, paths, tenantId, asks));
     for (const [n, { resolve }] of asked.entries()) resolve(found[n]);
   }
 

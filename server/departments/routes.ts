@@ -9,9 +9,10 @@ import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../htt
 import { refuse } from '../http/refusals.ts';
 import { invalid, pathId, pathIds } from '../http/validation.ts';
 import { makeCreator } from './creating.ts';
-import { listDepartments, removeDepartments, updateDepartment } from './departments.ts';
+import { removeDepartments, updateDepartment } from './departments.ts';
+import { listDepartments, readDepartments } from './list.ts';
 import { makeReader } from './reading.ts';
-import { Dept, DeptFilter, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
+import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
 
 const path = '/system/dept-api';
 const shared = { ...guarded, tags: ['Departments'] };
@@ -50,13 +51,30 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         ...shared,
         operationId: 'listDepartments',
         summary: 'List departments',
-        description: 'Any user of the tenant. Sorted by `orderNum`, then id.',
+        description:
+          'Any user of the tenant. Sorted by `orderNum`, then id, unless `sort` says otherwise. Filters combine.',
         querystring: DeptFilter,
         response: answers('guarded', { data: DeptPage }),
       },
     },
     async (request) =>
       ok(await readAs(db, request, 'user', (tx, caller) => listDepartments(tx, caller, request.query))),
+  );
+
+  app.post(
+    `${path}/batch-read`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readDepartments',
+        summary: 'Read many departments at once',
+        description: 'Any user of the tenant. A read: it writes nothing and needs no Idempotency-Key.',
+        body: DeptIds,
+        response: answers('guarded', { data: DeptBatch, body: true }),
+      },
+    },
+    async (request) =>
+      ok(await readAs(db, request, 'user', (tx, caller) => readDepartments(tx, caller, request.body.ids))),
   );
 
   app.get(

@@ -35,6 +35,11 @@ export const reasons = {
     '用户的部门不存在：{deptIds}',
     'These departments of the user do not exist in the tenant: {deptIds}.',
   ],
+  TENANT_TREE_TOO_LARGE: [
+    400,
+    '租户超过 {limit} 个，请用 depth 限制层数，或用 rootId 指定较小的分支',
+    'There are more than {limit} tenants. Ask for fewer levels with depth, or for a smaller branch with rootId.',
+  ],
   WRONG_PASSWORD: [400, '旧密码错误', 'The old password is wrong.'],
 
   NO_TOKEN: [

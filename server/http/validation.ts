@@ -67,9 +67,9 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Front ends send `?status=` for a filter that isn't set. */
+/** Front ends send `?status=` for a filter that isn't set. An empty cursor is one: it asks for the first page. */
 const withoutEmpty = (query: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ''));
+  Object.fromEntries(Object.entries(query ?? {}).filter(([name, value]) => value !== '' || name === 'cursor'));
 
 /** The first text that PostgreSQL could not store unchanged: NUL, or half of a surrogate pair. */
 function findBrokenText(input: unknown): string | undefined {
@@ -110,7 +110,6 @@ const problems = {
   order: { zh: '不能早于 startTime', en: 'must not be before startTime' },
   email: { zh: '不是有效的邮箱地址', en: 'is not an e-mail address' },
   single: { zh: '只能用于单个编号', en: 'goes with a single id only' },
-  cursor: { zh: '不是本列表返回的游标', en: 'is not a cursor that this list gave' },
   repeated: { zh: '重复', en: 'is a repetition' },
   unknownRef: { zh: '在列表中没有对应的 ref', en: 'is no ref of the list' },
   refCycle: { zh: '使部门成为自己的上级', en: 'makes the department its own ancestor' },
@@ -119,6 +118,10 @@ const problems = {
     en: 'does not go with an entry: use parentRef, or parentId beside departments',
   },
   tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must be 6 to 18 digits' },
+  cursor: {
+    zh: '不是该列表按此排序给出的游标，请从空游标重新开始',
+    en: 'is no cursor of this list in this order: begin again with an empty one',
+  },
   form: { zh: '格式不正确', en: 'has the wrong form' },
 } satisfies Record<string, Record<Language, string>>;
 

@@ -1,5 +1,4 @@
 import { long, type Tx } from '../../db/sql.ts';
-import type { Rows } from '../http/fields.ts';
 import type { HIDDEN_QUOTAS, QUOTAS, RULES } from './schema.ts';
 
 /** A tenant's own fields, as they are written. */
@@ -44,32 +43,73 @@ export const readByCode = async (tx: Tx, callerTenant: string, tenantId: string)
   return row;
 };
 
-export const listTenants = async (
-  tx: Tx,
-  callerTenant: string,
-  filter: {
-    tenantName: string | null;
-    tenantId: string | null;
-    status: string | null;
-    tenantParent: string | null;
-    limit: number;
-    offset: number;
-  },
-): Promise<Rows<TenantRow>> => {
-  const { tenantName, tenantId, status, tenantParent } = filter;
-  const matches = tx`
+export interface TenantSearch {
+  tenantName: string | null;
+  tenantId: string | null;
+  status: string | null;
+  tenantParent: string | null;
+  keyword: string | null;
+}
+
+const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
+  const { tenantName, tenantId, status, tenantParent, keyword } = search;
+  return tx`
     ${under(tx, callerTenant)}
     ${tenantName === null ? tx`` : tx`and strpos(lower(t.tenant_name), lower(${tenantName})) > 0`}
     ${tenantId === null ? tx`` : tx`and t.tenant_id = ${tenantId}`}
     ${status === null ? tx`` : tx`and t.status = ${status}`}
-    ${tenantParent === null ? tx`` : tx`and t.parent_id = ${tenantParent}`}`;
-  const [rows, [{ total }]] = await Promise.all([
-    tx<TenantRow[]>`
-      select ${columns(tx)} from tenants t where ${matches} order by t.id limit ${filter.limit} offset ${filter.offset}`,
-    tx<[{ total: number }]>`select count(*) as total from tenants t where ${matches}`,
-  ]);
-  return { rows, total };
+    ${tenantParent === null ? tx`` : tx`and t.parent_id = ${tenantParent}`}
+    ${
+      keyword === null
+        ? tx``
+        : tx`and (strpos(lower(t.tenant_name), lower(${keyword})) > 0
+            or strpos(lower(t.company_name), lower(${keyword})) > 0 or starts_with(t.tenant_id, ${keyword}))`
+    }`;
 };
+
+/** In the order of ids, after that of `afterId`. */
+export const readPage = (
+  tx: Tx,
+  callerTenant: string,
+  search: TenantSearch,
+  { afterId = '-1', limit, offset = 0 }: { afterId?: string; limit: number; offset?: number },
+) => tx<TenantRow[]>`
+  select ${columns(tx)} from tenants t where ${matching(tx, callerTenant, search)} and t.id > ${afterId}
+  order by t.id limit ${limit} offset ${offset}`;
+
+export const countTenants = async (tx: Tx, callerTenant: string, search: TenantSearch): Promise<number> => {
+  const [{ total }] = await tx<[{ total: number }]>`
+    select count(*) as total from tenants t where ${matching(tx, callerTenant, search)}`;
+  return total;
+};
+
+export interface NodeRow {
+  id: string;
+  tenantId: string;
+  tenantParent: string | null;
+  tenantName: string | null;
+  status: '0' | '1';
+  endTime: string | null;
+  hasChildren: boolean;
+}
+
+/** A tenant and those below it, level by level and no more than `limit`, each level in the order of ids. */
+export const readBranch = (tx: Tx, tenantId: string, depth: number, limit: number) => tx<NodeRow[]>`
+  with recursive branch (code, level) as (
+    select t.tenant_id, 0 from tenants t where ${under(tx, tenantId)} and t.tenant_id = ${tenantId}
+    union all
+    select c.tenant_id, b.level + 1 from branch b cross join lateral (
+      select tenant_id from tenants c where c.parent_id = b.code and c.del_flag = '0' order by c.id offset 0
+    ) c
+    where b.level < ${depth}
+  )
+  select t.id::text, t.tenant_id as "tenantId", t.parent_id as "tenantParent", t.tenant_name as "tenantName", t.status,
+    to_char(t.end_date, 'YYYY-MM-DD') as "endTime",
+    exists (select from tenants c where c.parent_id = t.tenant_id and c.del_flag = '0') as "hasChildren"
+  from (select * from branch limit ${limit}) b cross join lateral (
+    select * from tenants t where ${under(tx, tenantId)} and t.tenant_id = b.code limit 1
+  ) t
+  order by b.level, t.id`;
 
 /** Taken by every change of the shape of the tree of tenants. */
 export const lockTenantTree = (tx: Tx) => tx`select from tenant_tree for update`;
@@ -116,15 +156,20 @@ export const updateTenantFields = (tx: Tx, callerTenant: string, id: string, by:
     update_by = ${by}, update_time = now()
   where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
 
+/** The codes from 000000 down to a tenant, itself included. */
+export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): Promise<string[]> => {
+  const [row] = await tx<{ path: string[] }[]>`
+    select t.path from tenants t where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
+  return row?.path ?? [];
+};
+
 /** Moves a tenant with all below it, deleted ones included: their codes and paths stay true. */
-export const moveTenant = async (tx: Tx, callerTenant: string, tenantId: string, parentId: string) => {
+export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[]) => {
   await tx`
     update tenants t set
-      path = p.path || t.path[array_position(t.path, ${tenantId}::text):],
-      parent_id = case when t.tenant_id = ${tenantId} then p.tenant_id else t.parent_id end
-    from tenants p
-    where p.tenant_id = ${parentId} and p.path @> array[${callerTenant}::text]
-      and t.path @> array[${callerTenant}::text, ${tenantId}::text]`;
+      path = ${parentPath}::text[] || t.path[array_position(t.path, ${tenantId}::text):],
+      parent_id = case when t.tenant_id = ${tenantId} then ${parentPath.at(-1) ?? null} else t.parent_id end
+    where t.path @> array[${tenantId}::text]`;
 };
 
 export const hasChildren = async (tx: Tx, tenantId: string): Promise<boolean> => {

@@ -7,8 +7,17 @@ import { answers, guarded } from '../http/openapi.ts';
 import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { pathId } from '../http/validation.ts';
-import { Tenant, TenantFilter, TenantInput, TenantPage, TenantUpdate } from './schema.ts';
-import { createTenant, listTenants, readTenant, removeTenant, updateTenant } from './tenants.ts';
+import {
+  MAX_TREE,
+  Tenant,
+  TenantFilter,
+  TenantInput,
+  TenantNode,
+  TenantPage,
+  TenantUpdate,
+  TreeFilter,
+} from './schema.ts';
+import { createTenant, listTenants, readTenant, readTenantTree, removeTenant, updateTenant } from './tenants.ts';
 
 const path = '/system/tenant-api';
 const shared = { ...guarded, tags: ['Tenants'] };
@@ -62,6 +71,25 @@ export function tenantRoutes(app: App, { db }: Parts): void {
     },
     async (request) =>
       ok(await readAs(db, request, 'administrator', (tx, caller) => listTenants(tx, caller, request.query))),
+  );
+
+  app.get(
+    `${path}/tree`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readTenantTree',
+        summary: "Read the tree of the caller's tenant and those below",
+        description: `Administrators. Up to ${MAX_TREE} tenants, children in the order of ids.`,
+        querystring: TreeFilter,
+        response: answers('guarded', {
+          data: TenantNode,
+          reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_TREE_TOO_LARGE'],
+        }),
+      },
+    },
+    async (request) =>
+      ok(await readAs(db, request, 'administrator', (tx, caller) => readTenantTree(tx, caller, request.query))),
   );
 
   app.get(

@@ -1,16 +1,6 @@
 import Type, { type Static } from 'typebox';
-import {
-  CalendarDate,
-  Int,
-  optional,
-  orNull,
-  Page,
-  Password,
-  paging,
-  Status,
-  TenantCode,
-  Text,
-} from '../http/fields.ts';
+import { cursor, PageOrNext } from '../http/cursor.ts';
+import { CalendarDate, Int, optional, orNull, Password, paging, Status, TenantCode, Text } from '../http/fields.ts';
 
 export const LONG_TEXT = 65_536;
 
@@ -96,8 +86,46 @@ export const TenantFilter = Type.Object({
   tenantId: Type.Optional(Text(18)),
   status: Type.Optional(Status),
   tenantParent: Type.Optional(Text(18)),
+  keyword: Type.Optional(
+    Text(100, 'Part of the name or of the company, letter case ignored, or the beginning of the code'),
+  ),
   ...paging,
+  cursor,
 });
 export type TenantFilter = Static<typeof TenantFilter>;
 
-export const TenantPage = Page(Tenant);
+export const TenantPage = PageOrNext(Tenant);
+
+/** So many tenants in one tree, and so many levels below its root. */
+export const MAX_TREE = 10_000;
+export const MAX_DEPTH = 100;
+
+export const TreeFilter = Type.Object({
+  rootId: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{1,19}$',
+      'x-problem': 'id',
+      description: 'Internal id of the root; absent: the caller’s tenant',
+    }),
+  ),
+  depth: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_DEPTH, default: MAX_DEPTH, description: 'Levels below the root' }),
+  ),
+});
+export type TreeFilter = Static<typeof TreeFilter>;
+
+const node = {
+  id: Type.String(),
+  tenantId: Type.String(),
+  tenantName: orNull(Type.String()),
+  status: Status,
+  endTime: orNull(Type.String()),
+  hasChildren: Type.Boolean({ description: 'Also where `depth` ends the tree' }),
+};
+export const TenantNode = Type.Object({
+  ...node,
+  children: Type.Array(Type.Unsafe<TenantNode>({ type: 'object', additionalProperties: true }), {
+    description: 'Nodes like this one',
+  }),
+});
+export type TenantNode = Static<ReturnType<typeof Type.Object<typeof node>>> & { children: TenantNode[] };

@@ -2,35 +2,44 @@ import { randomInt } from 'node:crypto';
 import type { Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
+import { cutPage, type NextRows, placeIn } from '../http/cursor.ts';
 import { pageOf, type Rows } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { invalid } from '../http/validation.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 import {
+  countTenants,
   hasChildren,
   insertRootTenant,
   insertTenant,
-  listTenants as listRows,
   lockTenantTree,
   markDeleted,
   moveTenant,
+  readBranch,
   readByCode,
   readById,
+  readPage,
+  readPath,
   type TenantFields,
   type TenantRow,
+  type TenantSearch,
   tenantExists,
   updateTenantFields,
 } from './queries.ts';
 import {
   HIDDEN_QUOTAS,
   LONG_TEXT,
+  MAX_DEPTH,
+  MAX_TREE,
   QUOTAS,
   RULES,
   type Tenant,
   type TenantFilter,
   type TenantInput,
+  type TenantNode,
   type TenantUpdate,
+  type TreeFilter,
 } from './schema.ts';
 
 export const ROOT = '000000';
@@ -77,7 +86,11 @@ export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, 
   if (tenantParent != null && tenantParent !== tenant.tenantParent) {
     await refuseParentOutOfReach(tx, caller, tenantParent);
     if (await readByCode(tx, tenant.tenantId, tenantParent)) throw refuse('TENANT_CYCLE');
-    await moveTenant(tx, caller.tenantId, tenant.tenantId, tenantParent);
+    const parentPath = await readPath(tx, caller.tenantId, tenantParent);
+    // As itself it sees just what moves along, so a move costs what is moved, not all that the caller manages.
+    await enterTenant(tx, tenant.tenantId);
+    await moveTenant(tx, tenant.tenantId, parentPath);
+    await enterTenant(tx, caller.tenantId);
   }
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, fields);
 }
@@ -91,15 +104,45 @@ export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: 
   await markDeleted(tx, caller.tenantId, id, caller.userName);
 }
 
-export async function listTenants(tx: Tx, caller: Caller, filter: TenantFilter): Promise<Rows<Tenant>> {
-  const { rows, total } = await listRows(tx, caller.tenantId, {
-    tenantName: filter.tenantName ?? null,
-    tenantId: filter.tenantId ?? null,
-    status: filter.status ?? null,
-    tenantParent: filter.tenantParent ?? null,
-    ...pageOf(filter),
-  });
+export async function listTenants(
+  tx: Tx,
+  { tenantId }: Caller,
+  filter: TenantFilter,
+): Promise<Rows<Tenant> | NextRows<Tenant>> {
+  const { limit, offset } = pageOf(filter);
+  const search = searchOf(filter);
+  if (filter.cursor !== undefined) {
+    const after = filter.cursor && placeIn(filter.cursor, 'id', (key) => key === '');
+    const rows = await readPage(tx, tenantId, search, { limit: limit + 1, ...(after ? { afterId: after.id } : {}) });
+    return cutPage(rows.map(shown), limit, ({ id }) => ({ sort: 'id', key: '', id }));
+  }
+  const [rows, total] = await Promise.all([
+    readPage(tx, tenantId, search, { limit, offset }),
+    countTenants(tx, tenantId, search),
+  ]);
   return { rows: rows.map(shown), total };
+}
+
+/** A tenant of the caller's and those below it, nested. */
+export async function readTenantTree(
+  tx: Tx,
+  caller: Caller,
+  { rootId, depth = MAX_DEPTH }: TreeFilter,
+): Promise<TenantNode> {
+  const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
+  // From here on only that tenant and those below it are seen, and cost anything.
+  await enterTenant(tx, root);
+  const rows = await readBranch(tx, root, depth, MAX_TREE + 1);
+  if (rows.length > MAX_TREE) throw refuse('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE });
+  const nodes = rows.map(({ tenantParent, ...row }) => ({
+    tenantParent,
+    node: { ...row, children: [] as TenantNode[] },
+  }));
+  const byCode = new Map(nodes.map(({ node }) => [node.tenantId, node]));
+  for (const { tenantParent, node } of nodes) if (tenantParent) byCode.get(tenantParent)?.children.push(node);
+  const top = byCode.get(root);
+  if (!top) throw refuse('TENANT_NOT_FOUND');
+  return top;
 }
 
 /** At the first start of all. True when this start made it. */
@@ -113,6 +156,14 @@ async function findTenant(tx: Tx, caller: Caller, id: string): Promise<TenantRow
   if (!tenant) throw refuse('TENANT_NOT_FOUND');
   return tenant;
 }
+
+const searchOf = (filter: TenantFilter): TenantSearch => ({
+  tenantName: filter.tenantName ?? null,
+  tenantId: filter.tenantId ?? null,
+  status: filter.status ?? null,
+  tenantParent: filter.tenantParent ?? null,
+  keyword: filter.keyword ?? null,
+});
 
 /** No one widens his own quotas. 000000 is only ever its own administrators' own. */
 function refuseOwn(caller: Caller, tenant: TenantRow): void {

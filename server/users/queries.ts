@@ -1,4 +1,4 @@
-import { long, type Tx } from '../../db/sql.ts';
+import { type Fragment, long, type Tx } from '../../db/sql.ts';
 import type { Rows } from '../http/fields.ts';
 import type { User } from './schema.ts';
 
@@ -50,6 +50,39 @@ export const listUsers = async (
     tx<[{ total: number }]>`select count(*) as total from users u where ${matches}`,
   ]);
   return { rows: rows.map(withNumbers), total };
+};
+
+/** Where memberships are looked for: a department, and with `below` all below it. */
+export interface Whereabouts {
+  deptId: string;
+  below: Fragment | undefined;
+}
+
+/** The users of a department or branch, each once. Found from the departments, not from the tenant's users. */
+const usersAt = (tx: Tx, tenantId: string, { deptId, below }: Whereabouts) => tx`
+  select distinct m.user_id from user_departments m
+  where m.tenant_id = ${tenantId} and m.dept_id = any(array(
+    select ${long(deptId)}::bigint ${below ? tx`union all (${below})` : tx``}))`;
+
+export const countUsersAt = async (tx: Tx, tenantId: string, at: Whereabouts): Promise<number> => {
+  const [row] = await tx<[{ total: number }]>`select count(*) as total from (${usersAt(tx, tenantId, at)}) m`;
+  return row.total;
+};
+
+/** Memberships end with their user, so the users are all there. */
+export const readUsersAt = async (
+  tx: Tx,
+  tenantId: string,
+  at: Whereabouts,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<User[]> => {
+  const rows = await tx<User[]>`
+    select ${columns(tx)} from (
+      ${usersAt(tx, tenantId, at)} order by m.user_id limit ${limit} offset ${offset}
+    ) m cross join lateral (
+      select * from users u where u.tenant_id = ${tenantId} and u.user_id = m.user_id limit 1
+    ) u order by u.user_id`;
+  return rows.map(withNumbers);
 };
 
 /** The driver reads arrays of bigint as text. */

@@ -6,8 +6,8 @@ import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { pathId, pathIds } from '../http/validation.ts';
-import { InTenant, User, UserFilter, UserInput, UserPage, UserUpdate } from './schema.ts';
-import { createUser, listUsers, readUser, removeUsers, updateUser } from './users.ts';
+import { DeptUserFilter, InTenant, User, UserFilter, UserInput, UserPage, UserUpdate } from './schema.ts';
+import { createUser, listDepartmentUsers, listUsers, readUser, removeUsers, updateUser } from './users.ts';
 
 const path = '/system/user-api';
 const shared = { ...guarded, tags: ['Users'] };
@@ -88,6 +88,29 @@ export function userRoutes(app: App, { db }: Parts): void {
       return okTagged(
         reply,
         await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, request.query.tenantId)),
+      );
+    },
+  );
+
+  app.get(
+    '/system/dept-api/:id/users',
+    {
+      schema: {
+        ...shared,
+        operationId: 'listDepartmentUsers',
+        summary: 'List the users of a department',
+        description:
+          'Administrators. Users with the department as `deptId` or in `deptIds`, with `below` those of the whole ' +
+          'branch, each once. Sorted by id.',
+        params: IdPath,
+        querystring: DeptUserFilter,
+        response: answers('guarded', { data: UserPage, reasons: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      return ok(
+        await readAs(db, request, 'administrator', (tx, caller) => listDepartmentUsers(tx, caller, id, request.query)),
       );
     },
   );

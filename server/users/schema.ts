@@ -70,4 +70,11 @@ export const UserFilter = Type.Object({
 });
 export type UserFilter = Static<typeof UserFilter>;
 
+export const DeptUserFilter = Type.Object({
+  below: Type.Optional(Type.Boolean({ default: false, description: 'Also those of all departments below' })),
+  countOnly: Type.Optional(Type.Boolean({ default: false, description: '`total` alone, without rows' })),
+  ...paging,
+});
+export type DeptUserFilter = Static<typeof DeptUserFilter>;
+
 export const UserPage = Page(User);

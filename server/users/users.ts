@@ -1,6 +1,7 @@
 import { codeOf, type Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
+import { departmentExists, idsBelow } from '../departments/branch.ts';
 import { holdDepartments } from '../departments/departments.ts';
 import { idOf, pageOf, type Rows, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
@@ -8,6 +9,7 @@ import { refuse } from '../http/refusals.ts';
 import { enterReach, lockReach, lockTenant } from '../tenants/reach.ts';
 import {
   countUsers,
+  countUsersAt,
   deleteMemberships,
   findById,
   findByKey,
@@ -20,11 +22,12 @@ import {
   lockUsers,
   markDeleted,
   readUser as readRow,
+  readUsersAt,
   type UserFields,
   updatePassword,
   updateUser as updateRow,
 } from './queries.ts';
-import type { User, UserFilter, UserInput, UserUpdate } from './schema.ts';
+import type { DeptUserFilter, User, UserFilter, UserInput, UserUpdate } from './schema.ts';
 
 /** A user name as it is compared: however its letters are cased or composed. Up and down again, for ß and final ς. */
 export const keyOf = (userName: string): string => userName.normalize('NFKC').toUpperCase().toLowerCase();
@@ -121,6 +124,22 @@ export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Pro
     status: filter.status ?? null,
     ...pageOf(filter),
   });
+}
+
+/** The users of a department, or of its whole branch. Departments are those of the caller's own tenant. */
+export async function listDepartmentUsers(
+  tx: Tx,
+  { tenantId }: Caller,
+  deptId: string,
+  { below = false, countOnly = false, ...paging }: DeptUserFilter,
+): Promise<Rows<User>> {
+  if (!(await departmentExists(tx, tenantId, deptId))) throw refuse('DEPT_NOT_FOUND');
+  const at = { deptId, below: below ? idsBelow(tx, tenantId, deptId) : undefined };
+  const [rows, total] = await Promise.all([
+    countOnly ? [] : readUsersAt(tx, tenantId, at, pageOf(paging)),
+    countUsersAt(tx, tenantId, at),
+  ]);
+  return { rows, total };
 }
 
 /** For logins: by name, or by id when a session names it. */

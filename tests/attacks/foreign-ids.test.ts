@@ -124,8 +124,11 @@ test("filters by another's markers find nothing, whichever filter it is", async 
   await beside.make(tenant, { tenantName: 'only beside' });
   for (const path of [
     `${dept}/list?deptName=only`,
+    `${dept}/list?leader=only`,
+    `${dept}/list?leader=y&deptName=only%20beside`,
     `${people}/list?userName=only`,
     `${tenant}/list?tenantName=only`,
+    `${tenant}/list?keyword=only`,
     `${tenant}/list?tenantId=${beside.tenantId}`,
     `${tenant}/list?tenantParent=${beside.tenantId}`,
     `${tenant}/list?tenantParent=${above.tenantId}&tenantId=${beside.tenantId}`,
@@ -134,5 +137,7 @@ test("filters by another's markers find nothing, whichever filter it is", async 
   }
   // The same words find it for who may: the filters are good ones.
   assert.equal((await beside.get(`${dept}/list?deptName=only`)).data.total, 1);
+  assert.equal((await beside.get(`${dept}/list?leader=only`)).data.total, 1);
   assert.equal((await above.get(`${tenant}/list?tenantName=only`)).data.total, 1);
+  assert.equal((await above.get(`${tenant}/list?keyword=only`)).data.total, 1);
 });

@@ -48,6 +48,16 @@ const ofDepartments: Omit<Call, 'kind'>[] = [
     ownGone: 200,
   },
   { what: `GET ${dept}/list parentId`, call: (id) => get(`${dept}/list?parentId=${id}`), expected: 200 },
+  { what: `GET ${dept}/list underId`, call: (id) => get(`${dept}/list?underId=${id}`), expected: 200 },
+  { what: `GET ${dept}/list underId, cursor`, call: (id) => get(`${dept}/list?underId=${id}&cursor=`), expected: 200 },
+  { what: `POST ${dept}/batch-read ids`, call: (id) => post(`${dept}/batch-read`, { ids: [id] }), expected: 200 },
+  {
+    what: `POST ${dept}/batch-read ids, among others`,
+    call: (id, { own }) => post(`${dept}/batch-read`, { ids: [own.dept.live, Number(id), id] }),
+    expected: 200,
+  },
+  { what: `GET ${dept}/{id}/users`, call: (id) => get(`${dept}/${id}/users`) },
+  { what: `GET ${dept}/{id}/users below`, call: (id) => get(`${dept}/${id}/users?below=true&countOnly=true`) },
   { what: `GET ${people}/list deptId`, call: (id) => get(`${people}/list?deptId=${id}`), expected: 200 },
   { what: `POST ${dept} parentId`, call: (id) => post(dept, { parentId: id }), expected: 400 },
   { what: `POST ${dept} parentId, with a key`, call: (id) => post(dept, { parentId: id }, key()), expected: 400 },
@@ -142,6 +152,7 @@ function inBelow(call: (id: string, query: string) => ReturnType<Call['call']>):
 
 const ofTenants: Omit<Call, 'kind'>[] = [
   { what: `GET ${tenant}/{id}`, call: (id) => get(`${tenant}/${id}`) },
+  { what: `GET ${tenant}/tree rootId`, call: (id) => get(`${tenant}/tree?rootId=${id}`) },
   { what: `PUT ${tenant} id`, call: (id) => put(tenant, { id, tenantName: 'changed' }) },
   { what: `PUT ${tenant} id, with a tag`, call: (id) => put(tenant, { id }, tag), ownLive: 412 },
   { what: `PUT ${tenant} id, with a key`, call: (id) => put(tenant, { id }, key()) },
@@ -155,6 +166,7 @@ const ofTenants: Omit<Call, 'kind'>[] = [
 
 const ofCodes: Omit<Call, 'kind'>[] = [
   { what: `GET ${tenant}/list tenantId`, call: (id) => get(`${tenant}/list?tenantId=${id}`), expected: 200 },
+  { what: `GET ${tenant}/list keyword`, call: (id) => get(`${tenant}/list?keyword=${id}`), expected: 200 },
   { what: `GET ${tenant}/list tenantParent`, call: (id) => get(`${tenant}/list?tenantParent=${id}`), expected: 200 },
   {
     what: `POST ${tenant} tenantParent`,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Database } from '../../db/connect.ts';
-import { codeOf, connectOwner, type Sql, type Tx } from '../../db/sql.ts';
+import { codeOf, connectOwner, type Sql } from '../../db/sql.ts';
 import { PASSWORD, startService } from '../harness.ts';
 import { report } from '../scale.ts';
+import { type Query, watched } from '../watched.ts';
 import { type Statement, tenantConditions, without } from './statements.ts';
 
 /**
@@ -14,31 +14,8 @@ import { type Statement, tenantConditions, without } from './statements.ts';
 
 const statements = new Map<string, Statement>();
 
-/** Sees each statement as the driver built it, with its parameters. */
-function watched(db: Database): Database {
-  const watch = <T extends Sql | Tx>(sql: T): T =>
-    new Proxy(sql, {
-      apply(target, self, args) {
-        const query = Reflect.apply(target as never, self, args) as Query;
-        queries.push(query);
-        return query;
-      },
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== 'begin' && name !== 'savepoint') return value;
-        return (...args: unknown[]) => {
-          const work = args.pop() as (tx: Tx) => Promise<unknown>;
-          return Reflect.apply(value as () => unknown, target, [...args, (tx: Tx) => work(watch(tx))]);
-        };
-      },
-    });
-  return { ...db, sql: watch(db.sql) };
-}
-/** The driver's own notes on a query it has sent; a fragment of another has none. */
-type Query = { string?: string; parameters?: unknown[] };
 const queries: Query[] = [];
-
-const service = await startService({}, { between: watched });
+const service = await startService({}, { between: watched(queries) });
 const { superuser } = service;
 const above = await service.tenant({ tenantName: 'above' });
 const A = await service.tenant({ tenantName: 'A' }, above);
@@ -74,12 +51,28 @@ async function useEverything(): Promise<void> {
   const tag = { headers: { 'if-match': '"x"' } };
   const [loose, leaver] = [await B.dept({ deptName: name }), await B.user({ userName: 'leaver' })];
   const member = await service.member(B, { userName: `${name}-2` });
+  /** Each order, from the first page and from a cursor; each way to search. */
+  const lists = async () => {
+    const answers = [];
+    for (const sort of ['orderNum', '-deptName', 'createTime', '-updateTime']) {
+      const first = await B.get(`${dept}/list?sort=${sort}&cursor=&pageSize=1&withPath=true`);
+      answers.push(first, await B.get(`${dept}/list?sort=${sort}&cursor=${first.data.next}`));
+    }
+    for (const query of ['deptName=marker', 'leader=marker', `underId=${top}`, `underId=${top}&deptName=marker`]) {
+      answers.push(await B.get(`${dept}/list?${query}`), await B.get(`${dept}/list?${query}&cursor=`));
+    }
+    return answers;
+  };
   const answers = [
     await B.get(`${dept}/${top}`),
     await B.get(`${dept}/${top}?includeDeleted=true`),
     await B.get(`${dept}/list`),
     await B.get(`${dept}/list?deptName=marker&status=0&parentId=${top}`),
     await B.get(`${dept}/list?parentId=0`),
+    ...(await lists()),
+    await B.post(`${dept}/batch-read`, { ids: [top, below] }),
+    await B.get(`${dept}/${top}/users`),
+    await B.get(`${dept}/${top}/users?below=true`),
     await B.put(dept, { deptId: below, deptName: name, parentId: top }),
     await B.put(dept, { deptId: below, deptName: name, parentId: 0 }),
     await B.put(dept, { deptId: below, deptName: name, parentId: top }, key),
@@ -107,6 +100,8 @@ async function useEverything(): Promise<void> {
     await B.delete(`${people}/${leaver}`),
     await B.get(`${tenant}/${child.id}`),
     await B.get(`${tenant}/list`),
+    await B.get(`${tenant}/tree`),
+    await B.get(`${tenant}/list?keyword=marker&cursor=`),
     await B.get(`${tenant}/list?tenantName=marker&tenantId=${child.tenantId}&status=0&tenantParent=${B.tenantId}`),
     await B.put(tenant, { id: second.id, tenantName: name, tenantParent: child.tenantId }),
     await B.put(tenant, { id: second.id, tenantName: name, tenantParent: B.tenantId }),

@@ -32,7 +32,7 @@ test('each migration killed halfway: the next start completes it, and what was t
     const before = index === 0 ? await tables() : [];
     // Its last step, the note that it ran, has to wait for ours: by then all is made, and nothing committed.
     await superuser`begin`;
-    await superuser`insert into banyan.migrations values (${index + 1}, 'in the way', '')`;
+    await superuser`insert into banyan.migrations values (${Number.parseInt(file, 10)}, 'in the way', '')`;
     const run = begin();
     await until(async () => (await countWaiting(owner)) > 0, `${file} waits`);
     assert.match(run.stderr, new RegExp(`Preparing tables: ${file}`));

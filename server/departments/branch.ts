@@ -1,0 +1,11 @@
+import type { Fragment, Tx } from '../../db/sql.ts';
+import { below } from './list-queries.ts';
+import { readDept } from './queries.ts';
+
+/** What users ask of departments. */
+
+export const departmentExists = async (tx: Tx, tenantId: string, deptId: string): Promise<boolean> =>
+  (await readDept(tx, tenantId, deptId, false)) !== undefined;
+
+/** The ids of all departments below one, as a part of a statement: they may be many. */
+export const idsBelow = (tx: Tx, tenantId: string, deptId: string): Fragment => below(tx, tenantId, deptId);

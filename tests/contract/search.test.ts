@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { asTenant, type Client, startService } from '../harness.ts';
+import { chance, firstSeed, report } from '../scale.ts';
+import { assertInvalid, assertOk, DEPTS, readDept } from './answers.ts';
+
+/** GET /system/dept-api/list beyond its first filters: search, branch, order, cursor, path. */
+
+const service = await startService();
+const boss = await service.tenant();
+
+interface Row {
+  deptId: number;
+  deptName: string;
+  pathNames?: string[];
+}
+type Query = Record<string, string | number | boolean>;
+
+async function list(query: Query, client: Client = boss): Promise<{ rows: Row[]; total?: number; next?: string }> {
+  const params = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  const answer = await client.get(`${DEPTS}/list?${params.join('&')}`);
+  assert.equal(answer.code, 200, answer.text);
+  return answer.data;
+}
+const namesOf = (rows: Row[]) => rows.map(({ deptName }) => deptName);
+const idsOf = (rows: Row[]) => rows.map(({ deptId }) => deptId);
+
+/** All pages, one after the other; insists that each but the last is full. */
+async function pages(query: Query, pageSize: number, client: Client = boss): Promise<Row[]> {
+  const all: Row[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { rows, next, ...more } = await list({ ...query, pageSize, cursor }, client);
+    assert.deepEqual(more, {}, 'no total');
+    assert.ok(next === null || rows.length === pageSize, 'a page before the last is full');
+    all.push(...rows);
+    assert.ok(all.length < 1000, 'and it ends');
+    cursor = next as string | null;
+  }
+  return all;
+}
+
+describe('sort', async () => {
+  const parentId = await boss.dept({ deptName: 'sorted' });
+  const ids: string[] = [];
+  for (const [orderNum, deptName] of [
+    [2, 'b'],
+    [1, '部'],
+    [2, ''],
+    [-5, 'B'],
+    [1, 'b'],
+    [0, '🌳'],
+    [0, '上'],
+  ] as const) {
+    ids.push(await boss.dept({ parentId, orderNum, deptName }));
+  }
+  // The first and the fourth have been updated, in this order.
+  for (const n of [0, 3]) {
+    const { orderNum, deptName } = (await readDept(boss, Number(ids[n]))) as Record<string, unknown>;
+    assertOk(await boss.put(DEPTS, { deptId: ids[n], orderNum, deptName }));
+  }
+  const expected: Record<string, number[]> = {
+    orderNum: [3, 5, 6, 1, 4, 0, 2],
+    deptName: [2, 3, 0, 4, 6, 1, 5],
+    createTime: [0, 1, 2, 3, 4, 5, 6],
+    updateTime: [1, 2, 4, 5, 6, 0, 3],
+  };
+  for (const [sort, order] of Object.entries(expected)) {
+    for (const [direction, at] of [
+      [sort, order],
+      [`-${sort}`, order.toReversed()],
+    ] as const) {
+      test(`sort=${direction}, by pages and by cursors`, async () => {
+        const wanted = at.map((n) => Number(ids[n]));
+        assert.deepEqual(idsOf((await list({ parentId, sort: direction })).rows), wanted);
+        for (const size of [1, 2, 3, 6, 7, 500]) {
+          assert.deepEqual(idsOf(await pages({ parentId, sort: direction }, size)), wanted, `pages of ${size}`);
+        }
+      });
+    }
+  }
+
+  test('sort is one of a list, never SQL', async () => {
+    for (const sort of ['dept_name', 'id', '--orderNum', 'orderNum desc', 'orderNum;drop table departments', '1']) {
+      assertInvalid(await boss.get(`${DEPTS}/list?sort=${encodeURIComponent(sort)}`), 'sort');
+    }
+  });
+});
+
+describe('cursor', () => {
+  test('rows as a read shows them, and what came before the cursor does not move the rest', async () => {
+    const parentId = await boss.dept();
+    for (const orderNum of [1, 2, 3, 4]) await boss.dept({ parentId, orderNum, deptName: `n${orderNum}` });
+    const first = await list({ parentId, cursor: '', pageSize: 2 });
+    assert.deepEqual(namesOf(first.rows), ['n1', 'n2']);
+    assert.deepEqual(first.rows[0], await readDept(boss, first.rows[0]?.deptId as number));
+    await boss.dept({ parentId, orderNum: 0, deptName: 'n0' });
+    assertOk(await boss.delete(`${DEPTS}/${first.rows[1]?.deptId}`));
+    const second = await list({ parentId, cursor: first.next as string, pageSize: 2, pageNum: 7 });
+    assert.deepEqual([namesOf(second.rows), second.next], [['n3', 'n4'], null]);
+  });
+
+  test('nothing found: no rows, and no next', async () => {
+    assertOk(await boss.get(`${DEPTS}/list?parentId=999999999&cursor=`), { rows: [], next: null });
+  });
+
+  test('one of another order, or one that was made up, is refused', async () => {
+    const parentId = await boss.dept();
+    for (const n of [1, 2]) await boss.dept({ parentId, deptName: `${n}` });
+    const made = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const { next } = await list({ parentId, cursor: '', pageSize: 1 });
+    for (const [sort, cursor] of [
+      ['deptName', next],
+      ['-orderNum', next],
+      ['orderNum', 'x'],
+      ['orderNum', '%'],
+      ['orderNum', `${'A'.repeat(2001)}`],
+      ['orderNum', made({})],
+      ['orderNum', made(['orderNum', '1'])],
+      ['orderNum', made(['orderNum', '1', '1', '1'])],
+      ['orderNum', made(['orderNum', 1, '1'])],
+      ['orderNum', made(['orderNum', '1', '-1'])],
+      ['orderNum', made(['orderNum', '1', "1' or '1'='1"])],
+      ['orderNum', made(['orderNum', '1', '9'.repeat(19)])],
+      ['orderNum', made(['orderNum', '2147483648', '1'])],
+      ['orderNum', made(['orderNum', '', '1'])],
+      ['orderNum', made(['orderNum', '1;', '1'])],
+      ['deptName', made(['deptName', '\0', '1'])],
+      ['deptName', made(['deptName', 'x'.repeat(201), '1'])],
+      ['createTime', made(['createTime', '-infinity', '1'])],
+      ['createTime', made(['createTime', '2026-02-30T00:00:00.000000Z', '1'])],
+      ['createTime', made(['createTime', '2026-02-20T24:00:00.000000Z', '1'])],
+      ['updateTime', made(['updateTime', 'now', '1'])],
+    ] as const) {
+      const answer = await boss.get(`${DEPTS}/list?sort=${sort}&cursor=${encodeURIComponent(String(cursor))}`);
+      assertInvalid(answer, 'cursor');
+    }
+    // A place is no secret, and need not be a row's.
+    const nowhere = made(['updateTime', '2026-02-20T23:59:59.999999Z', '5']);
+    assert.equal((await list({ sort: 'updateTime', cursor: nowhere })).next !== undefined, true);
+  });
+});
+
+describe('underId', async () => {
+  const top = await boss.dept({ deptName: '总部' });
+  const [east, west] = [
+    await boss.dept({ deptName: '华东', parentId: top }),
+    await boss.dept({ deptName: '华西', parentId: top }),
+  ];
+  const team = await boss.dept({ deptName: '华东研发', parentId: east, leader: '张三' });
+  await boss.dept({ deptName: '华东研发一组', parentId: team, status: '1' });
+  await boss.dept({ deptName: '西部研发', parentId: west });
+  const named = async (query: Query) => {
+    const numbered = namesOf((await list(query)).rows);
+    assert.deepEqual(namesOf(await pages(query, 2)), numbered);
+    return numbered;
+  };
+
+  test('the whole branch, the department itself not included', async () => {
+    assert.deepEqual(await named({ underId: top }), ['华东', '华西', '华东研发', '华东研发一组', '西部研发']);
+    assert.deepEqual(await named({ underId: east }), ['华东研发', '华东研发一组']);
+    assert.equal((await list({ underId: top })).total, 5);
+    assert.deepEqual(await named({ underId: west, sort: '-createTime' }), ['西部研发']);
+  });
+
+  test('with other filters', async () => {
+    assert.deepEqual(await named({ underId: top, deptName: '研发' }), ['华东研发', '华东研发一组', '西部研发']);
+    assert.deepEqual(await named({ underId: east, deptName: '研发', status: '1' }), ['华东研发一组']);
+    assert.deepEqual(await named({ underId: top, parentId: west }), ['西部研发']);
+    assert.deepEqual(await named({ underId: east, parentId: west }), []);
+    assert.deepEqual(await named({ underId: east, parentId: east, deptName: '研' }), ['华东研发']);
+    assert.deepEqual(await named({ underId: west, leader: '张' }), []);
+    assert.deepEqual(await named({ underId: top, leader: '张', deptName: '华东' }), ['华东研发']);
+  });
+
+  test('0 is everything; a deleted, unknown or foreign one has nothing below it', async () => {
+    const gone = await boss.dept();
+    assertOk(await boss.delete(`${DEPTS}/${gone}`));
+    const stranger = await service.tenant();
+    const foreign = await stranger.dept();
+    await stranger.dept({ parentId: foreign });
+    for (const underId of [gone, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
+      assertOk(await boss.get(`${DEPTS}/list?underId=${underId}`), { rows: [], total: 0 });
+      assertOk(await boss.get(`${DEPTS}/list?underId=${underId}&cursor=&deptName=a`), { rows: [], next: null });
+    }
+    assert.equal((await list({ underId: 0 })).total, (await list({})).total);
+    for (const underId of ['-1', 'x', '1.5', '9223372036854775808']) {
+      assertInvalid(await boss.get(`${DEPTS}/list?underId=${underId}`), 'underId');
+    }
+  });
+
+  test('a branch that was moved is where it is now; withPath names the departments above', async () => {
+    const [a, b] = [await boss.dept({ deptName: '甲' }), await boss.dept({ deptName: '乙' })];
+    const child = await boss.dept({ deptName: '丙', parentId: a });
+    await boss.dept({ deptName: '丁', parentId: child });
+    const paths = async (underId: string) =>
+      (await list({ underId, withPath: true })).rows.map(({ deptName, pathNames }) => [deptName, pathNames]);
+    assert.deepEqual(await paths(a), [
+      ['丙', ['甲']],
+      ['丁', ['甲', '丙']],
+    ]);
+    assertOk(await boss.put(DEPTS, { deptId: child, deptName: '丙', parentId: b }));
+    assert.deepEqual(await paths(a), []);
+    assert.deepEqual(await paths(b), [
+      ['丙', ['乙']],
+      ['丁', ['乙', '丙']],
+    ]);
+    const top = await list({ parentId: 0, deptName: '甲', withPath: true, cursor: '' });
+    assert.deepEqual(top.rows[0]?.pathNames, []);
+    assert.equal((await list({ underId: b })).rows[0]?.pathNames, undefined, 'only when asked for');
+  });
+});
+
+describe('any part of a name, by the index', () => {
+  test('one character, two, all; letters of any case; parts that cross no order', async () => {
+    const parentId = await boss.dept();
+    for (const [deptName, leader] of [
+      ['上海研发一部', '欧阳修'],
+      ['研究发展部', '修远'],
+      ['Research 研发', null],
+      ['ÉCOLE', 'O’Neil'],
+    ]) {
+      await boss.dept({ parentId, deptName, leader });
+    }
+    for (const [query, expected] of [
+      [{ deptName: '研' }, ['上海研发一部', '研究发展部', 'Research 研发']],
+      [{ deptName: '研发' }, ['上海研发一部', 'Research 研发']],
+      [{ deptName: '发研' }, []],
+      [{ deptName: '上海研发一部' }, ['上海研发一部']],
+      [{ deptName: 'rEsEaRcH' }, ['Research 研发']],
+      [{ deptName: 'R' }, ['Research 研发']],
+      [{ deptName: 'école' }, ['ÉCOLE']],
+      [{ deptName: 'h 研' }, ['Research 研发']],
+      [{ leader: '修' }, ['上海研发一部', '研究发展部']],
+      [{ leader: '欧阳' }, ['上海研发一部']],
+      [{ leader: 'o’n' }, ['ÉCOLE']],
+      [{ leader: '研' }, []],
+      [{ leader: '修', deptName: '究' }, ['研究发展部']],
+    ] as [Query, string[]][]) {
+      // Below a parent every child is looked at; in the branch, which is the same, the index is asked.
+      for (const where of [{ parentId }, { underId: parentId }]) {
+        assert.deepEqual(namesOf((await list({ ...query, ...where })).rows), expected, JSON.stringify(query));
+        assert.deepEqual(namesOf(await pages({ ...query, ...where }, 2)), expected, JSON.stringify(query));
+      }
+    }
+  });
+
+  test('a name that was changed is found by the new one alone, a deleted one by none', async () => {
+    const deptId = await boss.dept({ deptName: '旧名字' });
+    assertOk(await boss.put(DEPTS, { deptId, deptName: '新名称' }));
+    assert.equal((await list({ deptName: '旧名字' })).total, 0);
+    assert.deepEqual(idsOf((await list({ deptName: '新名称', cursor: '' })).rows), [Number(deptId)]);
+    assertOk(await boss.delete(`${DEPTS}/${deptId}`));
+    assert.equal((await list({ deptName: '新名称' })).total, 0);
+  });
+
+  test('names and parts by chance: as PostgreSQL finds them by looking at each', async (t) => {
+    const crowd = await service.tenant();
+    const { below, pick } = chance(firstSeed);
+    const letters = [
+      'a',
+      'A',
+      'é',
+      'É',
+      'e\u0301',
+      'ß',
+      'İ',
+      'Σ',
+      'ς',
+      '研',
+      '发',
+      '部',
+      '🌳',
+      '%',
+      '_',
+      '\\',
+      "'",
+      ' ',
+    ];
+    const word = (most: number) => Array.from({ length: below(most) }, () => pick(letters)).join('');
+    const names = Array.from({ length: 400 }, () => word(7));
+    await asTenant(
+      service.owner,
+      crowd.tenantId,
+      (tx) =>
+        tx`insert into departments (tenant_id, dept_name, leader, create_by)
+        select ${crowd.tenantId}, name, reverse(name), 'test' from unnest(${names}::text[]) name`,
+    );
+    let hits = 0;
+    for (let n = 0; n < 60; n++) {
+      const part = word(4) || 'a';
+      for (const [field, column] of [
+        ['deptName', 'dept_name'],
+        ['leader', 'leader'],
+      ] as const) {
+        const truth = await service.superuser<{ id: number }[]>`
+          select dept_id as id from departments
+          where tenant_id = ${crowd.tenantId} and strpos(lower(${service.superuser(column)}), lower(${part})) > 0
+          order by order_num, dept_id`;
+        const wanted = truth.map(({ id }) => id);
+        assert.deepEqual(idsOf((await list({ [field]: part, pageSize: 500 }, crowd)).rows), wanted, part);
+        assert.deepEqual(idsOf(await pages({ [field]: part }, 100, crowd)), wanted, part);
+        hits += wanted.length;
+      }
+    }
+    report(t, { seed: firstSeed, hits });
+    assert.ok(hits > 500);
+  });
+});
