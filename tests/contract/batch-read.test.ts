@@ -49,6 +49,6 @@ test('up to 500 ids, any user of the tenant, no Idempotency-Key', async () => {
 
 test('what is no list of ids is refused by name', async () => {
   for (const ids of ['100', 100, {}]) assertInvalid(await read(ids), 'ids');
-  for (const ids of [['x'], [-1], [1.5], [2 ** 53], ['9223372036854775808']]) assertInvalid(await read(ids), 'ids.0');
+  for (const ids of [['x'], [-1], [1.5], [2 ** 53], ['9223372036854775808']]) assertInvalid(await read(ids), 'ids[0]');
   assertInvalid(await boss.post(path, {}), 'ids', 'FIELD_REQUIRED');
 });
