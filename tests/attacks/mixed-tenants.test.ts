@@ -70,7 +70,7 @@ for (let n = 0; n < scale(2, 12); n++) {
 }
 
 test('random calls of many tenants through two connections: no foreign row in any answer', async (t) => {
-  const count = scale(1_500, 100_000);
+  const count = scale(1_000, 100_000);
   const { below, pick } = chance(firstSeed);
   const tally = new Tally();
   const marks = new Map(all.map((each) => [each.mark, each]));

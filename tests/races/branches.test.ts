@@ -38,7 +38,7 @@ async function makeBranch(client: Client, size: number, pick: (ids: string[]) =>
 test('a branch deleted while others create, move and join in it: never a live child or a user of a deleted one', async (t) => {
   const boss = await service.tenant();
   const { pick, below } = chance(firstSeed);
-  const rounds = scale(40, 600);
+  const rounds = scale(20, 600);
   const users = await Promise.all([1, 2, 3].map((n) => boss.user({ userName: `joins${n}` })));
   const elsewhere = [await boss.dept(), await boss.dept()];
   const tally = new Tally();
@@ -84,7 +84,7 @@ test('a branch deleted while others create, move and join in it: never a live ch
 
 test('a chain that grows at its end while it is deleted: all of it goes, or what came later is refused', async (t) => {
   const boss = await service.tenant();
-  const rounds = scale(20, 300);
+  const rounds = scale(10, 300);
   let grown = 0;
   for (let round = 0; round < rounds; round++) {
     const chain = [await boss.dept()];
@@ -109,7 +109,7 @@ test('a chain that grows at its end while it is deleted: all of it goes, or what
 
 test('two orders at once give one of the two, never a mix', async (t) => {
   const boss = await service.tenant();
-  const rounds = scale(40, 500);
+  const rounds = scale(20, 500);
   const parent = await boss.dept();
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) ids.push(await boss.dept({ parentId: parent }));
@@ -138,7 +138,7 @@ test('two orders at once give one of the two, never a mix', async (t) => {
 
 test('an order while children come, go, move and are changed: the listed are in their order, numbered from 1', async (t) => {
   const boss = await service.tenant();
-  const rounds = scale(30, 500);
+  const rounds = scale(15, 500);
   const tally = new Tally();
   await together(2, rounds, async (round) => {
     const { pick } = chance(firstSeed + round);

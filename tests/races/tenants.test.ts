@@ -34,7 +34,7 @@ test('random moves of tenants at once: no cycle, no wrong path, no 5xx', async (
     const tenants = [await makeTenant()];
     for (let n = 1; n < 25; n++) tenants.push(await makeTenant(pick(tenants).tenantId));
     const tally = new Tally();
-    const moves = scale(300, 2_000);
+    const moves = scale(150, 2_000);
     await together(16, moves, async () => {
       tally.add(wordOf(await move(pick(tenants).id, pick(tenants).tenantId)));
     });
@@ -45,7 +45,7 @@ test('random moves of tenants at once: no cycle, no wrong path, no 5xx', async (
 });
 
 test('two tenants moved below each other at once: exactly one is refused, each time', async (t) => {
-  const rounds = scale(40, 200);
+  const rounds = scale(15, 200);
   for (let round = 0; round < rounds; round++) {
     const [a, b] = [await makeTenant(), await makeTenant()];
     const words = (await Promise.all([move(a.id, b.tenantId), move(b.id, a.tenantId)])).map(wordOf);
@@ -55,7 +55,7 @@ test('two tenants moved below each other at once: exactly one is refused, each t
 });
 
 test('a tenant deleted while a child tenant is created below: never a live child of a deleted tenant', async (t) => {
-  const rounds = scale(80, 1_000);
+  const rounds = scale(40, 1_000);
   const tally = new Tally();
   await together(4, rounds, async (round) => {
     const { id, tenantId } = await makeTenant();
@@ -97,7 +97,7 @@ test('accountCount 10 and 50 creates at once: exactly 10; with -1 all 50', async
 });
 
 test('the last two administrators demoted or deleted at once: one stays', async (t) => {
-  const rounds = scale(20, 200);
+  const rounds = scale(15, 200);
   for (let round = 0; round < rounds; round++) {
     const id = await root.make('/system/tenant-api', {});
     const { tenantId } = (await root.get(`/system/tenant-api/${id}`)).data;
