@@ -6,13 +6,16 @@ import type { Config } from '../config.ts';
 import { answerTo, requestIdOf } from './envelope.ts';
 import { refuse } from './refusals.ts';
 
-/** Beyond this many requests at work the next would only wait, and all would be late. */
-const AT_WORK = 200;
+/** How often we look at how much gets done. */
+const SLOT_MS = 100;
+/** Beyond this many requests at work the next would only wait, and all would be late: as many as five slots answer. */
+const AT_WORK = { least: 200, slots: 5, most: 1_000 };
 /**
- * Refusing costs time too, and many callers ask again at once. So that it takes no more than a small part, there are two
- * refusals for each answer, and some when there are none; beyond them, who was just refused is not heard for a moment.
+ * Refusing costs time too, and many callers ask again at once. So that it takes no more than a small part, there is a
+ * refusal for every fourth answer, and some when there are none; beyond them, who was just refused is not heard for a
+ * moment.
  */
-const REFUSALS = { forEachAnswer: 2, aSlotAtLeast: 50, slotMs: 100 };
+const REFUSALS = { forEachAnswer: 0.25, aSlotAtLeast: 50 };
 const HEADER_LIMIT = 262_144; // ten thousand ids in a path shall reach the sentence that refuses them
 const CONNECTIONS = 10_000;
 /** An answer comes within this time, whatever happens below. */
@@ -24,10 +27,20 @@ const DEADLINE_MS = 10_000;
  */
 export function boundLoad(config: Config) {
   let atWork = 0;
+  let mostAtWork = AT_WORK.least;
+  let answers = 0;
   const pace = paceRefusals();
+  /** What it could do a moment ago it can do now; when it becomes slow, that is soon forgotten. */
+  let pulse = 0;
+  const clock = setInterval(() => {
+    pulse = Math.max(answers, pulse * 0.8);
+    mostAtWork = Math.min(Math.max(AT_WORK.least, pulse * AT_WORK.slots), AT_WORK.most);
+    pace.nextSlot(answers);
+    answers = 0;
+  }, SLOT_MS).unref();
   /** What is at work, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
-  const isTooMuch = ({ url }: IncomingMessage) => atWork >= AT_WORK && !url?.startsWith('/health/');
+  const isTooMuch = ({ url }: IncomingMessage) => atWork >= mostAtWork && !url?.startsWith('/health/');
   const begin = ({ socket }: IncomingMessage, response: ServerResponse) => {
     if (socket.destroyed) return; // its caller has gone
     const responses = open.get(socket) ?? openConnection(socket);
@@ -38,7 +51,7 @@ export function boundLoad(config: Config) {
   const end = (responses: Set<ServerResponse>, response: ServerResponse) => {
     if (!responses.delete(response)) return;
     atWork--;
-    pace.answered();
+    answers++;
   };
   const openConnection = (socket: Socket) => {
     const responses = new Set<ServerResponse>();
@@ -76,6 +89,7 @@ export function boundLoad(config: Config) {
       server.headersTimeout = 10_000;
       server.requestTimeout = 10_000;
       server.maxConnections = CONNECTIONS;
+      server.on('close', () => clearInterval(clock));
       return server;
     },
     /** What comes with a body counts once that has arrived; until the answer, or until its caller has gone. */
@@ -138,27 +152,20 @@ function refuseAtOnce(request: IncomingMessage, response: ServerResponse, config
 /** Stops reading from the refused beyond the measure, and slot by slot lets the first of them go on. */
 function paceRefusals() {
   const held = new Set<Socket>();
-  let answers = 0;
   let refusals = 0;
   let most = REFUSALS.aSlotAtLeast;
-  let clock: NodeJS.Timeout | undefined;
-  const nextSlot = () => {
-    if (refusals === 0 && held.size === 0) {
-      clearInterval(clock);
-      clock = undefined;
-    }
-    most = Math.max(REFUSALS.aSlotAtLeast, answers * REFUSALS.forEachAnswer);
-    answers = 0;
-    refusals = 0;
-    for (const socket of [...held].slice(0, most)) {
-      held.delete(socket);
-      socket.resume();
-    }
-  };
   return {
-    answered: () => void answers++,
+    nextSlot(answers: number): void {
+      most = Math.max(REFUSALS.aSlotAtLeast, answers * REFUSALS.forEachAnswer);
+      refusals = 0;
+      let left = most;
+      for (const socket of held) {
+        if (left-- <= 0) break;
+        held.delete(socket);
+        socket.resume();
+      }
+    },
     refused(socket: Socket): void {
-      clock ??= setInterval(nextSlot, REFUSALS.slotMs).unref();
       if (++refusals <= most) return;
       held.add(socket);
       // Later: Node itself lets a connection go on once its request is answered.

@@ -190,4 +190,11 @@ export class Refusal extends Error {
 const factIn = (language: Language, fact: Fact) => (typeof fact === 'object' && 'zh' in fact ? fact[language] : fact);
 
 /** `throw refuse('DEPT_HAS_CHILDREN', { deptIds })` */
-export const refuse = (reason: Reason, facts: Record<string, Fact> = {}) => new Refusal(reason, facts);
+export function refuse(reason: Reason, facts: Record<string, Fact> = {}): Refusal {
+  // No fault of ours, so nobody looks for where it was thrown; and to note that costs more than the rest of a refusal.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const refusal = new Refusal(reason, facts);
+  Error.stackTraceLimit = stackTraceLimit;
+  return refusal;
+}
