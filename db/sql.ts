@@ -65,23 +65,40 @@ function connect(
 
 /** A transaction: what `work` does counts as a whole, or not at all. */
 export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode = ''): Promise<T> {
-  const result = await sql.begin(mode, async (tx) => ({ value: await unlessLost(work(tx)) }));
+  const { silence, giveUp } = untilGivenUp();
+  const told = sql.begin(mode, async (tx) => ({ value: await unlessLost(work(tx), giveUp) }));
+  const result = await Promise.race([told, silence]);
   return result.value;
 }
 
 /** A part of a transaction that may fail on its own. */
 export async function attempt<T>(tx: Tx, work: (inner: Tx) => Promise<T>): Promise<T> {
-  const result = await tx.savepoint(async (inner) => ({ value: await unlessLost(work(inner)) }));
+  const { silence, giveUp } = untilGivenUp();
+  const told = tx.savepoint(async (inner) => ({ value: await unlessLost(work(inner), giveUp) }));
+  const result = await Promise.race([told, silence]);
   return result.value;
 }
 
 /**
  * A transaction whose connection is lost is over, and has nothing to roll back. The driver would send a rollback all the
  * same: to a socket that is gone, which ends the process, or into whatever its next connection is used for. So it does
- * not hear of the failure from us; it sees the lost connection itself, and tells the caller of that.
+ * not hear of the failure from us; it sees the lost connection itself, and tells the caller of that. When it was lost
+ * between begin and work, the driver does not see it, and we tell.
  */
-const unlessLost = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((error) => (isLost(codeOf(error)) ? new Promise<never>(() => {}) : Promise.reject(error)));
+const unlessLost = <T>(work: Promise<T>, giveUp: (error: unknown) => void): Promise<T> =>
+  work.catch((error) => {
+    if (!isLost(codeOf(error))) throw error;
+    setTimeout(giveUp, 500, error);
+    return new Promise<never>(() => {});
+  });
+
+function untilGivenUp() {
+  let giveUp: (error: unknown) => void = () => {};
+  const silence = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  return { silence, giveUp };
+}
 
 /** The driver's words, and the system's, for a connection that was there and broke. */
 export const isLost = (code: string): boolean =>
