@@ -1,15 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { type EmbeddedServer, isAlive, startEmbedded } from './embedded.ts';
 import { migrate, refuseOutdated } from './migrate.ts';
+import { makePool, type Pool } from './pool.ts';
 import { isService, makeServiceRole, refuseUnsafeRole } from './roles.ts';
 import { codeOf, connectOwner, connectService, LOCKS, type Sql, type Target } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
-export interface Database {
-  /** The service's connections: a role that owns nothing and sees one tenant at a time. */
-  sql: Sql;
-  close(): Promise<void>;
-}
+/** The service's connections: a role that owns nothing and sees one tenant at a time. */
+export type Database = Pool;
 
 export interface Place {
   /** Unset: embedded, under `dataDir`. */
@@ -32,11 +30,11 @@ async function openEmbedded(place: Place): Promise<Database> {
   const folder = await takeDataFolder(place);
   try {
     place.stop?.throwIfAborted();
-    const sql = await prepare(folder.owner, { host: folder.socketDir, database: 'banyan' }, place);
+    const pool = await prepare(folder.owner, { host: folder.socketDir, database: 'banyan' }, place);
     return {
-      sql,
+      use: pool.use,
       async close() {
-        await sql.end({ timeout: 5 });
+        await pool.close();
         await folder.release();
       },
     };
@@ -49,8 +47,7 @@ async function openEmbedded(place: Place): Promise<Database> {
 async function openServed(place: Place, url: string): Promise<Database> {
   const owner = connectOwner({ url });
   try {
-    const sql = await prepare(owner, { url }, place);
-    return { sql, close: () => sql.end({ timeout: 5 }) };
+    return await prepare(owner, { url }, place);
   } catch (error) {
     if (error instanceof StartRefused || error === place.stop?.reason) throw error;
     const told = codeOf(error) ? ` (${codeOf(error)})` : '';
@@ -64,7 +61,7 @@ async function openServed(place: Place, url: string): Promise<Database> {
 }
 
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
-async function prepare(owner: Sql, target: Target, place: Place): Promise<Sql> {
+async function prepare(owner: Sql, target: Target, place: Place): Promise<Pool> {
   const { timeZone, connections = 10, progress = () => {}, stop } = place;
   // Another node may be migrating, for as long as it takes: who stops us does not wait for that.
   const cut = () => void owner.end({ timeout: 0 });
@@ -81,15 +78,15 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Sql> {
       await migrate(owner, progress);
       login = await makeServiceRole(owner);
     }
-    const sql = connectService({ ...target, ...login }, connections, timeZone);
+    const pool = makePool((watch) => connectService({ ...target, ...login }, timeZone, watch), connections);
     try {
-      await refuseUnsafeRole(sql);
+      await pool.use(refuseUnsafeRole);
       stop?.throwIfAborted();
     } catch (error) {
-      await sql.end({ timeout: 1 });
+      await pool.close();
       throw error;
     }
-    return sql;
+    return pool;
   } catch (error) {
     stop?.throwIfAborted();
     throw error;
@@ -135,6 +132,11 @@ const isPassing = (code: string) =>
  * connection is lost, PostgreSQL is brought back and the folder taken again.
  */
 async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, stop, progress = () => {} }: Place) {
+  const connect = () =>
+    connectOwner(target, () => {
+      if (held && !released && !stop?.aborted) regaining ??= regain();
+    });
+  let owner = connect();
   let held = false;
   let released = false;
   let regaining: Promise<void> | undefined;
@@ -144,6 +146,8 @@ async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, sto
     for (held = false; !held && !released; ) {
       try {
         await server.revive();
+        await owner.end({ timeout: 0 });
+        owner = connect();
         await lockFolder(owner, dataDir);
         held = true;
       } catch (error) {
@@ -155,9 +159,6 @@ async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, sto
     }
     regaining = undefined;
   };
-  const owner = connectOwner(target, () => {
-    if (held && !released && !stop?.aborted) regaining ??= regain();
-  });
   const release = async () => {
     released = true;
     // Bringing it back may take minutes, after a crash; then it goes on without us, and the next start finds it.

@@ -1,5 +1,3 @@
-import { orForgotten } from './tenancy.ts';
-
 /**
  * Many who ask at the same moment are answered together: what comes while answers are under way waits for them and goes
  * with the next. So a round trip serves one when there is little to do, and hundreds when there is much; nobody waits
@@ -17,7 +15,7 @@ export function gather<Ask, Answer>(
     line.underWay++;
     schedule(tenantId, line);
     try {
-      await orForgotten(answer(tenantId, asked));
+      await answer(tenantId, asked);
     } catch (error) {
       // Who was answered before it failed keeps his answer.
       for (const { reject } of asked) reject(error);

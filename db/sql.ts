@@ -1,3 +1,4 @@
+import net from 'node:net';
 import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -18,9 +19,9 @@ export interface Target {
   password?: string;
 }
 
-/** The service's many connections. */
-export const connectService = (target: Target, connections: number, timeZone: string): Sql =>
-  connect(target, connections, {
+/** One of the service's connections. */
+export const connectService = (target: Target, timeZone: string, watch: Watch): Sql =>
+  connect(target, watch, {
     // `current_date` and the texts of times are of this zone.
     TimeZone: timeZone,
     // Sooner than the service's own deadline, so that a blocked statement doesn't keep its connection.
@@ -29,21 +30,38 @@ export const connectService = (target: Target, connections: number, timeZone: st
   });
 
 /** One connection that prepares the database, however long that takes, and holds locks until it is `lost`. */
-export const connectOwner = (target: Target, lost = () => {}): Sql => connect(target, 1, {}, lost);
+export const connectOwner = (target: Target, lost = () => {}): Sql => connect(target, { lost }, {});
 
-function connect(
-  { url, ...target }: Target,
-  max: number,
-  settings: Record<string, string | number>,
-  onclose = () => {},
-): Sql {
+/** What is told of a connection. */
+export interface Watch {
+  opened?: (socket: net.Socket) => void;
+  lost: () => void;
+}
+
+let connections = 0;
+
+/**
+ * One connection, opened when it is first used. Once lost it stays lost, and whatever is asked of it fails: the driver
+ * (3.4.9) would connect again, and might send what is left of a dead transaction, or never send anything any more.
+ */
+function connect({ url, ...target }: Target, watch: Watch, settings: Record<string, string | number>): Sql {
+  const turn = connections++;
+  let opened = false;
   const options = {
     ...target,
-    max,
+    max: 1,
+    socket: ({ path, host, port }: { path: string | false; host: string[]; port: number[] }) => {
+      if (opened) return lostSocket();
+      opened = true;
+      const n = turn % host.length;
+      const socket = path ? net.connect(path) : net.connect(port[n] as number, host[n]);
+      watch.opened?.(socket);
+      // The driver compares the certificate with it.
+      return Object.assign(socket, { host: host[n] });
+    },
     connect_timeout: 10,
-    // By default the driver makes callers wait, up to 20 seconds, before it tries again a database that was away.
-    backoff: () => 0.1,
-    onclose,
+    backoff: () => 0,
+    onclose: watch.lost,
     // By default the driver renews connections every hour or so, and locks would go with them.
     max_lifetime: null,
     onnotice: () => {},
@@ -52,52 +70,73 @@ function connect(
       bigint: { to: 20, from: [20], serialize: (n: number) => String(n), parse: (text: string) => Number(text) },
     },
     connection: { application_name: `banyan ${process.pid}`, search_path: 'banyan', ...settings },
-  };
+  } as postgres.Options<{ bigint: postgres.PostgresType<number> }>;
   if (!url) return postgres({ ...options, port: 5432 }) as Sql;
   // A Unix socket, as libpq spells it: `?host=/folder`, or the folder escaped as the host.
   const address = new URL(url);
-  const socket = [address.searchParams.get('host'), decodeURIComponent(address.hostname)].find(
+  const folder = [address.searchParams.get('host'), decodeURIComponent(address.hostname)].find(
     (name) => name?.[0] === '/',
   );
   address.searchParams.delete('host');
-  return postgres(address.href, { ...options, ...(socket ? { host: socket } : {}) }) as Sql;
+  return postgres(address.href, { ...options, ...(folder ? { host: folder } : {}) }) as Sql;
 }
 
-/** A transaction: what `work` does counts as a whole, or not at all. */
+/** Fails once the driver listens to it. */
+function lostSocket(): net.Socket {
+  const socket = new net.Socket();
+  const error = Object.assign(new Error('The connection was lost.'), { code: 'CONNECTION_CLOSED' });
+  setImmediate(() => socket.destroy(error));
+  return socket;
+}
+
+/** A transaction: what `work` does counts as a whole, or not at all. Nobody else may use the connection meanwhile. */
 export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode = ''): Promise<T> {
-  const { silence, giveUp } = untilGivenUp();
-  const told = sql.begin(mode, async (tx) => ({ value: await unlessLost(work(tx), giveUp) }));
-  const result = await Promise.race([told, silence]);
-  return result.value;
+  // Sent together with the first statement of `work`.
+  const begun = sql.unsafe(`begin ${mode}`).execute();
+  return within(sql, begun, work, {
+    done: async (tx) => {
+      const { command } = await tx`commit`;
+      // A failed statement that `work` made nothing of: PostgreSQL did, and has rolled back.
+      if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}.`);
+    },
+    undo: (tx) =>
+      tx`rollback`.catch((cause) => {
+        throw Object.assign(new Error('It could not be rolled back.', { cause }), { code: 'CONNECTION_UNSURE' });
+      }),
+  });
 }
 
 /** A part of a transaction that may fail on its own. */
-export async function attempt<T>(tx: Tx, work: (inner: Tx) => Promise<T>): Promise<T> {
-  const { silence, giveUp } = untilGivenUp();
-  const told = tx.savepoint(async (inner) => ({ value: await unlessLost(work(inner), giveUp) }));
-  const result = await Promise.race([told, silence]);
-  return result.value;
-}
-
-/**
- * A transaction whose connection is lost is over, and has nothing to roll back. The driver would send a rollback all the
- * same: to a socket that is gone, which ends the process, or into whatever its next connection is used for. So it does
- * not hear of the failure from us; it sees the lost connection itself, and tells the caller of that. When it was lost
- * between begin and work, the driver does not see it, and we tell.
- */
-const unlessLost = <T>(work: Promise<T>, giveUp: (error: unknown) => void): Promise<T> =>
-  work.catch((error) => {
-    if (!isLost(codeOf(error))) throw error;
-    setTimeout(giveUp, 500, error);
-    return new Promise<never>(() => {});
+export const attempt = <T>(tx: Tx, work: (inner: Tx) => Promise<T>): Promise<T> =>
+  within(tx, tx`savepoint attempt`.execute(), work, {
+    done: (inner) => inner`release savepoint attempt`,
+    undo: (inner) => inner`rollback to savepoint attempt`,
   });
 
-function untilGivenUp() {
-  let giveUp: (error: unknown) => void = () => {};
-  const silence = new Promise<never>((_, reject) => {
-    giveUp = reject;
-  });
-  return { silence, giveUp };
+async function within<T>(
+  sql: Sql | Tx,
+  begun: PromiseLike<unknown>,
+  work: (tx: Tx) => Promise<T>,
+  end: { done: (tx: Sql | Tx) => PromiseLike<unknown>; undo: (tx: Sql | Tx) => PromiseLike<unknown> },
+): Promise<T> {
+  let over = false;
+  // What `work` left running when it failed must not go on in the next transaction of this connection.
+  const apply = (target: Sql | Tx, self: unknown, args: unknown[]) => {
+    if (over) throw new Error('The transaction is over.');
+    return Reflect.apply(target as never, self, args);
+  };
+  const tx = new Proxy(sql, { apply }) as Tx;
+  try {
+    const [, value] = await Promise.all([begun, work(tx)]);
+    over = true;
+    await end.done(sql);
+    return value;
+  } catch (error) {
+    over = true;
+    // What was lost with its connection has been undone.
+    if (!isLost(codeOf(error))) await end.undo(sql);
+    throw error;
+  }
 }
 
 /** The driver's words, and the system's, for a connection that was there and broke. */

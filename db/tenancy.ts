@@ -39,7 +39,7 @@ async function transaction<T>(
     const [, result] = await Promise.all([enterTenant(tx, tenantId), work(tx)]);
     return result;
   };
-  return begin(db.sql, story, mode);
+  return db.use((sql) => begin(sql, story, mode));
 }
 
 export class TooLate extends Error {}
@@ -66,30 +66,13 @@ async function inLane<T>(name: string, atOnce: number, write: () => Promise<T>):
   if (lane.running < atOnce) lane.running++;
   else await new Promise<void>((resume) => lane.waiting.push(resume));
   try {
-    return await orForgotten(write());
+    return await write();
   } finally {
     const next = lane.waiting.shift();
     if (next) next();
     else if (--lane.running === 0) lanes.delete(name);
   }
 }
-
-/**
- * Whatever happens below, a place in a lane is given back: the driver may forget a query whose connection is lost in a
- * bad moment. Later than the deadline of every answer, so its caller has been told to come again.
- */
-export async function orForgotten<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooLate()), FORGOTTEN_MS);
-  });
-  try {
-    return await Promise.race([work, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-const FORGOTTEN_MS = 12_000;
 
 /** Our lock order leaves no deadlock that we know of. Should PostgreSQL find one, the whole story is simply told again. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {

@@ -47,14 +47,14 @@ async function withRole(rights: string, work: (role: string, url: string) => Pro
 test("the service's own DATABASE_URL is enough once the tables are up to date", async () => {
   await start(serviceUrl);
   const db = await openDatabase(place(serviceUrl));
-  const [{ user }] = await db.sql<[{ user: string }]>`select current_user as user`;
+  const [{ user }] = await db.use((sql) => sql<[{ user: string }]>`select current_user as user`);
   await db.close();
   assert.equal(user, role);
 });
 
 test("with the owner's DATABASE_URL the service still works as its own role", async () => {
   const db = await openDatabase(place(databaseUrl));
-  const [{ user }] = await db.sql<[{ user: string }]>`select current_user as user`;
+  const [{ user }] = await db.use((sql) => sql<[{ user: string }]>`select current_user as user`);
   await db.close();
   assert.equal(user, role);
 });
@@ -142,8 +142,10 @@ test('a role that may not prepare an empty database is told what it lacks', asyn
 test('a superuser may prepare the tables; the service does not work as one', async () => {
   const fresh = await makeDatabase();
   const db = await openDatabase(place(fresh.superuserUrl));
-  const [row] = await db.sql`
-    select rolsuper, rolbypassrls from pg_roles where rolname = current_user`;
+  const [row] = await db.use(
+    (sql) => sql`
+      select rolsuper, rolbypassrls from pg_roles where rolname = current_user`,
+  );
   await db.close();
   assert.deepEqual({ ...row }, { rolsuper: false, rolbypassrls: false });
 });

@@ -235,7 +235,7 @@ test('the way the service enters a tenant leaves nothing behind on the connectio
   for (const within of [readInTenant, writeInTenant]) {
     const codes = await within(db, A, async (tx) => codesIn(tx, 'departments'));
     assert.deepEqual(codes, [A]);
-    assert.deepEqual(await codesIn(db.sql, 'departments'), []);
+    assert.deepEqual(await db.use((sql) => codesIn(sql, 'departments')), []);
   }
   await assert.rejects(
     readInTenant(db, A, async (tx) => tx`delete from sessions`),

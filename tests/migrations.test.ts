@@ -63,7 +63,7 @@ test('of several processes that start at once on an empty database each succeeds
     import { openDatabase } from ${JSON.stringify(new URL('../db/connect.js', import.meta.url).href)};
     const progress = (line) => console.log(line);
     const db = await openDatabase({ databaseUrl: process.env.DATABASE_URL, dataDir: '', timeZone: 'UTC', progress });
-    const [{ user }] = await db.sql\`select current_user as user\`;
+    const [{ user }] = await db.use((sql) => sql\`select current_user as user\`);
     await db.close();
     console.log(user);`;
   const run = () =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../db/connect.ts';
-import type { Tx } from '../db/sql.ts';
+import type { Sql } from '../db/sql.ts';
 import { type Answer, Client, startService } from './harness.ts';
 import { chance, firstSeed, report, scale, together } from './scale.ts';
 
@@ -142,19 +142,14 @@ test('a move between the two statements of a read changes nothing for that read:
   let beforeWalk = async () => {};
   /** Lets something happen between the statement that reads departments and the one that walks their paths. */
   const held = (db: Database): Database => {
-    const begin = (mode: string, work: (tx: Tx) => Promise<unknown>) =>
-      db.sql.begin(mode, (tx) =>
-        work(
-          new Proxy(tx, {
-            apply(target, self, args) {
-              const query = Reflect.apply(target as never, self, args);
-              return String(args[0]).startsWith('\n  select m.id') ? beforeWalk().then(() => query) : query;
-            },
-          }),
-        ),
-      );
-    const sql = new Proxy(db.sql, { get: (target, name) => (name === 'begin' ? begin : Reflect.get(target, name)) });
-    return { ...db, sql };
+    const hold = (sql: Sql) =>
+      new Proxy(sql, {
+        apply(target, self, args) {
+          const query = Reflect.apply(target as never, self, args);
+          return String(args[0]).startsWith('\n  select m.id') ? beforeWalk().then(() => query) : query;
+        },
+      });
+    return { ...db, use: (work) => db.use((sql) => work(hold(sql))) };
   };
   const slow = await startService({}, { between: held });
   const boss = await slow.tenant();

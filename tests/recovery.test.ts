@@ -104,12 +104,14 @@ test('a process of PostgreSQL crashes: the service goes on, and still keeps a se
   const [{ victim }] = await database<[{ victim: number }]>`select pg_backend_pid() as victim`;
   process.kill(victim, 'SIGKILL');
   await run.said('PostgreSQL went away');
+  await database.end({ timeout: 1 });
   await until('it answers again', async () => (await admin.get('/system/dept-api/list')).code === 200);
+  const again = connectTo(dataDir);
   await until('the folder is held again', async () => {
-    const [row] = await database`select from pg_locks where locktype = 'advisory' and granted`.catch(() => []);
+    const [row] = await again`select from pg_locks where locktype = 'advisory' and granted`;
     return row;
   });
-  await database.end({ timeout: 1 });
+  await again.end({ timeout: 1 });
   await assertRefused(dataDir);
   await admin.dept();
   assert.equal(await run.stop(), 0, run.stderr);

@@ -37,10 +37,10 @@ export function makeKeyring(db: Database): Keyring {
 
   async function look() {
     looked = performance.now();
-    let rows = await readKeys(db.sql);
+    let rows = await db.use(readKeys);
     if ((rows[0]?.age ?? Number.POSITIVE_INFINITY) > SIGNS_DAYS * 86_400) {
-      await insertKey(db.sql, randomBytes(32), SIGNS_DAYS);
-      rows = await readKeys(db.sql);
+      await db.use((sql) => insertKey(sql, randomBytes(32), SIGNS_DAYS));
+      rows = await db.use(readKeys);
     }
     epoch = (rows[0]?.now ?? Date.now()) - performance.now();
     keys = rows.map(({ keyId, secret }) => ({ keyId, secret: createSecretKey(secret) }));

@@ -28,7 +28,9 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
   async function answer(tenantId: string, asked: Reading[]): Promise<void> {
     const tokens = [...new Map(asked.map(({ ask: { token } }) => [token.sessionId, token])).values()];
     const deptIds = [...new Set(asked.map(({ ask }) => ask.deptId))];
-    const { callers, stamp, departments } = await readWithCallers<CallerRow>(db.sql, tenantId, tokens, deptIds);
+    const { callers, stamp, departments } = await db.use((sql) =>
+      readWithCallers<CallerRow>(sql, tenantId, tokens, deptIds),
+    );
     const named = new Map(tokens.map((token, n) => [token.sessionId, callerOr(callers[n], token, 'user')]));
     const known = paths.known(tenantId, stamp);
     const found = new Map<string, Dept>();

@@ -33,7 +33,7 @@ export function operationRoutes(app: App, { db }: Parts): void {
       },
     },
     async () => {
-      await db.sql`select 1`;
+      await db.use((sql) => sql`select 1`);
       return ok({ status: 'ready' as const });
     },
   );

@@ -15,6 +15,8 @@ export class Wire {
   latencyMs = 0;
   /** What happens to the coming commits, each on its own connection. */
   cuts: Cut[] = [];
+  /** Those over whom nothing is carried any more, though nobody hangs up. */
+  private readonly mute = new Set<net.Socket>();
   private readonly socketPath: string;
   private readonly server = net.createServer((near) => this.carry(near));
   private readonly ends = new Set<net.Socket>();
@@ -30,6 +32,11 @@ export class Wire {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
     return (this.server.address() as net.AddressInfo).port;
+  }
+
+  /** The connections of this moment fall silent. */
+  silence(): void {
+    for (const end of this.ends) this.mute.add(end);
   }
 
   close(): void {
@@ -52,11 +59,13 @@ export class Wire {
     }
     let arrived: Promise<unknown> = Promise.resolve();
     const answer = (bytes: Buffer) => {
+      if (this.mute.has(near)) return;
       arrived = Promise.all([arrived, setTimeout(this.latencyMs)]).then(() => near.write(bytes));
     };
     far.on('data', answer);
     const commits = watchCommits();
     near.on('data', (bytes) => {
+      if (this.mute.has(near)) return;
       const cut = commits(bytes) ? this.cuts.shift() : undefined;
       if (cut === 'before the commit') {
         near.destroy();

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { makePool } from '../db/pool.ts';
+import { attempt, begin, codeOf, connectOwner, connectService, isLost, type Sql, type Tx } from '../db/sql.ts';
+import { Wire } from './faults/wire.ts';
+import { makeDatabase } from './harness.ts';
+
+/** The service's connections to its database, in the moments in which they break. */
+
+const { superuserUrl } = await makeDatabase();
+const superuser = connectOwner({ url: superuserUrl });
+after(() => superuser.end());
+await superuser`create schema banyan`;
+await superuser`create table pairs (pair uuid, half int)`;
+
+function poolOf(most: number, url = superuserUrl, lookMs = 5_000) {
+  const pool = makePool((watch) => connectService({ url }, 'UTC', watch), most, { lookMs });
+  after(() => pool.close());
+  return pool;
+}
+
+const insertPair = (sql: Sql) =>
+  begin(sql, async (tx) => {
+    const [{ pair }] = await tx<[{ pair: string }]>`insert into pairs values (gen_random_uuid(), 1) returning pair`;
+    await tx`insert into pairs values (${pair}, 2)`;
+  });
+const halves = async () =>
+  superuser`select pair from pairs group by pair having count(*) <> 2 or count(distinct half) <> 2`;
+const endAll = () => superuser`
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid()`;
+
+test('connections that are cut all at once, in any moment: all who used one are told, and the others go on', async () => {
+  const pool = poolOf(8);
+  const outcomes = { done: 0, lost: 0 };
+  let over = false;
+  const writer = async () => {
+    while (!over) {
+      try {
+        await pool.use(insertPair);
+        outcomes.done++;
+      } catch (error) {
+        assert.ok(isLost(codeOf(error)) || (error as { severity?: string }).severity === 'FATAL', String(error));
+        outcomes.lost++;
+      }
+    }
+  };
+  // More than there are connections: as one is lost, somebody takes the next, which is about to be lost too.
+  const writers = Promise.all(Array.from({ length: 24 }, writer));
+  for (let round = 0; round < 30; round++) {
+    const before = outcomes.done;
+    await endAll();
+    for (const began = performance.now(); outcomes.done < before + 20; await setTimeout(1)) {
+      assert.ok(performance.now() - began < 5_000, `round ${round}: ${JSON.stringify(outcomes)}`);
+    }
+  }
+  over = true;
+  await writers;
+  assert.ok(outcomes.lost > 30, JSON.stringify(outcomes));
+  assert.deepEqual([...(await halves())], []);
+  const [{ count }] = await superuser<[{ count: number }]>`select count(*) from pairs`;
+  // One whose commit was done and whose answer was lost counts as lost.
+  assert.ok(count >= 2 * outcomes.done && count <= 2 * (outcomes.done + outcomes.lost), `${count}`);
+});
+
+test('who waits for a connection gets one, in his order, and never more are open than allowed', async () => {
+  const pool = poolOf(2);
+  const order: number[] = [];
+  let [open, most] = [0, 0];
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      pool.use(async (sql) => {
+        most = Math.max(most, ++open);
+        await sql`select pg_sleep(0.005)`;
+        order.push(n);
+        open--;
+      }),
+    ),
+  );
+  assert.equal(most, 2);
+  assert.deepEqual(
+    order.toSorted((a, b) => a - b),
+    Array.from({ length: 20 }, (_, n) => n),
+  );
+  for (const [at, n] of order.entries()) assert.ok(Math.abs(at - n) <= 1, order.join());
+});
+
+test('what a failed transaction left running does not go on in the next one', async () => {
+  const pool = poolOf(1);
+  let late: Promise<unknown> = Promise.resolve();
+  const failing = pool.use((sql) =>
+    begin(sql, async (tx) => {
+      late = setTimeout(50).then(() => tx`insert into pairs values (gen_random_uuid(), 7)`);
+      late.catch(() => {});
+      throw new Error('no');
+    }),
+  );
+  await assert.rejects(failing, /^Error: no$/);
+  await pool.use((sql) => begin(sql, async (tx) => void (await tx`select pg_sleep(0.1)`)));
+  await assert.rejects(late, /The transaction is over/);
+  assert.equal((await superuser`select from pairs where half = 7`).length, 0);
+});
+
+test('a failed statement that was passed over is not taken for a commit', async () => {
+  const pool = poolOf(1);
+  const work = (sql: Sql) =>
+    begin(sql, async (tx) => {
+      await tx`insert into pairs values (gen_random_uuid(), 8)`;
+      await tx`select 1 / 0`.catch(() => {});
+    });
+  await assert.rejects(pool.use(work), /ended with ROLLBACK/);
+  assert.equal((await superuser`select from pairs where half = 8`).length, 0);
+});
+
+test('an attempt that fails is undone alone, within another too', async () => {
+  const pool = poolOf(1);
+  const insert = (tx: Tx, half: number) => tx`insert into pairs values (gen_random_uuid(), ${half})`;
+  const failing = (tx: Tx) =>
+    attempt(tx, async (inner) => {
+      await insert(inner, 12);
+      await inner`select 1 / 0`;
+    });
+  await pool.use((sql) =>
+    begin(sql, async (tx) => {
+      await insert(tx, 10);
+      await assert.rejects(failing(tx), /division by zero/);
+      await attempt(tx, async (inner) => {
+        await insert(inner, 11);
+        await assert.rejects(failing(inner), /division by zero/);
+      });
+    }),
+  );
+  const rows = await superuser<{ half: number }[]>`select half from pairs where half between 10 and 12 order by 1`;
+  assert.deepEqual(
+    rows.map(({ half }) => half),
+    [10, 11],
+  );
+});
+
+test('a database that falls silent is given up, and found again where it answers', async () => {
+  const address = new URL(superuserUrl);
+  const wire = new Wire(`${address.searchParams.get('host')}/.s.PGSQL.5432`);
+  address.searchParams.delete('host');
+  address.port = String(await wire.listen());
+  const pool = poolOf(2, address.href, 100);
+  const ask = () => pool.use((sql) => sql`select 1`);
+  await Promise.all([ask(), ask()]);
+  wire.silence();
+  const [first, second, third] = await Promise.allSettled([ask(), ask(), ask()]);
+  for (const outcome of [first, second]) {
+    assert.ok(outcome.status === 'rejected' && isLost(codeOf(outcome.reason)), JSON.stringify(outcome));
+  }
+  assert.equal(third.status, 'fulfilled');
+});
