@@ -78,7 +78,7 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Pool> 
       await migrate(owner, progress);
       login = await makeServiceRole(owner);
     }
-    const pool = makePool((watch) => connectService({ ...target, ...login }, timeZone, watch), connections);
+    const pool = makePool(connectService({ ...target, ...login }, timeZone), connections);
     try {
       await pool.use(refuseUnsafeRole);
       stop?.throwIfAborted();

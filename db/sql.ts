@@ -19,15 +19,22 @@ export interface Target {
   password?: string;
 }
 
-/** One of the service's connections. */
-export const connectService = (target: Target, timeZone: string, watch: Watch): Sql =>
-  connect(target, watch, {
+/** Makes the service's connections, one at each call. */
+export function connectService(target: Target, timeZone: string): (watch: Watch) => Sql {
+  const settings = {
     // `current_date` and the texts of times are of this zone.
     TimeZone: timeZone,
     // Sooner than the service's own deadline, so that a blocked statement doesn't keep its connection.
     statement_timeout: 8_000,
     idle_in_transaction_session_timeout: 20_000,
-  });
+  };
+  let first: Sql | undefined;
+  return (watch) => {
+    const sql = connect(target, watch, settings, first?.options);
+    first ??= sql;
+    return sql;
+  };
+}
 
 /** One connection that prepares the database, however long that takes, and holds locks until it is `lost`. */
 export const connectOwner = (target: Target, lost = () => {}): Sql => connect(target, { lost }, {});
@@ -43,13 +50,17 @@ let connections = 0;
 /**
  * One connection, opened when it is first used. Once lost it stays lost, and whatever is asked of it fails: the driver
  * (3.4.9) would connect again, and might send what is left of a dead transaction, or never send anything any more.
+ * `like`: the options of another one, with the types of the database that it asked for.
  */
-function connect({ url, ...target }: Target, watch: Watch, settings: Record<string, string | number>): Sql {
+function connect(
+  { url, ...target }: Target,
+  watch: Watch,
+  settings: Record<string, string | number>,
+  like?: Sql['options'],
+): Sql {
   const turn = connections++;
   let opened = false;
-  const options = {
-    ...target,
-    max: 1,
+  const own = {
     socket: ({ path, host, port }: { path: string | false; host: string[]; port: number[] }) => {
       if (opened) return lostSocket();
       opened = true;
@@ -59,9 +70,15 @@ function connect({ url, ...target }: Target, watch: Watch, settings: Record<stri
       // The driver compares the certificate with it.
       return Object.assign(socket, { host: host[n] });
     },
+    onclose: watch.lost,
+  };
+  if (like) return postgres({ ...like, ...own, fetch_types: !knowsTypes(like) } as never) as Sql;
+  const options = {
+    ...target,
+    ...own,
+    max: 1,
     connect_timeout: 10,
     backoff: () => 0,
-    onclose: watch.lost,
     // By default the driver renews connections every hour or so, and locks would go with them.
     max_lifetime: null,
     onnotice: () => {},
@@ -80,6 +97,9 @@ function connect({ url, ...target }: Target, watch: Watch, settings: Record<stri
   address.searchParams.delete('host');
   return postgres(address.href, { ...options, ...(folder ? { host: folder } : {}) }) as Sql;
 }
+
+const knowsTypes = (options: object): boolean =>
+  Object.keys((options as { shared: { typeArrayMap: object } }).shared.typeArrayMap).length > 0;
 
 /** Fails once the driver listens to it. */
 function lostSocket(): net.Socket {
