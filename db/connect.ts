@@ -9,6 +9,12 @@ import { StartRefused } from './start-refused.ts';
 /** The service's connections: a role that owns nothing and sees one tenant at a time. */
 export type Database = Pool;
 
+/** Opened, and prepared. */
+export interface Prepared extends Database {
+  /** How the service's role logs in: for processes beside this one. */
+  service: Target;
+}
+
 export interface Place {
   /** Unset: embedded, under `dataDir`. */
   databaseUrl?: string | undefined;
@@ -22,17 +28,22 @@ export interface Place {
 }
 
 /** Opens the database, embedded or served, brings its tables up to date, and logs in as the service's own role. */
-export function openDatabase(place: Place): Promise<Database> {
+export function openDatabase(place: Place): Promise<Prepared> {
   return place.databaseUrl ? openServed(place, place.databaseUrl) : openEmbedded(place);
 }
 
-async function openEmbedded(place: Place): Promise<Database> {
+export const openPool = (
+  service: Target,
+  { timeZone, connections = 10 }: Pick<Place, 'timeZone' | 'connections'>,
+): Pool => makePool(connectService(service, timeZone), connections);
+
+async function openEmbedded(place: Place): Promise<Prepared> {
   const folder = await takeDataFolder(place);
   try {
     place.stop?.throwIfAborted();
     const pool = await prepare(folder.owner, { host: folder.socketDir, database: 'banyan' }, place);
     return {
-      use: pool.use,
+      ...pool,
       async close() {
         await pool.close();
         await folder.release();
@@ -44,7 +55,7 @@ async function openEmbedded(place: Place): Promise<Database> {
   }
 }
 
-async function openServed(place: Place, url: string): Promise<Database> {
+async function openServed(place: Place, url: string): Promise<Prepared> {
   const owner = connectOwner({ url });
   try {
     return await prepare(owner, { url }, place);
@@ -61,16 +72,14 @@ async function openServed(place: Place, url: string): Promise<Database> {
 }
 
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
-async function prepare(owner: Sql, target: Target, place: Place): Promise<Pool> {
-  const { timeZone, connections = 10, progress = () => {}, stop } = place;
+async function prepare(owner: Sql, target: Target, place: Place): Promise<Prepared> {
+  const { progress = () => {}, stop } = place;
   // Another node may be migrating, for as long as it takes: who stops us does not wait for that.
   const cut = () => void owner.end({ timeout: 0 });
   stop?.addEventListener('abort', cut);
   try {
-    const [{ version }] = await Promise.race([
-      owner<[{ version: number }]>`select current_setting('server_version_num')::int / 10000 as version`,
-      noAnswer(),
-    ]);
+    const [{ version }] = await owner<[{ version: number }]>`
+      select current_setting('server_version_num')::int / 10000 as version`;
     if (version < 15) throw new StartRefused(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
     let login = {};
     if (await isService(owner)) await refuseOutdated(owner);
@@ -78,7 +87,8 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Pool> 
       await migrate(owner, progress);
       login = await makeServiceRole(owner);
     }
-    const pool = makePool(connectService({ ...target, ...login }, timeZone), connections);
+    const service = { ...target, ...login };
+    const pool = openPool(service, place);
     try {
       await pool.use(refuseUnsafeRole);
       stop?.throwIfAborted();
@@ -86,19 +96,13 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Pool> 
       await pool.close();
       throw error;
     }
-    return pool;
+    return { ...pool, service };
   } catch (error) {
     stop?.throwIfAborted();
     throw error;
   } finally {
     stop?.removeEventListener('abort', cut);
   }
-}
-
-/** The driver knocks for ever where connections are taken and dropped, as by a proxy without its database. */
-async function noAnswer(): Promise<never> {
-  await setTimeout(10_000, undefined, { ref: false });
-  throw new Error('no answer within 10 seconds');
 }
 
 /** Starts or finds the embedded server, and knocks until it opens: it may be on its way down when we find it. */

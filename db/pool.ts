@@ -51,7 +51,7 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
     const at = idle.indexOf(connection);
     if (at >= 0) idle.splice(at, 1);
     void connection.sql.end({ timeout: 0 });
-    connection.fail?.(Object.assign(new Error('The connection was lost.'), { code: 'CONNECTION_CLOSED' }));
+    connection.fail?.(Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' }));
   }
 
   async function take(): Promise<Connection> {

@@ -104,7 +104,7 @@ const knowsTypes = (options: object): boolean =>
 /** Fails once the driver listens to it. */
 function lostSocket(): net.Socket {
   const socket = new net.Socket();
-  const error = Object.assign(new Error('The connection was lost.'), { code: 'CONNECTION_CLOSED' });
+  const error = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' });
   setImmediate(() => socket.destroy(error));
   return socket;
 }
@@ -158,6 +158,15 @@ async function within<T>(
     throw error;
   }
 }
+
+/**
+ * The driver leaves a query of its own unwatched, by which it asks for the types of a database: lost with its
+ * connection, it would end the process.
+ */
+export const outliveLostConnections = () =>
+  process.on('unhandledRejection', (error) => {
+    if (!isLost(codeOf(error))) throw error;
+  });
 
 /** The driver's words, and the system's, for a connection that was there and broke. */
 export const isLost = (code: string): boolean =>

@@ -155,19 +155,30 @@ const refuseUnknown = (allowed: string[]) =>
  * when the terminal is closed.
  */
 function standardOutput() {
-  let lines = '';
+  let lines: string[] = [];
   const flush = () => {
-    if (lines) process.stdout.write(lines);
-    lines = '';
+    let piece = '';
+    for (const line of lines) {
+      if (piece.length + line.length > WHOLE) {
+        process.stdout.write(piece);
+        piece = '';
+      }
+      piece += line;
+    }
+    if (piece) process.stdout.write(piece);
+    lines = [];
   };
   process.once('exit', flush);
   return {
     write(line: string) {
-      if (!lines) setImmediate(flush);
-      lines += line;
+      if (lines.length === 0) setImmediate(flush);
+      lines.push(line);
     },
   };
 }
+
+/** Several workers write to one pipe, in which 4,096 bytes stay together; letters may take more than one. */
+const WHOLE = 2_000;
 
 function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const ms = Math.round(reply.elapsedTime * 10) / 10;

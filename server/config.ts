@@ -12,6 +12,7 @@ export type Config = ReturnType<typeof readConfig>;
 export const settings = {
   PORT: { default: '8080', meaning: 'Port to listen on; 0 takes a free one' },
   HOST: { default: '127.0.0.1', meaning: 'Address to listen on; 0.0.0.0 for all' },
+  BANYAN_WORKERS: { default: '1', meaning: 'How many processes serve, 1 to 8: one for each core that is free' },
   DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; unset: the embedded one' },
   BANYAN_DATA_DIR: { default: './data', meaning: 'Folder of the embedded database' },
   BANYAN_ADMIN_USERNAME: { default: 'admin', meaning: 'First administrator, made at the first start' },
@@ -76,6 +77,7 @@ export function readConfig(environment: Environment) {
     host: check('HOST', 'must be an address or a host name, without port', (text) =>
       net.isIP(text) > 0 || /^[\w-]+(\.[\w-]+)*$/.test(text) ? text : undefined,
     ),
+    workers: number('BANYAN_WORKERS', 1, 8),
     databaseUrl: check(
       'DATABASE_URL',
       'must look like postgres://user:password@host:5432/database, with signs such as # / ? % @ in the password escaped as %23 …',

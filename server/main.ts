@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../db/connect.ts';
-import { codeOf, isLost } from '../db/sql.ts';
+import { outliveLostConnections } from '../db/sql.ts';
 import { StartRefused } from '../db/start-refused.ts';
-import { type App, buildApp } from './app.ts';
 import { prepareHashing } from './auth/passwords.ts';
 import { type Config, readConfig, readEnvironment } from './config.ts';
 import { type FirstAdministrator, makeFirstAdministrator } from './first-start.ts';
-import { watchConnections } from './http/closing.ts';
+import { type Serving, serve } from './serve.ts';
 import { version } from './version.ts';
+import { serveInWorkers } from './workers.ts';
 
 /** Words for people go to standard error; standard output carries the JSON log alone. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -24,12 +23,11 @@ async function main(): Promise<void> {
     const first = await makeFirstAdministrator(db, config);
     // At once: whatever goes wrong from here on, he is made, and his password is told only now.
     if (first) say(introduction(first));
-    const app = await buildApp({ db, config });
-    const closeConnections = watchConnections(app.server);
-    await app.listen({ port: config.port, host: config.host });
-    say(greeting(config, addressOf(app, config), first));
+    const serving =
+      config.workers > 1 ? await serveInWorkers({ config, database: db.service }, say) : await serve({ db, config });
+    say(greeting(config, addressOf(serving, config), first));
     if (!stop.aborted) await once(stop, 'abort');
-    await Promise.race([closeConnections().then(() => app.close()), setTimeout(LAST_ANSWERS_MS)]);
+    await serving.close();
   } finally {
     await db.close();
   }
@@ -51,12 +49,7 @@ function stopOnSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Every answer comes within its deadline. What is still open then is a caller who doesn't finish his request. */
-const LAST_ANSWERS_MS = 9_000;
-
-function addressOf(app: App, { host }: Config): string {
-  const address = app.server.address();
-  const port = typeof address === 'object' ? address?.port : address;
+function addressOf({ port }: Serving, { host }: Config): string {
   const name = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host) ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
@@ -91,11 +84,7 @@ function explain(error: Error & { code?: string; port?: number }): string {
 
 // Who closed the terminal reads nothing any more; that is no reason to fail, nor to stop halfway.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-// The driver (3.4.9) leaves a query of its own unwatched, the first on each connection: lost with its connection, it
-// would end the process.
-process.on('unhandledRejection', (error) => {
-  if (!isLost(codeOf(error))) throw error;
-});
+outliveLostConnections();
 const stop = stopOnSignal();
 main()
   .catch((error) => {

@@ -38,6 +38,14 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['http://localhost', 'a b', 'localhost:8080', '10.0.0.1/8'],
   },
+  BANYAN_WORKERS: {
+    unset: ['workers', 1],
+    valid: [
+      ['2', 2],
+      ['8', 8],
+    ],
+    invalid: ['0', '9', '1.5', 'two', '-1'],
+  },
   DATABASE_URL: {
     unset: ['databaseUrl', ''],
     valid: [

@@ -47,21 +47,30 @@ test('a database that cannot be used is refused with a sentence that does not te
   }
 });
 
-test('an address that takes connections and drops them is given up', async () => {
-  let knocks = 0;
-  const proxy = net.createServer((socket) => {
-    knocks++;
-    socket.resume().end();
+for (const [what, answer, told] of [
+  ['drops them', (socket: net.Socket) => socket.resume().end(), 'CONNECTION_CLOSED'],
+  ['says nothing', (socket: net.Socket) => socket.resume(), 'CONNECT_TIMEOUT'],
+] as const) {
+  test(`an address that takes connections and ${what} is given up`, async () => {
+    let knocks = 0;
+    const proxy = net.createServer((socket) => {
+      knocks++;
+      answer(socket.on('error', () => {}));
+    });
+    proxy.listen(0, '127.0.0.1').unref();
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as net.AddressInfo;
+    const run = start(newFolder(), { DATABASE_URL: `postgres://me:hush-hush@127.0.0.1:${port}/banyan` });
+    assert.equal(await run.ended, 1);
+    assert.equal(knocks, 1);
+    assert.ok(
+      run.stderr.includes(`Banyan did not start. The database of DATABASE_URL can't be used (${told})`),
+      run.stderr,
+    );
+    assert.ok(!run.stderr.includes('hush-hush'));
+    proxy.close();
   });
-  proxy.listen(0, '127.0.0.1').unref();
-  await once(proxy, 'listening');
-  const { port } = proxy.address() as net.AddressInfo;
-  const run = start(newFolder(), { DATABASE_URL: `postgres://me:hush-hush@127.0.0.1:${port}/banyan` });
-  assert.equal(await run.ended, 1);
-  assert.ok(knocks > 0);
-  assert.match(run.stderr, /Banyan did not start\. The database of DATABASE_URL can't be used: no answer/);
-  proxy.close();
-});
+}
 
 test('SIGTERM while another node prepares the tables: it does not wait for that', async () => {
   const { databaseUrl } = await makeDatabase();

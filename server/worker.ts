@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { openPool } from '../db/connect.ts';
+import { outliveLostConnections } from '../db/sql.ts';
+import { prepareHashing } from './auth/passwords.ts';
+import { serveGiven } from './serve.ts';
+import type { Said, Task, Told } from './workers.ts';
+
+/** One of several processes that serve; see workers.ts, which starts it, and hands it its connections. */
+
+const tell = (told: Told) => process.send?.(told);
+
+outliveLostConnections();
+process.setSourceMapsEnabled(true);
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+// A terminal sends its signals to all; it is for the one that started us to say when we stop. Without him we go.
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
+process.once('disconnect', () => process.exit(1));
+tell('here');
+const [{ config, database }] = (await once(process, 'message')) as [Task];
+const db = openPool(database, config);
+await prepareHashing();
+const { take, close } = await serveGiven({ db, config });
+process.on('message', async (said: Said, socket: Socket) => {
+  // Its caller may have gone on the way.
+  if (said === 'connection' && socket) take(socket);
+  if (said !== 'stop') return;
+  await close();
+  await db.close();
+  process.exit(0);
+});
+tell('ready');
