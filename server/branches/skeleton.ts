@@ -1,14 +1,19 @@
+/** Nodes are kept in pages of this many: what grows by copying leaves its former self to the collector. */
+const PAGE = 16_384;
+const pageOf = (node: number) => node >>> 14;
+const placeIn = (node: number) => node & (PAGE - 1);
+
 /**
  * The shape of a tree of any size, some 24 bytes a department: who is whose first child, and who comes next. Nodes are
  * small numbers from 1 on; 0 is nobody, and stands above the roots.
  */
 export class Skeleton {
   size = 0;
-  #ids = new Float64Array(1024);
-  #first = new Int32Array(1024);
-  #next = new Int32Array(1024);
-  /** Finds a node by its id: a table of nodes, twice as large as they are many. */
-  #slots = new Int32Array(2048);
+  #ids = [new Float64Array(PAGE)];
+  #first = [new Int32Array(PAGE)];
+  #next = [new Int32Array(PAGE)];
+  /** Finds a node by its id: a table of nodes, at least twice as large as they are many. */
+  #slots = new Int32Array(2 * PAGE);
   #lastParent = -1;
   #lastChild = 0;
 
@@ -16,8 +21,8 @@ export class Skeleton {
   add(id: number, parentId: number): number {
     const node = this.#nodeOf(id);
     const parent = parentId === 0 ? 0 : this.#nodeOf(parentId);
-    if (parent === this.#lastParent) this.#next[this.#lastChild] = node;
-    else if (this.firstChild(parent) === 0) this.#first[parent] = node;
+    if (parent === this.#lastParent) put(this.#next, this.#lastChild, node);
+    else if (this.firstChild(parent) === 0) put(this.#first, parent, node);
     else throw new Error('the children of a department did not come together');
     this.#lastParent = parent;
     this.#lastChild = node;
@@ -27,27 +32,26 @@ export class Skeleton {
   /** Gives back its memory at once: the collector is in no hurry with what is large and lies outside of its own. */
   release(): void {
     this.size = 0;
-    this.#ids = new Float64Array(0);
-    this.#first = this.#next = this.#slots = new Int32Array(0);
+    this.#ids = [];
+    this.#first = this.#next = [];
+    this.#slots = new Int32Array(0);
   }
 
-  id = (node: number) => this.#ids[node] as number;
-  firstChild = (node: number) => this.#first[node] as number;
-  nextSibling = (node: number) => this.#next[node] as number;
+  id = (node: number) => get(this.#ids, node);
+  firstChild = (node: number) => get(this.#first, node);
+  nextSibling = (node: number) => get(this.#next, node);
 
   #nodeOf(id: number): number {
     let slot = this.#slotFor(id);
     for (let node = this.#slots[slot]; node; node = this.#slots[slot]) {
-      if (this.#ids[node] === id) return node;
+      if (this.id(node) === id) return node;
       slot = (slot + 1) & (this.#slots.length - 1);
     }
-    if (this.size + 1 === this.#ids.length) {
-      this.#grow();
-      return this.#nodeOf(id);
-    }
     const node = ++this.size;
-    this.#ids[node] = id;
+    if (placeIn(node) === 0) this.#addPage();
+    put(this.#ids, node, id);
     this.#slots[slot] = node;
+    if (2 * node === this.#slots.length) this.#widen();
     return node;
   }
 
@@ -57,16 +61,14 @@ export class Skeleton {
     return (mixed ^ (mixed >>> 15)) & (this.#slots.length - 1);
   }
 
-  #grow(): void {
-    const length = this.#ids.length * 2;
-    const longer = <T extends Float64Array | Int32Array>(into: T, from: T) => {
-      into.set(from);
-      return into;
-    };
-    this.#ids = longer(new Float64Array(length), this.#ids);
-    this.#first = longer(new Int32Array(length), this.#first);
-    this.#next = longer(new Int32Array(length), this.#next);
-    this.#slots = new Int32Array(length * 2);
+  #addPage(): void {
+    this.#ids.push(new Float64Array(PAGE));
+    this.#first.push(new Int32Array(PAGE));
+    this.#next.push(new Int32Array(PAGE));
+  }
+
+  #widen(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2);
     for (let node = 1; node <= this.size; node++) {
       let slot = this.#slotFor(this.id(node));
       while (this.#slots[slot]) slot = (slot + 1) & (this.#slots.length - 1);
@@ -74,6 +76,12 @@ export class Skeleton {
     }
   }
 }
+
+const get = (pages: (Float64Array | Int32Array)[], node: number): number =>
+  (pages[pageOf(node)] as Int32Array)[placeIn(node)] as number;
+const put = (pages: (Float64Array | Int32Array)[], node: number, value: number) => {
+  (pages[pageOf(node)] as Int32Array)[placeIn(node)] = value;
+};
 
 /** A node on the way through a tree, and how many end after it: itself when it has no children, and who it is the last of. */
 export interface Step {

@@ -5,7 +5,7 @@ import { etagOf, type IfMatch, refuseChanged } from '../http/preconditions.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
 import { lockTenant } from '../tenants/reach.ts';
 import { departmentsWithUsers } from '../users/memberships.ts';
-import type { Paths } from './paths.ts';
+import { type Paths, TOP } from './paths.ts';
 import {
   type DeptFields,
   holdDepts,
@@ -21,8 +21,6 @@ import {
 } from './queries.ts';
 import type { DeptAsk } from './reading.ts';
 import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
-
-const TOP = '0';
 
 export interface Creation {
   caller: Pick<Caller, 'tenantId' | 'userName'>;

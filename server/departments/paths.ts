@@ -7,10 +7,23 @@ import { walkPaths } from './queries.ts';
  * So nothing here is ever stale, at whichever node the move was made.
  */
 export interface Paths {
-  /** Those that are known under this stamp: from the top down to a parent, itself included. */
+  /** Those that are known under this stamp: from the top down to a department, itself included. */
   known(tenantId: string, stamp: string): ReadonlyMap<number, string>;
   /** The same with all of these parents, walked where they are not known. Within the snapshot of the stamp. */
   of(tx: Tx, tenantId: string, stamp: string, parentIds: Iterable<number>): Promise<ReadonlyMap<number, string>>;
+}
+
+/** Above the roots. */
+export const TOP = '0';
+
+/** What a department shows, by its parent and the parent of that; undefined when neither path is known. */
+export function ancestorsOf(
+  known: ReadonlyMap<number, string>,
+  { parentId, above }: { parentId: number; above: number },
+): string | undefined {
+  if (parentId === 0) return TOP;
+  const upper = above === 0 ? TOP : known.get(above);
+  return upper === undefined ? known.get(parentId) : `${upper},${parentId}`;
 }
 
 /** Paths and tenants. A path has some sixty bytes: about twenty megabytes in all. */
@@ -37,6 +50,17 @@ export function makePaths(): Paths {
     kept = 0;
   }
 
+  /** With those of all above it, which many others share. */
+  function keep(paths: Map<number, string>, path: string) {
+    for (let end = path.length; end > TOP.length; ) {
+      const before = path.lastIndexOf(',', end - 1);
+      const id = Number(path.slice(before + 1, end));
+      if (paths.has(id)) return;
+      paths.set(id, path.slice(0, end));
+      end = before;
+    }
+  }
+
   return {
     known: treeOf,
     async of(tx, tenantId, stamp, parentIds) {
@@ -44,9 +68,9 @@ export function makePaths(): Paths {
       const missing = [...new Set(parentIds)].filter((id) => !paths.has(id));
       if (missing.length === 0) return paths;
       const walked = await walkPaths(tx, tenantId, missing);
-      makeRoom(walked.length);
+      makeRoom(walked.reduce((sum, { path }) => sum + path.split(',').length, 0));
       const before = paths.size;
-      for (const { parentId, path } of walked) paths.set(parentId, path);
+      for (const { path } of walked) keep(paths, path);
       // Unless another stamp has come meanwhile, or all began anew: then these paths serve this once.
       if (trees.get(tenantId)?.paths === paths) kept += paths.size - before;
       return paths;

@@ -34,14 +34,17 @@ export const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.paren
   d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 
-/** Departments, deleted ones too, and those who ask for them; see 0004_read_together.sql. `ancestors` is empty. */
+/** `above`: the parent of its parent. `ancestors` is empty. */
+export type FoundDept = Dept & { above: number };
+
+/** Departments, deleted ones too, and those who ask for them; see 0006_grandparents.sql. */
 export const readWithCallers = async <CallerRow>(
   sql: Sql,
   tenantId: string,
   callers: { userId: string; sessionId: string }[],
   deptIds: string[],
 ) => {
-  const [row] = await sql<[{ callers: CallerRow[]; stamp: string; departments: Dept[] | null }]>`
+  const [row] = await sql<[{ callers: CallerRow[]; stamp: string; departments: FoundDept[] | null }]>`
     select callers, stamp, departments from read_departments(${tenantId},
       ${callers.map(({ userId }) => long(userId))}::bigint[], ${callers.map(({ sessionId }) => sessionId)}::uuid[],
       ${deptIds.map(long)}::bigint[])`;

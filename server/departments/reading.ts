@@ -6,8 +6,8 @@ import { type CallerRow, callerOr } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
 import { Refusal } from '../http/refusals.ts';
 import { readWithPaths } from './departments.ts';
-import { makePaths } from './paths.ts';
-import { readWithCallers } from './queries.ts';
+import { ancestorsOf, makePaths } from './paths.ts';
+import { type FoundDept, readWithCallers } from './queries.ts';
 import type { Dept } from './schema.ts';
 
 /** What a request asks for. */
@@ -33,18 +33,17 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
     );
     const named = new Map(tokens.map((token, n) => [token.sessionId, callerOr(callers[n], token, 'user')]));
     const known = paths.known(tenantId, stamp);
-    const found = new Map<string, Dept>();
-    for (const dept of departments) found.set(String(dept.deptId), dept);
+    const found = new Map(departments.map((dept) => [String(dept.deptId), dept]));
     const left: Reading[] = [];
     for (const each of asked) {
       const { ask, resolve, reject } = each;
       const caller = named.get(ask.token.sessionId);
       const dept = found.get(ask.deptId);
-      const ancestors = dept && (dept.parentId === 0 ? '0' : known.get(dept.parentId));
+      const ancestors = dept && ancestorsOf(known, dept);
       if (caller instanceof Refusal) reject(caller);
       else if (!dept || (dept.delFlag !== '0' && !ask.includeDeleted)) resolve(undefined);
       else if (ancestors === undefined) left.push(each);
-      else resolve({ ...dept, ancestors });
+      else resolve(shown(dept, ancestors));
     }
     if (left.length > 0) await walk(tenantId, left);
   }
@@ -56,7 +55,12 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
     for (const [n, { resolve }] of asked.entries()) resolve(found[n]);
   }
 
-  // One round trip at a time: the longer it takes, the more go with the next.
-  const together = gather(answer, { underWay: 1, together: 500 });
+  // While one is told, the next is asked. Not more: the fewer go at once, the more go together.
+  const together = gather(answer, { underWay: 2, together: 500 });
   return ({ token }, ask) => together(token.tenantId, { token, ...ask });
+}
+
+function shown({ above: _, ...dept }: FoundDept, ancestors: string): Dept {
+  dept.ancestors = ancestors;
+  return dept;
 }

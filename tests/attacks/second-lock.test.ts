@@ -229,7 +229,7 @@ test('the same holds for the functions of the database that read the rows of ten
   );
   const text = String(functions[0]?.text);
   const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];
-  assert.equal(conditions.length, 4);
+  assert.equal(conditions.length, 5);
   const [{ users, sessions, depts }] = await superuser<[{ users: string[]; sessions: string[]; depts: string[] }]>`
     select array_agg(distinct user_id::text) as users, array_agg(distinct session_id::text) as sessions,
       (select array_agg(dept_id::text) from departments where tenant_id = ${B.tenantId}) as depts
