@@ -41,16 +41,21 @@ export async function logIn(parts: AuthParts, address: string, login: Login): Pr
   const userId = String(user.userId);
   try {
     const sessionId = await writeInTenant(db, tenantId, async (tx) => {
-      const tenantStanding = await readStanding(tx, tenantId);
-      // Held: whoever changes the password now ends this session too. One changed since is a wrong one.
-      const present = await holdLogin(tx, tenantId, userId);
+      const [tenantStanding, present] = await Promise.all([
+        readStanding(tx, tenantId),
+        // Held: whoever changes the password now ends this session too. One changed since is a wrong one.
+        holdLogin(tx, tenantId, userId),
+      ]);
       // A deleted tenant is as if it had never been.
       if (tenantStanding === 'deleted' || present?.passwordHash !== user.passwordHash) throw refuse('LOGIN_FAILED');
       refuseShutOut({ ...present, tenantStanding });
-      await settleGuess(tx, guess, 'passed');
-      await deleteExpiredSessions(tx, tenantId, userId);
       const refreshHash = hashSecret(secret);
-      return insertSession(tx, { tenantId, userId, refreshHash, address, seconds: config.refreshTokenSeconds });
+      const [, , session] = await Promise.all([
+        settleGuess(tx, guess, 'passed'),
+        deleteExpiredSessions(tx, tenantId, userId),
+        insertSession(tx, { tenantId, userId, refreshHash, address, seconds: config.refreshTokenSeconds }),
+      ]);
+      return session;
     });
     return giveTokens(parts, { tenantId, userId, sessionId }, secret);
   } catch (error) {

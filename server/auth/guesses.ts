@@ -8,6 +8,7 @@ import { standInLine } from './passwords.ts';
 import {
   type Attempt,
   forgetFailures,
+  letGo,
   type Outcome,
   readStanding,
   reserveAddress,
@@ -47,9 +48,10 @@ export async function admitGuess<T>(
     const leave = standInLine();
     try {
       return await writeInTenant(db, attempt.tenantId, async (tx) => {
-        const counted = await countedAs(tx, attempt);
-        const { trusted } = await reserve(tx, counted);
-        return { guess: { attempt: counted, trusted }, found: await look(tx), leave };
+        const [counted] = await Promise.all([countedAs(tx, attempt), letGo(tx)]);
+        // Sent together; who is refused has looked in vain.
+        const [{ trusted }, found] = await Promise.all([reserve(tx, counted), look(tx)]);
+        return { guess: { attempt: counted, trusted }, found, leave };
       });
     } catch (error) {
       // Who waits does not stand in the way of others.
@@ -72,9 +74,11 @@ const NO_TENANT = 'none';
 class Undecided extends Error {}
 
 async function reserve(tx: Tx, attempt: Attempt): Promise<{ trusted: boolean }> {
-  const address = await reserveAddress(tx, attempt.address, addresses.seconds);
+  const [address, own] = await Promise.all([
+    reserveAddress(tx, attempt.address, addresses.seconds),
+    reserveAttempt(tx, attempt, here.forgottenAfter),
+  ]);
   if (address.failures >= addresses.free) throw refuse('TOO_MANY_LOGINS', { seconds: Math.max(1, address.left) });
-  const own = await reserveAttempt(tx, attempt, here.forgottenAfter);
   if (own.closed > 0) throw refuse('TOO_MANY_LOGINS', { seconds: own.closed });
   if (!own.trusted) {
     const all = await reserveAttempt(tx, { ...attempt, address: '' }, everywhere.forgottenAfter);
@@ -88,9 +92,11 @@ async function reserve(tx: Tx, attempt: Attempt): Promise<{ trusted: boolean }> 
 
 /** In the order in which they were reserved, as everybody does. */
 export async function settleGuess(tx: Tx, { attempt, trusted }: Guess, outcome: Outcome): Promise<void> {
-  await settleAddress(tx, attempt.address, outcome);
-  await settleAttempt(tx, attempt, outcome, here);
-  if (!trusted) await settleAttempt(tx, { ...attempt, address: '' }, outcome, everywhere);
+  await Promise.all([
+    settleAddress(tx, attempt.address, outcome),
+    settleAttempt(tx, attempt, outcome, here),
+    trusted || settleAttempt(tx, { ...attempt, address: '' }, outcome, everywhere),
+  ]);
   if (outcome === 'failed') await forgetFailures(tx, attempt.tenantId);
 }
 

@@ -83,6 +83,12 @@ export interface Counted {
   trusted: boolean;
 }
 
+/**
+ * This transaction need not outlive a crash of the database, and does not wait for the disk: with the crash the attempt
+ * ends whose being under way it notes.
+ */
+export const letGo = (tx: Tx) => tx`select set_config('synchronous_commit', 'off', true)`;
+
 /** Counts an attempt as under way, at one address or (`''`) over all. Rolled back when it is not let through. */
 export const reserveAttempt = async (tx: Tx, at: Attempt, forgottenAfter: number): Promise<Counted> => {
   const [row] = await tx<[Counted]>`

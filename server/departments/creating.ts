@@ -6,7 +6,7 @@ import { writeInTenant } from '../../db/tenancy.ts';
 import { nameCallers, writeAs } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
 import { Refusal } from '../http/refusals.ts';
-import { createDepartment, createDepartments } from './departments.ts';
+import { createDepartment, createDepartments, holdParents } from './departments.ts';
 import type { DeptInput } from './schema.ts';
 
 /** 'alone': it has to be made apart from the others. */
@@ -34,12 +34,17 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
   const tryTogether = (tenantId: string, asked: Creating[]) =>
     writeInTenant(db, tenantId, async (tx) => {
       const tokens = asked.map(({ ask }) => ask.token);
-      const named = await nameCallers(tx, tenantId, tokens, 'administrator');
+      const inputs = asked.map(({ ask }) => ask.input);
+      // Sent together: who may not, has held a parent for a moment.
+      const [named, parents] = await Promise.all([
+        nameCallers(tx, tenantId, tokens, 'administrator'),
+        holdParents(tx, tenantId, inputs, { wait: false }),
+      ]);
       const allowed = asked.flatMap(({ ask: { input } }, n) => {
         const caller = named[n];
         return caller && !(caller instanceof Refusal) ? [{ caller, input }] : [];
       });
-      const made = await createDepartments(tx, tenantId, allowed, { wait: false });
+      const made = await createDepartments(tx, tenantId, allowed, { wait: false, parents });
       return named.map((caller) => (caller instanceof Refusal ? caller : (made.shift() as (typeof made)[number])));
     });
 

@@ -28,7 +28,8 @@ export interface Creation {
 }
 
 export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput): Promise<number> {
-  const [made] = await createDepartments(tx, caller.tenantId, [{ caller, input }], { wait: true });
+  const parents = await holdParents(tx, caller.tenantId, [input], { wait: true });
+  const [made] = await createDepartments(tx, caller.tenantId, [{ caller, input }], { wait: true, parents });
   if (made instanceof Refusal) throw made;
   return made as number;
 }
@@ -41,15 +42,11 @@ export async function createDepartments(
   tx: Tx,
   tenantId: string,
   creations: Creation[],
-  { wait }: { wait: boolean },
+  { wait, parents }: { wait: boolean; parents: Parents },
 ): Promise<(number | Refusal | 'alone')[]> {
-  const wanted = creations.map(({ input }) => parentOf(input.parentId ?? 0));
-  const parentIds = [...new Set(wanted.filter((id) => id !== null))];
-  const parents = new Map<string | null, { status: string }>([[null, { status: '0' }]]);
-  const held = parentIds.length > 0 ? await holdDepts(tx, tenantId, parentIds, { wait }) : [];
-  for (const parent of held) parents.set(String(parent.deptId), parent);
-  const outcomes = creations.map(({ caller, input }, n) => {
-    const [parentId, parent] = [wanted[n] as string | null, parents.get(wanted[n] as string | null)];
+  const outcomes = creations.map(({ caller, input }) => {
+    const parentId = parentOf(input.parentId ?? 0);
+    const parent = parents.get(parentId);
     if (isOtherTenant(caller, input.tenantId)) return refuse('OTHER_TENANT');
     if (!parent) return wait ? refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId as string) }) : 'alone';
     if (parent.status !== '0') return refuse('PARENT_DISABLED');
@@ -61,6 +58,24 @@ export async function createDepartments(
     if (outcome === 'alone' || outcome instanceof Refusal) return outcome;
     return ids[rows.indexOf(outcome)] as number;
   });
+}
+
+type Parents = ReadonlyMap<string | null, { status: string }>;
+
+/** The parents of what is to be created, as they are; none of them is deleted or disabled before the transaction ends. */
+export async function holdParents(
+  tx: Tx,
+  tenantId: string,
+  inputs: DeptInput[],
+  { wait }: { wait: boolean },
+): Promise<Parents> {
+  const wanted = inputs.map((input) => parentOf(input.parentId ?? 0));
+  const parentIds = [...new Set(wanted.filter((id) => id !== null))];
+  const held = parentIds.length > 0 ? await holdDepts(tx, tenantId, parentIds, { wait }) : [];
+  return new Map<string | null, { status: string }>([
+    [null, { status: '0' }],
+    ...held.map((parent) => [String(parent.deptId), parent] as const),
+  ]);
 }
 
 /** Of one tenant, asked for at the same moment. Undefined where there is none. */
