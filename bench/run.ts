@@ -9,6 +9,8 @@ import { memory, starts } from './measures/process.ts';
 import { reads } from './measures/reads.ts';
 import { drawSizes } from './measures/sizes.ts';
 import { manyTenants } from './measures/tenants.ts';
+import { trees } from './measures/trees.ts';
+import { workers } from './measures/workers.ts';
 import { creates } from './measures/writes.ts';
 import { fillTenant } from './organization.ts';
 import { makePlace, makeTenant, type Place, type Process, startService } from './services.ts';
@@ -19,7 +21,17 @@ import { makePlace, makeTenant, type Place, type Process, startService } from '.
  * npm run bench -- --quick          fewer and shorter rounds, to the terminal
  */
 const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' } }, allowPositionals: true });
-const measures: Record<string, Measure> = { reads, creates, moves, logins, manyTenants, starts, memory };
+const measures: Record<string, Measure> = {
+  reads,
+  creates,
+  moves,
+  trees,
+  logins,
+  manyTenants,
+  workers,
+  starts,
+  memory,
+};
 const wanted = Object.entries(measures).filter(([name]) => positionals.length === 0 || positionals.includes(name));
 const LARGE = 1_000_000;
 /** Only then it is written down. */

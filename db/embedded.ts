@@ -175,9 +175,16 @@ async function startServer(seat: Seat, socketDir: string) {
     log_rotation_size: '0',
     // Statements may hold personal data; messages suffice.
     log_min_error_statement: 'panic',
+    shared_buffers: `${buffersMB()}MB`,
   };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   await pgCtl(seat, ['start', '-w', '-t', `${PATIENCE}`, '-s', '-o', options.join(' ')]);
+}
+
+/** What PostgreSQL keeps of its tables in memory: by default 128 MB, less than a million departments take. */
+function buffersMB(): number {
+  const memory = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY) / 2 ** 20;
+  return Math.round(Math.min(512, Math.max(32, memory / 8)));
 }
 
 /** Something cleaned the temp folder: nobody can connect any more, and who still is connected must not be cut off. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
+import net from 'node:net';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { isAlive } from '../db/embedded.ts';
@@ -66,6 +67,31 @@ test('two workers: both answer, and what one has acknowledged the other shows', 
   for (const line of run.stdout.trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
   assert.equal(await run.stop(), 0, run.stderr);
   await assertStopped(dataDir);
+});
+
+test('who does not finish his request is sent away, and who half-closes after it is answered', async () => {
+  const dataDir = await usedFolder();
+  const run = start(dataDir, TWO);
+  const { base } = await run.ready();
+  const { hostname, port } = new URL(base);
+  const said = (words: string, end: boolean) =>
+    new Promise<string>((resolve) => {
+      // Not closed by itself when the other side ends.
+      const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+      let heard = '';
+      socket.on('data', (chunk) => (heard += chunk));
+      socket.on('end', () => socket.end());
+      socket.on('close', () => resolve(heard));
+      if (end) socket.end(words);
+      else socket.write(words);
+    });
+  const [slow, half] = await Promise.all([
+    said('GET /health/live HTTP/1.1\r\nHost: banyan\r\n', false),
+    said('GET /health/live HTTP/1.1\r\nHost: banyan\r\n\r\n', true),
+  ]);
+  assert.match(slow, /^HTTP\/1\.1 408 /);
+  assert.match(half, /^HTTP\/1\.1 200 /);
+  assert.equal(await run.stop(), 0, run.stderr);
 });
 
 test('a worker is killed: the others go on, and another takes its place', async () => {

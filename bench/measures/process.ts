@@ -1,19 +1,53 @@
 import fs from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { type Measure, median } from '../measure.ts';
 import { startService } from '../services.ts';
 
-/** What an operator sees of the process: its memory after all the runs, and how soon it serves. */
-export const memory: Measure = async ({ service }) => {
-  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? [];
-  const megabytes = Number(kilobytes) / 1024;
+/** What an operator sees of the process: its memory after all the runs and over a long one, and how soon it serves. */
+
+const residentMB = (pid: number): number => {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1024;
+};
+
+export const memory: Measure = async ({ service, crowd, small, writing, ms, progress }) => {
+  const after = residentMB(service.pid);
+  // Ten minutes; with --quick fifteen seconds, which tells nothing.
+  const lasts = ms * 150;
+  progress(`memory: ${Math.round(lasts / 60_000)} minutes of reads and creates`);
+  const seen: number[] = [];
+  const began = performance.now();
+  let over = false;
+  const watch = (async () => {
+    for (; !over; await setTimeout(lasts / 120)) seen.push(residentMB(service.pid));
+  })();
+  while (performance.now() - began < lasts) {
+    const { base } = service;
+    const ask = { what: 'department', firstId: small.firstId, count: small.count } as const;
+    await crowd.call({ base, token: small.token, ask, connections: 64, ms });
+    const create = { what: 'create', parentId: writing.firstId } as const;
+    await crowd.call({ base, token: writing.token, ask: create, connections: 16, ms: ms / 4 });
+  }
+  over = true;
+  await watch;
+  const quarter = (n: number) => median(seen.slice((seen.length * n) >> 2, (seen.length * (n + 1)) >> 2));
+  const growth = quarter(3) / quarter(1);
   return [
     {
       what: 'Memory of the service after the runs',
-      figure: megabytes,
+      figure: after,
       unit: 'MB',
       goal: { most: 200 },
-      spread: [megabytes, megabytes],
+      spread: [after, after],
       notes: 'resident',
+    },
+    {
+      what: `Memory over ${Math.round(lasts / 60_000)} minutes of reads and creates`,
+      figure: growth,
+      unit: '× from the second quarter to the last',
+      goal: { most: 1.1 },
+      spread: [growth, growth],
+      notes: `${quarter(0).toFixed(0)}, ${quarter(1).toFixed(0)}, ${quarter(2).toFixed(0)}, ${quarter(3).toFixed(0)} MB, the middle of each quarter; never more than ${Math.max(...seen).toFixed(0)}`,
     },
   ];
 };

@@ -1,0 +1,48 @@
+import { alternate, type Measure, median } from '../measure.ts';
+import { fillTenant } from '../organization.ts';
+import { call, makeTenant } from '../services.ts';
+
+const COUNT = 10_000;
+
+/** The whole tree of ten thousand over HTTP, against the bare statement that reads the same rows, and JSON.stringify. */
+export const trees: Measure = async (scene) => {
+  const { place, service } = scene;
+  const { tenantId, token } = await makeTenant(service.base);
+  await fillTenant(place.superuser, tenantId, 12_000_000, COUNT);
+  const timed = async (work: () => Promise<string>, nodes: RegExp) => {
+    const times: number[] = [];
+    for (let n = 0; n < 10; n++) {
+      const began = performance.now();
+      const text = await work();
+      times.push(performance.now() - began);
+      const found = text.match(nodes)?.length;
+      if (found !== COUNT) throw new Error(`${found} departments instead of ${COUNT}`);
+    }
+    return median(times);
+  };
+  const tree = async () => (await call(service.base, 'GET', '/system/dept-api/tree', token)).text;
+  const bare = async () =>
+    JSON.stringify(
+      await place.superuser`
+        select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName",
+          order_num as "orderNum", leader, status
+        from banyan.departments where tenant_id = ${tenantId} and del_flag = '0'
+        order by parent_id, order_num, dept_id`,
+    );
+  const result = await alternate(
+    scene,
+    'a tree against bare rows',
+    () => timed(tree, /"hasChildren":/g),
+    () => timed(bare, /"deptId":/g),
+  );
+  return [
+    {
+      what: `Tree of ${COUNT} departments`,
+      figure: result.ratio,
+      unit: '× bare SQL and JSON.stringify',
+      goal: { most: 2 },
+      spread: result.spread,
+      notes: `${median(result.ones).toFixed(1)} ms against ${median(result.others).toFixed(1)} ms, parsed again by its reader`,
+    },
+  ];
+};
