@@ -45,8 +45,6 @@ export interface Watch {
   lost: () => void;
 }
 
-let connections = 0;
-
 /**
  * One connection, opened when it is first used. Once lost it stays lost, and whatever is asked of it fails: the driver
  * (3.4.9) would connect again, and might send what is left of a dead transaction, or never send anything any more.
@@ -58,17 +56,17 @@ function connect(
   settings: Record<string, string | number>,
   like?: Sql['options'],
 ): Sql {
-  const turn = connections++;
   let opened = false;
   const own = {
-    socket: ({ path, host, port }: { path: string | false; host: string[]; port: number[] }) => {
+    socket: ({ path, host: [host], port: [port] }: { path: string | false; host: string[]; port: number[] }) => {
       if (opened) return lostSocket();
       opened = true;
-      const n = turn % host.length;
-      const socket = path ? net.connect(path) : net.connect(port[n] as number, host[n]);
+      const socket = new net.Socket();
+      // Not at once: an address that cannot be reached may fail before the driver listens.
+      queueMicrotask(() => (path ? socket.connect(path) : socket.connect(port as number, host as string)));
       watch.opened?.(socket);
       // The driver compares the certificate with it.
-      return Object.assign(socket, { host: host[n] });
+      return Object.assign(socket, { host });
     },
     onclose: watch.lost,
   };

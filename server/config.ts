@@ -80,7 +80,7 @@ export function readConfig(environment: Environment) {
     workers: number('BANYAN_WORKERS', 1, 8),
     databaseUrl: check(
       'DATABASE_URL',
-      'must look like postgres://user:password@host:5432/database, with signs such as # / ? % @ in the password escaped as %23 …',
+      'must look like postgres://user:password@host:5432/database, with one host, and with signs such as # / ? % @ in the password escaped as %23 …',
       (text) => (text === '' || isDatabaseUrl(text) ? text : undefined),
     ),
     dataDir: path.resolve(read('BANYAN_DATA_DIR')),
@@ -113,7 +113,7 @@ function isDatabaseUrl(text: string): boolean {
   try {
     const { protocol, host, username, password, searchParams } = new URL(text);
     for (const part of [host, username, password]) decodeURIComponent(part);
-    return /^postgres(ql)?:$/.test(protocol) && Boolean(host || searchParams.get('host'));
+    return /^postgres(ql)?:$/.test(protocol) && Boolean(host || searchParams.get('host')) && !host.includes(',');
   } catch {
     return false;
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { openDatabase } from '../db/connect.ts';
+import { openDatabase, type Prepared } from '../db/connect.ts';
 import { outliveLostConnections } from '../db/sql.ts';
 import { StartRefused } from '../db/start-refused.ts';
 import { prepareHashing } from './auth/passwords.ts';
@@ -23,13 +23,23 @@ async function main(): Promise<void> {
     const first = await makeFirstAdministrator(db, config);
     // At once: whatever goes wrong from here on, he is made, and his password is told only now.
     if (first) say(introduction(first));
-    const serving =
-      config.workers > 1 ? await serveInWorkers({ config, database: db.service }, say) : await serve({ db, config });
+    const serving = await listen(config, db);
     say(greeting(config, addressOf(serving, config), first));
     if (!stop.aborted) await once(stop, 'abort');
     await serving.close();
   } finally {
     await db.close();
+  }
+}
+
+async function listen(config: Config, db: Prepared): Promise<Serving> {
+  try {
+    if (config.workers > 1) return await serveInWorkers({ config, database: db.service }, say);
+    return await serve({ db, config });
+  } catch (error) {
+    // A terminal stops the workers too, in the middle of their start.
+    stop.throwIfAborted();
+    throw error;
   }
 }
 

@@ -22,8 +22,11 @@ const db = openPool(database, config);
 await prepareHashing();
 const { take, close } = await serveGiven({ db, config });
 process.on('message', async (said: Said, socket: Socket) => {
-  // Its caller may have gone on the way.
-  if (said === 'connection' && socket) take(socket);
+  if (said === 'connection') {
+    // Its caller may have gone on the way.
+    if (socket) take(socket);
+    tell('taken');
+  }
   if (said !== 'stop') return;
   await close();
   await db.close();

@@ -14,8 +14,8 @@ export interface Task {
 }
 /** What is said to a worker, beside its task. With a connection comes its socket. */
 export type Said = 'connection' | 'stop';
-/** What it says itself. */
-export type Told = 'here' | 'ready';
+/** What it says itself; `taken` for each connection that it was given. */
+export type Told = 'here' | 'ready' | 'taken';
 
 /** A worker that dies at once dies again: it is given time, so that nobody is kept busy with that. */
 const PAUSE_MS = 1_000;
@@ -27,30 +27,24 @@ const PAUSE_MS = 1_000;
  */
 export async function serveInWorkers(task: Task, say: (line: string) => void): Promise<Serving> {
   const { host, port, workers } = task.config;
-  const serving: ChildProcess[] = [];
+  const serving: Worker[] = [];
   let closing = false;
 
   async function begin(): Promise<void> {
-    const worker = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), { execArgv: [] });
-    const dead = once(worker, 'exit').then(([code, signal]) => {
-      throw new Error(`a worker ended (${signal ?? code})`);
-    });
-    const ready = async () => {
-      // It listens to us once it has said something: what is sent before that is lost.
-      await once(worker, 'message');
-      worker.send(task);
-      await once(worker, 'message');
-    };
-    await Promise.race([ready(), dead]);
+    const worker = new Worker();
+    // It listens to us once it has said something: what is sent before that is lost.
+    await worker.says('here');
+    worker.send(task);
+    await worker.says('ready');
     serving.push(worker);
-    dead.catch(({ message }) => {
+    void worker.ended.then((how) => {
       serving.splice(serving.indexOf(worker), 1);
-      if (!closing) void replace(message);
+      if (!closing) void replace(how);
     });
   }
 
-  async function replace(message: string) {
-    say(`${message}; another begins`);
+  async function replace(how: string) {
+    say(`a worker ended (${how}); another begins`);
     while (!closing) {
       try {
         return await begin();
@@ -65,22 +59,14 @@ export async function serveInWorkers(task: Task, say: (line: string) => void): P
     const worker = serving.shift();
     if (!worker) return void socket.destroy();
     serving.push(worker);
-    worker.send('connection' satisfies Said, socket);
-  }
-
-  async function end(worker: ChildProcess) {
-    const exit = once(worker, 'exit');
-    // Behind all connections that it was given.
-    if (worker.connected) worker.send('stop' satisfies Said);
-    await Promise.race([exit, setTimeout(LAST_ANSWERS_MS + 500)]);
-    worker.kill('SIGKILL');
+    worker.give(socket);
   }
 
   const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, handOut);
   const close = async () => {
     closing = true;
     server.close();
-    await Promise.all(serving.map(end));
+    await Promise.all(serving.map((worker) => worker.stop()));
   };
   try {
     await Promise.all(Array.from({ length: workers }, begin));
@@ -91,4 +77,55 @@ export async function serveInWorkers(task: Task, say: (line: string) => void): P
     throw error;
   }
   return { port: (server.address() as net.AddressInfo).port, close };
+}
+
+class Worker {
+  /** How: its exit code, or the signal. */
+  readonly ended: Promise<string>;
+  private readonly process: ChildProcess;
+  /** On their way to it. Ours is closed when it has taken its own, or has died: its caller would wait for ever. */
+  private readonly given: net.Socket[] = [];
+
+  constructor() {
+    this.process = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), { execArgv: [] });
+    this.process.on('message', (told: Told) => told === 'taken' && this.given.shift()?.destroy());
+    // What cannot be told anything any more is of no use.
+    this.process.on('error', () => this.process.kill('SIGKILL'));
+    this.ended = new Promise((resolve) =>
+      this.process.once('exit', (code, signal) => {
+        for (const socket of this.given) socket.destroy();
+        resolve(String(signal ?? code));
+      }),
+    );
+  }
+
+  /** Waits until it says so. */
+  says(word: Told): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const hear = (told: Told) => {
+        if (told !== word) return;
+        this.process.off('message', hear);
+        resolve();
+      };
+      this.process.on('message', hear);
+      void this.ended.then((how) => reject(new Error(`a worker ended (${how})`)));
+    });
+  }
+
+  send(message: Task | Said, socket?: net.Socket) {
+    // It may have died a moment ago; then we hear of that elsewhere.
+    this.process.send(message, socket, { keepOpen: true }, () => {});
+  }
+
+  give(socket: net.Socket) {
+    this.given.push(socket);
+    this.send('connection', socket);
+  }
+
+  async stop() {
+    // Behind all connections that it was given.
+    if (this.process.connected) this.send('stop');
+    await Promise.race([this.ended, setTimeout(LAST_ANSWERS_MS + 500)]);
+    this.process.kill('SIGKILL');
+  }
 }

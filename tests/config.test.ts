@@ -64,6 +64,7 @@ const expected: Record<Setting, Expectation> = {
       'postgres://u:secret-word#1@h/d',
       'postgres://u:secret-word%@h/d',
       'postgres://u:secret-word@h:port/d',
+      'postgres://u:secret-word@h1,h2/d',
     ],
   },
   BANYAN_DATA_DIR: {

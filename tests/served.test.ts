@@ -33,6 +33,8 @@ test('a database that cannot be used is refused with a sentence that does not te
   for (const [address, words] of [
     ['postgres://me:hush-hush@127.0.0.1:1/banyan', /ECONNREFUSED.*Check that it runs, and the host, port/],
     ['postgres://me:hush-hush@no-such-host.invalid/banyan', /(ENOTFOUND|EAI_AGAIN).*Check that it runs/],
+    // Fails at once, before anybody could listen.
+    ['postgres://me:hush-hush@255.255.255.255/banyan', /(ENETUNREACH|EACCES|EHOSTUNREACH).*Check that it runs/],
     [databaseUrl.replace(secret, 'hush-hush'), /28P01.*password authentication failed/],
     [databaseUrl.replace(name, 'no_such_database'), /3D000.*"no_such_database" does not exist/],
     ['postgres://me:hush-hush#1@host/banyan', /DATABASE_URL: must look like .* escaped as %23/],

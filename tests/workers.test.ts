@@ -121,6 +121,40 @@ test('a worker is killed: the others go on, and another takes its place', async 
   await assertStopped(dataDir);
 });
 
+test('a worker is killed while it is handed connections: nobody waits for ever', async () => {
+  const dataDir = await usedFolder();
+  const run = start(dataDir, TWO);
+  const admin = await run.admin();
+  const { hostname, port } = new URL(admin.base);
+  await until('both answered', async () => {
+    await fresh(admin)('GET', `${DEPTS}/list`);
+    return answered(run).size >= 2;
+  });
+  const [victim] = answered(run);
+  /** Answered, or the connection ended. */
+  const settled = () =>
+    new Promise<string>((resolve) => {
+      const socket = net.connect(Number(port), hostname);
+      socket.on('error', () => resolve('ended'));
+      socket.on('close', () => resolve('ended'));
+      socket.once('data', () => {
+        resolve('answered');
+        socket.destroy();
+      });
+      socket.write('GET /health/live HTTP/1.1\r\nHost: banyan\r\n\r\n');
+    });
+  // Stopped in its place, it takes nothing of what it is handed.
+  process.kill(Number(victim), 'SIGSTOP');
+  const outcomes = Promise.all(Array.from({ length: 100 }, settled));
+  await setTimeout(300);
+  process.kill(Number(victim), 'SIGKILL');
+  const words = await Promise.race([outcomes, setTimeout(10_000, ['some wait still'])]);
+  assert.ok(!words.includes('some wait still'), 'some wait still');
+  assert.ok(words.filter((word) => word === 'answered').length >= 50, words.join());
+  assert.equal(await run.stop(), 0, run.stderr);
+  await assertStopped(dataDir);
+});
+
 test('SIGTERM under load: who was let in is answered, and no process is left', async () => {
   const dataDir = await usedFolder();
   const run = start(dataDir, TWO);
