@@ -10,15 +10,7 @@ import { type Caller, refuseShutOut } from './caller.ts';
 import { admitGuess, type Guess, settle, settleGuess } from './guesses.ts';
 import type { Keyring } from './keys.ts';
 import { hashPassword, isPassword } from './passwords.ts';
-import {
-  type Attempt,
-  deleteExpiredSessions,
-  deleteSession,
-  insertSession,
-  lockSession,
-  readStanding,
-  rotateSession,
-} from './queries.ts';
+import { type Attempt, deleteSession, insertSession, lockSession, readStanding, rotateSession } from './queries.ts';
 import type { Login, Me, PasswordChange, Tokens } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
 import { hashSecret, joinRefreshToken, makeRefreshSecret, signAccessToken, splitRefreshToken } from './tokens.ts';
@@ -50,9 +42,8 @@ export async function logIn(parts: AuthParts, address: string, login: Login): Pr
       if (tenantStanding === 'deleted' || present?.passwordHash !== user.passwordHash) throw refuse('LOGIN_FAILED');
       refuseShutOut({ ...present, tenantStanding });
       const refreshHash = hashSecret(secret);
-      const [, , session] = await Promise.all([
+      const [, session] = await Promise.all([
         settleGuess(tx, guess, 'passed'),
-        deleteExpiredSessions(tx, tenantId, userId),
         insertSession(tx, { tenantId, userId, refreshHash, address, seconds: config.refreshTokenSeconds }),
       ]);
       return session;

@@ -39,6 +39,9 @@ export const insertSession = async (
 ): Promise<string> => {
   const { tenantId, userId, refreshHash, address, seconds } = session;
   const [row] = await tx<[{ sessionId: string }]>`
+    with expired as (
+      delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and expires <= now()
+    )
     insert into sessions (tenant_id, user_id, refresh_hash, address, expires)
     values (${tenantId}, ${userId}, ${refreshHash}, ${address}, now() + ${seconds} * interval '1 second')
     returning session_id as "sessionId"`;
@@ -63,9 +66,6 @@ export const deleteSessionsOf = (tx: Tx, tenantId: string, userIds: string[], ex
   delete from sessions
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[])
     and session_id is distinct from ${except}::uuid`;
-
-export const deleteExpiredSessions = (tx: Tx, tenantId: string, userId: string) => tx`
-  delete from sessions where tenant_id = ${tenantId} and user_id = ${long(userId)} and expires <= now()`;
 
 /** An account as somebody tries to log in to it, existing or not, and from where. */
 export interface Attempt {
