@@ -74,7 +74,12 @@ async function inLane<T>(name: string, atOnce: number, write: () => Promise<T>):
   }
 }
 
-/** Our lock order leaves no deadlock that we know of. Should PostgreSQL find one, the whole story is simply told again. */
+/** Something came between, and the locks that are held are out of order: the whole story is told again, from its begin. */
+export class ToldAgain extends Error {
+  readonly code = '40001';
+}
+
+/** Our lock order leaves no deadlock that we know of. Should PostgreSQL find one, the same is done. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left--) {
     try {

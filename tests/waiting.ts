@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import type { Sql } from '../db/sql.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 
 /** Polls until it is so; fails when that takes longer than anything here should. */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
@@ -9,7 +9,7 @@ export async function until(isSo: () => boolean | Promise<boolean>, what: string
 }
 
 /** How many connections to this database stand before a lock that another holds; of one kind, if that is told. */
-export async function countWaiting(sql: Sql, kind?: 'transactionid' | 'relation'): Promise<number> {
+export async function countWaiting(sql: Sql | Tx, kind?: 'transactionid' | 'relation'): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(distinct pid) from pg_locks join pg_stat_activity using (pid)
     where datname = current_database() and not granted and locktype = coalesce(${kind ?? null}, locktype)`;

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/sql.ts';
+import { ToldAgain } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { idOf, shownId, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged } from '../http/preconditions.ts';
@@ -16,6 +17,7 @@ import {
   parentsAmong,
   readDept,
   readDepts,
+  readPlace,
   stampTree,
   updateDept,
 } from './queries.ts';
@@ -115,9 +117,14 @@ export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate
   const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
   const fields = { ...fieldsOf(input), parentId };
   await refuseChangedDept(tx, tenantId, deptId, ifMatch, parentId);
-  const stayed = await updateDept(tx, tenantId, deptId, userName, fields, { move: false });
+  const [place, stayed] = await Promise.all([
+    readPlace(tx, tenantId, deptId),
+    updateDept(tx, tenantId, deptId, userName, fields, { move: false }),
+  ]);
   if (stayed) return;
   if (parentId === undefined) throw refuse('DEPT_NOT_FOUND');
+  // It was there, and was moved while we waited for it: now it is locked, and the tree, which comes first, is not.
+  if (place?.parentId === parentId) throw new ToldAgain();
   await moveDepartment(tx, caller, deptId, { ...fields, parentId });
 }
 

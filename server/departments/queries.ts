@@ -134,6 +134,14 @@ export const updateDept = async (
   return count > 0;
 };
 
+/** Where it is at this moment; undefined when it isn't. */
+export const readPlace = async (tx: Tx, tenantId: string, deptId: string) => {
+  const [row] = await tx<{ parentId: string | null }[]>`
+    select parent_id::text as "parentId" from departments
+    where tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'`;
+  return row;
+};
+
 /** Whether `deptId` is `fromId` itself or above it. */
 export const isAtOrAbove = async (tx: Tx, tenantId: string, deptId: string, fromId: string): Promise<boolean> => {
   const [row] = await tx<[{ found: boolean }]>`

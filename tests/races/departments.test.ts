@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Client, startService } from '../harness.ts';
+import { type Answer, asTenant, type Client, startService } from '../harness.ts';
 import { chance, report, scale, seeds, Tally, together } from '../scale.ts';
+import { countWaiting, until } from '../waiting.ts';
 
 const service = await startService();
 const WORKERS = 16;
@@ -32,6 +33,41 @@ async function checkTree(client: Client): Promise<number> {
   }
   return parents.size;
 }
+
+class Gate {
+  open = () => {};
+  readonly opened = new Promise<void>((open) => {
+    this.open = open;
+  });
+}
+
+test('moved away while its update waits for it: no lock is held out of order', async () => {
+  const { superuser, owner } = service;
+  const boss = await service.tenant();
+  const [home, away] = [await boss.dept(), await boss.dept()];
+  const deptId = await boss.dept({ parentId: home });
+  const [locked, moved] = [new Gate(), new Gate()];
+  let update: Promise<Answer> | undefined;
+  let other: Promise<void> | undefined;
+  await superuser.begin(async (tx) => {
+    await tx`update banyan.departments set parent_id = ${away} where dept_id = ${deptId}`;
+    update = boss.put('/system/dept-api', { deptId, parentId: home });
+    await until(async () => (await countWaiting(tx)) === 1, 'the update waits for the row');
+    // Somebody with the lock of the tree, who wants that row next.
+    other = asTenant(owner, boss.tenantId, async (tx) => {
+      await tx`select from tenants where tenant_id = ${boss.tenantId} for no key update`;
+      locked.open();
+      await moved.opened;
+      await until(async () => (await countWaiting(superuser)) === 1, 'the update waits for the tree');
+      await tx`select from departments where dept_id = ${deptId} for update`;
+    });
+    await locked.opened;
+  });
+  moved.open();
+  await other;
+  assert.equal(wordOf((await update) as Answer), 'done');
+  assert.equal((await boss.get(`/system/dept-api/${deptId}`)).data.parentId, Number(home));
+});
 
 test('random moves at once: no cycle, no wrong path, no deadlock, no 5xx', async (t) => {
   const moves = scale(300, 10_000);
