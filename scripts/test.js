@@ -19,7 +19,8 @@ const files = fs
   .readdirSync('dist', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.js') && wanted.every((word) => name.includes(word)))
   .map((name) => path.join('dist', name))
-  .sort();
+  // Those that start and stop processes spend most of their time waiting: begun last, they would be waited for alone.
+  .sort((a, b) => Number(waits(b)) - Number(waits(a)) || a.localeCompare(b));
 
 const { startEmbedded } = await import('../dist/db/embedded.js');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-test-'));
@@ -31,13 +32,18 @@ try {
   const long = process.env.BANYAN_TEST_LONG === '1';
   const judges = long ? files.filter((name) => /overload|timing/.test(name)) : [];
   const others = files.filter((name) => !judges.includes(name));
-  if (others.length > 0) await test(others, long ? 2 : 4);
+  if (others.length > 0) await test(others, long ? 2 : 5);
   if (judges.length > 0 && !stopped) await test(judges, 1);
 } finally {
   await server.stop();
   fs.rmSync(folder, { recursive: true, force: true });
 }
 process.exit(failed ? 1 : 0);
+
+/** @param {string} name */
+function waits(name) {
+  return /faults|workers|served|recovery|stop|start|beside|leftovers|embedded/.test(name);
+}
 
 /** @param {string[]} names @param {number} atOnce */
 async function test(names, atOnce) {

@@ -21,6 +21,7 @@ import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelop
 import { boundLoad } from './http/load.ts';
 import { describeInterface } from './http/openapi.ts';
 import { refuse } from './http/refusals.ts';
+import { serializeBySchema } from './http/serializing.ts';
 import { checkInput } from './http/validation.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
@@ -83,6 +84,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     done(request.is404 ? refuseUnknown(allowedAt(request.url)) : undefined);
   });
   checkInput(app);
+  serializeBySchema(app);
   app.addHook('onResponse', (request, reply, done) => {
     logAnswer(request, reply);
     done();

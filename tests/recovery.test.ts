@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { isAlive } from '../db/embedded.ts';
 import {
   assertStopped,
   connectTo,
@@ -58,7 +59,8 @@ test('service and PostgreSQL are killed, all of it: the next start has every ack
   const run = start(dataDir);
   const { socketDir } = await run.ready().then(() => postgresOf(dataDir));
   const acknowledged = await writeUntilKilled(run, () => {
-    for (const pid of [Number(run.child.pid), ...processesIn(dataDir)]) process.kill(pid, 'SIGKILL');
+    // A process of PostgreSQL may have ended by itself meanwhile.
+    for (const pid of [Number(run.child.pid), ...processesIn(dataDir)]) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
   });
   await killPostgres(dataDir);
   await assertRecovers(dataDir, acknowledged);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import { isCalendarDate, isLong, MAX_IDS } from './fields.ts';
 import { type Language, type Refusal, refuse } from './refusals.ts';
@@ -36,7 +36,18 @@ export function checkInput(app: FastifyInstance): void {
   const strict = makeAjv(false);
   // Paths and queries are all text: there "20" is a number.
   const lenient = makeAjv(true);
-  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? strict : lenient).compile(schema));
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    // Made when it is first needed: all of them together would be a good part of the start.
+    let compiled: ValidateFunction | undefined;
+    const validate = (input: unknown) => {
+      compiled ??= (httpPart === 'body' ? strict : lenient).compile(schema);
+      const right = compiled(input);
+      validate.errors = compiled.errors;
+      return right;
+    };
+    validate.errors = null as ValidateFunction['errors'];
+    return validate as never;
+  });
 }
 
 const makeAjv = (coerceTypes: boolean) =>
