@@ -147,6 +147,7 @@ async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, sto
   const regain = async () => {
     let told = 'PostgreSQL went away, bringing it back';
     progress(told);
+    let refused = 0;
     for (held = false; !held && !released; ) {
       try {
         await server.revive();
@@ -158,6 +159,8 @@ async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, sto
         const { message } = error as Error;
         if (message !== told) progress(message);
         told = message;
+        // It is there, and takes nobody in: for a few seconds that is as it should be.
+        if (codeOf(error) === '57P03' && ++refused % 10 === 0) await server.endStuck().catch(() => {});
         await setTimeout(500);
       }
     }

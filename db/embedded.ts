@@ -16,6 +16,8 @@ export interface EmbeddedServer {
   adopted: boolean;
   /** Starts it again, at the same socket, when it is gone. */
   revive(): Promise<void>;
+  /** Ends a server that takes no connections and is not on its way to: the next `revive` starts another. */
+  endStuck(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -45,6 +47,11 @@ export async function startEmbedded(dataDir: string, progress: Progress, stop?: 
     async revive() {
       const running = await bringUp(seat, () => {}, { socketDir });
       if (running.socketDir !== socketDir) throw new Error(`PostgreSQL came back at ${running.socketDir}`);
+    },
+    async endStuck() {
+      const found = findServer(seat);
+      if (!found || isStarting(found.pid)) return;
+      await pgCtl(seat, ['stop', '-w', '-t', '5', '-m', 'immediate']).catch(() => process.kill(found.pid, 'SIGKILL'));
     },
     async stop() {
       await pgCtl(seat, ['stop', '-w', '-t', `${PATIENCE}`, '-m', 'fast']).catch((error) => {
@@ -179,6 +186,19 @@ async function startServer(seat: Seat, socketDir: string) {
   };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   await pgCtl(seat, ['start', '-w', '-t', `${PATIENCE}`, '-s', '-o', options.join(' ')]);
+}
+
+/**
+ * Whether a process of it makes the database ready. PostgreSQL (18.4) may go on without one, for ever, when that process
+ * ended for lack of room on the disk. Where it can't be told, as elsewhere than on Linux, it is believed.
+ */
+function isStarting(pid: number): boolean {
+  try {
+    const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+    return children.some((child) => /startup/.test(fs.readFileSync(`/proc/${child}/cmdline`, 'utf8')));
+  } catch {
+    return true;
+  }
 }
 
 /** What PostgreSQL keeps of its tables in memory: by default 128 MB, less than a million departments take. */

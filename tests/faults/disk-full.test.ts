@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
 import type { Answer, Client } from '../harness.ts';
-import { connectTo, firstRun, killPostgres, newFolder, processesIn, start, until } from '../process.ts';
+import { connectTo, firstRun, killPostgres, newFolder, processesIn, type Run, start, until } from '../process.ts';
 import { report, Tally } from '../scale.ts';
 
 /** No room left on the disk of the embedded database. */
@@ -102,8 +102,16 @@ async function writeUntilRefused(admin: Client, refusals: number, tally: Tally):
   return acknowledged;
 }
 
-async function assertRecovered(admin: Client, acknowledged: string[]) {
-  await until('it writes again', async () => (await admin.post('/system/dept-api', {})).status === 200);
+async function assertRecovered(run: Run, admin: Client, acknowledged: string[]) {
+  let last = '';
+  const writes = async () => {
+    const { status, text } = await admin.post('/system/dept-api', {});
+    last = text;
+    return status === 200;
+  };
+  await until('it writes again', writes).catch((error) => {
+    throw new Error(`${last}\n${run.stderr}`, { cause: error });
+  });
   for (const address of acknowledged) assert.equal((await admin.get(address)).status, 200, address);
 }
 
@@ -124,7 +132,7 @@ test('a full disk: writes are refused for the moment, reads go on, and with room
   assert.equal(data.deptName, 'first', 'reads go on');
   disk.free();
   const began = performance.now();
-  await assertRecovered(admin, acknowledged);
+  await assertRecovered(run, admin, acknowledged);
   report(t, {
     way: disk.way,
     ...tally.counts,
@@ -159,7 +167,7 @@ test('no room for its journal ends PostgreSQL: the service tells so, and brings 
   for (const word of Object.keys(tally.counts)) assert.match(word, /^(read: )?(200|503 (DATABASE_AWAY|TOO_BUSY))$/);
   disk.free();
   const began = performance.now();
-  await assertRecovered(admin, acknowledged);
+  await assertRecovered(run, admin, acknowledged);
   report(t, { way: disk.way, ...tally.counts, backAfterMs: Math.round(performance.now() - began) });
   assert.match(run.stderr, /bringing it back/);
   assert.equal(await run.stop(), 0, run.stderr);
