@@ -49,18 +49,19 @@ test('moved away while its update waits for it: no lock is held out of order', a
   const [locked, moved] = [new Gate(), new Gate()];
   let update: Promise<Answer> | undefined;
   let other: Promise<void> | undefined;
-  await superuser.begin(async (tx) => {
-    await tx`update banyan.departments set parent_id = ${away} where dept_id = ${deptId}`;
+  await asTenant(owner, boss.tenantId, async (tx) => {
+    await tx`update departments set parent_id = ${away} where dept_id = ${deptId}`;
     update = boss.put('/system/dept-api', { deptId, parentId: home });
     await until(async () => (await countWaiting(tx)) === 1, 'the update waits for the row');
-    // Somebody with the lock of the tree, who wants that row next.
-    other = asTenant(owner, boss.tenantId, async (tx) => {
-      await tx`select from tenants where tenant_id = ${boss.tenantId} for no key update`;
+    // Somebody with the lock of the tree, who wants that row next, and is the first to see a deadlock.
+    other = superuser.begin(async (tx) => {
+      await tx`set local deadlock_timeout = '10ms'`;
+      await tx`select from banyan.tenants where tenant_id = ${boss.tenantId} for no key update`;
       locked.open();
       await moved.opened;
-      await until(async () => (await countWaiting(superuser)) === 1, 'the update waits for the tree');
-      await tx`select from departments where dept_id = ${deptId} for update`;
-    });
+      await until(async () => (await countWaiting(tx)) === 1, 'the update waits for the tree');
+      await tx`select from banyan.departments where dept_id = ${deptId} for update`;
+    }) as Promise<void>;
     await locked.opened;
   });
   moved.open();
