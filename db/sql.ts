@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -103,7 +104,7 @@ const knowsTypes = (options: object): boolean =>
 function lostSocket(): net.Socket {
   const socket = new net.Socket();
   const error = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' });
-  setImmediate(() => socket.destroy(error));
+  setImmediate().then(() => socket.destroy(error));
   return socket;
 }
 
@@ -112,8 +113,9 @@ export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode = ''
   // Sent together with the first statement of `work`.
   const begun = sql.unsafe(`begin ${mode}`).execute();
   return within(sql, begun, work, {
-    done: async (tx) => {
-      const { command } = await tx`commit`;
+    early: true,
+    done: async (tx, committing = tx`commit`) => {
+      const { command } = await committing;
       // A failed statement that `work` made nothing of: PostgreSQL did, and has rolled back.
       if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}.`);
     },
@@ -123,6 +125,23 @@ export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode = ''
       }),
   });
 }
+
+/**
+ * The last statements of a transaction, with the commit sent right behind them: one wait instead of two. `work` sends
+ * all of them at once, and nothing that they tell may be a reason to undo them.
+ */
+export async function commitWith<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  const working = work();
+  let failed = false;
+  working.catch(() => {
+    failed = true;
+  });
+  // The driver takes statements a few microtasks after they are written down, and the commit must come last.
+  await setImmediate();
+  if (!failed) endings.get(tx)?.();
+  return working;
+}
+const endings = new WeakMap<Tx, () => void>();
 
 /** A part of a transaction that may fail on its own. */
 export const attempt = <T>(tx: Tx, work: (inner: Tx) => Promise<T>): Promise<T> =>
@@ -135,19 +154,32 @@ async function within<T>(
   sql: Sql | Tx,
   begun: PromiseLike<unknown>,
   work: (tx: Tx) => Promise<T>,
-  end: { done: (tx: Sql | Tx) => PromiseLike<unknown>; undo: (tx: Sql | Tx) => PromiseLike<unknown> },
+  end: {
+    done: (tx: Sql | Tx, committing?: PromiseLike<{ command: string }>) => PromiseLike<unknown>;
+    undo: (tx: Sql | Tx) => PromiseLike<unknown>;
+    /** Whether `commitWith` may end it. */
+    early?: boolean;
+  },
 ): Promise<T> {
   let over = false;
+  let committing: Promise<{ command: string }> | undefined;
   // What `work` left running when it failed must not go on in the next transaction of this connection.
   const apply = (target: Sql | Tx, self: unknown, args: unknown[]) => {
     if (over) throw new Error('The transaction is over.');
     return Reflect.apply(target as never, self, args);
   };
   const tx = new Proxy(sql, { apply }) as Tx;
+  const commit = () => {
+    over = true;
+    committing = sql`commit`.then((result) => result);
+    // It is waited for below, unless something else fails before.
+    committing.catch(() => {});
+  };
+  if (end.early) endings.set(tx, commit);
   try {
     const [, value] = await Promise.all([begun, work(tx)]);
     over = true;
-    await end.done(sql);
+    await end.done(sql, committing);
     return value;
   } catch (error) {
     over = true;

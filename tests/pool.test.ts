@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { makePool } from '../db/pool.ts';
-import { attempt, begin, codeOf, connectOwner, connectService, isLost, type Sql, type Tx } from '../db/sql.ts';
+import {
+  attempt,
+  begin,
+  codeOf,
+  commitWith,
+  connectOwner,
+  connectService,
+  isLost,
+  type Sql,
+  type Tx,
+} from '../db/sql.ts';
 import { Wire } from './faults/wire.ts';
 import { makeDatabase } from './harness.ts';
 
@@ -25,6 +35,13 @@ const insertPair = (sql: Sql) =>
     const [{ pair }] = await tx<[{ pair: string }]>`insert into pairs values (gen_random_uuid(), 1) returning pair`;
     await tx`insert into pairs values (${pair}, 2)`;
   });
+const insertPairAtLast = (sql: Sql) =>
+  begin(sql, async (tx) => {
+    const [{ pair }] = await tx<[{ pair: string }]>`select gen_random_uuid() as pair`;
+    await commitWith(tx, () =>
+      Promise.all([tx`insert into pairs values (${pair}, 1)`, tx`insert into pairs values (${pair}, 2)`]),
+    );
+  });
 const halves = async () =>
   superuser`select pair from pairs group by pair having count(*) <> 2 or count(distinct half) <> 2`;
 const endAll = () => superuser`
@@ -39,7 +56,7 @@ test('connections that are cut all at once, in any moment: all who used one are 
   const writer = async () => {
     while (!over) {
       try {
-        await pool.use(insertPair);
+        await pool.use((outcomes.done + outcomes.lost) % 2 ? insertPair : insertPairAtLast);
         outcomes.done++;
       } catch (error) {
         assert.ok(isLost(codeOf(error)) || (error as { severity?: string }).severity === 'FATAL', String(error));
@@ -63,6 +80,32 @@ test('connections that are cut all at once, in any moment: all who used one are 
   const [{ count }] = await superuser<[{ count: number }]>`select count(*) from pairs`;
   // One whose commit was done and whose answer was lost counts as lost.
   assert.ok(count >= 2 * outcomes.done && count <= 2 * (outcomes.done + outcomes.lost), `${count}`);
+});
+
+test('the commit that goes with the last statements: nothing of them stays when one fails, and nothing follows it', async () => {
+  const pool = poolOf(1);
+  const pair = '00000000-0000-4000-8000-000000000001';
+  const insert = (tx: Tx, half: unknown) => tx`insert into pairs values (${pair}, ${half as number}::text::int)`;
+  const failed = pool.use((sql) =>
+    begin(sql, (tx) => commitWith(tx, () => Promise.all([insert(tx, 1), insert(tx, 'two'), insert(tx, 3)]))),
+  );
+  await assert.rejects(failed, { code: '22P02' });
+  const thrown = pool.use((sql) =>
+    begin(sql, async (tx) => {
+      await insert(tx, 4);
+      await commitWith(tx, () => Promise.reject(new Error('not after all')));
+    }),
+  );
+  await assert.rejects(thrown, /not after all/);
+  const late = pool.use((sql) =>
+    begin(sql, async (tx) => {
+      await commitWith(tx, () => insert(tx, 5).then(() => {}));
+      await insert(tx, 6);
+    }),
+  );
+  await assert.rejects(late, /The transaction is over/);
+  const kept = await pool.use((sql) => sql`delete from pairs where pair = ${pair} returning half`);
+  assert.deepEqual([...kept], [{ half: 5 }]);
 });
 
 test('who waits for a connection gets one, in his order, and never more are open than allowed', async () => {

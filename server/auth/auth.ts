@@ -1,6 +1,6 @@
-import { timingSafeEqual } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
-import type { Tx } from '../../db/sql.ts';
+import { commitWith, type Tx } from '../../db/sql.ts';
 import { writeInTenant } from '../../db/tenancy.ts';
 import type { Config } from '../config.ts';
 import { refuse } from '../http/refusals.ts';
@@ -31,8 +31,9 @@ export async function logIn(parts: AuthParts, address: string, login: Login): Pr
   const { guess, user } = await checkPassword(db, attempt, password, 'LOGIN_FAILED', { key: userKey });
   const secret = makeRefreshSecret();
   const userId = String(user.userId);
+  const sessionId = randomUUID();
   try {
-    const sessionId = await writeInTenant(db, tenantId, async (tx) => {
+    const written = writeInTenant(db, tenantId, async (tx) => {
       const [tenantStanding, present] = await Promise.all([
         readStanding(tx, tenantId),
         // Held: whoever changes the password now ends this session too. One changed since is a wrong one.
@@ -42,13 +43,12 @@ export async function logIn(parts: AuthParts, address: string, login: Login): Pr
       if (tenantStanding === 'deleted' || present?.passwordHash !== user.passwordHash) throw refuse('LOGIN_FAILED');
       refuseShutOut({ ...present, tenantStanding });
       const refreshHash = hashSecret(secret);
-      const [, session] = await Promise.all([
-        settleGuess(tx, guess, 'passed'),
-        insertSession(tx, { tenantId, userId, refreshHash, address, seconds: config.refreshTokenSeconds }),
-      ]);
-      return session;
+      const session = { tenantId, sessionId, userId, refreshHash, address, seconds: config.refreshTokenSeconds };
+      await commitWith(tx, () => Promise.all([settleGuess(tx, guess, 'passed'), insertSession(tx, session)]));
     });
-    return giveTokens(parts, { tenantId, userId, sessionId }, secret);
+    // Signed meanwhile.
+    const [tokens] = await Promise.all([giveTokens(parts, { tenantId, userId, sessionId }, secret), written]);
+    return tokens;
   } catch (error) {
     await settle(db, guess, 'dropped').catch(() => {});
     throw error;

@@ -33,19 +33,14 @@ export const readStanding = async (tx: Tx, tenantId: string): Promise<Standing> 
   return row.standing;
 };
 
-export const insertSession = async (
-  tx: Tx,
-  session: { tenantId: string; userId: string; refreshHash: Buffer; address: string; seconds: number },
-): Promise<string> => {
-  const { tenantId, userId, refreshHash, address, seconds } = session;
-  const [row] = await tx<[{ sessionId: string }]>`
+export const insertSession = (tx: Tx, session: Token & { refreshHash: Buffer; address: string; seconds: number }) => {
+  const { tenantId, sessionId, userId, refreshHash, address, seconds } = session;
+  return tx`
     with expired as (
       delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and expires <= now()
     )
-    insert into sessions (tenant_id, user_id, refresh_hash, address, expires)
-    values (${tenantId}, ${userId}, ${refreshHash}, ${address}, now() + ${seconds} * interval '1 second')
-    returning session_id as "sessionId"`;
-  return row.sessionId;
+    insert into sessions (tenant_id, session_id, user_id, refresh_hash, address, expires)
+    values (${tenantId}, ${sessionId}, ${userId}, ${refreshHash}, ${address}, now() + ${seconds} * interval '1 second')`;
 };
 
 export const lockSession = async (tx: Tx, tenantId: string, sessionId: string) => {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import { type Asked, gather } from '../../db/gather.ts';
-import { codeOf } from '../../db/sql.ts';
+import { codeOf, commitWith } from '../../db/sql.ts';
 import { writeInTenant } from '../../db/tenancy.ts';
 import { nameCallers, writeAs } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
@@ -44,7 +44,11 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
         const caller = named[n];
         return caller && !(caller instanceof Refusal) ? [{ caller, input }] : [];
       });
-      const made = await createDepartments(tx, tenantId, allowed, { wait: false, parents });
+      const made = await createDepartments(tx, tenantId, allowed, {
+        wait: false,
+        parents,
+        last: (insert) => commitWith(tx, insert),
+      });
       return named.map((caller) => (caller instanceof Refusal ? caller : (made.shift() as (typeof made)[number])));
     });
 

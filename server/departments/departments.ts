@@ -44,7 +44,7 @@ export async function createDepartments(
   tx: Tx,
   tenantId: string,
   creations: Creation[],
-  { wait, parents }: { wait: boolean; parents: Parents },
+  { wait, parents, last = (insert) => insert() }: { wait: boolean; parents: Parents; last?: Last },
 ): Promise<(number | Refusal | 'alone')[]> {
   const outcomes = creations.map(({ caller, input }) => {
     const parentId = parentOf(input.parentId ?? 0);
@@ -55,12 +55,15 @@ export async function createDepartments(
     return { ...fieldsOf(input), parentId, by: caller.userName };
   });
   const rows = outcomes.filter((outcome) => outcome !== 'alone' && !(outcome instanceof Refusal));
-  const ids = rows.length > 0 ? await insertDepts(tx, tenantId, rows) : [];
+  const ids = rows.length > 0 ? await last(() => insertDepts(tx, tenantId, rows)) : [];
   return outcomes.map((outcome) => {
     if (outcome === 'alone' || outcome instanceof Refusal) return outcome;
     return ids[rows.indexOf(outcome)] as number;
   });
 }
+
+/** How the insert is sent, after which nothing is left to be decided. */
+type Last = (insert: () => Promise<number[]>) => Promise<number[]>;
 
 type Parents = ReadonlyMap<string | null, { status: string }>;
 
