@@ -13,7 +13,8 @@ export interface Order {
     | { what: 'path'; path: string }
     /** A department by chance, of `count` that begin with `firstId`. */
     | { what: 'department'; firstId: number; count: number }
-    | { what: 'create'; parentId: number };
+    | { what: 'create'; parentId: number }
+    | { what: 'login'; tenantId: string; username: string; password: string };
   token?: string;
   connections: number;
   ms: number;
@@ -58,10 +59,15 @@ class Caller {
     const { ask, token } = this.order;
     const authorization = token ? `Authorization: Bearer ${token}\r\n` : '';
     this.since = performance.now();
-    if (ask.what === 'create') {
-      const body = `{"parentId":${ask.parentId},"deptName":"bench","orderNum":1,"leader":"Li","phone":"13800000000"}`;
+    if (ask.what === 'create' || ask.what === 'login') {
+      const { what, ...login } = ask;
+      const body =
+        what === 'create'
+          ? `{"parentId":${ask.parentId},"deptName":"bench","orderNum":1,"leader":"Li","phone":"13800000000"}`
+          : JSON.stringify(login);
       const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
-      this.socket.write(`POST ${DEPT} HTTP/1.1\r\nHost: banyan\r\n${authorization}${type}\r\n${body}`);
+      const path = what === 'create' ? DEPT : '/auth/login';
+      this.socket.write(`POST ${path} HTTP/1.1\r\nHost: banyan\r\n${authorization}${type}\r\n${body}`);
       return;
     }
     this.asked = ask.what === 'department' ? ask.firstId + Math.floor(Math.random() * ask.count) : 0;
@@ -85,6 +91,7 @@ class Caller {
     if (!answer.startsWith('HTTP/1.1 200 ')) return false;
     const { ask } = this.order;
     if (ask.what === 'create') return answer.includes(`\r\nlocation: ${DEPT}/`);
+    if (ask.what === 'login') return answer.includes('"access_token":"ey');
     if (ask.what === 'path') return answer.includes('{"code":200,');
     const ancestors = ancestorsOf(ask.firstId, this.asked);
     return answer.includes(`"deptId":${this.asked},`) && answer.includes(`"ancestors":"${ancestors}",`);

@@ -12,7 +12,7 @@ import { connectOwner, type Sql } from '../db/sql.ts';
 
 /** The processes of a run: PostgreSQL, the service as its operator starts it, and the bare web server. */
 
-const PASSWORD = 'correct horse';
+export const PASSWORD = 'correct horse';
 
 export interface Process {
   base: string;
