@@ -37,6 +37,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['isReady', nobody],
   ['readVersion', nobody],
   ['logIn', nobody, () => ({ body: login })],
+  ['logIn', nobody, () => ({ query: 'session=cookie', body: login })],
   ['refresh', nobody, () => ({ body: { refresh_token: child.refreshToken } })],
   ['readMe', boss],
   ['readMe', member],
@@ -200,6 +201,8 @@ test('the refusals of the rules are documented where they happen', async () => {
     ['WRONG_PASSWORD', 'changePassword', { body: { oldPassword: 'x', newPassword: PASSWORD } }],
     ['LOGIN_FAILED', 'logIn', { body: { ...login, username: 'nobody' } }],
     ['REFRESH_REFUSED', 'refresh', { body: { refresh_token: 'x' } }],
+    ['REFRESH_REFUSED', 'refresh', { query: 'session=cookie' }],
+    ['OTHER_SITE', 'refresh', { query: 'session=cookie', headers: { 'sec-fetch-site': 'cross-site' } }],
   ];
   for (const [reason, id, sent, client = boss] of cases) assertRefusedAs(reason, await call(client, id, sent));
   const guess = () => call(nobody, 'logIn', { body: { ...login, username: 'guessed', password: 'x' } });

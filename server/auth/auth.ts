@@ -11,7 +11,7 @@ import { admitGuess, type Guess, settle, settleGuess } from './guesses.ts';
 import type { Keyring } from './keys.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { type Attempt, deleteSession, insertSession, lockSession, readStanding, rotateSession } from './queries.ts';
-import type { Login, Me, PasswordChange, Tokens } from './schema.ts';
+import type { Login, LogoutQuery, Me, PasswordChange, Tokens } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
 import { hashSecret, joinRefreshToken, makeRefreshSecret, signAccessToken, splitRefreshToken } from './tokens.ts';
 
@@ -23,7 +23,7 @@ export interface AuthParts {
 }
 
 /** Wrong tenant, user and password answer alike and take alike long; only who knows the password learns more. */
-export async function logIn(parts: AuthParts, address: string, login: Login): Promise<Tokens> {
+export async function logIn(parts: AuthParts, address: string, login: Login): Promise<Required<Tokens>> {
   const { db, config } = parts;
   const { tenantId, username, password } = login;
   const userKey = keyOf(username);
@@ -79,7 +79,7 @@ async function checkPassword(
 }
 
 /** Each refresh token is good once. An old one that comes again may be stolen, so its session ends. */
-export async function refresh(parts: AuthParts, refreshToken: string): Promise<Tokens> {
+export async function refresh(parts: AuthParts, refreshToken: string): Promise<Required<Tokens>> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
   const next = makeRefreshSecret();
   // The end of a session must be kept, so the refusal is thrown only after this has been committed.
@@ -105,7 +105,7 @@ async function giveTokens(
   { keys, config }: AuthParts,
   token: { tenantId: string; userId: string; sessionId: string },
   secret: string,
-): Promise<Tokens> {
+): Promise<Required<Tokens>> {
   return {
     access_token: await signAccessToken(keys, token, config.accessTokenSeconds),
     token_type: 'Bearer',
@@ -114,7 +114,10 @@ async function giveTokens(
   };
 }
 
-export const logOut = (tx: Tx, caller: Caller) => deleteSession(tx, caller.tenantId, caller.sessionId);
+export async function logOut(tx: Tx, caller: Caller, { everywhere = false }: LogoutQuery): Promise<void> {
+  if (everywhere) await endSessionsOf(tx, caller.tenantId, [caller.userId]);
+  else await deleteSession(tx, caller.tenantId, caller.sessionId);
+}
 
 export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
   const [user, tenant] = await Promise.all([readOwnUser(tx, caller), readOwnTenant(tx, caller)]);

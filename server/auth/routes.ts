@@ -2,11 +2,12 @@ import type { App } from '../app.ts';
 import { ok } from '../http/envelope.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { writeHeaders } from '../http/preconditions.ts';
-import { refuse } from '../http/refusals.ts';
+import { Refusal, refuse } from '../http/refusals.ts';
 import { type AuthParts, changePassword, checkPasswordChange, logIn, logOut, readMe, refresh } from './auth.ts';
 import { readAs, writeAfter, writeAs } from './caller.ts';
+import { clearCookie, cookieOf, intoCookie, refuseOtherSites } from './cookie.ts';
 import { addressKey } from './guesses.ts';
-import { Login, Me, PasswordChange, Refresh, Tokens } from './schema.ts';
+import { Login, LogoutQuery, Me, PasswordChange, Refresh, SessionQuery, Tokens } from './schema.ts';
 
 const tags = ['Authentication'];
 
@@ -26,12 +27,16 @@ export function loginRoutes(app: App, parts: AuthParts): void {
         tags,
         operationId: 'logIn',
         summary: 'Log in',
+        description: 'With `session=cookie` the refresh token comes in a cookie, for browsers.',
         security: [],
+        querystring: SessionQuery,
         body: Login,
         response: answers('open', {
           data: Tokens,
+          cookie: true,
           reasons: [
             'LOGIN_FAILED',
+            'OTHER_SITE',
             'USER_DISABLED',
             'TENANT_DISABLED',
             'TENANT_NOT_STARTED',
@@ -42,23 +47,38 @@ export function loginRoutes(app: App, parts: AuthParts): void {
         }),
       },
     },
-    async (request) => ok(await logIn(parts, addressOf(request), request.body)),
+    async (request, reply) => {
+      const inCookie = request.query.session === 'cookie';
+      if (inCookie) refuseOtherSites(request);
+      const tokens = await logIn(parts, addressOf(request), request.body);
+      return ok(inCookie ? intoCookie(reply, tokens, parts.config.refreshTokenSeconds) : tokens);
+    },
   );
 
   app.post(
     '/auth/refresh',
     {
+      // Stands in for the body, which a browser cannot write: it does not know its refresh token.
+      preParsing: async (request, _reply, payload) => {
+        if (request.query.session === 'cookie') request.body = { refresh_token: '' };
+        return payload;
+      },
       schema: {
         tags,
         operationId: 'refresh',
         summary: 'New tokens for a refresh token',
-        description: 'Each refresh token is good once. An old one that comes again ends its session.',
+        description:
+          'Each refresh token is good once. An old one that comes again ends its session. With `session=cookie` it is ' +
+          'taken from the cookie, and no body is needed; what comes with a page of another site is refused.',
         security: [],
+        querystring: SessionQuery,
         body: Refresh,
         response: answers('open', {
           data: Tokens,
+          cookie: true,
           reasons: [
             'REFRESH_REFUSED',
+            'OTHER_SITE',
             'USER_DELETED',
             'USER_DISABLED',
             'TENANT_DELETED',
@@ -70,7 +90,16 @@ export function loginRoutes(app: App, parts: AuthParts): void {
         }),
       },
     },
-    async (request) => ok(await refresh(parts, request.body.refresh_token)),
+    async (request, reply) => {
+      if (request.query.session !== 'cookie') return ok(await refresh(parts, request.body.refresh_token));
+      refuseOtherSites(request);
+      const tokens = await refresh(parts, cookieOf(request) ?? '').catch((error) => {
+        // It opens nothing any more. One that is refused for the user's or tenant's sake may do so later.
+        if (error instanceof Refusal && error.reason === 'REFRESH_REFUSED') clearCookie(reply);
+        throw error;
+      });
+      return ok(intoCookie(reply, tokens, parts.config.refreshTokenSeconds));
+    },
   );
 }
 
@@ -84,13 +113,17 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
         tags,
         operationId: 'logOut',
         headers: writeHeaders,
-        summary: 'End this session',
-        description: 'Its access token and its refresh token stop working at once.',
-        response: answers('guarded', { writes: 'new' }),
+        summary: 'End this session, or all of mine',
+        description:
+          'Its access token and its refresh token stop working at once; with `everywhere=true` those of all sessions ' +
+          'of the user. A session cookie that came is cleared.',
+        querystring: LogoutQuery,
+        response: answers('guarded', { writes: 'new', cookie: true }),
       },
     },
-    async (request) => {
-      await writeAs(db, request, 'user', logOut);
+    async (request, reply) => {
+      await writeAs(db, request, 'user', (tx, caller) => logOut(tx, caller, request.query));
+      if (cookieOf(request) !== undefined) clearCookie(reply);
       return ok(null);
     },
   );

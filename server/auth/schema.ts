@@ -12,11 +12,26 @@ export type Login = Static<typeof Login>;
 
 export const Refresh = Type.Object({ refresh_token: Type.String({ maxLength: 200 }) });
 
+export const SessionQuery = Type.Object({
+  session: Type.Optional(
+    Type.Unsafe<'cookie'>({ type: 'string', enum: ['cookie'], description: 'The refresh token travels in a cookie' }),
+  ),
+});
+
+export const LogoutQuery = Type.Object({
+  everywhere: Type.Optional(Type.Boolean({ default: false, description: 'End all sessions of the user' })),
+});
+export type LogoutQuery = Static<typeof LogoutQuery>;
+
 export const Tokens = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer({ description: 'Seconds' }),
-  refresh_token: Type.String({ description: 'Good once; each use gives the next' }),
+  refresh_token: Type.Optional(
+    Type.String({
+      description: 'Good once; each use gives the next. With `session=cookie` it is in the cookie instead',
+    }),
+  ),
 });
 export type Tokens = Static<typeof Tokens>;
 

@@ -78,6 +78,8 @@ interface Answers {
   reasons?: Reason[];
   /** The answer has the record's tag in `ETag`. */
   etag?: boolean;
+  /** The answer may set the session cookie, or clear it. */
+  cookie?: boolean;
   /** What it writes: a `new` record, or a `change` that may come with If-Match. Both take an Idempotency-Key. */
   writes?: 'new' | 'change';
   /** The operation takes a body. */
@@ -105,7 +107,7 @@ const withToken: Reason[] = [
 /** What an operation answers, for OpenAPI and for the serialiser. */
 export function answers(
   kind: 'public' | 'open' | 'guarded',
-  { data, location, etag, writes, reasons: own = [], body = false }: Answers,
+  { data, location, etag, cookie, writes, reasons: own = [], body = false }: Answers,
 ) {
   const all = [
     ...always,
@@ -128,6 +130,7 @@ export function answers(
         ...everyAnswer,
         ...(location ? { Location: header('Path of the new resource') } : {}),
         ...(etag ? { ETag: header('Tag of the record, for If-Match') } : {}),
+        ...(cookie ? { 'Set-Cookie': header('`banyan_session`, for browsers: set, or cleared') } : {}),
         ...replayed(writes),
       },
       ...Type.Object({

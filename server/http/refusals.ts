@@ -61,6 +61,11 @@ export const reasons = {
     '不能访问其他租户的数据',
     'That tenant is not within your reach. Leave tenantId out to act in your own.',
   ],
+  OTHER_SITE: [
+    403,
+    '不接受其他网站的页面使用此会话',
+    'A page of another site may not use this session. Open the console at its own address.',
+  ],
   TENANT_PARENT_FORBIDDEN: [
     403,
     '上级租户不在您的管理范围内',

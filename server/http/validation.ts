@@ -10,7 +10,7 @@ export function checkInput(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     // Clients send the header with nothing behind it, on DELETE for one. Where a body is needed, it is missed below.
-    if (body.length === 0) return done(null, undefined);
+    if (body.length === 0) return done(null, request.body);
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return done(refuse('NOT_JSON'), undefined);
     if (!isUtf8(body)) return done(refuse('INVALID_UTF8'), undefined);
     const text = body.toString('utf8');
