@@ -14,6 +14,7 @@ import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { type Token, TokenReader } from './auth/tokens.ts';
 import { branchRoutes } from './branches/routes.ts';
 import type { Config } from './config.ts';
+import { ConsolePages } from './console/pages.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { answerBroken, brokenBy } from './http/broken.ts';
 import { openTo } from './http/cors.ts';
@@ -30,6 +31,8 @@ import { userRoutes } from './users/routes.ts';
 export interface Parts {
   db: Database;
   config: Config;
+  /** Where the built console is, if not where the build puts it. */
+  consoleFolder?: URL;
 }
 
 export type App = FastifyInstance<
@@ -45,6 +48,7 @@ const BODY_LIMIT = 1_048_576;
 /** The service, ready to listen: every domain by name, and one place that turns refusals into answers. */
 export async function buildApp(parts: Parts): Promise<App> {
   const { db, config } = parts;
+  const pages = new ConsolePages(parts.consoleFolder);
   const load = boundLoad(config);
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so passwords and tokens aren't either.
@@ -74,14 +78,15 @@ export async function buildApp(parts: Parts): Promise<App> {
   });
   // Before anything is refused: a page may read a refusal too.
   await openTo(app, config.corsOrigins);
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { headers, httpVersion } = request.raw;
     if (!headers.host && httpVersion === '1.1') return done(refuse('BAD_REQUEST', { cause: 'Host' }));
     if (headers.expect && !/^100-continue$/i.test(headers.expect)) {
       return done(refuse('BAD_REQUEST', { cause: 'Expect' }));
     }
+    if (!request.is404) return done();
     // Before the body is looked at: whatever it is, there is nobody here to take it.
-    done(request.is404 ? refuseUnknown(allowedAt(request.url)) : undefined);
+    if (!pages.answer(request, reply)) done(refuseUnknown(allowedAt(request.url)));
   });
   checkInput(app);
   serializeBySchema(app);

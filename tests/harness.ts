@@ -133,12 +133,14 @@ export interface Footing {
   connections?: number;
   /** Puts something between the service and its database, to see what it asks. */
   between?: (db: Database) => Database;
+  /** Where it finds a built console. */
+  consoleFolder?: URL;
 }
 
 /** A service of its own for a test file; closed after its tests. */
 export async function startService(
   environment: Environment = {},
-  { connections, between = (db) => db }: Footing = {},
+  { connections, between = (db) => db, consoleFolder }: Footing = {},
 ): Promise<Service> {
   const { databaseUrl, superuserUrl } = await makeDatabase();
   const config = readConfig({
@@ -149,7 +151,7 @@ export async function startService(
   });
   const db = between(await openDatabase({ ...config, ...(connections ? { connections } : {}) }));
   await makeFirstAdministrator(db, config);
-  const app = await buildApp({ db, config });
+  const app = await buildApp({ db, config, ...(consoleFolder ? { consoleFolder } : {}) });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const owner = connectOwner({ url: databaseUrl });

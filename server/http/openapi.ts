@@ -63,7 +63,8 @@ as \`code\`, a sentence in \`msg\` (Chinese, or English when \`Accept-Language\`
 To try calls here: run *POST /auth/login*, copy \`access_token\`, press *Authorize*, paste it.
 
 Whatever is called, a path that isn't there answers 404 \`PATH_NOT_FOUND\`, and a path that takes other methods 405
-\`METHOD_NOT_ALLOWED\` with the header \`Allow\`.
+\`METHOD_NOT_ALLOWED\` with the header \`Allow\`. Browsers, which ask for \`text/html\`, get the console at \`/\` and at the
+addresses of its screens; where it was not built, 404 \`CONSOLE_NOT_BUILT\`.
 `;
 
 const header = (description: string) => ({ type: 'string', description });

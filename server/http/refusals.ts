@@ -93,6 +93,11 @@ export const reasons = {
   TENANT_NOT_FOUND: [404, '租户不存在', 'There is no such tenant.'],
   USER_NOT_FOUND: [404, '用户不存在', 'There is no such user.'],
   PATH_NOT_FOUND: [404, '请求的路径不存在', 'There is nothing at this path. /docs shows what there is.'],
+  CONSOLE_NOT_BUILT: [
+    404,
+    '控制台尚未构建，请运行 npm run build 后重新启动',
+    'The console is not built. Run npm run build, then start again.',
+  ],
   METHOD_NOT_ALLOWED: [
     405,
     '该路径不支持此方法，可用：{allowed}',
