@@ -1,31 +1,88 @@
-// Compiles the sources to dist/ when they are newer than what is there.
+// Compiles the service to dist/ and builds the console to dist/console/, each when its sources are newer than what is there.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const stamp = path.join(root, 'dist/.built');
-const sources = ['server', 'db', 'tests', 'bench', 'tsconfig.json', 'package.json'];
+const service = {
+  stamp: path.join(root, 'dist/.built'),
+  sources: ['server', 'db', 'tests', 'bench', 'tsconfig.json', 'package.json'],
+};
+const browser = {
+  stamp: path.join(root, 'dist/console/.built'),
+  sources: ['console', 'tsconfig.json', 'package-lock.json', ...schemas()],
+};
 
-/** @param {{ always?: boolean }} [options] */
+/** @param {{ always?: boolean }} [options] the service is compiled anyway, the console only when it changed */
 export function build({ always = false } = {}) {
-  if (!always && fs.existsSync(stamp) && newest(sources) <= fs.statSync(stamp).mtimeMs) return;
-  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-  if (!fs.existsSync(compiler)) {
-    refuse('The compiler is missing: run npm ci first (without --omit=dev).');
-  }
+  if (always || isOld(service)) compile();
+  if (isOld(browser)) buildConsole();
+}
+
+function compile() {
+  const compiler = program('typescript/bin/tsc');
   console.error('Compiling …');
   // What was compiled from a source that is gone must not live on.
   try {
-    fs.rmSync(path.join(root, 'dist'), { recursive: true, force: true });
-    fs.mkdirSync(path.join(root, 'dist'));
+    fs.mkdirSync(path.join(root, 'dist'), { recursive: true });
+    for (const name of fs.readdirSync(path.join(root, 'dist')).filter((name) => name !== 'console'))
+      fs.rmSync(path.join(root, 'dist', name), { recursive: true, force: true });
   } catch (error) {
-    refuse(`It has to be compiled, and this user can't write here (${error.message}). Run npm run build as its owner.`);
+    cannotWrite(error);
   }
-  const { status } = spawnSync(process.execPath, [compiler, '-p', root], { stdio: ['ignore', 2, 2] });
+  run(compiler, ['-p', root]);
+  fs.writeFileSync(service.stamp, '');
+}
+
+function buildConsole() {
+  const [compiler, bundler] = [program('typescript/bin/tsc'), program('vite/bin/vite.js')];
+  console.error('Building the console …');
+  const folder = path.join(root, 'console');
+  const began = new Date();
+  try {
+    // Gone first: a build that fails halfway is no console.
+    fs.rmSync(browser.stamp, { force: true });
+    fs.mkdirSync(path.dirname(browser.stamp), { recursive: true });
+  } catch (error) {
+    cannotWrite(error);
+  }
+  run(compiler, ['-p', folder]);
+  run(bundler, ['build', folder, '--logLevel', 'warn']);
+  // What was changed meanwhile is newer than this.
+  fs.writeFileSync(browser.stamp, '');
+  fs.utimesSync(browser.stamp, began, began);
+}
+
+/** @param {{ stamp: string, sources: string[] }} part */
+function isOld({ stamp, sources }) {
+  const built = fs.statSync(stamp, { throwIfNoEntry: false });
+  return !built || newest(sources) > built.mtimeMs;
+}
+
+/** The console takes its types from these. */
+function schemas() {
+  const files = fs.readdirSync(path.join(root, 'server'), { recursive: true, encoding: 'utf8' });
+  const read = files.filter((name) => /(schema|http\/fields|http\/cursor)\.ts$/.test(name));
+  return read.map((name) => path.join('server', name));
+}
+
+/** @param {string} name */
+function program(name) {
+  const file = path.join(root, 'node_modules', name);
+  if (!fs.existsSync(file)) refuse('The compiler is missing: run npm ci first (without --omit=dev).');
+  return file;
+}
+
+/** @param {string} file @param {string[]} args */
+function run(file, args) {
+  const { status } = spawnSync(process.execPath, [file, ...args], { stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(status ?? 1);
-  fs.writeFileSync(stamp, '');
+}
+
+/** @param {Error} error */
+function cannotWrite(error) {
+  refuse(`It has to be compiled, and this user can't write here (${error.message}). Run npm run build as its owner.`);
 }
 
 /** @param {string} sentence */

@@ -1,0 +1,165 @@
+import type { Login, Me, Tokens } from '../../server/auth/schema.ts';
+import { ApiRefusal, send } from './http.ts';
+import { keep, read, store, useStore } from './store.ts';
+
+/**
+ * Who is logged in. The access token is in this variable and nowhere else; the refresh token is in a cookie that scripts
+ * cannot read. All tabs share that cookie, and each refresh uses it up, so they take turns and tell each other.
+ */
+export type Session =
+  | { state: 'restoring' | 'out' }
+  | { state: 'in'; me: Me }
+  /** The page stays as it is, a dialog asks for the password again. */
+  | { state: 'expired'; me: Me };
+
+type Fresh = Pick<Tokens, 'access_token' | 'expires_in'>;
+type News = { kind: 'token'; token: string } | { kind: 'ask' } | { kind: 'out' };
+
+export const session = store<Session>({ state: 'restoring' });
+let token: string | undefined;
+let waiting: { again(): void; giveUp(error: unknown): void }[] = [];
+
+const tabs = new BroadcastChannel('banyan.session');
+const tell = (news: News) => tabs.postMessage(news);
+
+export const tokenNow = () => token;
+
+export async function logIn(login: Login): Promise<void> {
+  const { data } = await inTurn(() => send<Fresh>('POST', '/auth/login', { query: COOKIE, body: login }));
+  await begin(data.access_token);
+  keep('banyan.tenant', login.tenantId);
+  tell({ kind: 'token', token: data.access_token });
+}
+
+/** At load: another tab's token, or a new one for the cookie. */
+export async function restore(): Promise<void> {
+  await new Promise((resolve) => {
+    tell({ kind: 'ask' });
+    setTimeout(resolve, 50);
+  });
+  try {
+    if (!token) await refresh(undefined);
+    await begin(token as string);
+  } catch (error) {
+    if (!(error instanceof ApiRefusal)) throw error;
+    token = undefined;
+    session.set({ state: 'out' });
+  }
+}
+
+let renewing: Promise<void> | undefined;
+
+/** Called with a token that was refused. Returns when there is another one, however long the person takes. */
+export function renew(stale: string | undefined): Promise<void> {
+  if (token && token !== stale && session.get().state === 'in') return Promise.resolve();
+  renewing ??= refresh(stale)
+    .catch((error) => {
+      if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
+      return untilLoggedIn(error);
+    })
+    .finally(() => {
+      renewing = undefined;
+    });
+  return renewing;
+}
+
+const COOKIE = { session: 'cookie' };
+
+const refresh = (stale: string | undefined) =>
+  inTurn(async () => {
+    if (token && token !== stale) return; // another tab was quicker
+    const { data } = await send<Fresh>('POST', '/auth/refresh', { query: COOKIE });
+    adopt(data.access_token);
+    tell({ kind: 'token', token: data.access_token });
+  });
+
+/** Without a secure origin browsers have no locks: then two tabs may end each other's session, which asks to log in. */
+const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+  navigator.locks ? (navigator.locks.request('banyan.session', work) as Promise<T>) : work();
+
+function untilLoggedIn(error: ApiRefusal): Promise<void> {
+  const now = session.get();
+  if (now.state !== 'in' && now.state !== 'expired') throw error;
+  token = undefined;
+  session.set({ state: 'expired', me: now.me });
+  return new Promise((again, giveUp) => {
+    waiting.push({ again, giveUp });
+  });
+}
+
+async function begin(fresh: string): Promise<void> {
+  const { data: me } = await send<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${fresh}` } });
+  token = fresh;
+  session.set({ state: 'in', me });
+  for (const { again } of waiting.splice(0)) again();
+}
+
+/** A token of somebody else, from another tab's login: this page shows what is not his, so it begins anew. */
+function adopt(fresh: string): void {
+  const now = session.get();
+  if ('me' in now && whose(fresh) !== `${now.me.user.tenantId}/${now.me.user.userId}`) {
+    window.location.reload();
+    return;
+  }
+  token = fresh;
+  if (now.state !== 'expired') return;
+  session.set({ state: 'in', me: now.me });
+  for (const { again } of waiting.splice(0)) again();
+}
+
+/** Read, not verified: whether it is good is the service's business. */
+function whose(jwt: string): string {
+  const payload = jwt.split('.')[1] ?? '';
+  const { tid, sub } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
+  return `${tid}/${sub}`;
+}
+
+/** After the caller's own name or tenant changed. */
+export async function readMeAgain(): Promise<void> {
+  if (token) await begin(token);
+}
+
+/** Also gives up what waits for a new login. */
+export function forget(): void {
+  token = undefined;
+  session.set({ state: 'out' });
+  const gone = waiting;
+  waiting = [];
+  for (const { giveUp } of gone) giveUp(new ApiRefusal(401, 'SESSION_ENDED', '', {}));
+}
+
+export async function logOut({ everywhere = false } = {}): Promise<void> {
+  try {
+    await send('POST', '/auth/logout', {
+      query: everywhere ? { everywhere } : {},
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+    });
+  } catch (error) {
+    // A session that has ended already needs no end.
+    if (!(error instanceof ApiRefusal && error.status === 401)) throw error;
+  }
+  tell({ kind: 'out' });
+  forget();
+}
+
+tabs.onmessage = ({ data: news }: MessageEvent<News>) => {
+  if (news.kind === 'ask' && token && session.get().state === 'in') tell({ kind: 'token', token });
+  if (news.kind === 'out' && session.get().state !== 'restoring') forget();
+  if (news.kind === 'token') {
+    if (session.get().state === 'out') void begin(news.token).catch(() => undefined);
+    else adopt(news.token);
+  }
+};
+
+export const tenantBefore = () => read('banyan.tenant') ?? '';
+
+export const useSession = () => useStore(session);
+
+/** Within the screens somebody is always logged in. */
+export function useMe(): Me {
+  const now = useSession();
+  if (!('me' in now)) throw new Error('No screen is shown before login.');
+  return now.me;
+}
+
+export const useIsAdministrator = () => useMe().roles.includes('admin');

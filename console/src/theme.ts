@@ -1,0 +1,41 @@
+import { type ThemeConfig, theme } from 'antd';
+import { keptStore, store, useStore } from './store.ts';
+
+export type Lightness = 'light' | 'dark' | 'system';
+
+export const lightness = keptStore<Lightness>('banyan.theme', ['light', 'dark', 'system'], () => 'system');
+
+const darkSystem = window.matchMedia('(prefers-color-scheme: dark)');
+const systemIsDark = store(darkSystem.matches);
+darkSystem.addEventListener('change', () => systemIsDark.set(darkSystem.matches));
+
+export function useIsDark(): boolean {
+  const chosen = useStore(lightness);
+  const system = useStore(systemIsDark);
+  return chosen === 'system' ? system : chosen === 'dark';
+}
+
+/** The same colours are in ui/styles.css, for what antd does not draw. */
+export const themeOf = (dark: boolean): ThemeConfig => ({
+  algorithm: dark ? theme.darkAlgorithm : theme.defaultAlgorithm,
+  token: {
+    colorPrimary: dark ? '#3f9d66' : '#2b7a4b',
+    colorLink: dark ? '#6cc492' : '#23693f',
+    colorInfo: dark ? '#3f9d66' : '#2b7a4b',
+    colorBgLayout: dark ? '#101412' : '#f5f7f5',
+    colorBgContainer: dark ? '#181d1a' : '#ffffff',
+    colorBgElevated: dark ? '#202622' : '#ffffff',
+    // antd's own greys are too faint to read for many: 4.5 to 1 at least.
+    colorTextTertiary: dark ? 'rgba(255,255,255,0.62)' : 'rgba(0,0,0,0.60)',
+    colorTextDescription: dark ? 'rgba(255,255,255,0.62)' : 'rgba(0,0,0,0.60)',
+    colorTextPlaceholder: dark ? 'rgba(255,255,255,0.55)' : 'rgba(0,0,0,0.56)',
+    colorError: dark ? '#ff7875' : '#cf1322',
+    borderRadius: 8,
+    fontFamily:
+      "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif",
+  },
+  components: {
+    // White on the dark theme's green would be too faint.
+    Button: dark ? { primaryColor: '#06170d' } : {},
+  },
+});

@@ -1,0 +1,32 @@
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNotices } from './notices.ts';
+
+interface Action<In, Out> {
+  /** The call. What it throws is shown in the service's own words. */
+  run: (input: In) => Promise<Out>;
+  /** Said when it is done. */
+  done?: string | ((out: Out, input: In) => string);
+  /** What is read anew afterwards; the keys as the queries have them, or their beginnings. */
+  changes?: QueryKey[];
+  then?: (out: Out, input: In) => void;
+  /** Returns true when it has dealt with the refusal itself, such as with a dialog that offers a way onward. */
+  refused?: (error: unknown, input: In) => boolean;
+}
+
+/** Every write of a screen: progress by `busy`, then success or the reason, and what it changed is read anew. */
+export function useAction<In = void, Out = unknown>({ run, done, changes = [], then, refused }: Action<In, Out>) {
+  const notices = useNotices();
+  const queries = useQueryClient();
+  const { mutate, mutateAsync, isPending, error, reset } = useMutation<Out, unknown, In>({
+    mutationFn: run,
+    onSuccess: (out, input) => {
+      for (const queryKey of changes) void queries.invalidateQueries({ queryKey });
+      if (done) notices.done(typeof done === 'function' ? done(out, input) : done);
+      then?.(out, input);
+    },
+    onError: (error, input) => {
+      if (!refused?.(error, input)) notices.failed(error);
+    },
+  });
+  return { start: mutate, run: mutateAsync, busy: isPending, error, reset };
+}

@@ -1,0 +1,49 @@
+import { Alert, Button, type FormInstance } from 'antd';
+import { useEffect, useState } from 'react';
+import { useTexts } from '../language.ts';
+import { useMe } from '../session.ts';
+import { keep, read } from '../store.ts';
+import { uiTexts } from './texts.ts';
+
+/**
+ * What is typed into a form outlives a reload and the way to another screen, in this tab only. `name` says which form of
+ * which record, such as `dept-100`. Passwords are never kept: any field whose name holds "password" is left out.
+ */
+export function useDraft<T extends object>(name: string, form: FormInstance<T>) {
+  const { user } = useMe();
+  const key = `banyan.draft.${user.tenantId}.${user.userId}.${name}`;
+  const [restored, setRestored] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the form of another render is the same form
+  useEffect(() => {
+    const text = read(key, sessionStorage);
+    setRestored(text !== null);
+    if (text !== null) form.setFieldsValue(JSON.parse(text));
+  }, [key]);
+  const clear = () => {
+    keep(key, null, sessionStorage);
+    setRestored(false);
+  };
+  const onValuesChange = () => keep(key, JSON.stringify(withoutPasswords(form.getFieldsValue(true))), sessionStorage);
+  return { restored, clear, onValuesChange };
+}
+
+const withoutPasswords = (values: object) =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !/password/i.test(name)));
+
+/** Says that a draft was put back, and offers to let it go. */
+export function DraftNotice({ restored, discard }: { restored: boolean; discard: () => void }) {
+  const t = useTexts(uiTexts);
+  if (!restored) return null;
+  return (
+    <Alert
+      type="info"
+      title={t.draft}
+      className="gap-below"
+      action={
+        <Button size="small" onClick={discard}>
+          {t.discard}
+        </Button>
+      }
+    />
+  );
+}

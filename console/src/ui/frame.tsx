@@ -1,0 +1,116 @@
+import {
+  ApartmentOutlined,
+  BankOutlined,
+  GlobalOutlined,
+  HomeOutlined,
+  LogoutOutlined,
+  NodeIndexOutlined,
+  TeamOutlined,
+  UserOutlined,
+} from '@ant-design/icons';
+import { Button, Dropdown } from 'antd';
+import { Suspense } from 'react';
+import { Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
+import { chooseLanguage, useLanguage, useTexts } from '../language.ts';
+import { logOut, useIsAdministrator, useMe, useSession } from '../session.ts';
+import mark from './banyan.svg';
+import { useNotices } from './notices.ts';
+import { SessionDialog } from './session-dialog.tsx';
+import { Loading } from './states.tsx';
+import { uiTexts } from './texts.ts';
+
+/** Around every screen but login: who one is, where one can go. */
+export default function Frame() {
+  const { state } = useSession();
+  const { pathname, search } = useLocation();
+  const t = useTexts(uiTexts);
+  if (state === 'restoring') return <Loading />;
+  if (state === 'out') {
+    const here = pathname + search;
+    return <Navigate to={here === '/' ? '/login' : `/login?to=${encodeURIComponent(here)}`} replace />;
+  }
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        {t.skip}
+      </a>
+      <Header />
+      <Navigation />
+      <main id="content" tabIndex={-1}>
+        <Suspense fallback={<Loading />}>
+          <Outlet />
+        </Suspense>
+      </main>
+      <SessionDialog />
+    </div>
+  );
+}
+
+function Header() {
+  const t = useTexts(uiTexts);
+  const { user, tenant } = useMe();
+  const language = useLanguage();
+  const navigate = useNavigate();
+  const notices = useNotices();
+  const name = user.nickName || user.userName;
+  const leave = () => logOut().catch(notices.failed);
+  return (
+    <header className="header">
+      <NavLink to="/home" className="brand">
+        <img src={mark} alt="" width={28} height={28} />
+        <span>{t.product}</span>
+      </NavLink>
+      <span className="tenant" title={tenant.tenantId}>
+        {tenant.tenantName || tenant.tenantId}
+      </span>
+      <Button
+        type="text"
+        icon={<GlobalOutlined />}
+        lang={language === 'zh' ? 'en' : 'zh-CN'}
+        onClick={() => chooseLanguage(language === 'zh' ? 'en' : 'zh')}
+      >
+        {language === 'zh' ? 'English' : '中文'}
+      </Button>
+      <Dropdown
+        trigger={['click']}
+        menu={{
+          items: [
+            { key: 'me', icon: <UserOutlined />, label: t.me, onClick: () => navigate('/me') },
+            { type: 'divider' },
+            { key: 'out', icon: <LogoutOutlined />, label: t.logOut, onClick: leave },
+          ],
+        }}
+      >
+        <Button type="text" icon={<UserOutlined />} aria-label={t.account(name)} aria-haspopup="menu">
+          <span className="user-name">{name}</span>
+        </Button>
+      </Dropdown>
+    </header>
+  );
+}
+
+function Navigation() {
+  const t = useTexts(uiTexts);
+  const administrator = useIsAdministrator();
+  const places = [
+    { to: '/home', icon: <HomeOutlined />, name: t.home },
+    { to: '/departments', icon: <ApartmentOutlined />, name: t.departments },
+    { to: '/chart', icon: <NodeIndexOutlined />, name: t.chart },
+    ...(administrator
+      ? [
+          { to: '/people', icon: <TeamOutlined />, name: t.people },
+          { to: '/tenants', icon: <BankOutlined />, name: t.tenants },
+        ]
+      : []),
+  ];
+  return (
+    <nav className="navigation" aria-label={t.menu}>
+      {places.map(({ to, icon, name }) => (
+        <NavLink key={to} to={to}>
+          {icon}
+          <span>{name}</span>
+        </NavLink>
+      ))}
+    </nav>
+  );
+}
