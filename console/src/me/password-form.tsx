@@ -20,7 +20,7 @@ export function PasswordForm() {
     run: ({ oldPassword, newPassword }: Typed) => api.changePassword({ oldPassword, newPassword }),
     done: t.changed,
     changes: [['sessions']],
-    then: () => form.resetFields(),
+    after: () => form.resetFields(),
     refused: (error) => {
       if (!isRefusal(error, 'WRONG_PASSWORD')) return false;
       form.setFields([{ name: 'oldPassword', errors: [error.message] }]);

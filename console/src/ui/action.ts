@@ -8,13 +8,14 @@ interface Action<In, Out> {
   done?: string | ((out: Out, input: In) => string);
   /** What is read anew afterwards; the keys as the queries have them, or their beginnings. */
   changes?: QueryKey[];
-  then?: (out: Out, input: In) => void;
+  /** What follows when it is done, such as to close the dialog. */
+  after?: (out: Out, input: In) => void;
   /** Returns true when it has dealt with the refusal itself, such as with a dialog that offers a way onward. */
   refused?: (error: unknown, input: In) => boolean;
 }
 
 /** Every write of a screen: progress by `busy`, then success or the reason, and what it changed is read anew. */
-export function useAction<In = void, Out = unknown>({ run, done, changes = [], then, refused }: Action<In, Out>) {
+export function useAction<In = void, Out = unknown>({ run, done, changes = [], after, refused }: Action<In, Out>) {
   const notices = useNotices();
   const queries = useQueryClient();
   const { mutate, mutateAsync, isPending, error, reset } = useMutation<Out, unknown, In>({
@@ -22,7 +23,7 @@ export function useAction<In = void, Out = unknown>({ run, done, changes = [], t
     onSuccess: (out, input) => {
       for (const queryKey of changes) void queries.invalidateQueries({ queryKey });
       if (done) notices.done(typeof done === 'function' ? done(out, input) : done);
-      then?.(out, input);
+      after?.(out, input);
     },
     onError: (error, input) => {
       if (!refused?.(error, input)) notices.failed(error);

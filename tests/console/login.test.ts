@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PASSWORD } from '../harness.ts';
+import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+
+test('first login: a wrong password is told in words, the right one opens, a reload keeps it, logging out ends it', async () => {
+  const page = await stage.page();
+  await open(page, '/');
+  assert.match(page.url(), /\/login$/);
+  await noSeriousAxe(page);
+  await screenshot(page, 'login');
+  await page.getByLabel('租户编号').fill('000000');
+  await page.getByLabel('用户名').fill('admin');
+  await page.getByLabel('密码', { exact: true }).fill('not my password');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('租户、用户名或密码错误').waitFor();
+  await page.getByLabel('密码', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+  await noSeriousAxe(page);
+
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+
+  await page.getByRole('button', { name: '账户：admin' }).click();
+  await page.getByRole('menuitem', { name: '退出登录' }).click();
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+  assert.equal(await page.getByLabel('租户编号').inputValue(), '000000', 'the tenant is remembered');
+  await page.reload();
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+  noCspViolations(page);
+});
+
+test('whoever is sent a link logs in and is there', async () => {
+  const page = await stage.page();
+  await logIn(page, {}, '/chart?zoom=2');
+  await page.getByRole('heading', { level: 1, name: '组织图' }).waitFor();
+  assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/chart?zoom=2');
+});
+
+test('a login leads nowhere but into the console', async () => {
+  const page = await stage.page();
+  await logIn(page, {}, '/login?to=//example.com/');
+  assert.equal(new URL(page.url()).pathname, '/home');
+});
+
+test('no script can read the refresh token, and none is stored', async () => {
+  const page = await stage.page();
+  await logIn(page);
+  assert.equal(await page.evaluate('document.cookie'), '');
+  assert.doesNotMatch(String(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')), /eyJ/);
+  const [cookie] = await page.context().cookies(`${stage.service.base}/auth/refresh`);
+  assert.equal(cookie?.httpOnly, true);
+});
+
+test('the language is switched, for the screens and for what the service says, and is kept', async () => {
+  const page = await stage.page();
+  await open(page, '/login');
+  await page.getByRole('button', { name: 'English' }).click();
+  await page.getByRole('heading', { name: 'Log in to Banyan' }).waitFor();
+  await page.getByLabel('Tenant code').fill('000000');
+  await page.getByLabel('User name').fill('admin');
+  await page.getByLabel('Password', { exact: true }).fill('not my password');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('Tenant, user name or password is wrong.').waitFor();
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  assert.equal(await page.evaluate('document.documentElement.lang'), 'en');
+  await page.getByRole('button', { name: '中文' }).click();
+  await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+  assert.match(await page.title(), /^首页/);
+});
+
+test('on a phone all places are within reach, and nothing is wider than the screen', async () => {
+  const page = await stage.page({ viewport: PHONE });
+  await logIn(page);
+  for (const place of ['部门', '组织图', '人员', '租户', '首页']) {
+    await page.getByRole('navigation').getByRole('link', { name: place }).click();
+    await page.getByRole('heading', { level: 1, name: place }).waitFor();
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, place);
+  }
+  await noSeriousAxe(page);
+});
