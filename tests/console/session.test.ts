@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { PASSWORD } from '../harness.ts';
+import { logIn, noCspViolations, noSeriousAxe, startConsole } from './harness.ts';
+
+const stage = await startConsole({ BANYAN_ACCESS_TOKEN_SECONDS: '60' });
+const { root, superuser } = stage.service;
+
+async function typePasswords(page: Page) {
+  await page.getByLabel('旧密码').fill(PASSWORD);
+  await page.getByLabel('新密码', { exact: true }).fill('another password');
+  await page.getByLabel('再次输入新密码').fill('another password');
+}
+
+test('a session that ends in the middle of a form asks for the password over it, then the form is sent', async () => {
+  const page = await stage.page();
+  await root.user({ userName: 'mei' });
+  await logIn(page, { username: 'mei' }, '/me');
+  await typePasswords(page);
+  await superuser`delete from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'mei')`;
+  await page.getByRole('button', { name: '修改密码' }).click();
+  const dialog = page.getByRole('dialog', { name: '登录已过期' });
+  await dialog.waitFor();
+  await noSeriousAxe(page);
+  await dialog.getByLabel('密码').fill('not my password');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('租户、用户名或密码错误').waitFor();
+  assert.equal(await page.getByLabel('再次输入新密码').inputValue(), 'another password', 'what was typed is there');
+  await dialog.getByLabel('密码').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByText('密码已修改').waitFor();
+  await stage.service.logIn('000000', 'mei', 'another password');
+  noCspViolations(page);
+});
+
+test('tabs refresh in turn: none ends the session of the other', async () => {
+  const first = await stage.page();
+  await root.user({ userName: 'lan' });
+  await logIn(first, { username: 'lan' }, '/me');
+  const tabs = [first, await first.context().newPage(), await first.context().newPage()];
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(tabs.map((page) => page.goto('/me')));
+    await Promise.all(tabs.map((page) => page.getByText('当前会话').waitFor()));
+  }
+});
+
+test('a logout in one tab is one in all', async () => {
+  const first = await stage.page();
+  await root.user({ userName: 'zhu' });
+  await logIn(first, { username: 'zhu' });
+  const second = await first.context().newPage();
+  await second.goto('/home');
+  await second.getByRole('button', { name: '账户：zhu' }).click();
+  await second.getByRole('menuitem', { name: '退出登录' }).click();
+  await first.getByRole('heading', { name: '登录榕树' }).waitFor();
+});
+
+test('a lost connection is said; what was sent arrives once it is back', async () => {
+  const page = await stage.page();
+  await root.user({ userName: 'ju' });
+  await logIn(page, { username: 'ju' }, '/me');
+  await page.getByText('当前会话').waitFor();
+  await typePasswords(page);
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: '修改密码' }).click();
+  await page.getByText('连接已断开').waitFor();
+  await page.context().setOffline(false);
+  await page.getByText('密码已修改').waitFor();
+  await page.getByText('连接已断开').waitFor({ state: 'detached' });
+});
