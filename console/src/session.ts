@@ -38,10 +38,12 @@ export async function restore(): Promise<void> {
     setTimeout(resolve, 50);
   });
   try {
-    if (!token) await refresh(undefined);
-    await begin(token as string);
+    // What another tab lent may have run out meanwhile.
+    if (token) await begin(token).catch(() => refresh(token).then(() => begin(token as string)));
+    else await refresh(undefined).then(() => begin(token as string));
   } catch (error) {
-    if (!(error instanceof ApiRefusal)) throw error;
+    // Busy is no answer to who is logged in.
+    if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
     token = undefined;
     session.set({ state: 'out' });
   }

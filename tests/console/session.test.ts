@@ -4,8 +4,11 @@ import type { Page } from 'playwright-core';
 import { PASSWORD } from '../harness.ts';
 import { logIn, noCspViolations, noSeriousAxe, startConsole } from './harness.ts';
 
-const stage = await startConsole({ BANYAN_ACCESS_TOKEN_SECONDS: '60' });
-const { root, superuser } = stage.service;
+// So short that every few steps need a refresh.
+const stage = await startConsole({ BANYAN_ACCESS_TOKEN_SECONDS: '2' });
+const { superuser } = stage.service;
+
+const makeUser = async (userName: string) => (await stage.service.logIn('000000', 'admin')).user({ userName });
 
 async function typePasswords(page: Page) {
   await page.getByLabel('旧密码').fill(PASSWORD);
@@ -15,7 +18,7 @@ async function typePasswords(page: Page) {
 
 test('a session that ends in the middle of a form asks for the password over it, then the form is sent', async () => {
   const page = await stage.page();
-  await root.user({ userName: 'mei' });
+  await makeUser('mei');
   await logIn(page, { username: 'mei' }, '/me');
   await typePasswords(page);
   await superuser`delete from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'mei')`;
@@ -36,18 +39,18 @@ test('a session that ends in the middle of a form asks for the password over it,
 
 test('tabs refresh in turn: none ends the session of the other', async () => {
   const first = await stage.page();
-  await root.user({ userName: 'lan' });
+  await makeUser('lan');
   await logIn(first, { username: 'lan' }, '/me');
   const tabs = [first, await first.context().newPage(), await first.context().newPage()];
   for (let round = 0; round < 3; round++) {
     await Promise.all(tabs.map((page) => page.goto('/me')));
-    await Promise.all(tabs.map((page) => page.getByText('当前会话').waitFor()));
+    await Promise.all(tabs.map((page) => page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor()));
   }
 });
 
 test('a logout in one tab is one in all', async () => {
   const first = await stage.page();
-  await root.user({ userName: 'zhu' });
+  await makeUser('zhu');
   await logIn(first, { username: 'zhu' });
   const second = await first.context().newPage();
   await second.goto('/home');
@@ -58,9 +61,8 @@ test('a logout in one tab is one in all', async () => {
 
 test('a lost connection is said; what was sent arrives once it is back', async () => {
   const page = await stage.page();
-  await root.user({ userName: 'ju' });
+  await makeUser('ju');
   await logIn(page, { username: 'ju' }, '/me');
-  await page.getByText('当前会话').waitFor();
   await typePasswords(page);
   await page.context().setOffline(true);
   await page.getByRole('button', { name: '修改密码' }).click();
