@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { decodeJwt } from 'jose';
 import { reasons } from '../server/http/refusals.ts';
 import { assertDocumented, type Operation, readOperations } from './document.ts';
 import { type Answer, type Client, type Options, PASSWORD, startService } from './harness.ts';
@@ -29,6 +31,7 @@ async function call(
 }
 type Sent = Options & { id?: string; query?: string; body?: unknown };
 
+const another = async () => String((await service.logIn(boss.tenantId, 'boss')).token);
 const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
 
 /** Every operation, called so that it succeeds. In this order: what is deleted was made before. */
@@ -41,6 +44,8 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['refresh', nobody, () => ({ body: { refresh_token: child.refreshToken } })],
   ['readMe', boss],
   ['readMe', member],
+  ['listSessions', boss],
+  ['endSession', boss, async () => ({ id: String(decodeJwt(await another()).sid) })],
   ['changePassword', child, () => ({ body: { oldPassword: PASSWORD, newPassword: 'another horse' } })],
   ['createDepartment', boss, () => ({ body: { deptName: '研发' } })],
   ['readDepartment', member, () => ({ id: top })],
@@ -84,7 +89,7 @@ test('every operation succeeds as its document says', async () => {
   for (const [id, client, sent] of successes) {
     const answer = await call(client, id, await sent?.());
     assert.equal(answer.code, 200, `${id}: ${answer.text}`);
-    if (/^(create|update|delete|change|logOut)/.test(id)) assert.equal(answer.data, null);
+    if (/^(create|update|delete|change|logOut|endSession)/.test(id)) assert.equal(answer.data, null);
     if (/^create/.test(id)) assert.equal((await client.get(String(answer.headers.location))).code, 200);
   }
   const called = new Set(successes.map(([id]) => id));
@@ -110,7 +115,7 @@ test('every operation refuses as its document says', async () => {
   await boss.put('/system/tenant-api', { id: over.id, endTime: '2020-01-01' });
   await boss.put('/system/tenant-api', { id: early.id, startTime: '2999-01-01' });
   for (const { operationId: id, body, security = [], path } of operations) {
-    const at = { id: '7', ...(body ? { body: {} } : {}) };
+    const at = { id: path.startsWith('/auth/sessions') ? randomUUID() : '7', ...(body ? { body: {} } : {}) };
     const refusals: [expected: number, Client, Sent][] = [];
     if (security.length > 0) {
       refusals.push([401, nobody, at], [401, nobody, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);

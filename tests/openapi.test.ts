@@ -101,7 +101,8 @@ test('the headers that callers need are documented', () => {
       // Read with a body, because an address has no room for so many ids.
       const reads = method === 'GET' || operationId === 'readDepartments';
       if (!reads && !['logIn', 'refresh'].includes(operationId)) expected.push('Idempotent-Replayed');
-      if (status === '200' && ['logIn', 'refresh', 'logOut'].includes(operationId)) expected.push('Set-Cookie');
+      if (status === '200' && ['logIn', 'refresh', 'logOut', 'endSession'].includes(operationId))
+        expected.push('Set-Cookie');
       // Of many new ones the ids are in the body.
       const makesOne = method === 'POST' && !reads && path.startsWith('/system/') && !path.endsWith('/bulk');
       if (status === '200' && makesOne) expected.push('Location');

@@ -29,6 +29,8 @@ export interface Named {
   id: string;
   belowCode: string;
   belowId: string;
+  /** Another session of its administrator. */
+  session: string;
 }
 /** The same, of which there is none. */
 export const absent: Named = {
@@ -39,6 +41,7 @@ export const absent: Named = {
   id: '7777777777777777771',
   belowCode: '777777777777777772',
   belowId: '7777777777777777772',
+  session: '77777777-7777-4777-8777-777777777777',
 };
 
 export const FINE = '200';
@@ -261,6 +264,7 @@ export const table: Row[] = [
     other: '403 OTHER_TENANT',
   },
   { operation: 'GET /auth/me', call: (client) => client.get('/auth/me'), other: FINE, member: FINE },
+  { operation: 'GET /auth/sessions', call: (client) => client.get('/auth/sessions'), other: FINE, member: FINE },
   {
     operation: 'PUT /auth/password',
     call: (client) => client.put('/auth/password', { oldPassword: 'not mine', newPassword: 'a new password' }),
@@ -278,6 +282,12 @@ export const table: Row[] = [
   ...open('GET /health/live', FINE, (client) => client.get('/health/live')),
   ...open('GET /health/ready', FINE, (client) => client.get('/health/ready')),
   ...open('GET /version', FINE, (client) => client.get('/version')),
+  {
+    operation: 'DELETE /auth/sessions/{id}',
+    call: (client, { session }) => client.delete(`/auth/sessions/${session}`),
+    other: '404 SESSION_NOT_FOUND',
+    member: '404 SESSION_NOT_FOUND',
+  },
   {
     operation: `DELETE ${dept}/{id}`,
     as: 'with all below it',

@@ -24,6 +24,7 @@ export async function callStrangers(service: Service): Promise<void> {
     id: boss.id,
     belowCode: below.tenantId,
     belowId: below.id,
+    session: String(decodeJwt(String((await service.logIn(boss.tenantId, 'boss')).token)).sid),
   };
   const strangers = {
     sibling: await service.tenant(),

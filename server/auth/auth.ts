@@ -10,10 +10,19 @@ import { type Caller, refuseShutOut } from './caller.ts';
 import { admitGuess, type Guess, settle, settleGuess } from './guesses.ts';
 import type { Keyring } from './keys.ts';
 import { hashPassword, isPassword } from './passwords.ts';
-import { type Attempt, deleteSession, insertSession, lockSession, readStanding, rotateSession } from './queries.ts';
+import { type Attempt, readStanding } from './queries.ts';
 import type { Login, LogoutQuery, Me, PasswordChange, Tokens } from './schema.ts';
+import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
 import { endSessionsOf } from './sessions.ts';
-import { hashSecret, joinRefreshToken, makeRefreshSecret, signAccessToken, splitRefreshToken } from './tokens.ts';
+import {
+  hashSecret,
+  joinRefreshToken,
+  makeNextSecret,
+  makeRefreshSecret,
+  makeSalt,
+  signAccessToken,
+  splitRefreshToken,
+} from './tokens.ts';
 
 /** What every login needs. */
 export interface AuthParts {
@@ -22,12 +31,18 @@ export interface AuthParts {
   config: Config;
 }
 
+/** Where a login comes from, and by which program. */
+export interface Origin {
+  address: string;
+  userAgent: string;
+}
+
 /** Wrong tenant, user and password answer alike and take alike long; only who knows the password learns more. */
-export async function logIn(parts: AuthParts, address: string, login: Login): Promise<Required<Tokens>> {
+export async function logIn(parts: AuthParts, origin: Origin, login: Login): Promise<Required<Tokens>> {
   const { db, config } = parts;
   const { tenantId, username, password } = login;
   const userKey = keyOf(username);
-  const attempt: Attempt = { tenantId, userKey, address };
+  const attempt: Attempt = { tenantId, userKey, address: origin.address };
   const { guess, user } = await checkPassword(db, attempt, password, 'LOGIN_FAILED', { key: userKey });
   const secret = makeRefreshSecret();
   const userId = String(user.userId);
@@ -43,7 +58,7 @@ export async function logIn(parts: AuthParts, address: string, login: Login): Pr
       if (tenantStanding === 'deleted' || present?.passwordHash !== user.passwordHash) throw refuse('LOGIN_FAILED');
       refuseShutOut({ ...present, tenantStanding });
       const refreshHash = hashSecret(secret);
-      const session = { tenantId, sessionId, userId, refreshHash, address, seconds: config.refreshTokenSeconds };
+      const session = { tenantId, sessionId, userId, refreshHash, ...origin, seconds: config.refreshTokenSeconds };
       await commitWith(tx, () => Promise.all([settleGuess(tx, guess, 'passed'), insertSession(tx, session)]));
     });
     // Signed meanwhile.
@@ -78,15 +93,25 @@ async function checkPassword(
   throw refuse(refusal);
 }
 
-/** Each refresh token is good once. An old one that comes again may be stolen, so its session ends. */
-export async function refresh(parts: AuthParts, refreshToken: string): Promise<Required<Tokens>> {
+/** For so many seconds a browser may come again with the refresh token it had before. */
+const AGAIN = 10;
+
+/**
+ * Each refresh token is good once. An old one that comes again may be stolen, so its session ends. Only a browser may
+ * come again at once, and then gets the same: its windows share one cookie, and a reload loses an answer.
+ */
+export async function refresh(
+  parts: AuthParts,
+  refreshToken: string,
+  { browser = false } = {},
+): Promise<Required<Tokens>> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
-  const next = makeRefreshSecret();
   // The end of a session must be kept, so the refusal is thrown only after this has been committed.
-  const userId = await writeInTenant(parts.db, tenantId, async (tx) => {
-    const session = await lockSession(tx, tenantId, sessionId);
+  const found = await writeInTenant(parts.db, tenantId, async (tx) => {
+    const session = await lockSession(tx, tenantId, sessionId, AGAIN);
     if (!session) return undefined;
-    if (session.expired || !timingSafeEqual(session.refreshHash, hashSecret(secret))) {
+    const followed = browser ? followedBy(session, secret) : undefined;
+    if (session.expired || !(followed || isHashOf(session.refreshHash, secret))) {
       await deleteSession(tx, tenantId, sessionId);
       return undefined;
     }
@@ -94,12 +119,24 @@ export async function refresh(parts: AuthParts, refreshToken: string): Promise<R
     const user = await findLogin(tx, tenantId, { id: userId });
     if (!user) return undefined;
     refuseShutOut({ ...user, tenantStanding: await readStanding(tx, tenantId) });
-    await rotateSession(tx, tenantId, sessionId, hashSecret(next), parts.config.refreshTokenSeconds);
-    return userId;
+    if (followed) return { userId, next: followed };
+    const nextSalt = browser ? makeSalt() : null;
+    const next = nextSalt ? makeNextSecret(secret, nextSalt) : makeRefreshSecret();
+    const previousHash = browser ? hashSecret(secret) : null;
+    const seconds = parts.config.refreshTokenSeconds;
+    await rotateSession(tx, tenantId, sessionId, { refreshHash: hashSecret(next), previousHash, nextSalt, seconds });
+    return { userId, next };
   });
-  if (!userId) throw refuse('REFRESH_REFUSED');
-  return giveTokens(parts, { tenantId, userId, sessionId }, next);
+  if (!found) throw refuse('REFRESH_REFUSED');
+  return giveTokens(parts, { tenantId, userId: found.userId, sessionId }, found.next);
 }
+
+/** The secret that was given for this one a moment ago. */
+function followedBy({ previousHash, nextSalt }: SessionRow, secret: string): string | undefined {
+  return previousHash && nextSalt && isHashOf(previousHash, secret) ? makeNextSecret(secret, nextSalt) : undefined;
+}
+
+const isHashOf = (hash: Buffer, secret: string) => timingSafeEqual(hash, hashSecret(secret));
 
 async function giveTokens(
   { keys, config }: AuthParts,

@@ -33,35 +33,6 @@ export const readStanding = async (tx: Tx, tenantId: string): Promise<Standing> 
   return row.standing;
 };
 
-export const insertSession = (tx: Tx, session: Token & { refreshHash: Buffer; address: string; seconds: number }) => {
-  const { tenantId, sessionId, userId, refreshHash, address, seconds } = session;
-  return tx`
-    with expired as (
-      delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and expires <= now()
-    )
-    insert into sessions (tenant_id, session_id, user_id, refresh_hash, address, expires)
-    values (${tenantId}, ${sessionId}, ${userId}, ${refreshHash}, ${address}, now() + ${seconds} * interval '1 second')`;
-};
-
-export const lockSession = async (tx: Tx, tenantId: string, sessionId: string) => {
-  const [row] = await tx<{ userId: number; refreshHash: Buffer; expired: boolean }[]>`
-    select user_id as "userId", refresh_hash as "refreshHash", expires <= now() as expired
-    from sessions where tenant_id = ${tenantId} and session_id = ${sessionId} for update`;
-  return row;
-};
-
-export const rotateSession = (tx: Tx, tenantId: string, sessionId: string, refreshHash: Buffer, seconds: number) => tx`
-  update sessions set refresh_hash = ${refreshHash}, expires = now() + ${seconds} * interval '1 second'
-  where tenant_id = ${tenantId} and session_id = ${sessionId}`;
-
-export const deleteSession = (tx: Tx, tenantId: string, sessionId: string) => tx`
-  delete from sessions where tenant_id = ${tenantId} and session_id = ${sessionId}`;
-
-export const deleteSessionsOf = (tx: Tx, tenantId: string, userIds: string[], except: string | null) => tx`
-  delete from sessions
-  where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[])
-    and session_id is distinct from ${except}::uuid`;
-
 /** An account as somebody tries to log in to it, existing or not, and from where. */
 export interface Attempt {
   tenantId: string;

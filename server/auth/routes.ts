@@ -1,13 +1,34 @@
+import type { FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { ok } from '../http/envelope.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { writeHeaders } from '../http/preconditions.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
-import { type AuthParts, changePassword, checkPasswordChange, logIn, logOut, readMe, refresh } from './auth.ts';
+import {
+  type AuthParts,
+  changePassword,
+  checkPasswordChange,
+  logIn,
+  logOut,
+  type Origin,
+  readMe,
+  refresh,
+} from './auth.ts';
 import { readAs, writeAfter, writeAs } from './caller.ts';
 import { clearCookie, cookieOf, intoCookie, refuseOtherSites } from './cookie.ts';
 import { addressKey } from './guesses.ts';
-import { Login, LogoutQuery, Me, PasswordChange, Refresh, SessionQuery, Tokens } from './schema.ts';
+import {
+  Login,
+  LogoutQuery,
+  Me,
+  PasswordChange,
+  Refresh,
+  SessionPage,
+  SessionPath,
+  SessionQuery,
+  Tokens,
+} from './schema.ts';
+import { endSession, listSessions, pathSessionId } from './sessions.ts';
 
 const tags = ['Authentication'];
 
@@ -17,6 +38,11 @@ function addressOf({ ip }: { ip: string | undefined }): string {
   if (!ip) throw refuse('BAD_REQUEST', { cause: 'aborted' });
   return addressKey(ip);
 }
+
+const originOf = (request: FastifyRequest): Origin => ({
+  address: addressOf(request),
+  userAgent: (request.headers['user-agent'] ?? '').slice(0, 500),
+});
 
 /** For whoever has no token yet. */
 export function loginRoutes(app: App, parts: AuthParts): void {
@@ -50,7 +76,7 @@ export function loginRoutes(app: App, parts: AuthParts): void {
     async (request, reply) => {
       const inCookie = request.query.session === 'cookie';
       if (inCookie) refuseOtherSites(request);
-      const tokens = await logIn(parts, addressOf(request), request.body);
+      const tokens = await logIn(parts, originOf(request), request.body);
       return ok(inCookie ? intoCookie(reply, tokens, parts.config.refreshTokenSeconds) : tokens);
     },
   );
@@ -93,7 +119,7 @@ export function loginRoutes(app: App, parts: AuthParts): void {
     async (request, reply) => {
       if (request.query.session !== 'cookie') return ok(await refresh(parts, request.body.refresh_token));
       refuseOtherSites(request);
-      const tokens = await refresh(parts, cookieOf(request) ?? '').catch((error) => {
+      const tokens = await refresh(parts, cookieOf(request) ?? '', { browser: true }).catch((error) => {
         // It opens nothing any more. One that is refused for the user's or tenant's sake may do so later.
         if (error instanceof Refusal && error.reason === 'REFRESH_REFUSED') clearCookie(reply);
         throw error;
@@ -124,6 +150,43 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
     async (request, reply) => {
       await writeAs(db, request, 'user', (tx, caller) => logOut(tx, caller, request.query));
       if (cookieOf(request) !== undefined) clearCookie(reply);
+      return ok(null);
+    },
+  );
+
+  app.get(
+    '/auth/sessions',
+    {
+      schema: {
+        ...guarded,
+        tags,
+        operationId: 'listSessions',
+        summary: 'My sessions',
+        description: 'This one first, then the newest; at most 100 of them.',
+        response: answers('guarded', { data: SessionPage }),
+      },
+    },
+    async (request) => ok(await readAs(db, request, 'user', listSessions)),
+  );
+
+  app.delete(
+    '/auth/sessions/:id',
+    {
+      schema: {
+        ...guarded,
+        tags,
+        operationId: 'endSession',
+        headers: writeHeaders,
+        summary: 'End one of my sessions',
+        description: 'Its access token and its refresh token stop working at once.',
+        params: SessionPath,
+        response: answers('guarded', { writes: 'new', cookie: true, reasons: ['SESSION_NOT_FOUND'] }),
+      },
+    },
+    async (request, reply) => {
+      const id = pathSessionId(request.params.id);
+      await writeAs(db, request, 'user', (tx, caller) => endSession(tx, caller, id));
+      if (id === request.token.sessionId && cookieOf(request) !== undefined) clearCookie(reply);
       return ok(null);
     },
   );

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Password } from '../http/fields.ts';
+import { Page, Password } from '../http/fields.ts';
 import { Tenant } from '../tenants/schema.ts';
 import { User } from '../users/schema.ts';
 
@@ -47,3 +47,20 @@ export const PasswordChange = Type.Object({
   newPassword: Password,
 });
 export type PasswordChange = Static<typeof PasswordChange>;
+
+/** So many are listed. */
+export const MAX_SESSIONS = 100;
+
+export const Session = Type.Object({
+  sessionId: Type.String(),
+  address: Type.String({ description: 'Where the login came from; of IPv6 the network' }),
+  userAgent: Type.String({ description: 'What the login said of the program it came from; may be empty' }),
+  createTime: Type.String({ description: 'Of the login' }),
+  lastUsedTime: Type.String({ description: 'Of the login, or of the last refresh' }),
+  current: Type.Boolean({ description: 'Whether it is the one that asks' }),
+});
+export type Session = Static<typeof Session>;
+
+export const SessionPage = Page(Session);
+
+export const SessionPath = Type.Object({ id: Type.String({ description: '`sessionId`' }) });

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { refuse } from '../http/refusals.ts';
 import type { Keyring } from './keys.ts';
@@ -101,6 +101,12 @@ function unknownKey(): never {
 
 /** A refresh token: where its session is, and a secret of which only the hash is kept. */
 export const makeRefreshSecret = () => randomBytes(32).toString('base64url');
+
+/** The one that follows another: the same each time, for who has both that one and the salt that we keep. */
+export const makeNextSecret = (secret: string, salt: Buffer) =>
+  createHmac('sha256', secret).update(salt).digest('base64url');
+
+export const makeSalt = () => randomBytes(32);
 
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 

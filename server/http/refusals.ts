@@ -92,6 +92,7 @@ export const reasons = {
   DEPT_NOT_FOUND: [404, '部门不存在', 'There is no such department.'],
   TENANT_NOT_FOUND: [404, '租户不存在', 'There is no such tenant.'],
   USER_NOT_FOUND: [404, '用户不存在', 'There is no such user.'],
+  SESSION_NOT_FOUND: [404, '会话不存在或已结束', 'You have no such session. It may have ended already.'],
   PATH_NOT_FOUND: [404, '请求的路径不存在', 'There is nothing at this path. /docs shows what there is.'],
   CONSOLE_NOT_BUILT: [
     404,

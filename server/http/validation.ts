@@ -111,6 +111,7 @@ const problems = {
     en: 'must be a whole number from 0 to 9007199254740991, or its digits as text',
   },
   id: { zh: '必须是最多 19 位数字', en: 'must be digits, up to 19' },
+  uuid: { zh: '必须是 UUID', en: 'must be a UUID' },
   ids: { zh: '必须是以逗号分隔的编号，每个最多 19 位数字', en: 'must be ids of up to 19 digits, separated by commas' },
   menuIdsLength: {
     zh: '不能超过 65536 个字符（空格不计）',

@@ -98,6 +98,43 @@ test('a page of another site uses no cookie, and its try does not use it up', as
   assert.equal(reasonOf(await refresh(kept(own), { 'sec-fetch-site': 'none' })), '200 fine');
 });
 
+test('two windows that refresh at the same moment both stay, with the same cookie', async () => {
+  const cookie = kept(await logIn());
+  const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(cookie)));
+  assert.deepEqual(answers.map(reasonOf), Array(4).fill('200 fine'));
+  assert.equal(new Set(answers.map(kept)).size, 1);
+  for (const answer of answers) assert.equal((await clientOf(answer).get('/auth/me')).code, 200);
+  assert.equal(reasonOf(await refresh(kept(answers[0] as Answer))), '200 fine');
+});
+
+test('an answer that was lost is told again; what comes later than that may be stolen, and ends the session', async () => {
+  const first = kept(await logIn());
+  const lost = await refresh(first);
+  const again = await refresh(first);
+  assert.equal(kept(again), kept(lost));
+  const [, sessionId = ''] = first.split('.');
+  await service.superuser`
+    update banyan.sessions set last_used = last_used - interval '11 seconds' where session_id = ${sessionId}`;
+  assert.equal(reasonOf(await refresh(first)), '401 REFRESH_REFUSED');
+  assert.equal(reasonOf(await refresh(kept(lost))), '401 REFRESH_REFUSED');
+  assert.equal(reasonOf(await clientOf(lost).get('/auth/me')), '401 SESSION_ENDED');
+});
+
+test('the one before the one before is too old, however soon it comes', async () => {
+  const first = kept(await logIn());
+  const second = await refresh(first);
+  const third = await refresh(kept(second));
+  assert.equal(reasonOf(await refresh(first)), '401 REFRESH_REFUSED');
+  assert.equal(reasonOf(await refresh(kept(third))), '401 REFRESH_REFUSED');
+});
+
+test('programs, which have no windows, may not come again', async () => {
+  const { refreshToken } = await service.logIn('000000', 'admin');
+  const body = { refresh_token: refreshToken };
+  assert.equal(reasonOf(await service.nobody.post('/auth/refresh', body)), '200 fine');
+  assert.equal(reasonOf(await refresh(`banyan_session=${refreshToken}`)), '401 REFRESH_REFUSED');
+});
+
 test('the cookie alone opens nothing', async () => {
   const cookie = kept(await logIn());
   for (const [method, path] of [
