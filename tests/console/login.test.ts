@@ -86,3 +86,15 @@ test('on a phone all places are within reach, and nothing is wider than the scre
   }
   await noSeriousAxe(page);
 });
+
+test('the first view takes less than 300 kB of script, packed', async () => {
+  const page = await stage.page();
+  let bytes = 0;
+  page.on('response', (answer) => {
+    if (!answer.url().endsWith('.js')) return;
+    assert.match(answer.headers()['content-encoding'] ?? '', /br|gzip/, answer.url());
+    bytes += Number(answer.headers()['content-length']);
+  });
+  await logIn(page);
+  assert.ok(bytes > 100_000 && bytes < 300_000, `login and home together took ${bytes} bytes of script`);
+});
