@@ -7,7 +7,7 @@ import type { IfMatch } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { invalid } from '../http/validation.ts';
 import { lockTenant } from '../tenants/reach.ts';
-import { departmentsWithUsers } from '../users/memberships.ts';
+import { countUsersIn, departmentsWithUsers } from '../users/memberships.ts';
 import {
   branchIds,
   childIds,
@@ -27,7 +27,7 @@ export async function listChildren(
   tx: Tx,
   caller: Caller,
   deptId: string,
-  { limit = 50, cursor }: ChildrenFilter,
+  { limit = 50, cursor, counts = false }: ChildrenFilter,
 ): Promise<ChildrenPage> {
   // Of this parent's list alone.
   const sort = `children of ${deptId}`;
@@ -37,7 +37,14 @@ export async function listChildren(
   // Sent together: it costs no round trip of its own.
   const [ancestors] = await Promise.all([parentId ? pathBelow(tx, caller, parentId) : '0', keepToKeys(tx)]);
   const found = await listRows(tx, caller.tenantId, parentId, { ancestors, after, limit: limit + 1 });
-  return cutPage(found, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
+  const page = cutPage(found, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
+  if (!counts) return page;
+  const users = await countUsersIn(
+    tx,
+    caller.tenantId,
+    page.rows.map(({ deptId }) => deptId),
+  );
+  return { ...page, rows: page.rows.map((row) => ({ ...row, userCount: users.get(row.deptId) ?? 0 })) };
 }
 
 const isOrderNum = (key: string) => /^-?\d{1,10}$/.test(key) && (Number(key) | 0) === Number(key);

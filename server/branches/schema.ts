@@ -5,15 +5,22 @@ import { Int, Long, LongOut, optional, orNull, Status } from '../http/fields.ts'
 /** A Long in a query, where all is text. */
 const LongText = (description: string) => Type.String({ ...Long, type: 'string', description });
 
+const counts = Type.Optional(Type.Boolean({ default: false, description: 'Show `userCount` of each department' }));
+const userCount = Type.Optional(
+  Type.Integer({ minimum: 0, description: 'Users with it as `deptId` or in `deptIds`; shown with `counts`' }),
+);
+
 export const ChildrenFilter = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before' })),
+  counts,
 });
 export type ChildrenFilter = Static<typeof ChildrenFilter>;
 
 export const Child = Type.Object({
   ...Dept.properties,
   hasChildren: Type.Boolean({ description: 'Whether there are departments below it' }),
+  userCount,
 });
 export type Child = Static<typeof Child>;
 
@@ -32,6 +39,7 @@ export const TreeFilter = Type.Object({
       description: 'Levels to show, 1 = only the roots; all when left out',
     }),
   ),
+  counts,
 });
 export type TreeFilter = Static<typeof TreeFilter>;
 
@@ -42,6 +50,7 @@ export const TreeNode = Type.Object({
   orderNum: Int(),
   leader: orNull(Type.String()),
   status: Status,
+  userCount,
   hasChildren: Type.Boolean({ description: 'Also true where `depth` cuts them off' }),
   children: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A node like this one' })),
 });

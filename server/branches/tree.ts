@@ -3,6 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import { okAround } from '../http/envelope.ts';
 import { idOf } from '../http/fields.ts';
 import { refuse } from '../http/refusals.ts';
+import { countUsersIn } from '../users/memberships.ts';
 import {
   closeSkeleton,
   fetchSkeleton,
@@ -30,6 +31,10 @@ export async function readSmallTree(tx: Tx, { tenantId }: Caller, filter: TreeFi
   const rows = await readNodes(tx, tenantId, part, SMALL + 1);
   if (part.rootId && rows.length === 0) throw refuse('DEPT_NOT_FOUND');
   if (rows.length > SMALL) return undefined;
+  if (filter.counts) {
+    const ids = rows.map(({ deptId }) => deptId);
+    tellCounts(rows, await countUsersIn(tx, tenantId, ids));
+  }
   const skeleton = new Skeleton();
   const contents: NodeRow[] = [];
   for (const row of rows) contents[skeleton.add(row.deptId, parentIn(part, row.deptId, row.parentId))] = row;
@@ -57,7 +62,7 @@ export async function* readTree(
   const readMore = () => {
     const some = take(steps, AT_ONCE);
     const ids = some.map(({ node }) => skeleton.id(node));
-    const rows = ids.length > 0 ? readContents(tx, tenantId, ids, part.depth !== null).execute() : undefined;
+    const rows = ids.length > 0 ? readSome(tx, tenantId, ids, part, filter.counts) : undefined;
     // It is heard of when it is awaited, below.
     rows?.catch(() => {});
     return { some, rows };
@@ -82,6 +87,20 @@ export async function* readTree(
     await now.rows;
   }
   yield `]${okAround.after}`;
+}
+
+async function readSome(tx: Tx, tenantId: string, ids: number[], { depth }: Part, counts = false) {
+  // Sent together.
+  const [rows, users] = await Promise.all([
+    readContents(tx, tenantId, ids, depth !== null).execute(),
+    counts ? countUsersIn(tx, tenantId, ids) : undefined,
+  ]);
+  if (users) tellCounts(rows, users);
+  return rows;
+}
+
+function tellCounts(rows: NodeRow[], users: Map<number, number>): void {
+  for (const row of rows) row.beginning += `"userCount":${users.get(row.deptId) ?? 0},`;
 }
 
 async function readSkeleton(tx: Tx, tenantId: string, part: Part, isAwaited: () => boolean) {

@@ -196,3 +196,15 @@ export const deptsWithUsers = async (tx: Tx, tenantId: string, deptIds: string[]
     where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) order by 1`;
   return rows.map(({ deptId }) => String(deptId));
 };
+
+/** Asked as a range, and in the order that only the index of departments has: whatever the planner believes, it is used. */
+export const countByDept = async (tx: Tx, tenantId: string, deptIds: number[]): Promise<Map<number, number>> => {
+  const rows = await tx<{ deptId: number; users: number }[]>`
+    select d.id as "deptId", c.users from unnest(${deptIds.map(String)}::bigint[]) as d (id) cross join lateral (
+      select count(*)::int as users from (
+        select from user_departments m
+        where m.tenant_id = ${tenantId} and m.dept_id >= d.id and m.dept_id <= d.id order by m.dept_id offset 0
+      ) m
+    ) c where c.users > 0`;
+  return new Map(rows.map(({ deptId, users }) => [deptId, users]));
+};

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startService } from '../harness.ts';
+import { plant } from '../trees.ts';
+import { DEPTS } from './answers.ts';
+
+const service = await startService();
+const { superuser } = service;
+
+interface Node {
+  deptId: number;
+  userCount?: number;
+  children: Node[];
+}
+const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(node.children)]);
+const countsOf = (nodes: Node[]) => Object.fromEntries(all(nodes).map(({ deptId, userCount }) => [deptId, userCount]));
+
+test('with counts each department tells how many people are in it, once each, those below not included', async () => {
+  const boss = await service.tenant();
+  const top = await boss.dept({ deptName: 'top' });
+  const one = await boss.dept({ parentId: top, orderNum: 1 });
+  const two = await boss.dept({ parentId: top, orderNum: 2 });
+  const empty = await boss.dept({ parentId: top, orderNum: 3 });
+  await boss.user({ userName: 'main', deptId: one });
+  await boss.user({ userName: 'both', deptId: one, deptIds: [one, two] });
+  await boss.user({ userName: 'further', deptIds: [two], status: '1' });
+  await boss.user({ userName: 'nowhere' });
+  await boss.delete(`/system/user-api/${await boss.user({ userName: 'gone', deptId: empty })}`);
+  const expected = { [top]: 0, [one]: 2, [two]: 2, [empty]: 0 };
+  const member = await service.member(boss);
+  for (const client of [boss, member]) {
+    assert.deepEqual(countsOf((await client.get(`${DEPTS}/tree?counts=true`)).data), expected);
+    const { data } = await client.get(`${DEPTS}/${top}/children?counts=true`);
+    assert.deepEqual(
+      data.rows.map(({ userCount }: Node) => userCount),
+      [2, 2, 0],
+    );
+  }
+  const cut = await boss.get(`${DEPTS}/tree?counts=true&rootId=${top}&depth=1`);
+  assert.deepEqual(countsOf(cut.data), { [top]: 0 });
+  const pages: (number | undefined)[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { data } = await boss.get(`${DEPTS}/${top}/children?counts=true&limit=1&cursor=${cursor}`);
+    pages.push(...data.rows.map(({ userCount }: Node) => userCount));
+    cursor = data.next;
+  }
+  assert.deepEqual(pages, [2, 2, 0]);
+  assert.deepEqual((await boss.get(`${DEPTS}/${one}/children?counts=true`)).data, { rows: [], next: null });
+});
+
+test('without it nothing of that is told', async () => {
+  const boss = await service.tenant();
+  const top = await boss.dept();
+  await boss.user({ userName: 'main', deptId: top });
+  for (const path of ['tree', '0/children', 'tree?counts=false', '0/children?counts=false']) {
+    assert.doesNotMatch((await boss.get(`${DEPTS}/${path}`)).text, /userCount/, path);
+  }
+});
+
+test('a tree that is streamed has its counts too, of one moment', async () => {
+  const boss = await service.tenant();
+  await plant(superuser, boss.tenantId, {
+    first: 5_000_000,
+    count: 12_000,
+    parentOf: 'case when n > 9 then n / 9 end',
+  });
+  const user = await boss.user({ userName: 'everywhere' });
+  await superuser`
+    insert into banyan.user_departments (tenant_id, user_id, dept_id, main)
+    select tenant_id, ${user}, dept_id, false from banyan.departments
+    where tenant_id = ${boss.tenantId} and dept_id % 5 = 0`;
+  const { data, headers } = await boss.get(`${DEPTS}/tree?counts=true`);
+  assert.equal(headers['transfer-encoding'], 'chunked', 'it was streamed');
+  const nodes = all(data);
+  assert.equal(nodes.length, 12_000);
+  for (const { deptId, userCount } of nodes) assert.equal(userCount, deptId % 5 === 0 ? 1 : 0, String(deptId));
+});
