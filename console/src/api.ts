@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { PasswordChange } from '../../server/auth/schema.ts';
+import type { Session as OwnSession, PasswordChange, SessionPage } from '../../server/auth/schema.ts';
 import type { Child, ChildrenFilter, DeptOrder, NewDeptIds, NewDepts, TreeNode } from '../../server/branches/schema.ts';
 import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
 import type {
@@ -21,6 +21,7 @@ export type {
   DeptFilter,
   DeptInput,
   DeptUpdate,
+  OwnSession,
   Tenant,
   TenantFilter,
   TenantInput,
@@ -85,18 +86,9 @@ export const api = {
 
   readOverview: (signal?: Signal) => read<Overview>('/system/overview-api', { signal }),
   changePassword: (body: PasswordChange) => change('PUT', '/auth/password', { body }),
-  listSessions: (signal?: Signal) => read<{ rows: OwnSession[]; total: number }>('/auth/sessions', { signal }),
+  listSessions: (signal?: Signal) => read<Static<typeof SessionPage>>('/auth/sessions', { signal }),
   endSession: (id: string) => change('DELETE', `/auth/sessions/${id}`),
 };
-
-export interface OwnSession {
-  sessionId: string;
-  address: string | null;
-  userAgent: string | null;
-  createTime: string;
-  lastUsedTime: string | null;
-  current: boolean;
-}
 
 type Quota = 'enterpriseQuery' | 'annualReportQuery' | 'chainReport' | 'businessReport' | 'riskReport' | 'merchant';
 

@@ -19,9 +19,9 @@ export function useIsDark(): boolean {
 export const themeOf = (dark: boolean): ThemeConfig => ({
   algorithm: dark ? theme.darkAlgorithm : theme.defaultAlgorithm,
   token: {
-    colorPrimary: dark ? '#3f9d66' : '#2b7a4b',
+    colorPrimary: dark ? '#4fb97c' : '#2b7a4b',
     colorLink: dark ? '#6cc492' : '#23693f',
-    colorInfo: dark ? '#3f9d66' : '#2b7a4b',
+    colorInfo: dark ? '#4fb97c' : '#2b7a4b',
     colorBgLayout: dark ? '#101412' : '#f5f7f5',
     colorBgContainer: dark ? '#181d1a' : '#ffffff',
     colorBgElevated: dark ? '#202622' : '#ffffff',

@@ -16,6 +16,7 @@ export default function Me() {
       <PageTitle title={t.title} />
       <Card>
         <Descriptions
+          colon={false}
           column={{ xs: 1, sm: 2 }}
           items={[
             { key: 'user', label: t.user, children: user.userName },

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { App, Button, Card, Tag } from 'antd';
+import { App, Button, Card } from 'antd';
 import { api, type OwnSession } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { logOut } from '../session.ts';
 import { useAction } from '../ui/action.ts';
+import { Mark } from '../ui/mark.tsx';
 import { useNotices } from '../ui/notices.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { meTexts } from './texts.ts';
@@ -53,11 +54,9 @@ function Row({ session, busy, end }: { session: OwnSession; busy: boolean; end: 
   return (
     <li>
       <div>
-        <strong>{device}</strong> {session.current && <Tag color="green">{t.current}</Tag>}
+        <strong>{device}</strong> {session.current && <Mark kind="good">{t.current}</Mark>}
         <div className="quiet">
-          {[session.address, t.since(session.createTime), session.lastUsedTime && t.lastUsed(session.lastUsedTime)]
-            .filter(Boolean)
-            .join(' · ')}
+          {[session.address, t.since(session.createTime), t.lastUsed(session.lastUsedTime)].filter(Boolean).join(' · ')}
         </div>
       </div>
       {!session.current && (
@@ -70,7 +69,7 @@ function Row({ session, busy, end }: { session: OwnSession; busy: boolean; end: 
 }
 
 /** A guess for people; browsers do not say it plainly. */
-function deviceOf(agent: string | null): string | undefined {
+function deviceOf(agent: string): string | undefined {
   if (!agent) return undefined;
   const browser = [/Edg\//, /Firefox\//, /Chrome\//, /Safari\//].findIndex((sign) => sign.test(agent));
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1];

@@ -51,7 +51,7 @@ export const meTexts = texts({
     theme: 'Theme',
     light: 'Light',
     dark: 'Dark',
-    system: 'As the system',
+    system: 'System',
     password: 'Change password',
     oldPassword: 'Old password',
     newPassword: 'New password',
