@@ -1,6 +1,14 @@
 import type { Static } from 'typebox';
 import type { Session as OwnSession, PasswordChange, SessionPage } from '../../server/auth/schema.ts';
-import type { Child, ChildrenFilter, DeptOrder, NewDeptIds, NewDepts, TreeNode } from '../../server/branches/schema.ts';
+import type {
+  Child,
+  ChildrenFilter,
+  ChildrenPage,
+  DeptOrder,
+  NewDeptIds,
+  NewDepts,
+  TreeNode,
+} from '../../server/branches/schema.ts';
 import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
 import type {
   Tenant,
@@ -33,8 +41,7 @@ export type {
   UserUpdate,
 };
 export type Id = number | string;
-export type DeptNode = Omit<Static<typeof TreeNode>, 'children'> & { userCount?: number; children: DeptNode[] };
-export type ChildWithCount = Child & { userCount?: number };
+export type DeptNode = Omit<Static<typeof TreeNode>, 'children'> & { children: DeptNode[] };
 
 const dept = '/system/dept-api';
 const tenant = '/system/tenant-api';
@@ -52,8 +59,8 @@ export const api = {
   readDepartments: (ids: Id[], signal?: Signal) =>
     read<DeptBatch>(`${dept}/batch-read`, { body: { ids }, method: 'POST', signal }),
   /** 0: the top level. With `counts` each row has `userCount`. */
-  listChildren: (id: Id, query: ChildrenFilter & { counts?: boolean } = {}, signal?: Signal) =>
-    read<{ rows: ChildWithCount[]; next: string | null }>(`${dept}/${id}/children`, { query, signal }),
+  listChildren: (id: Id, query: ChildrenFilter = {}, signal?: Signal) =>
+    read<ChildrenPage>(`${dept}/${id}/children`, { query, signal }),
   readTree: (query: { rootId?: Id; depth?: number; counts?: boolean } = {}, signal?: Signal) =>
     read<DeptNode[]>(`${dept}/tree`, { query, signal }),
   listDepartmentUsers: (id: Id, query: DeptUserFilter = {}, signal?: Signal) =>
