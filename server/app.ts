@@ -25,6 +25,7 @@ import { refuse } from './http/refusals.ts';
 import { serializeBySchema } from './http/serializing.ts';
 import { checkInput } from './http/validation.ts';
 import { operationRoutes } from './operations/routes.ts';
+import { overviewRoutes } from './overview/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { userRoutes } from './users/routes.ts';
 
@@ -137,6 +138,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     branchRoutes(guarded, parts);
     tenantRoutes(guarded, parts);
     userRoutes(guarded, parts);
+    overviewRoutes(guarded, parts);
   });
   return app;
 }

@@ -74,6 +74,9 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listTenants', boss, () => ({ query: `tenantParent=${boss.tenantId}&status=0` })],
   ['listTenants', service.root],
   ['listTenants', service.root, () => ({ query: 'keyword=集&cursor=&pageSize=1' })],
+  ['listTenants', service.root, () => ({ query: 'sort=endTime&endsBefore=2999-01-01' })],
+  ['readOverview', service.root],
+  ['readOverview', member],
   ['readTenantTree', service.root],
   ['readTenantTree', boss, () => ({ query: `rootId=${child.id}&depth=1` })],
   ['deleteTenant', boss, async () => ({ id: await boss.make('/system/tenant-api', {}) })],
@@ -83,6 +86,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readUser', boss, () => ({ id: member.id })],
   ['listUsers', boss, () => ({ query: `deptId=${top}&userName=member&status=0` })],
   ['listUsers', boss, () => ({ query: `tenantId=${child.tenantId}` })],
+  ['listUsers', boss, () => ({ query: 'q=小' })],
   ['deleteUsers', boss, async () => ({ id: await boss.user({ userName: 'left' }) })],
   ['logOut', member],
 ];

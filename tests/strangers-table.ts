@@ -264,6 +264,12 @@ export const table: Row[] = [
     other: '403 OTHER_TENANT',
   },
   { operation: 'GET /auth/me', call: (client) => client.get('/auth/me'), other: FINE, member: FINE },
+  {
+    operation: 'GET /system/overview-api',
+    call: (client) => client.get('/system/overview-api'),
+    other: FINE,
+    member: FINE,
+  },
   { operation: 'GET /auth/sessions', call: (client) => client.get('/auth/sessions'), other: FINE, member: FINE },
   {
     operation: 'PUT /auth/password',

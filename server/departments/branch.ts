@@ -1,11 +1,17 @@
 import type { Fragment, Tx } from '../../db/sql.ts';
-import { below } from './list-queries.ts';
+import { below, countRows } from './list-queries.ts';
 import { readDept } from './queries.ts';
 
-/** What users ask of departments. */
+/** What other domains ask of departments. */
 
 export const departmentExists = async (tx: Tx, tenantId: string, deptId: string): Promise<boolean> =>
   (await readDept(tx, tenantId, deptId, false)) !== undefined;
 
 /** The ids of all departments below one, as a part of a statement: they may be many. */
 export const idsBelow = (tx: Tx, tenantId: string, deptId: string): Fragment => below(tx, tenantId, deptId);
+
+/** All that exist. */
+export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>
+  countRows(tx, tenantId, EVERYTHING, { from: 'order' });
+
+const EVERYTHING = { deptName: null, leader: null, status: null, parentId: null, underId: null };

@@ -49,16 +49,18 @@ export interface TenantSearch {
   status: string | null;
   tenantParent: string | null;
   keyword: string | null;
+  endsBefore: string | null;
 }
 
 const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
-  const { tenantName, tenantId, status, tenantParent, keyword } = search;
+  const { tenantName, tenantId, status, tenantParent, keyword, endsBefore } = search;
   return tx`
     ${under(tx, callerTenant)}
     ${tenantName === null ? tx`` : tx`and strpos(lower(t.tenant_name), lower(${tenantName})) > 0`}
     ${tenantId === null ? tx`` : tx`and t.tenant_id = ${tenantId}`}
     ${status === null ? tx`` : tx`and t.status = ${status}`}
     ${tenantParent === null ? tx`` : tx`and t.parent_id = ${tenantParent}`}
+    ${endsBefore === null ? tx`` : tx`and t.end_date < ${endsBefore}::date`}
     ${
       keyword === null
         ? tx``
@@ -67,21 +69,77 @@ const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
     }`;
 };
 
-/** In the order of ids, after that of `afterId`. */
+/** By their ids, or by the day on which they end, those without one last. */
+export type TenantOrder = 'id' | 'endTime';
+
+/** Where a page begins: behind the tenant of this id, which ends on this day ('' for none). */
+export interface Behind {
+  key: string;
+  id: string;
+}
+
 export const readPage = (
   tx: Tx,
   callerTenant: string,
   search: TenantSearch,
-  { afterId = '-1', limit, offset = 0 }: { afterId?: string; limit: number; offset?: number },
+  order: TenantOrder,
+  { after, limit, offset = 0 }: { after?: Behind; limit: number; offset?: number },
 ) => tx<TenantRow[]>`
-  select ${columns(tx)} from tenants t where ${matching(tx, callerTenant, search)} and t.id > ${afterId}
-  order by t.id limit ${limit} offset ${offset}`;
+  select ${columns(tx)} from tenants t
+  where ${matching(tx, callerTenant, search)} ${after ? tx`and ${behind(tx, order, after)}` : tx``}
+  order by ${order === 'id' ? tx`t.id` : tx`t.end_date, t.id`} limit ${limit} offset ${offset}`;
+
+const behind = (tx: Tx, order: TenantOrder, { key, id }: Behind) => {
+  if (order === 'id') return tx`t.id > ${long(id)}`;
+  if (key === '') return tx`t.end_date is null and t.id > ${long(id)}`;
+  return tx`((t.end_date, t.id) > (${key}::date, ${long(id)}::bigint) or t.end_date is null)`;
+};
 
 export const countTenants = async (tx: Tx, callerTenant: string, search: TenantSearch): Promise<number> => {
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*) as total from tenants t where ${matching(tx, callerTenant, search)}`;
   return total;
 };
+
+export const countUnder = async (tx: Tx, callerTenant: string): Promise<number> => {
+  const [{ total }] = await tx<[{ total: number }]>`
+    select count(*) as total from tenants t where ${under(tx, callerTenant)}`;
+  return total;
+};
+
+const names = (tx: Tx) => tx`t.id::text, t.tenant_id as "tenantId", t.tenant_name as "tenantName"`;
+
+export interface EndingRow {
+  id: string;
+  tenantId: string;
+  tenantName: string | null;
+  endTime: string;
+  daysLeft: number;
+  status: '0' | '1';
+}
+
+export const readEnding = (
+  tx: Tx,
+  callerTenant: string,
+  { past, coming, limit }: { past: number; coming: number; limit: number },
+) => tx<EndingRow[]>`
+  select ${names(tx)}, to_char(t.end_date, 'YYYY-MM-DD') as "endTime", t.end_date - current_date as "daysLeft", t.status
+  from tenants t
+  where ${under(tx, callerTenant)}
+    and t.end_date >= current_date - ${past}::int and t.end_date <= current_date + ${coming}::int
+  order by t.end_date, t.id limit ${limit}`;
+
+export interface LimitedRow {
+  id: string;
+  tenantId: string;
+  tenantName: string | null;
+  accountCount: number;
+}
+
+export const readLimited = (tx: Tx, callerTenant: string, limit: number) => tx<LimitedRow[]>`
+  select ${names(tx)}, t.account_count as "accountCount" from tenants t
+  where ${under(tx, callerTenant)} and t.tenant_id <> ${callerTenant} and t.account_count > 0
+  order by t.account_count, t.id limit ${limit}`;
 
 export interface NodeRow {
   id: string;

@@ -89,6 +89,15 @@ export const TenantFilter = Type.Object({
   keyword: Type.Optional(
     Text(100, 'Part of the name or of the company, letter case ignored, or the beginning of the code'),
   ),
+  endsBefore: Type.Optional(Type.String({ ...CalendarDate, description: 'Whose last day is before this one' })),
+  sort: Type.Optional(
+    Type.Unsafe<'id' | 'endTime'>({
+      type: 'string',
+      enum: ['id', 'endTime'],
+      default: 'id',
+      description: '`endTime`: what ends first comes first, what never ends last',
+    }),
+  ),
   ...paging,
   cursor,
 });

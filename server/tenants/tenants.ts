@@ -3,7 +3,7 @@ import type { Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { cutPage, type NextRows, placeIn } from '../http/cursor.ts';
-import { pageOf, type Rows } from '../http/fields.ts';
+import { isCalendarDate, pageOf, type Rows } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { invalid } from '../http/validation.ts';
@@ -111,17 +111,27 @@ export async function listTenants(
 ): Promise<Rows<Tenant> | NextRows<Tenant>> {
   const { limit, offset } = pageOf(filter);
   const search = searchOf(filter);
+  const { sort = 'id' } = filter;
   if (filter.cursor !== undefined) {
-    const after = filter.cursor && placeIn(filter.cursor, 'id', (key) => key === '');
-    const rows = await readPage(tx, tenantId, search, { limit: limit + 1, ...(after ? { afterId: after.id } : {}) });
-    return cutPage(rows.map(shown), limit, ({ id }) => ({ sort: 'id', key: '', id }));
+    const after = filter.cursor && placeIn(filter.cursor, sort, isKeyOf[sort]);
+    const rows = await readPage(tx, tenantId, search, sort, { limit: limit + 1, ...(after ? { after } : {}) });
+    return cutPage(rows.map(shown), limit, ({ id, endTime }) => ({
+      sort,
+      key: sort === 'id' ? '' : (endTime ?? ''),
+      id,
+    }));
   }
   const [rows, total] = await Promise.all([
-    readPage(tx, tenantId, search, { limit, offset }),
+    readPage(tx, tenantId, search, sort, { limit, offset }),
     countTenants(tx, tenantId, search),
   ]);
   return { rows: rows.map(shown), total };
 }
+
+const isKeyOf = {
+  id: (key: string) => key === '',
+  endTime: (key: string) => key === '' || isCalendarDate(key),
+};
 
 /** A tenant of the caller's and those below it, nested. */
 export async function readTenantTree(
@@ -163,6 +173,7 @@ const searchOf = (filter: TenantFilter): TenantSearch => ({
   status: filter.status ?? null,
   tenantParent: filter.tenantParent ?? null,
   keyword: filter.keyword ?? null,
+  endsBefore: filter.endsBefore ?? null,
 });
 
 /** No one widens his own quotas. 000000 is only ever its own administrators' own. */

@@ -28,18 +28,28 @@ export const readUser = async (tx: Tx, tenantId: string, userId: string) => {
   return row && withNumbers(row);
 };
 
+export interface UserSearch {
+  userName: string | null;
+  deptId: string | null;
+  status: string | null;
+  /** Part of the name, the nick name or the phone. */
+  q: string | null;
+}
+
 export const listUsers = async (
   tx: Tx,
   tenantId: string,
-  filter: { userName: string | null; deptId: string | null; status: string | null; limit: number; offset: number },
+  filter: UserSearch & { limit: number; offset: number },
 ): Promise<Rows<User>> => {
-  const { userName, deptId, status } = filter;
+  const { userName, deptId, status, q } = filter;
+  const holds = (column: Fragment, part: string) => tx`strpos(lower(${column}), lower(${part})) > 0`;
   const inDept = (id: string) => tx`and exists (
     select from user_departments m
     where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.dept_id = ${long(id)})`;
   const matches = tx`
     u.tenant_id = ${tenantId} and u.del_flag = '0'
-    ${userName === null ? tx`` : tx`and strpos(lower(u.user_name), lower(${userName})) > 0`}
+    ${userName === null ? tx`` : tx`and ${holds(tx`u.user_name`, userName)}`}
+    ${q === null ? tx`` : tx`and (${holds(tx`u.user_name`, q)} or ${holds(tx`u.nick_name`, q)} or strpos(u.phone, ${q}) > 0)`}
     ${deptId === null ? tx`` : inDept(deptId)}
     ${status === null ? tx`` : tx`and u.status = ${status}`}`;
   const [rows, [{ total }]] = await Promise.all([
@@ -129,8 +139,8 @@ export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[]) and del_flag = '0'
   order by user_id for no key update`;
 
-/** Stops counting at `enough`: a large tenant is not counted through for each new user. */
-export const countUsers = async (tx: Tx, tenantId: string, enough: number): Promise<number> => {
+/** Stops counting at `enough`: a large tenant is not counted through for each new user. null: all of them. */
+export const countUsers = async (tx: Tx, tenantId: string, enough: number | null): Promise<number> => {
   const [row] = await tx<[{ count: number }]>`
     select count(*) from (
       select from users where tenant_id = ${tenantId} and del_flag = '0' limit ${enough}

@@ -66,6 +66,7 @@ export const UserFilter = Type.Object({
   userName: Type.Optional(Text(50, 'Part of the name, letter case ignored')),
   deptId: Type.Optional(Type.String({ ...Long, type: 'string' })),
   status: Type.Optional(Status),
+  q: Type.Optional(Text(50, 'Part of the user name, the nick name (letter case ignored) or the phone')),
   ...paging,
 });
 export type UserFilter = Static<typeof UserFilter>;

@@ -122,9 +122,13 @@ export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Pro
     userName: filter.userName ?? null,
     deptId: filter.deptId === undefined ? null : idOf(filter.deptId),
     status: filter.status ?? null,
+    q: filter.q ?? null,
     ...pageOf(filter),
   });
 }
+
+/** How many accounts a tenant uses. */
+export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => countUsers(tx, tenantId, null);
 
 /** The users of a department, or of its whole branch. Departments are those of the caller's own tenant. */
 export async function listDepartmentUsers(

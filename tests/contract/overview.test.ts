@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Client, startService } from '../harness.ts';
+
+const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai' });
+const overview = async (client: Client) => (await client.get('/system/overview-api')).data;
+
+const [{ today }] = await service.superuser<[{ today: string }]>`
+  select to_char(now() at time zone 'Asia/Shanghai', 'YYYY-MM-DD') as today`;
+const inDays = (days: number) => new Date(Date.parse(today) + days * 86_400_000).toISOString().slice(0, 10);
+
+test('an administrator sees what there is in his tenant and how many are below it', async () => {
+  const boss = await service.tenant({
+    accountCount: 7,
+    quotaBo: { merchant: 5, riskReport: 10, riskReportUsed: 4 },
+  });
+  const child = await service.tenant({}, boss);
+  const gone = await service.tenant({}, child);
+  await service.tenant({}, child);
+  await child.delete(`/system/tenant-api/${gone.id}`);
+  await child.dept();
+  const top = await boss.dept();
+  await boss.dept({ parentId: top, status: '1' });
+  await boss.delete(`/system/dept-api/${await boss.dept()}`);
+  await boss.user({ userName: 'anna', status: '1' });
+  await boss.delete(`/system/user-api/${await boss.user({ userName: 'gone' })}`);
+  assert.deepEqual(await overview(boss), {
+    departments: 2,
+    users: 2,
+    tenantsBelow: 2,
+    accounts: { used: 2, limit: 7 },
+    quotas: {
+      enterpriseQuery: { total: 0, used: null },
+      annualReportQuery: { total: 0, used: null },
+      chainReport: { total: 0, used: null },
+      businessReport: { total: 0, used: null },
+      riskReport: { total: 10, used: 4 },
+      merchant: { total: 5, used: null },
+    },
+    endingSoon: [],
+    full: [],
+  });
+  assert.deepEqual((await overview(child)).accounts, { used: 1, limit: -1 });
+});
+
+test('what ends soon, or has just ended: own and below, soonest first, none beside or above', async () => {
+  const above = await service.tenant({ endTime: inDays(10) });
+  const boss = await service.tenant({ tenantName: 'own', endTime: inDays(60) }, above);
+  const below = (tenantName: string, days: number, more = {}) =>
+    service.tenant({ tenantName, endTime: inDays(90) }, boss).then(async (tenant) => {
+      await boss.put('/system/tenant-api', { id: tenant.id, tenantName, endTime: inDays(days), ...more });
+      return tenant;
+    });
+  await below('in 61', 61);
+  await below('today', 0);
+  const ended = await below('ended', -30);
+  await below('long ended', -31);
+  await below('disabled', 3, { status: '1' });
+  const deleted = await below('deleted', 3);
+  await boss.delete(`/system/tenant-api/${deleted.id}`);
+  await service.tenant({ tenantName: 'never' }, boss);
+  const { endingSoon } = await overview(boss);
+  assert.deepEqual(
+    endingSoon.map((one: Record<string, unknown>) => [one.tenantName, one.endTime, one.daysLeft, one.status]),
+    [
+      ['ended', inDays(-30), -30, '0'],
+      ['today', today, 0, '0'],
+      ['disabled', inDays(3), 3, '1'],
+      ['own', inDays(60), 60, '0'],
+    ],
+  );
+  assert.deepEqual([endingSoon[0].id, endingSoon[0].tenantId], [ended.id, ended.tenantId]);
+  assert.equal((await overview(above)).endingSoon.length, 5);
+});
+
+test('tenants below that have used most of their accounts, the fullest first; the own one is not among them', async () => {
+  const boss = await service.tenant({ accountCount: 1 });
+  const filled = async (tenantName: string, accountCount: number, users: number) => {
+    const tenant = await service.tenant({ tenantName, accountCount }, boss);
+    for (let n = 1; n < users; n++) await tenant.user({ userName: `u${n}` });
+    return tenant;
+  };
+  await filled('four of five', 5, 4);
+  await filled('three of five', 5, 3);
+  const whole = await filled('two of two', 2, 2);
+  await filled('no limit', -1, 2);
+  const { full } = await overview(boss);
+  assert.deepEqual(
+    full.map((one: Record<string, unknown>) => [one.tenantName, one.used, one.limit]),
+    [
+      ['two of two', 2, 2],
+      ['four of five', 4, 5],
+    ],
+  );
+  assert.deepEqual([full[0].id, full[0].tenantId], [whole.id, whole.tenantId]);
+  // One of its users goes, and it is full no more.
+  const { data } = await whole.get('/system/user-api/list?userName=u1');
+  await whole.delete(`/system/user-api/${data.rows[0].userId}`);
+  assert.deepEqual(
+    (await overview(boss)).full.map(({ tenantName }: { tenantName: string }) => tenantName),
+    ['four of five'],
+  );
+  assert.deepEqual((await overview(whole)).full, []);
+});
+
+test('lists are at most 20 long', async () => {
+  const boss = await service.tenant();
+  for (let n = 0; n < 22; n++) {
+    await boss.make('/system/tenant-api', {
+      endTime: inDays(22 - n),
+      accountCount: 1,
+      username: 'one',
+      password: 'correct horse',
+    });
+  }
+  const { endingSoon, full, tenantsBelow } = await overview(boss);
+  assert.deepEqual([endingSoon.length, full.length, tenantsBelow], [20, 20, 22]);
+  assert.deepEqual([endingSoon[0].daysLeft, endingSoon[19].daysLeft], [1, 20]);
+});
+
+test('a member learns of his own tenant alone', async () => {
+  const boss = await service.tenant({ accountCount: 2, endTime: inDays(5) });
+  await service.tenant({ accountCount: 1, endTime: inDays(3) }, boss);
+  await boss.dept();
+  const seen = await overview(await service.member(boss));
+  assert.deepEqual(
+    [seen.departments, seen.users, seen.accounts, seen.tenantsBelow, seen.endingSoon, seen.full],
+    [1, 2, { used: 2, limit: 2 }, 0, [], []],
+  );
+});
