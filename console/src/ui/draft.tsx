@@ -10,8 +10,7 @@ import { uiTexts } from './texts.ts';
  * which record, such as `dept-100`. Passwords are never kept: any field whose name holds "password" is left out.
  */
 export function useDraft<T extends object>(name: string, form: FormInstance<T>) {
-  const { user } = useMe();
-  const key = `banyan.draft.${user.tenantId}.${user.userId}.${name}`;
+  const key = useDraftKey(name);
   const [restored, setRestored] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form of another render is the same form
   useEffect(() => {
@@ -26,6 +25,14 @@ export function useDraft<T extends object>(name: string, form: FormInstance<T>) 
   const onValuesChange = () => keep(key, JSON.stringify(withoutPasswords(form.getFieldsValue(true))), sessionStorage);
   return { restored, clear, onValuesChange };
 }
+
+const useDraftKey = (name: string) => {
+  const { user } = useMe();
+  return `banyan.draft.${user.tenantId}.${user.userId}.${name}`;
+};
+
+/** Whether something was typed that is not saved: then the form is shown at once. */
+export const useHasDraft = (name: string) => read(useDraftKey(name), sessionStorage) !== null;
 
 const withoutPasswords = (values: object) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !/password/i.test(name)));

@@ -1,0 +1,169 @@
+import { api, type Child, type Dept } from '../api.ts';
+import { queries } from '../queries.ts';
+import { type Store, store } from '../store.ts';
+
+/**
+ * The departments that were looked at so far: of each opened one its children, page by page. Not in the query cache,
+ * because one list of rows is made of hundreds of them, and pages of a branch follow each other by cursor.
+ */
+export interface Branch {
+  rows: Child[];
+  /** Cursor of what was not read yet; null when all is here. */
+  next: string | null;
+  /** Further down than what was read, and shown nevertheless because somebody wants to see them. */
+  aside: Child[];
+  state: 'loading' | 'ready' | 'failed';
+  error?: unknown;
+}
+
+export interface TreeState {
+  branches: ReadonlyMap<number, Branch>;
+  open: ReadonlySet<number>;
+}
+
+export const TOP = 0;
+const PAGE = 200;
+const LARGEST_PAGE = 500;
+
+export interface TreeStore {
+  state: Store<TreeState>;
+  node(id: number): Child | undefined;
+  expand(id: number): Promise<void>;
+  collapse(id: number): void;
+  /** The next page of a branch; all of it again when that failed. */
+  more(id: number): Promise<void>;
+  /** Reads a branch again, as far as it was read, after its departments changed. */
+  reload(...ids: number[]): Promise<void>;
+  /** Opens the way down to a department, however far down its siblings it is. */
+  reveal(id: number): Promise<void>;
+}
+
+const fresh = <T>(queryKey: unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
+  queries.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
+
+const page = (id: number, cursor: string | undefined, limit: number) =>
+  fresh(['dept-children', id, 'page', cursor ?? '', limit], ({ signal }) =>
+    api.listChildren(id, { limit, ...(cursor ? { cursor } : {}) }, signal),
+  );
+
+export function makeTree(): TreeStore {
+  const state = store<TreeState>({ branches: new Map(), open: new Set() });
+  const nodes = new Map<number, Child>();
+  /** Which read of a branch is the newest: what an older one brings is dropped. */
+  const turns = new Map<number, number>();
+
+  const branch = (id: number) => state.get().branches.get(id);
+  const put = (id: number, value: Branch) => {
+    const branches = new Map(state.get().branches).set(id, value);
+    state.set({ ...state.get(), branches });
+  };
+  const setOpen = (id: number, isOpen: boolean) => {
+    const open = new Set(state.get().open);
+    if (isOpen) open.add(id);
+    else open.delete(id);
+    state.set({ ...state.get(), open });
+  };
+
+  /** Reads on until so many are there, or all. */
+  async function load(id: number, { from, wanted }: { from: Child[]; wanted: number }, cursor?: string): Promise<void> {
+    const turn = (turns.get(id) ?? 0) + 1;
+    turns.set(id, turn);
+    const before = branch(id);
+    put(id, { ...(before ?? { rows: [], next: null, aside: [] }), state: 'loading' });
+    let rows = from;
+    let next: string | null | undefined = cursor;
+    try {
+      do {
+        const limit = Math.min(Math.max(wanted - rows.length, PAGE), LARGEST_PAGE);
+        const { data } = await page(id, next, limit);
+        if (turns.get(id) !== turn) return;
+        rows = rows.concat(data.rows);
+        next = data.next;
+      } while (next !== null && rows.length < wanted);
+    } catch (error) {
+      if (turns.get(id) === turn) put(id, { ...(branch(id) as Branch), state: 'failed', error });
+      return;
+    }
+    for (const row of rows) nodes.set(row.deptId, row);
+    const here = new Set(rows.map(({ deptId }) => deptId));
+    const aside = next === null ? [] : (branch(id)?.aside ?? []).filter(({ deptId }) => !here.has(deptId));
+    put(id, { rows, next, aside, state: 'ready' });
+    noteChildren(id, rows.length > 0);
+  }
+
+  function noteChildren(id: number, hasChildren: boolean): void {
+    const node = nodes.get(id);
+    if (!node || node.hasChildren === hasChildren) return;
+    const changed = { ...node, hasChildren };
+    nodes.set(id, changed);
+    const home = branch(node.parentId);
+    const swap = (row: Child) => (row.deptId === id ? changed : row);
+    if (home) put(node.parentId, { ...home, rows: home.rows.map(swap), aside: home.aside.map(swap) });
+    if (!hasChildren) setOpen(id, false);
+  }
+
+  const ensure = (id: number) => (branch(id)?.state === 'ready' ? undefined : load(id, { from: [], wanted: PAGE }));
+
+  /** From the beginning, as far as it was read before. */
+  const again = (id: number) => load(id, { from: [], wanted: Math.max(branch(id)?.rows.length ?? 0, PAGE) });
+
+  /** Beside what was read, in the place that it has now and in no other. */
+  function setAside(node: Child): void {
+    for (const [id, { rows, aside, ...rest }] of state.get().branches) {
+      const isHere = (row: Child) => row.deptId === node.deptId;
+      if (id !== node.parentId && (rows.some(isHere) || aside.some(isHere)))
+        put(id, { ...rest, rows: rows.filter((row) => !isHere(row)), aside: aside.filter((row) => !isHere(row)) });
+    }
+    nodes.set(node.deptId, node);
+    const home = branch(node.parentId);
+    if (home) put(node.parentId, { ...home, aside: [...home.aside, node].sort(byOrder) });
+  }
+
+  return {
+    state,
+    node: (id) => nodes.get(id),
+    async expand(id) {
+      setOpen(id, true);
+      await ensure(id);
+    },
+    collapse: (id) => setOpen(id, false),
+    async more(id) {
+      const now = branch(id);
+      if (!now || now.state === 'loading') return;
+      if (now.state === 'failed') return again(id);
+      await load(id, { from: now.rows, wanted: now.rows.length + PAGE }, now.next ?? undefined);
+    },
+    async reload(...ids) {
+      await Promise.all([...new Set(ids)].map(again));
+    },
+    async reveal(id) {
+      const { data: dept } = await queries.fetchQuery({ ...readingDepartment(id), staleTime: 0 });
+      const above = dept.ancestors.split(',').map(Number).filter(Boolean);
+      await Promise.all([TOP, ...above].map(ensure));
+      const shown = (child: number, parent: number) =>
+        [...(branch(parent)?.rows ?? []), ...(branch(parent)?.aside ?? [])].some(({ deptId }) => deptId === child);
+      const path = [...above, id];
+      const hidden = path.filter((child, depth) => !shown(child, path[depth - 1] ?? TOP));
+      for (const node of await asChildren(hidden, id)) setAside(node);
+      state.set({ ...state.get(), open: new Set([...state.get().open, ...above]) });
+    },
+  };
+}
+
+/** The same read as the screen's: asked once for both. */
+export const readingDepartment = (id: number) => ({
+  queryKey: ['dept', id],
+  queryFn: ({ signal }: { signal: AbortSignal }) => api.readDepartment(id, signal),
+});
+
+const byOrder = (a: Child, b: Child) => a.orderNum - b.orderNum || a.deptId - b.deptId;
+
+/** A read does not tell whether there are children: those above have some, the last is asked. */
+async function asChildren(ids: number[], last: number): Promise<Child[]> {
+  if (ids.length === 0) return [];
+  const lists: Dept[][] = [];
+  for (let start = 0; start < ids.length; start += LARGEST_PAGE)
+    lists.push((await api.readDepartments(ids.slice(start, start + LARGEST_PAGE))).data.rows);
+  const { data } = await page(last, undefined, 1);
+  return lists.flat().map((dept) => ({ ...dept, hasChildren: dept.deptId !== last || data.rows.length > 0 }));
+}
