@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asBoss, company, hover, row, tree } from './departments-page.ts';
+import { logIn, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+const { service } = stage;
+
+test('a link opens the same place for a colleague, on a phone too', async () => {
+  const { boss, back } = await company(service);
+  await boss.user({ userName: 'mei', nickName: '韩梅梅', deptId: back, phone: '13900000001' });
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${back}?tab=people`);
+  await page.getByText('韩梅梅').waitFor();
+  await row(page, '后端组').waitFor();
+  assert.equal(await row(page, '后端组').getAttribute('aria-selected'), 'true');
+  assert.equal(new URL(page.url()).pathname, `/departments/${back}`);
+  await noSeriousAxe(page);
+  await screenshot(page, 'departments');
+  await page.getByRole('navigation', { name: '上级路径' }).getByText('研发部').click();
+  await page.getByRole('article', { name: '研发部' }).waitFor();
+  await page.getByText('这个部门还没有人员').waitFor();
+  await page.getByText('包含下级部门的人员').click();
+  await page.getByText('韩梅梅').waitFor();
+  await page.getByRole('tab', { name: '下级部门' }).click();
+  await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
+  await page.goBack();
+  await page.getByRole('article', { name: '后端组' }).waitFor();
+
+  const phone = await stage.page({ viewport: PHONE, colorScheme: 'dark' });
+  await asBoss(phone, boss, `/departments/${back}`);
+  await phone.getByText('韩梅梅').waitFor();
+  assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await noSeriousAxe(phone);
+  await screenshot(phone, 'departments-phone');
+  await phone.getByRole('link', { name: '返回部门树' }).click();
+  await row(phone, '总部').waitFor();
+  assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await noSeriousAxe(phone);
+});
+
+test('two people edit one department: the second is asked, nothing is overwritten silently', async () => {
+  const { boss, market } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${market}`);
+  await page.getByRole('button', { name: '编辑' }).click();
+  await page.getByLabel('部门名称').fill('市场与销售部');
+  const { data } = await boss.get(`/system/dept-api/${market}`);
+  await boss.put('/system/dept-api', { ...data, leader: '赵敏' });
+  // What is typed outlives a reload, and still knows what it was based on.
+  await page.reload();
+  await page.getByText('已恢复您上次未保存的内容').waitFor();
+  assert.equal(await page.getByLabel('部门名称').inputValue(), '市场与销售部');
+  await page.getByRole('button', { name: '保存' }).click();
+  const choice = page.getByRole('dialog', { name: '内容已被他人修改' });
+  await choice.getByRole('cell', { name: '赵敏' }).waitFor();
+  await noSeriousAxe(page);
+  await choice.getByRole('button', { name: '查看对方的版本' }).click();
+  await choice.waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('负责人').inputValue(), '赵敏');
+  await page.getByLabel('部门名称').fill('销售部');
+  await page.getByRole('button', { name: '保存' }).click();
+  await page.getByText('部门已保存').waitFor();
+  await row(page, '销售部').waitFor();
+  assert.equal((await boss.get(`/system/dept-api/${market}`)).data.leader, '赵敏');
+});
+
+test('a half-filled form does not close by itself', async () => {
+  const { boss, top } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${top}`);
+  await page.getByRole('button', { name: '新建下级' }).click();
+  const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
+  await dialog.getByLabel('部门名称').fill('人事部');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
+  assert.equal(await dialog.getByLabel('部门名称').inputValue(), '人事部');
+  await dialog.getByLabel('邮箱').fill('nobody');
+  await dialog.getByRole('button', { name: '保存', exact: true }).click();
+  await dialog.getByText('请输入正确的邮箱地址').waitFor();
+  await dialog.getByRole('button', { name: '取消' }).click();
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '放弃' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('what cannot be read says so, and is tried again', async () => {
+  const { boss, market } = await company(service);
+  const page = await stage.page();
+  const broken = { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } };
+  await page.route(/-api\/(0\/children|\d+\?|\d+$)/, (route) => route.fulfill({ status: 500, json: broken }));
+  await asBoss(page, boss, `/departments/${market}`);
+  await tree(page).getByText('系统内部错误').waitFor();
+  await page.getByRole('alert').getByText('系统内部错误').waitFor();
+  await page.unrouteAll();
+  await tree(page).getByRole('button', { name: '重试' }).click();
+  await row(page, '总部').waitFor();
+  await page.getByRole('alert').getByRole('button', { name: '重试' }).click();
+  await page.getByRole('article', { name: '市场部' }).waitFor();
+});
+
+test('a member sees the tree and no editing', async () => {
+  const { boss, research } = await company(service);
+  await boss.user({ userName: 'lan' });
+  const page = await stage.page();
+  await logIn(page, { tenantId: boss.tenantId, username: 'lan' }, `/departments/${research}`);
+  await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
+  await row(page, '市场部').waitFor();
+  for (const name of ['新建顶级部门', '新建下级', '编辑', '移动…', '删除', '多选'])
+    assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+  assert.equal(await page.getByRole('tab', { name: '人员' }).count(), 0);
+  await hover(page, row(page, '市场部'), row(page, '研发部'), 'into');
+  assert.equal(await page.locator('.departments-drag').count(), 0);
+  await page.mouse.up();
+  await tree(page).focus();
+  await page.keyboard.press('Delete');
+  await page.keyboard.press('Insert');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await noSeriousAxe(page);
+  await open(page, '/departments/999999');
+  await page.getByRole('alert').getByText('部门不存在').waitFor();
+});

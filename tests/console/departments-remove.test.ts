@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asBoss, row, shows, tree } from './departments-page.ts';
+import { noCspViolations, noSeriousAxe, screenshot, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+const { service } = stage;
+
+async function company() {
+  const boss = await service.tenant({ tenantName: '榕树科技', accountCount: -1 });
+  const top = await boss.dept({ deptName: '总部' });
+  const research = await boss.dept({ deptName: '研发部', parentId: top, orderNum: 1 });
+  const web = await boss.dept({ deptName: '前端组', parentId: research, orderNum: 1 });
+  const market = await boss.dept({ deptName: '市场部', parentId: top, orderNum: 2 });
+  return { boss, top, research, web, market };
+}
+
+test('a department with people is not deleted; they are moved, then it is', async () => {
+  const { boss, top, research, market } = await company();
+  const userId = await boss.user({ userName: 'mei', nickName: '韩梅梅', deptId: market, phone: '13900000001' });
+  await boss.user({
+    userName: 'lei',
+    nickName: '李雷',
+    deptId: top,
+    deptIds: [market, research],
+    email: 'l@example.com',
+  });
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${market}`);
+  await page.getByRole('button', { name: '删除' }).click();
+  await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
+  const dialog = page.getByRole('dialog', { name: '“市场部”现在不能删除' });
+  await dialog.getByText('这里有 2 人，请先把他们移到其他部门。').waitFor();
+  await dialog.getByText('韩梅梅').waitFor();
+  await noSeriousAxe(page);
+  await screenshot(page, 'departments-people-here');
+  assert.equal(await row(dialog, '市场部').getAttribute('aria-disabled'), 'true');
+  await row(dialog, '研发部').click();
+  await dialog.getByText('已选：研发部').waitFor();
+  await dialog.getByRole('button', { name: '移动 2 人并删除' }).click();
+  await page.getByText('部门已删除').waitFor();
+  await shows(page, ['1 总部', '2 研发部']);
+  await page.getByRole('article', { name: '总部' }).waitFor();
+  await tree(page).and(page.locator(':focus')).waitFor();
+  const { data: mei } = await boss.get(`/system/user-api/${userId}`);
+  assert.deepEqual([mei.deptId, mei.phone, mei.nickName], [Number(research), '13900000001', '韩梅梅']);
+  const { data: there } = await boss.get(`/system/dept-api/${research}/users`);
+  assert.deepEqual(
+    there.rows.map(({ userName, deptId, deptIds }: { userName: string; deptId: number; deptIds: number[] }) => [
+      userName,
+      deptId,
+      deptIds,
+    ]),
+    [
+      ['mei', Number(research), []],
+      ['lei', Number(top), [Number(research)]],
+    ],
+  );
+  noCspViolations(page);
+});
+
+test('a department with children is not deleted; they are shown, or go with it on purpose', async () => {
+  const { boss, top, research, web, market } = await company();
+  await boss.user({ userName: 'mei', nickName: '韩梅梅', deptId: web });
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${research}`);
+  const begin = async () => {
+    await page.getByRole('button', { name: '删除' }).click();
+    await page.getByRole('dialog', { name: '删除“研发部”？' }).getByRole('button', { name: '删除' }).click();
+  };
+  await begin();
+  const dialog = page.getByRole('dialog', { name: '“研发部”现在不能删除' });
+  await dialog.getByText('它有直接下级（前端组），整个分支下面共有 1 个部门。').waitFor();
+  await noSeriousAxe(page);
+  await dialog.getByRole('button', { name: '查看下级部门' }).click();
+  await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
+  await dialog.waitFor({ state: 'detached' });
+
+  await begin();
+  const branch = dialog.getByRole('button', { name: '删除整个分支（2 个部门）' });
+  assert.equal(await branch.isDisabled(), true);
+  await dialog.getByText('我确认删除这 2 个部门').click();
+  await branch.click();
+  // Somebody is further down in it: the same way onward.
+  await dialog.getByText('这个分支中有 1 人，请先把他们移到其他部门。').waitFor();
+  await row(dialog, '市场部').click();
+  await dialog.getByRole('button', { name: '移动 1 人并删除' }).click();
+  await page.getByText('部门已删除').waitFor();
+  await shows(page, ['1 总部', '2 市场部']);
+  assert.equal((await boss.get(`/system/dept-api/${web}`)).code, 404);
+  assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 1);
+  assert.equal((await boss.get(`/system/dept-api/${top}`)).code, 200);
+});
+
+test('several are deleted at once; those that cannot be are named, the others go without them', async () => {
+  const { boss, top } = await company();
+  await boss.post('/system/dept-api/bulk', {
+    parentId: Number(top),
+    departments: [1, 2, 3].map((n) => ({ ref: `${n}`, deptName: `小组 ${n}`, orderNum: 10 + n })),
+  });
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${top}`);
+  await row(page, '总部').locator('[data-act=toggle]').click();
+  await row(page, '小组 1').waitFor();
+  await page.getByRole('button', { name: '多选' }).click();
+  for (const name of ['研发部', '小组 1', '小组 3']) await row(page, name).locator('[data-act=mark]').click();
+  await page.getByText('已选 3 个').waitFor();
+  assert.equal(await row(page, '小组 3').getAttribute('aria-checked'), 'true');
+  await noSeriousAxe(page);
+  await page.getByRole('button', { name: '删除选中' }).click();
+  const dialog = page.getByRole('dialog', { name: '删除选中的 3 个部门？' });
+  await dialog.getByRole('button', { name: '删除', exact: true }).click();
+  await dialog.getByText('存在下级部门,不允许删除').waitFor();
+  await dialog.getByText('其中 1 个部门现在不能删除，所以一个也没有删除。').waitFor();
+  await dialog.getByRole('button', { name: '查看“研发部”的下级' }).waitFor();
+  await dialog.getByRole('button', { name: '只删除其余 2 个' }).click();
+  await page.getByText('2 个部门已删除').waitFor();
+  await shows(page, ['1 总部', '2 研发部', '2 市场部', '2 小组 2']);
+  await page.getByText('已选 1 个').waitFor();
+
+  // By keyboard: Space marks, Delete deletes what is marked.
+  await page.getByRole('button', { name: '退出多选' }).click();
+  await tree(page).focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Delete');
+  await page.getByRole('dialog', { name: '删除选中的 2 个部门？' }).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: '删除' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('2 个部门已删除').nth(0).waitFor();
+  await shows(page, ['1 总部', '2 研发部']);
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asBoss, company, drag, hover, row, shows } from './departments-page.ts';
+import { noCspViolations, noSeriousAxe, screenshot, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+const { service } = stage;
+
+test('a tree of three levels is built by mouse', async () => {
+  const boss = await service.tenant();
+  const page = await stage.page();
+  await asBoss(page, boss);
+  await page.getByText('还没有部门').waitFor();
+  await noSeriousAxe(page);
+  const make = async (button: string, name: string) => {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByLabel('部门名称').fill(name);
+    await page.getByRole('dialog').getByRole('button', { name: '保存', exact: true }).click();
+    await page.getByText(`部门“${name}”已创建`).waitFor();
+    await page.getByRole('article', { name }).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await make('新建顶级部门', '总部');
+  await make('新建下级', '研发部');
+  await make('新建下级', '前端组');
+  await shows(page, ['1 总部', '2 研发部', '3 前端组']);
+  await row(page, '总部').click();
+  await page.getByRole('article', { name: '总部' }).waitFor();
+  await make('新建下级', '市场部');
+  await shows(page, ['1 总部', '2 研发部', '3 前端组', '2 市场部']);
+  noCspViolations(page);
+});
+
+test('another tree of three levels is built, and put in order, by keyboard only', async () => {
+  const boss = await service.tenant();
+  const page = await stage.page({ locale: 'en-US' });
+  await asBoss(page, boss);
+  const press = (...keys: string[]) =>
+    keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+  const fill = async (name: string) => {
+    await page.getByRole('dialog').getByLabel('Name').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(name);
+    await press('Enter');
+    await page.getByRole('article', { name }).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  const focused = async (what: RegExp) => {
+    for (let tabs = 0; tabs < 40; tabs++) {
+      const now = String(await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.innerText'));
+      if (what.test(now.trim())) return;
+      await press('Tab');
+    }
+    throw new Error(`Tab never comes to ${what}`);
+  };
+  await focused(/^New top-level department$/);
+  await press('Enter');
+  await fill('Head office');
+  await focused(/^Department tree$/);
+  await press('Home', 'Insert');
+  await fill('Sales');
+  await press('ArrowUp', 'Insert');
+  await fill('Research');
+  await press('Insert');
+  await fill('Web');
+  const english = page.getByRole('tree', { name: 'Department tree' });
+  await english.and(page.locator(':focus')).waitFor();
+  assert.equal(await english.getByRole('treeitem').count(), 4);
+
+  // Up with Research, before Sales; then typing finds the way, and Enter opens.
+  await press('ArrowUp', 'Alt+ArrowUp');
+  await page.getByText('Order saved').waitFor();
+  await press('Home', 'w', 'Enter');
+  await page.getByRole('article', { name: 'Web' }).waitFor();
+  await press('ArrowLeft', 'ArrowLeft', 'End', 'Enter');
+  await page.getByRole('article', { name: 'Sales' }).waitFor();
+  await noSeriousAxe(page);
+
+  // The dialog does for the keyboard what dragging does for the mouse.
+  await focused(/^Move…$/);
+  await press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Move “Sales”' });
+  await dialog.waitFor();
+  await noSeriousAxe(page);
+  await dialog.getByLabel('Search departments').focus();
+  await page.keyboard.type('zzz');
+  await dialog.getByText('No department has “zzz” in its name').waitFor();
+  await press('Escape');
+  await row(dialog, 'Research').waitFor();
+  await page.keyboard.type('web');
+  await dialog.getByRole('button', { name: 'Web Head office / Research' }).waitFor();
+  await press('ArrowDown', 'Enter');
+  await dialog.getByText('Chosen: Web').waitFor();
+  await dialog.getByRole('button', { name: 'Move', exact: true }).focus();
+  await press('Enter');
+  await page.getByText('“Sales” moved').waitFor();
+  await page.getByRole('navigation', { name: 'Path' }).getByText('Research').waitFor();
+  await page.getByRole('button', { name: 'Move…' }).and(page.locator(':focus')).waitFor();
+  noCspViolations(page);
+});
+
+test('departments are moved and reordered by dragging; what cannot be dropped says why before', async () => {
+  const { boss, market, research } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${market}`);
+  await page.getByRole('article', { name: '市场部' }).waitFor();
+  await row(page, '研发部').waitFor();
+  await row(page, '研发部').locator('[data-act=toggle]').click();
+  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+
+  await hover(page, row(page, '研发部'), row(page, '前端组'), 'into');
+  await page.getByText('不能移到“研发部”自己的下级部门中').waitFor();
+  await screenshot(page, 'departments-refused');
+  await page.mouse.up();
+  await hover(page, row(page, '市场部'), row(page, '旧部门 停用'), 'into');
+  await page.getByText('该部门已停用，不能移入').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('该部门已停用，不能移入').waitFor({ state: 'detached' });
+  await page.mouse.up();
+  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+
+  await drag(page, row(page, '后端组'), row(page, '前端组'), 'before');
+  await page.getByText('顺序已保存').waitFor();
+  await shows(page, ['1 总部', '2 研发部', '3 后端组', '3 前端组', '2 市场部', '2 旧部门停用']);
+  await drag(page, row(page, '市场部'), row(page, '前端组'), 'into');
+  await page.getByText('“市场部”已移动').waitFor();
+  await shows(page, ['1 总部', '2 研发部', '3 后端组', '3 前端组', '4 市场部', '2 旧部门停用']);
+  await page.getByRole('navigation', { name: '上级路径' }).getByText('前端组').waitFor();
+  await drag(page, row(page, '市场部'), row(page, '研发部'), 'before');
+  await shows(page, ['1 总部', '2 市场部', '2 研发部', '3 后端组', '3 前端组', '2 旧部门停用']);
+  assert.equal(
+    (await boss.get(`/system/dept-api/${market}`)).data.parentId,
+    Number((await boss.get(`/system/dept-api/${research}`)).data.parentId),
+  );
+  noCspViolations(page);
+});
+
+test('a cycle that the page could not know of is refused in the words of the service', async () => {
+  const { boss, research, market } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${market}`);
+  await row(page, '研发部').waitFor();
+  const { data } = await boss.get(`/system/dept-api/${market}`);
+  await boss.put('/system/dept-api', { ...data, parentId: research });
+  await drag(page, row(page, '研发部'), row(page, '市场部'), 'into');
+  await page.getByRole('alert').getByText('上级部门不能是自己或自己的下级部门').waitFor();
+  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '3 市场部', '2 旧部门停用']);
+});
