@@ -22,6 +22,12 @@ export const themeOf = (dark: boolean): ThemeConfig => ({
     colorPrimary: dark ? '#4fb97c' : '#2b7a4b',
     colorLink: dark ? '#6cc492' : '#23693f',
     colorInfo: dark ? '#4fb97c' : '#2b7a4b',
+    // antd's own pale shades of a dark green are grey.
+    colorPrimaryBg: dark ? '#1d3327' : '#e6f2ea',
+    colorPrimaryBgHover: dark ? '#24402f' : '#d6eadd',
+    colorPrimaryBorder: dark ? '#2f5e43' : '#a9d3ba',
+    colorInfoBg: dark ? '#1d3327' : '#eef6f1',
+    colorInfoBorder: dark ? '#2f5e43' : '#b9dbc7',
     colorBgLayout: dark ? '#101412' : '#f5f7f5',
     colorBgContainer: dark ? '#181d1a' : '#ffffff',
     colorBgElevated: dark ? '#202622' : '#ffffff',

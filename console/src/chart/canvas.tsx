@@ -2,7 +2,7 @@ import { CompressOutlined, MinusOutlined, PlusOutlined } from '@ant-design/icons
 import { Button } from 'antd';
 import { type KeyboardEvent, type MouseEvent, useMemo, useRef } from 'react';
 import { useTexts } from '../language.ts';
-import { CardDrawing, MoreDrawing, SCREEN } from './card.tsx';
+import { CardDrawing, MoreDrawing, SCREEN, saidOf } from './card.tsx';
 import { step } from './keys.ts';
 import { CARD, type Layout, type Place } from './layout.ts';
 import { isMore, type Picture } from './picture.ts';
@@ -17,8 +17,6 @@ const PAN = 80;
 interface Props {
   picture: Picture;
   layout: Layout;
-  /** Which picture it is, see useView. */
-  what: string;
   active: string | undefined;
   busy: ReadonlySet<string>;
   activate: (id: string | undefined) => void;
@@ -26,11 +24,11 @@ interface Props {
   openDept: (id: string) => void;
 }
 
-export function Canvas({ picture, layout, what, active, busy, activate, toggle, openDept }: Props) {
+export function Canvas({ picture, layout, active, busy, activate, toggle, openDept }: Props) {
   const t = useTexts(chartTexts);
   const stage = useRef<HTMLDivElement>(null);
   const anchor = active && layout.byId.has(active) ? active : picture.root;
-  const { view, size, actions, dragging, dragged, handlers } = useView(stage, layout, what, anchor);
+  const { view, size, actions, dragging, dragged, handlers } = useView(stage, layout, picture.wish, anchor);
   const { cards, shades } = useMemo(() => {
     const seen = inView(layout, view, size);
     const cards = seen.length > CARDS_IN_PAGE ? seen.toSorted(byLevel).slice(0, CARDS_IN_PAGE) : seen;
@@ -133,19 +131,12 @@ interface ItemProps {
 function Item({ place, picture, t, active, busy }: ItemProps) {
   const { id, x, y, level, position, siblings } = place;
   const card = picture.cards.get(id);
-  const said = card
-    ? [card.name || t.nameless, card.disabled && t.disabled, card.leader && t.ledBy(card.leader)]
-        .concat(card.people === undefined ? [] : [t.people(card.people)])
-        .filter(Boolean)
-        .join('，')
-    : t.more;
   return (
     <g
       id={`chart-${id}`}
       data-card={id}
       transform={`translate(${x} ${y})`}
       role="treeitem"
-      aria-label={said}
       aria-level={level}
       aria-posinset={position}
       aria-setsize={siblings}
@@ -153,7 +144,7 @@ function Item({ place, picture, t, active, busy }: ItemProps) {
       {...(card?.hasChildren ? { 'aria-expanded': card.open } : {})}
       {...(busy ? { 'aria-busy': true } : {})}
     >
-      <title>{said}</title>
+      <title>{card ? saidOf(card, t) : t.more}</title>
       {card ? (
         <CardDrawing {...{ card, t, active, busy }} palette={SCREEN} />
       ) : (

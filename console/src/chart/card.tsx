@@ -22,7 +22,7 @@ export interface Palette {
 export const SCREEN: Palette = {
   surface: 'var(--surface)',
   ground: 'var(--ground)',
-  line: 'var(--line)',
+  line: 'var(--chart-edge)',
   edge: 'var(--chart-edge)',
   text: 'var(--text)',
   quiet: 'var(--quiet)',
@@ -36,7 +36,7 @@ export const SCREEN: Palette = {
 export const PAPER: Palette = {
   surface: '#ffffff',
   ground: '#f5f7f5',
-  line: '#d5dcd7',
+  line: '#c9d2cc',
   edge: '#a9b5ad',
   text: '#1f1f1f',
   quiet: '#5f6661',
@@ -58,13 +58,31 @@ interface Drawn {
   paper?: boolean;
 }
 
-export const CardDrawing = memo(function CardDrawing({ card, palette, t, active, busy, paper }: Drawn) {
-  const { name, leader, people, disabled, kind, hasChildren, open } = card;
-  const { width, height } = CARD;
+/** Its texts, cut where they do not fit. */
+function textsOf({ name, leader, people, disabled, kind }: Card, t: ChartTexts) {
+  const room = CARD.width - 2 * PAD;
   const mark = disabled ? widthOf(t.disabled, 12) + 12 : 0;
   const count = people === undefined ? '' : t.people(people);
-  const countWidth = count ? widthOf(count, 13) + 12 : 0;
-  const who = leader ? t.ledBy(leader) : t.noLeader;
+  const whole = { name: name || t.nameless, who: kind === 'tenant' ? t.tenant : leader ? t.ledBy(leader) : t.noLeader };
+  return {
+    whole,
+    mark,
+    count,
+    name: fitted(whole.name, room - mark, 15, 600),
+    who: fitted(whole.who, room - (count ? widthOf(count, 13) + 12 : 0), 13),
+  };
+}
+
+/** What is to be read on it, uncut: for who does not see it, and for who points at it. */
+export function saidOf(card: Card, t: ChartTexts): string {
+  const { whole, count } = textsOf(card, t);
+  return [whole.name, card.disabled && t.disabled, whole.who, count].filter(Boolean).join(t.comma);
+}
+
+export const CardDrawing = memo(function CardDrawing({ card, palette, t, active, busy, paper }: Drawn) {
+  const { disabled, kind, hasChildren, open } = card;
+  const { width, height } = CARD;
+  const { whole, mark, name, who, count } = textsOf(card, t);
   const ground = kind === 'tenant' ? palette.greenSoft : disabled ? palette.ground : palette.surface;
   return (
     <g fontFamily={FONT}>
@@ -78,7 +96,8 @@ export const CardDrawing = memo(function CardDrawing({ card, palette, t, active,
         {...(disabled && !active ? { strokeDasharray: '5 4', stroke: palette.edge } : {})}
       />
       <text x={PAD} y={32} fontSize={15} fontWeight={600} fill={disabled ? palette.quiet : palette.text}>
-        {fitted(name || t.nameless, width - 2 * PAD - mark, 15, 600)}
+        {paper && name !== whole.name && <title>{whole.name}</title>}
+        {name}
       </text>
       {disabled && (
         <>
@@ -89,7 +108,7 @@ export const CardDrawing = memo(function CardDrawing({ card, palette, t, active,
         </>
       )}
       <text x={PAD} y={56} fontSize={13} fill={palette.quiet}>
-        {kind === 'tenant' ? t.tenant : fitted(who, width - 2 * PAD - countWidth, 13)}
+        {who}
       </text>
       {count && (
         <text x={width - PAD} y={56} fontSize={13} textAnchor="end" fill={palette.quiet}>

@@ -28,7 +28,7 @@ export default function Chart() {
   const { id: root = TENANT } = useParams();
   const [search, setSearch] = useSearchParams();
   const levels = levelsOf(search.get('levels'));
-  const { data: picture, error, refetch, isFetching, busy, toggle } = usePicture(root, levels);
+  const { data: picture, error, refetch, isFetching, isPlaceholderData, busy, toggle } = usePicture(root, levels);
   const [active, activate] = useState<string>();
   const navigate = useNavigate();
   const layout = useMemo(() => picture && layOut(branchOf(picture)), [picture]);
@@ -61,10 +61,10 @@ export default function Chart() {
         {picture && layout && !isEmpty && <Saving picture={picture} layout={layout} />}
       </PageTitle>
       {root !== TENANT && <Path id={root} />}
-      {picture?.cut && levels !== undefined && (
+      {picture?.cut && levels !== undefined && !isPlaceholderData && (
         <Alert type="info" showIcon className="gap-below" title={t.cut(picture.cards.size)} />
       )}
-      <div className="chart-stage">
+      <div className={isPlaceholderData ? 'chart-stage chart-passing' : 'chart-stage'}>
         {error && !picture ? (
           <>
             <Failed error={error} retry={refetch} />
@@ -78,7 +78,6 @@ export default function Chart() {
           <>
             <Canvas
               {...{ picture, layout, active, activate, busy, toggle }}
-              what={`${root}/${levels}`}
               openDept={(id) => id !== TENANT && navigate(`/departments/${id}`)}
             />
             <Selected {...{ picture, active, activate, busy, toggle }} begin={begin} />

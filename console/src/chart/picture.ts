@@ -1,4 +1,4 @@
-import { api, type ChildWithCount, type DeptNode } from '../api.ts';
+import { api, type Child, type DeptNode } from '../api.ts';
 import type { Branch } from './layout.ts';
 
 /** What is known of the tree so far. It is read branch by branch, as far as somebody looks. */
@@ -19,6 +19,8 @@ export interface Card {
 }
 
 export interface Picture {
+  /** Which picture it is: of another one nothing is where it was. */
+  wish: string;
   root: string;
   cards: Map<string, Card>;
   /** Not all that was asked for was opened, because it is too much for one picture. */
@@ -42,7 +44,7 @@ const PAGE = 50;
 const AT_ONCE = 6;
 
 export async function readPicture(wish: Wish, signal?: AbortSignal): Promise<Picture> {
-  const picture: Picture = { root: wish.root, cards: new Map(), cut: false };
+  const picture: Picture = { wish: `${wish.root}/${wish.levels}`, root: wish.root, cards: new Map(), cut: false };
   const { cards } = picture;
   const first = wish.root === TENANT ? theTenant(wish.tenantName) : await readRoot(wish.root, signal);
   cards.set(first.id, first);
@@ -117,7 +119,7 @@ async function readPage({ id, next }: Card, signal?: AbortSignal) {
   return { next: data.next, below: data.rows.map(cardOf) };
 }
 
-function cardOf({ deptId, deptName, leader, userCount, status, hasChildren }: ChildWithCount | DeptNode): Card {
+function cardOf({ deptId, deptName, leader, userCount, status, hasChildren }: Child | DeptNode): Card {
   const facts = { name: deptName, leader, people: userCount, disabled: status === '1', hasChildren };
   return { id: String(deptId), kind: 'dept', ...facts, open: false, next: null };
 }

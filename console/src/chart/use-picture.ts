@@ -24,6 +24,8 @@ export function usePicture(root: string, levels: number | undefined) {
       const atMost = levels === undefined ? CARDS_AT_FIRST : CARDS_AT_MOST;
       return readPicture({ root, tenantName, levels: levels ?? LEVELS_AT_FIRST, atMost, before }, signal);
     },
+    // The one before stays until the next is there.
+    placeholderData: (before) => before,
     // Read anew when one comes back to it, but not under one's eyes.
     staleTime: 0,
     refetchOnWindowFocus: false,

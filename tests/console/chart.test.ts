@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { Client } from '../harness.ts';
+import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+
+/** 云杉科技: three levels, leaders, people, one department out of use, and a fourth level that is closed at first. */
+async function company(name: string): Promise<{ boss: Client; who: { tenantId: string; username: string } }> {
+  const boss = await stage.service.tenant({ tenantName: name });
+  const branches: [string, string, string[]][] = [
+    ['产品研发中心', '陈晓东', ['前端组', '后端组', '测试组', '架构组', '设计组']],
+    ['市场与销售部', '李静', ['华东大区', '华南大区', '海外业务']],
+    ['人力资源部', '周敏', ['招聘组', '培训与组织发展及企业文化建设工作组']],
+    ['财务部', '吴磊', []],
+  ];
+  const departments = [
+    { ref: 'top', deptName: '云杉科技有限公司', leader: '王建国' },
+    ...branches.flatMap(([deptName, leader, groups], order) => [
+      { ref: deptName, parentRef: 'top', deptName, leader, orderNum: order },
+      ...groups.map((group, n) => ({ ref: group, parentRef: deptName, deptName: group, orderNum: n })),
+    ]),
+    { ref: '移动端小组', parentRef: '前端组', deptName: '移动端小组' },
+    { ref: '旧系统组', parentRef: '人力资源部', deptName: '旧系统组', status: '1', orderNum: 9 },
+  ];
+  const { data } = await boss.post('/system/dept-api/bulk', { departments });
+  const id = (ref: string) => data.deptIds[departments.findIndex((dept) => dept.ref === ref)];
+  for (const userName of ['zhao', 'qian', 'sun']) await boss.user({ userName, deptId: id('前端组') });
+  return { boss, who: { tenantId: boss.tenantId, username: 'boss' } };
+}
+
+const cards = (page: Page) => page.getByRole('treeitem');
+const card = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: false });
+const tree = (page: Page) => page.getByRole('tree');
+const percent = async (page: Page) => Number.parseInt(await page.locator('output').innerText(), 10);
+
+async function saved(page: Page, button: string) {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: button }).click();
+  const file = await download;
+  return { name: file.suggestedFilename(), content: fs.readFileSync(await file.path()) };
+}
+
+const { boss, who } = await company('云杉科技');
+/** Whoever looks at it all day. */
+const page = await stage.page();
+await logIn(page, who);
+
+test('the chart shows three levels, with leaders and the number of people; a card opens its department', async () => {
+  await open(page, '/chart');
+  await card(page, '云杉科技有限公司').waitFor();
+  await card(page, '产品研发中心，负责人 陈晓东，0 人').waitFor();
+  await card(page, '前端组，未设负责人，3 人').waitFor();
+  await card(page, '旧系统组，停用').waitFor();
+  assert.equal(await cards(page).count(), 16);
+  assert.equal(await card(page, '移动端小组').count(), 0);
+  await noSeriousAxe(page);
+  await screenshot(page, 'chart');
+
+  await card(page, '市场与销售部').click();
+  await page.getByRole('link', { name: '打开部门' }).click();
+  await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
+  assert.match(page.url(), /\/departments\/\d+$/);
+  noCspViolations(page);
+});
+
+test('branches are closed and opened, further levels read when they are wanted', async () => {
+  await open(page, '/chart');
+  await card(page, '前端组').locator('[data-handle]').click();
+  await card(page, '移动端小组').waitFor();
+  await card(page, '产品研发中心').locator('[data-handle]').click();
+  await card(page, '前端组').waitFor({ state: 'detached' });
+  assert.equal(await card(page, '产品研发中心').getAttribute('aria-expanded'), 'false');
+  await page.getByRole('button', { name: '展开', exact: true }).click();
+  await card(page, '移动端小组').waitFor();
+
+  await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
+  await page.getByTitle('展开 2 级').click();
+  await card(page, '前端组').waitFor({ state: 'detached' });
+  assert.equal(await cards(page).count(), 5);
+  assert.match(page.url(), /\/chart\?levels=2$/);
+});
+
+test('zoom and pan with buttons, wheel, mouse and keyboard', async () => {
+  await open(page, '/chart');
+  const root = card(page, '云杉科技有限公司');
+  await root.waitFor();
+  const at = async () => (await root.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.getByRole('button', { name: '适合窗口' }).click();
+  const whole = await percent(page);
+  const wide = (await at()).width;
+  await page.getByRole('button', { name: '放大' }).click();
+  assert.ok((await percent(page)) > whole && (await at()).width > wide);
+  await page.getByRole('button', { name: '缩小' }).click();
+  assert.equal(await percent(page), whole);
+
+  await tree(page).focus();
+  await page.keyboard.press('+');
+  assert.ok((await percent(page)) > whole);
+  const before = await at();
+  await page.keyboard.press('Shift+ArrowLeft');
+  assert.ok(Math.abs((await at()).x - before.x - 80) < 1);
+  await page.keyboard.press('0');
+  assert.equal(await percent(page), whole);
+
+  const box = await at();
+  await page.mouse.move(box.x + 400, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  assert.ok(Math.abs((await at()).x - box.x + 100) < 1 && Math.abs((await at()).y - box.y - 40) < 1);
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction(`parseInt(document.querySelector('output').innerText) > ${whole}`);
+});
+
+test('all of it by keyboard: through the tree, open, close, and on to the department', async () => {
+  await open(page, '/chart');
+  await card(page, '云杉科技有限公司').waitFor();
+  await page.getByRole('button', { name: '保存为 PNG' }).focus();
+  await page.keyboard.press('Tab');
+  const chosen = async () =>
+    (await page.getByRole('treeitem', { selected: true }).locator('title').textContent())?.split('，')[0];
+  const press = async (key: string, name: string) => {
+    await page.keyboard.press(key);
+    assert.equal(await chosen(), name, key);
+  };
+  assert.equal(await chosen(), '云杉科技有限公司');
+  await press('ArrowDown', '产品研发中心');
+  await press('ArrowRight', '市场与销售部');
+  await press('ArrowLeft', '产品研发中心');
+  await press('ArrowDown', '前端组');
+  await page.keyboard.press('Space');
+  await card(page, '移动端小组').waitFor();
+  await press('ArrowDown', '移动端小组');
+  assert.equal(
+    await tree(page).getAttribute('aria-activedescendant'),
+    await card(page, '移动端小组').getAttribute('id'),
+  );
+  await press('ArrowUp', '前端组');
+  await page.keyboard.press('Space');
+  await card(page, '移动端小组').waitFor({ state: 'detached' });
+  await press('Home', '云杉科技有限公司');
+  await press('End', '财务部');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
+});
+
+test('saved as SVG and PNG: what is open, with title and date, light also in the dark', async () => {
+  const page = await stage.page({ colorScheme: 'dark' });
+  await logIn(page, who, '/chart');
+  await card(page, '前端组').locator('[data-handle]').click();
+  await card(page, '移动端小组').waitFor();
+  await noSeriousAxe(page);
+  await screenshot(page, 'chart-dark');
+  const today = new Date().toLocaleDateString('sv');
+  const svg = await saved(page, '保存为 SVG');
+  assert.match(svg.name, /^云杉科技有限公司-组织图-\d{4}-\d\d-\d\d\.svg$/);
+  const drawn = (await page.evaluate(`(() => {
+    const file = new DOMParser().parseFromString(${JSON.stringify(svg.content.toString('utf8'))}, 'image/svg+xml');
+    const all = (kind) => [...file.querySelectorAll(kind)];
+    return {
+      wrong: all('parsererror').length + all('foreignObject, image, style, script').length,
+      texts: all('text').map((text) => text.textContent),
+      places: all('g > g[transform] > g').map((g) => g.parentElement.getAttribute('transform').match(/[\\d.]+/g).map(Number)),
+      width: Number(file.documentElement.getAttribute('width')),
+      height: Number(file.documentElement.getAttribute('height')),
+    };
+  })()`)) as { wrong: number; texts: string[]; places: number[][]; width: number; height: number };
+  assert.equal(drawn.wrong, 0);
+  for (const text of ['云杉科技有限公司', '移动端小组', '负责人 陈晓东', '3 人', '停用', `组织图 · ${today}`])
+    assert.ok(drawn.texts.includes(text), text);
+  assert.doesNotMatch(svg.content.toString('utf8'), /var\(|style=/);
+  const overlaps = drawn.places.flatMap(([x = 0, y = 0], n) =>
+    drawn.places.slice(n + 1).filter(([a = 0, b = 0]) => Math.abs(a - x) < 208 && Math.abs(b - y) < 76),
+  );
+  assert.deepEqual(overlaps, []);
+  assert.equal(drawn.places.length, 17);
+
+  const png = await saved(page, '保存为 PNG');
+  assert.match(png.name, /\.png$/);
+  assert.equal(png.content.subarray(0, 8).toString('hex'), '89504e470d0a1a0a');
+  assert.equal(png.content.readUInt32BE(16), drawn.width * 2);
+  assert.equal(png.content.readUInt32BE(20), drawn.height * 2);
+  assert.ok(png.content.length > 30_000);
+  if (process.env.BANYAN_SHOW) fs.writeFileSync(`${process.env.BANYAN_SHOW}/saved.png`, png.content);
+  noCspViolations(page);
+});
+
+test('another root is found by its name; a colleague who gets the link sees the same, and the way up', async () => {
+  const page = await stage.page();
+  await logIn(page, who, '/chart');
+  await page.getByRole('combobox', { name: '查找部门' }).fill('人力');
+  await page.locator('.chart-found').getByText('人力资源部').click();
+  await card(page, '云杉科技有限公司').waitFor({ state: 'detached' });
+  await card(page, '招聘组').waitFor();
+  assert.equal(await cards(page).count(), 4);
+
+  await stage.service.member(boss, { userName: 'colleague' });
+  const other = await stage.page({ viewport: PHONE, locale: 'en-US' });
+  await logIn(other, { ...who, username: 'colleague' }, new URL(page.url()).pathname);
+  await card(other, '招聘组').waitFor();
+  assert.equal(await cards(other).count(), 4);
+  assert.equal(await other.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await card(other, '人力资源部').click();
+  await other.getByRole('button', { name: 'Collapse' }).waitFor();
+  await noSeriousAxe(other);
+  await screenshot(other, 'chart-phone');
+  await other
+    .getByRole('navigation', { name: 'Where this is' })
+    .getByRole('link', { name: '云杉科技有限公司' })
+    .click();
+  await card(other, '市场与销售部').waitFor();
+  noCspViolations(other);
+});
+
+test('what is not there is told, with a way on; where there is nothing yet, what to do', async () => {
+  const page = await stage.page();
+  await logIn(page, who, '/chart/999999999');
+  await page.getByRole('alert').getByText('部门不存在').waitFor();
+  await page.getByRole('link', { name: '看整个组织图' }).click();
+  await card(page, '云杉科技有限公司').waitFor();
+
+  const nobody = await stage.service.tenant({ tenantName: '新公司' });
+  const other = await stage.page();
+  await logIn(other, { tenantId: nobody.tenantId, username: 'boss' }, '/chart');
+  await other.getByText('还没有部门').waitFor();
+  await noSeriousAxe(other);
+});
+
+test('10,000 departments: open, expand, zoom out and save while fewer than 500 cards are in the page', async () => {
+  const large = await stage.service.tenant({ tenantName: '大集团', accountCount: -1 });
+  const departments = Array.from({ length: 10_000 }, (_, n) => ({
+    ref: String(n),
+    ...(n > 0 ? { parentRef: String(Math.floor((n - 1) / 20)) } : {}),
+    deptName: `部门 ${n}`,
+  }));
+  const { code, text } = await large.post('/system/dept-api/bulk', { departments });
+  assert.equal(code, 200, text.slice(0, 200));
+  const page = await stage.page();
+  await logIn(page, { tenantId: large.tenantId, username: 'boss' });
+  const began = Date.now();
+  await page.getByRole('link', { name: '组织图' }).click();
+  await card(page, '部门 0，').waitFor();
+  assert.ok(Date.now() - began < 5000, `${Date.now() - began} ms`);
+  const few = async () => assert.ok((await page.locator('[data-card]').count()) < 500);
+  await few();
+  await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
+  await page.getByTitle('全部展开').click();
+  await page.getByText('部门很多，先展开了').waitFor();
+  await few();
+  await page.getByRole('button', { name: '适合窗口' }).click();
+  await few();
+  const dragged = Date.now();
+  await page.mouse.move(700, 500);
+  await page.mouse.down();
+  await page.mouse.move(500, 520, { steps: 20 });
+  await page.mouse.up();
+  assert.ok(Date.now() - dragged < 5000, `${Date.now() - dragged} ms`);
+  await few();
+  if (process.env.BANYAN_SHOW) await page.screenshot({ path: `${process.env.BANYAN_SHOW}/large.png` });
+  const svg = await saved(page, '保存为 SVG');
+  assert.ok((svg.content.toString('utf8').match(/部门 \d+</g) ?? []).length >= 2000);
+  noCspViolations(page);
+});
