@@ -1,6 +1,6 @@
 import { CompressOutlined, MinusOutlined, PlusOutlined } from '@ant-design/icons';
 import { Button } from 'antd';
-import { type KeyboardEvent, type MouseEvent, useMemo, useRef } from 'react';
+import { type KeyboardEvent, type MouseEvent, useLayoutEffect, useMemo, useRef } from 'react';
 import { useTexts } from '../language.ts';
 import { CardDrawing, MoreDrawing, SCREEN, saidOf } from './card.tsx';
 import { step } from './keys.ts';
@@ -38,6 +38,23 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
     return { cards, shades: seen.filter((place) => !drawn.has(place)) };
   }, [layout, view, size, active]);
 
+  // What was just opened is to be seen, as far as there is room.
+  const opening = useRef<string>(undefined);
+  const openOrClose = (id: string) => {
+    opening.current = id;
+    toggle(id);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each change of the picture
+  useLayoutEffect(() => {
+    const id = opening.current;
+    const own = id ? layout.byId.get(id) : undefined;
+    if (!own || !picture.cards.get(own.id)?.open) return;
+    opening.current = undefined;
+    const first = layout.places[layout.places.indexOf(own) + 1];
+    if (first) actions.show(first);
+    actions.show(own);
+  }, [layout]);
+
   const click = (event: MouseEvent) => {
     if (dragged.current) return;
     const target = event.target as Element;
@@ -46,7 +63,7 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
     const id =
       target.closest<SVGElement>('[data-card]')?.dataset.card ?? placeAt(layout, point.x, point.y)?.id ?? undefined;
     activate(id && !isMore(id) ? id : undefined);
-    if (id && (isMore(id) || target.closest('[data-handle]'))) toggle(id);
+    if (id && (isMore(id) || target.closest('[data-handle]'))) openOrClose(id);
   };
 
   const press = (event: KeyboardEvent) => {
@@ -64,11 +81,11 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
     else if (key === '-') actions.zoomOut();
     else if (key === '0') actions.fit();
     else if (key === 'Escape' && active) activate(undefined);
-    else if (key === ' ' && active) toggle(active);
+    else if (key === ' ' && active) openOrClose(active);
     else if (key === 'Enter' && active) isMore(active) ? toggle(active) : openDept(active);
     else if (pan || key === 'Home' || key === 'End') {
       const next = active ? step(layout, picture, active, key) : picture.root;
-      if (next === 'open' && active) toggle(active);
+      if (next === 'open' && active) openOrClose(active);
       else if (next) {
         activate(next);
         actions.show(layout.byId.get(next) as Place);
@@ -99,7 +116,7 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
       >
         <svg role="presentation" width="100%" height="100%">
           <g transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
-            <path d={layout.lines} fill="none" stroke={SCREEN.edge} strokeWidth={1.5} />
+            <path className="chart-lines" d={layout.lines} fill="none" />
             {shades.length > 0 && <path className="chart-shades" d={shades.map(shade).join('')} />}
             {cards.map((place) => (
               <Item key={place.id} {...{ place, picture, t }} active={place.id === active} busy={busy.has(place.id)} />

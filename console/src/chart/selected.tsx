@@ -42,6 +42,7 @@ export function Selected({ picture, active, busy, activate, toggle, begin }: Pro
         </Button>
       )}
       <Button
+        className="chart-unselect"
         size="small"
         type="text"
         aria-label={t.unselect}

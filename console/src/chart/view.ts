@@ -11,7 +11,7 @@ export interface Size {
   height: number;
 }
 
-const [SMALLEST, LARGEST] = [0.05, 2.5];
+const [SMALLEST, LARGEST] = [0.02, 2.5];
 /** Smaller than this nobody reads it: the first view rather shows a part. */
 const LEGIBLE = 0.55;
 const EDGE = 28;
