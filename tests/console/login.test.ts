@@ -98,3 +98,22 @@ test('the first view takes less than 300 kB of script, packed', async () => {
   await logIn(page);
   assert.ok(bytes > 100_000 && bytes < 300_000, `login and home together took ${bytes} bytes of script`);
 });
+
+test('by keyboard: past the menu to the content, into the account menu and back', async () => {
+  const page = await stage.page();
+  await logIn(page);
+  await open(page, '/home');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('main:focus').waitFor();
+  const account = page.getByRole('button', { name: '账户：admin' });
+  await account.press('Enter');
+  await page.getByRole('menuitem', { name: '我的账户' }).and(page.locator(':focus')).waitFor();
+  assert.equal(await account.getAttribute('aria-expanded'), 'true');
+  await page.keyboard.press('Escape');
+  await account.and(page.locator(':focus')).waitFor();
+  assert.equal(await account.getAttribute('aria-expanded'), 'false');
+  await account.press('Enter');
+  await page.getByRole('menuitem', { name: '我的账户' }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
+});

@@ -9,7 +9,7 @@ import {
   UserOutlined,
 } from '@ant-design/icons';
 import { Button, Dropdown } from 'antd';
-import { Suspense } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import { Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
 import { chooseLanguage, useLanguage, useTexts } from '../language.ts';
 import { logOut, useIsAdministrator, useMe, useSession } from '../session.ts';
@@ -54,6 +54,13 @@ function Header() {
   const notices = useNotices();
   const name = user.nickName || user.userName;
   const leave = () => logOut().catch(notices.failed);
+  const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const openOrClose = (next: boolean) => {
+    setOpen(next);
+    // Who was in the menu is back where it began; who clicked elsewhere is there.
+    if (!next && document.activeElement?.closest('[role=menu]')) button.current?.focus();
+  };
   return (
     <header className="header">
       <NavLink to="/home" className="brand">
@@ -73,6 +80,9 @@ function Header() {
       </Button>
       <Dropdown
         trigger={['click']}
+        open={open}
+        onOpenChange={openOrClose}
+        autoFocus
         menu={{
           items: [
             { key: 'me', icon: <UserOutlined />, label: t.me, onClick: () => navigate('/me') },
@@ -81,7 +91,14 @@ function Header() {
           ],
         }}
       >
-        <Button type="text" icon={<UserOutlined />} aria-label={t.account(name)} aria-haspopup="menu">
+        <Button
+          ref={button}
+          type="text"
+          icon={<UserOutlined />}
+          aria-label={t.account(name)}
+          aria-haspopup="menu"
+          aria-expanded={open}
+        >
           <span className="user-name">{name}</span>
         </Button>
       </Dropdown>
