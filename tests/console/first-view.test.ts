@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page, Response } from 'playwright-core';
+import { logIn, open, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+
+/** What somebody waits for on a slow line, as it was packed on the way. */
+const AT_MOST = 300_000;
+/** Over plain HTTP browsers ask for nothing better than gzip; Brotli is smaller still. */
+const plain = { extraHTTPHeaders: { 'accept-encoding': 'gzip' } };
+
+/** The scripts that came while somebody did something, by name, with their packed size. */
+async function scriptsDuring(page: Page, something: () => Promise<void>): Promise<Map<string, number>> {
+  const scripts = new Map<string, number>();
+  const note = (answer: Response) => {
+    if (answer.request().resourceType() !== 'script') return;
+    const { 'content-encoding': packing = 'none', 'content-length': size } = answer.headers();
+    assert.match(packing, /gzip|br/, answer.url());
+    scripts.set(new URL(answer.url()).pathname, Number(size));
+  };
+  page.on('response', note);
+  await something();
+  await page.waitForLoadState('networkidle');
+  page.off('response', note);
+  return scripts;
+}
+
+function isSmall(scripts: Map<string, number>): void {
+  const sum = [...scripts.values()].reduce((total, size) => total + size, 0);
+  assert.ok(sum > 100_000 && sum < AT_MOST, `${sum} bytes: ${JSON.stringify([...scripts])}`);
+}
+
+test('the first view is less than 300 kB of script even in gzip: the login, and home for who was here before', async () => {
+  const page = await stage.page(plain);
+  isSmall(await scriptsDuring(page, () => open(page, '/')));
+  await logIn(page);
+  // The same person, and nothing in the cache.
+  const storageState = await page.context().storageState();
+  await page.close();
+  const later = await stage.page({ ...plain, storageState });
+  isSmall(await scriptsDuring(later, () => open(later, '/home')));
+  await later.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+});
+
+test('a screen comes when it is opened, not before', async () => {
+  const page = await stage.page();
+  const first = await scriptsDuring(page, () => logIn(page));
+  assert.deepEqual(
+    [...first.keys()].filter((name) => /\/(chart|departments|tenants|people|me)-/.test(name)),
+    [],
+  );
+  const chart = await scriptsDuring(page, async () => {
+    await page.getByRole('link', { name: '组织图' }).click();
+    await page.getByRole('heading', { level: 1, name: '组织图' }).waitFor();
+  });
+  assert.ok(
+    [...chart.keys()].some((name) => name.includes('/chart-')),
+    String([...chart.keys()]),
+  );
+});
