@@ -215,7 +215,7 @@ test('another root is found by its name; a colleague who gets the link sees the 
   noCspViolations(other);
 });
 
-test('what is not there is told, with a way on; where there is nothing yet, what to do', async () => {
+test('what is not there is told, with a way on; where there is nothing yet, what to do; many are shown some at a time', async () => {
   const page = await stage.page();
   await logIn(page, who, '/chart/999999999');
   await page.getByRole('alert').getByText('部门不存在').waitFor();
@@ -227,6 +227,19 @@ test('what is not there is told, with a way on; where there is nothing yet, what
   await logIn(other, { tenantId: nobody.tenantId, username: 'boss' }, '/chart');
   await other.getByText('还没有部门').waitFor();
   await noSeriousAxe(other);
+
+  const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
+  await nobody.post('/system/dept-api/bulk', { departments });
+  await other.getByRole('button', { name: '刷新' }).click();
+  await card(other, '新公司，租户').waitFor();
+  const inAll = async () =>
+    ((await saved(other, '保存为 SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
+  assert.equal(await inAll(), 50);
+  await tree(other).focus();
+  await other.keyboard.press('End');
+  await other.keyboard.press('Enter');
+  await card(other, '门店 50，').waitFor();
+  assert.equal(await inAll(), 100);
 });
 
 test('10,000 departments: open, expand, zoom out and save while fewer than 500 cards are in the page', async () => {

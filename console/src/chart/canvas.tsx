@@ -5,7 +5,7 @@ import { useTexts } from '../language.ts';
 import { CardDrawing, MoreDrawing, SCREEN, saidOf } from './card.tsx';
 import { step } from './keys.ts';
 import { CARD, type Layout, type Place } from './layout.ts';
-import { isMore, type Picture } from './picture.ts';
+import { isMore, ofMore, type Picture } from './picture.ts';
 import { type ChartTexts, chartTexts } from './texts.ts';
 import { useView } from './use-view.ts';
 import { inView, placeAt } from './view.ts';
@@ -27,7 +27,7 @@ interface Props {
 export function Canvas({ picture, layout, active, busy, activate, toggle, openDept }: Props) {
   const t = useTexts(chartTexts);
   const stage = useRef<HTMLDivElement>(null);
-  const anchor = active && layout.byId.has(active) ? active : picture.root;
+  const anchor = active && !isMore(active) && layout.byId.has(active) ? active : picture.root;
   const { view, size, actions, dragging, dragged, handlers } = useView(stage, layout, picture.wish, anchor);
   const { cards, shades } = useMemo(() => {
     const seen = inView(layout, view, size);
@@ -39,20 +39,22 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
   }, [layout, view, size, active]);
 
   // What was just opened is to be seen, as far as there is room.
-  const opening = useRef<string>(undefined);
+  const opening = useRef<{ id: string; from: number }>(undefined);
   const openOrClose = (id: string) => {
-    opening.current = id;
+    const parent = isMore(id) ? ofMore(id) : id;
+    opening.current = { id: parent, from: isMore(id) ? (picture.cards.get(parent)?.children?.length ?? 0) : 0 };
     toggle(id);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each change of the picture
   useLayoutEffect(() => {
-    const id = opening.current;
-    const own = id ? layout.byId.get(id) : undefined;
-    if (!own || !picture.cards.get(own.id)?.open) return;
+    const { id = '', from = 0 } = opening.current ?? {};
+    const { open, children = [] } = picture.cards.get(id) ?? {};
+    const [own, first] = [layout.byId.get(id), layout.byId.get(children[from] ?? '')];
+    if (!open || !own || !first) return;
     opening.current = undefined;
-    const first = layout.places[layout.places.indexOf(own) + 1];
-    if (first) actions.show(first);
-    actions.show(own);
+    actions.show(first);
+    if (from > 0) activate(first.id);
+    else actions.show(own);
   }, [layout]);
 
   const click = (event: MouseEvent) => {
@@ -82,9 +84,9 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
     else if (key === '0') actions.fit();
     else if (key === 'Escape' && active) activate(undefined);
     else if (key === ' ' && active) openOrClose(active);
-    else if (key === 'Enter' && active) isMore(active) ? toggle(active) : openDept(active);
+    else if (key === 'Enter' && active) isMore(active) ? openOrClose(active) : openDept(active);
     else if (pan || key === 'Home' || key === 'End') {
-      const next = active ? step(layout, picture, active, key) : picture.root;
+      const next = active || key === 'End' ? step(layout, picture, active ?? picture.root, key) : picture.root;
       if (next === 'open' && active) openOrClose(active);
       else if (next) {
         activate(next);
