@@ -36,6 +36,16 @@ const card = (page: Page, name: string) => page.getByRole('treeitem', { name, ex
 const tree = (page: Page) => page.getByRole('tree');
 const percent = async (page: Page) => Number.parseInt(await page.locator('output').innerText(), 10);
 
+/** Two fingers in the middle of a phone, this far from each other. */
+async function pinch(page: Page, distances: number[]) {
+  const hand = await page.context().newCDPSession(page);
+  for (const [n, far] of distances.entries()) {
+    const touchPoints = [195 - far, 195 + far].map((x, id) => ({ x, y: 500, id }));
+    await hand.send('Input.dispatchTouchEvent', { type: n === 0 ? 'touchStart' : 'touchMove', touchPoints });
+  }
+  await hand.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
+
 async function saved(page: Page, button: string) {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: button }).click();
@@ -184,7 +194,6 @@ test('saved as SVG and PNG: what is open, with title and date, light also in the
   assert.equal(png.content.readUInt32BE(16), drawn.width * 2);
   assert.equal(png.content.readUInt32BE(20), drawn.height * 2);
   assert.ok(png.content.length > 30_000);
-  if (process.env.BANYAN_SHOW) fs.writeFileSync(`${process.env.BANYAN_SHOW}/saved.png`, png.content);
   noCspViolations(page);
 });
 
@@ -198,7 +207,7 @@ test('another root is found by its name; a colleague who gets the link sees the 
   assert.equal(await cards(page).count(), 4);
 
   await stage.service.member(boss, { userName: 'colleague' });
-  const other = await stage.page({ viewport: PHONE, locale: 'en-US' });
+  const other = await stage.page({ viewport: PHONE, locale: 'en-US', hasTouch: true });
   await logIn(other, { ...who, username: 'colleague' }, new URL(page.url()).pathname);
   await card(other, '招聘组').waitFor();
   assert.equal(await cards(other).count(), 4);
@@ -207,6 +216,10 @@ test('another root is found by its name; a colleague who gets the link sees the 
   await other.getByRole('button', { name: 'Collapse' }).waitFor();
   await noSeriousAxe(other);
   await screenshot(other, 'chart-phone');
+  const before = await percent(other);
+  await pinch(other, [40, 60, 90]);
+  assert.ok((await percent(other)) > before * 1.5, 'two fingers enlarge it');
+  await pinch(other, [90, 60, 40]);
   await other
     .getByRole('navigation', { name: 'Where this is' })
     .getByRole('link', { name: '云杉科技有限公司' })
@@ -272,7 +285,6 @@ test('10,000 departments: open, expand, zoom out and save while fewer than 500 c
   await page.mouse.up();
   assert.ok(Date.now() - dragged < 5000, `${Date.now() - dragged} ms`);
   await few();
-  if (process.env.BANYAN_SHOW) await page.screenshot({ path: `${process.env.BANYAN_SHOW}/large.png` });
   const svg = await saved(page, '保存为 SVG');
   assert.ok((svg.content.toString('utf8').match(/部门 \d+</g) ?? []).length >= 2000);
   noCspViolations(page);

@@ -34,8 +34,8 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
     const cards = seen.length > CARDS_IN_PAGE ? seen.toSorted(byLevel).slice(0, CARDS_IN_PAGE) : seen;
     const own = active ? layout.byId.get(active) : undefined;
     if (own && !cards.includes(own)) cards.push(own);
-    const drawn = new Set(cards);
-    return { cards, shades: seen.filter((place) => !drawn.has(place)) };
+    // Beneath all of them, so that from afar all look the same.
+    return { cards, shades: seen.length > CARDS_IN_PAGE ? seen : [] };
   }, [layout, view, size, active]);
 
   // What was just opened is to be seen, as far as there is room.
