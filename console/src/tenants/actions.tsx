@@ -1,0 +1,125 @@
+import { DownOutlined, MoreOutlined } from '@ant-design/icons';
+import { App, Button, Dropdown, type MenuProps } from 'antd';
+import { useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+import { api, type Tenant } from '../api.ts';
+import { isRefusal } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { useMe } from '../session.ts';
+import { useAction } from '../ui/action.ts';
+import { newBelow } from './new-below.ts';
+import { MoveDialog, StatusDialog } from './quick-dialogs.tsx';
+import { tenantsTexts } from './texts.ts';
+
+interface Menu {
+  tenant: Tenant;
+  /** In a row of the table: an icon, with all actions in the menu. */
+  compact?: boolean;
+}
+
+/** What can be done with a tenant. With one's own: only something new below it. */
+export function ActionMenu({ tenant, compact = false }: Menu) {
+  const t = useTexts(tenantsTexts);
+  const navigate = useNavigate();
+  const own = useMe().tenant.id === tenant.id;
+  const [dialog, setDialog] = useState<'move' | 'status'>();
+  const { ask, busy } = useRemove(tenant);
+  const name = tenant.tenantName || tenant.tenantId;
+  const items: MenuProps['items'] = [
+    ...(own ? [] : [{ key: 'edit', label: t.edit, onClick: () => navigate(`/tenants/${tenant.id}/edit`) }]),
+    { key: 'new', label: t.createBelow, onClick: () => navigate(newBelow(tenant.tenantId)) },
+    ...(own
+      ? []
+      : [
+          { key: 'move', label: t.move, onClick: () => setDialog('move') },
+          { key: 'status', label: tenant.status === '0' ? t.disable : t.enable, onClick: () => setDialog('status') },
+          { type: 'divider' as const },
+          { key: 'remove', label: t.remove, danger: true, onClick: ask },
+        ]),
+  ];
+  return (
+    <>
+      <Dropdown trigger={['click']} menu={{ items }} placement="bottomRight">
+        {compact ? (
+          <Button type="text" loading={busy} icon={<MoreOutlined />} aria-label={t.moreOf(name)} aria-haspopup="menu" />
+        ) : (
+          <Button loading={busy} aria-haspopup="menu" aria-label={t.moreOf(name)}>
+            {t.more} <DownOutlined />
+          </Button>
+        )}
+      </Dropdown>
+      {dialog === 'move' && <MoveDialog tenant={tenant} close={() => setDialog(undefined)} />}
+      {dialog === 'status' && <StatusDialog tenant={tenant} close={() => setDialog(undefined)} />}
+    </>
+  );
+}
+
+/** Asks first. Child tenants in the way are named, with the way to them. */
+function useRemove(tenant: Tenant) {
+  const t = useTexts(tenantsTexts);
+  const { modal } = App.useApp();
+  const navigate = useNavigate();
+  const name = tenant.tenantName || tenant.tenantId;
+  const remove = useAction({
+    run: () => api.deleteTenant(tenant.id),
+    done: t.removed,
+    changes: [['tenant-list'], ['tenant-tree'], ['overview']],
+    after: () => navigate('/tenants'),
+    refused: (error) => {
+      if (!isRefusal(error, 'TENANT_HAS_CHILDREN')) return false;
+      void explain(error.message);
+      return true;
+    },
+  });
+  const explain = async (message: string) => {
+    const { data } = await api
+      .listTenants({ tenantParent: tenant.tenantId, pageSize: 5 })
+      .catch(() => ({ data: { rows: [] as Tenant[], total: 0 } }));
+    const { rows, total = 0 } = data;
+    const shown = modal.warning({
+      title: t.hasChildren(name),
+      closable: true,
+      content: (
+        <>
+          <p>{message}</p>
+          <p>{t.hasChildrenHint}</p>
+          <ul>
+            {rows.map((child) => (
+              <li key={child.id}>
+                <Link to={`/tenants/${child.id}`} onClick={() => shown.destroy()}>
+                  {child.tenantName || child.tenantId}
+                </Link>
+              </li>
+            ))}
+          </ul>
+          {total > rows.length && <p>{t.andMore(total)}</p>}
+        </>
+      ),
+      footer: (
+        <div className="actions">
+          <Button onClick={() => shown.destroy()}>{t.close}</Button>
+          <Button
+            type="primary"
+            onClick={() => {
+              shown.destroy();
+              navigate(`/tenants?parent=${tenant.tenantId}`);
+            }}
+          >
+            {t.showChildren}
+          </Button>
+        </div>
+      ),
+    });
+  };
+  const ask = () =>
+    modal.confirm({
+      title: t.removeAsk(name),
+      content: t.removeHint,
+      okText: t.remove,
+      cancelText: t.cancel,
+      okButtonProps: { danger: true },
+      // Closed either way: a refusal has its own dialog, with more to say.
+      onOk: () => remove.run(undefined).catch(() => undefined),
+    });
+  return { ask, busy: remove.busy };
+}

@@ -1,0 +1,184 @@
+import { Checkbox, DatePicker, Form, Input, InputNumber, Radio, Select } from 'antd';
+import dayjs, { type Dayjs } from 'dayjs';
+import { useTexts } from '../language.ts';
+import { fieldTexts } from './field-texts.ts';
+import { ParentPicker } from './parent-picker.tsx';
+import type { TenantValues } from './values.ts';
+
+/** The fields of a tenant, in the parts in which they are created and edited. Quotas and rules are beside this. */
+
+const LONG_TEXT = 65_536;
+
+/** `beneath`: the tenant that is edited, which cannot be its own parent. */
+export function WhoFields({ moving = true, beneath }: { moving?: boolean; beneath?: string }) {
+  const t = useTexts(fieldTexts);
+  return (
+    <div className="tenants-grid">
+      <Form.Item
+        name="tenantName"
+        label={t.tenantName}
+        rules={[{ required: true, whitespace: true, message: t.nameNeeded }]}
+      >
+        <Input maxLength={100} autoComplete="off" />
+      </Form.Item>
+      {moving && (
+        <Form.Item name="tenantParent" label={t.tenantParent}>
+          <ParentPicker {...(beneath ? { beneath } : {})} />
+        </Form.Item>
+      )}
+      <Form.Item name="companyName" label={t.companyName}>
+        <Input maxLength={100} autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="contactUserName" label={t.contactUserName}>
+        <Input maxLength={50} autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="contactPhone" label={t.contactPhone}>
+        <Input maxLength={32} type="tel" autoComplete="off" />
+      </Form.Item>
+    </div>
+  );
+}
+
+const asDate = {
+  getValueProps: (value?: string | null) => ({ value: value ? dayjs(value) : null }),
+  normalize: (value: Dayjs | null) => value?.format('YYYY-MM-DD') ?? null,
+};
+
+export function PeriodFields() {
+  const t = useTexts(fieldTexts);
+  const form = Form.useFormInstance<TenantValues & { wantsAdministrator?: boolean }>();
+  const start = Form.useWatch('startTime', form);
+  const unlimited = Form.useWatch('unlimited', form);
+  const presets = [1, 2, 3].map((years) => ({
+    label: t.years(years),
+    value: dayjs(start ?? undefined)
+      .add(years, 'year')
+      .subtract(1, 'day'),
+  }));
+  return (
+    <div className="tenants-grid">
+      <Form.Item name="startTime" label={t.startTime} extra={t.startHint} {...asDate}>
+        <DatePicker className="tenants-wide" />
+      </Form.Item>
+      <Form.Item
+        name="endTime"
+        label={t.endTime}
+        extra={t.endHint}
+        dependencies={['startTime']}
+        {...asDate}
+        rules={[
+          ({ getFieldValue }) => ({
+            validator: async (_, end?: string | null) => {
+              const begin: string | null = getFieldValue('startTime');
+              if (begin && end && end < begin) throw new Error(t.endBeforeStart);
+            },
+          }),
+        ]}
+      >
+        <DatePicker className="tenants-wide" presets={presets} />
+      </Form.Item>
+      <div className="tenants-accounts">
+        <Form.Item
+          name="accountCount"
+          label={t.accountCount}
+          dependencies={['unlimited', 'wantsAdministrator']}
+          rules={[
+            ({ getFieldValue }) => ({
+              validator: async (_, count?: number | null) => {
+                if (getFieldValue('unlimited')) return;
+                if (count == null) throw new Error(t.countNeeded);
+                if (count === 0 && getFieldValue('wantsAdministrator')) throw new Error(t.countForAdministrator);
+              },
+            }),
+          ]}
+        >
+          <InputNumber
+            className="tenants-wide"
+            min={0}
+            max={2147483647}
+            precision={0}
+            disabled={unlimited !== false}
+            placeholder={unlimited === false ? '' : t.unlimited}
+          />
+        </Form.Item>
+        <Form.Item name="unlimited" valuePropName="checked" className="tenants-beside">
+          <Checkbox>{t.unlimited}</Checkbox>
+        </Form.Item>
+      </div>
+      <Form.Item name="status" label={t.status}>
+        <Radio.Group
+          options={[
+            { value: '0', label: t.normal },
+            { value: '1', label: t.disabled },
+          ]}
+        />
+      </Form.Item>
+    </div>
+  );
+}
+
+export function PackageFields() {
+  const t = useTexts(fieldTexts);
+  return (
+    <Form.Item
+      name="menuIds"
+      label={t.menuIds}
+      extra={t.menusHint}
+      rules={[
+        {
+          validator: async (_, ids: string[] = []) => {
+            const wrong = ids.find((id) => !/^\d+$/.test(id));
+            if (wrong) throw new Error(t.notDigits(wrong));
+            if (ids.join(',').length > LONG_TEXT) throw new Error(t.menusTooLong);
+          },
+        },
+      ]}
+      normalize={(ids: string[]) => [...new Set(ids.map((id) => id.trim()).filter(Boolean))]}
+    >
+      <Select
+        mode="tags"
+        open={false}
+        suffixIcon={null}
+        allowClear
+        tokenSeparators={[',', '，', '、', ' ', ';']}
+        placeholder={t.menusPlaceholder}
+      />
+    </Form.Item>
+  );
+}
+
+export function AdministratorFields() {
+  const t = useTexts(fieldTexts);
+  const wants = Form.useWatch('wantsAdministrator') !== false;
+  return (
+    <>
+      <Form.Item name="wantsAdministrator" valuePropName="checked">
+        <Checkbox>{t.wantsAdministrator}</Checkbox>
+      </Form.Item>
+      {wants ? (
+        <div className="tenants-grid">
+          <Form.Item
+            name="username"
+            label={t.username}
+            rules={[{ required: true, whitespace: true, message: t.usernameNeeded }]}
+          >
+            <Input maxLength={50} autoComplete="off" autoCapitalize="none" spellCheck={false} />
+          </Form.Item>
+          <Form.Item
+            name="password"
+            label={t.password}
+            extra={t.passwordHint}
+            rules={[
+              { required: true, message: t.passwordNeeded },
+              { min: 8, message: t.passwordShort },
+            ]}
+          >
+            <Input.Password maxLength={128} autoComplete="new-password" />
+          </Form.Item>
+        </div>
+      ) : (
+        <p className="quiet">{t.withoutAdministrator}</p>
+      )}
+    </>
+  );
+}

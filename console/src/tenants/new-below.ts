@@ -1,0 +1,1 @@
+export const newBelow = (code: string) => (code ? `/tenants/new?parent=${code}` : '/tenants/new');

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { PASSWORD } from '../harness.ts';
+import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+const { root } = stage.service;
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const make = (body: Record<string, unknown>) => root.make('/system/tenant-api', body);
+const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
+
+const next = (page: Page) => page.getByRole('button', { name: '下一步' }).click();
+const heading = (page: Page, level: number, name: string) => page.getByRole('heading', { level, name, exact: true });
+
+/** Typed, as the calendar allows too. */
+async function fillDate(page: Page, label: string, date: string) {
+  await page.getByLabel(label).fill(date);
+  await page.keyboard.press('Enter');
+}
+
+test('a child tenant is created in steps; its administrator logs in and sees only his own', async () => {
+  const page = await stage.page();
+  await logIn(page, {}, '/tenants');
+  await page.getByRole('button', { name: '新建租户' }).first().click();
+
+  await heading(page, 2, '基本信息').waitFor();
+  await next(page);
+  await page.getByText('请输入租户名称').waitFor();
+  await page.getByLabel('租户名称').fill('华东公司');
+  await page.getByLabel('联系人').fill('王敏');
+  await noSeriousAxe(page);
+  await next(page);
+
+  await heading(page, 2, '服务期与账号').waitFor();
+  await fillDate(page, '开始日期', inDays(-10));
+  await fillDate(page, '结束日期', inDays(-20));
+  await next(page);
+  await page.getByText('结束日期不能早于开始日期').waitFor();
+  await fillDate(page, '结束日期', inDays(40));
+  await page.getByLabel('不限').uncheck();
+  await page.getByLabel('账号数量').fill('5');
+  await noSeriousAxe(page);
+  await screenshot(page, 'tenants-new');
+  await next(page);
+
+  await heading(page, 2, '套餐').waitFor();
+  await page.getByLabel('授权菜单').fill('100,x7,');
+  await next(page);
+  await page.getByText('“x7” 不是菜单编号').waitFor();
+  await page.getByLabel('授权菜单').press('Backspace');
+  await next(page);
+
+  await heading(page, 2, '额度').waitFor();
+  await page.getByLabel('企业查询').fill('1000');
+  await page.getByLabel(/\(zr\)/).fill('7');
+  await noSeriousAxe(page);
+  await next(page);
+
+  await heading(page, 2, '规则').waitFor();
+  await page.getByLabel('准入模型', { exact: true }).fill('{"min": 3');
+  await next(page);
+  await page.getByText('JSON 无效').first().waitFor();
+  await page.getByLabel('准入模型', { exact: true }).fill('{"min": 3}');
+  await page.getByText('JSON 有效').waitFor();
+  await noSeriousAxe(page);
+  await next(page);
+
+  await heading(page, 2, '首个管理员').waitFor();
+  await page.getByLabel('用户名').fill('wangmin');
+  await page.getByLabel('密码', { exact: true }).fill(PASSWORD);
+  await next(page);
+
+  await heading(page, 2, '核对').waitFor();
+  await page.getByRole('button', { name: '修改基本信息' }).click();
+  assert.equal(await page.getByLabel('租户名称').inputValue(), '华东公司', 'nothing is lost on the way back');
+  await page.goBack();
+  await heading(page, 2, '核对').waitFor();
+  await page.getByText('wangmin').waitFor();
+  await noSeriousAxe(page);
+  await page.getByRole('button', { name: '创建租户' }).click();
+
+  await heading(page, 1, '华东公司').waitFor();
+  const told = page.getByRole('status').filter({ hasText: '已创建' });
+  await told.getByText('wangmin').waitFor();
+  await noSeriousAxe(page);
+  const id = new URL(page.url()).pathname.split('/').at(-1) as string;
+  const made = await read(id);
+  await told.getByText(made.tenantId, { exact: true }).waitFor();
+  await told.getByText(`${stage.service.base}/login`).waitFor();
+  assert.deepEqual(
+    [made.endTime, made.accountCount, made.packageBo.menuIds, made.quotaBo.enterpriseQuery, made.ruleBo.modelZr],
+    [inDays(40), 5, '100', 1000, '{"min": 3}'],
+  );
+  noCspViolations(page);
+
+  await make({ tenantName: '不相干的租户' });
+  const theirs = await stage.page();
+  await logIn(theirs, { tenantId: made.tenantId, username: 'wangmin' }, '/tenants');
+  await theirs.getByRole('link', { name: '华东公司', exact: true }).waitFor();
+  await theirs.getByText('还没有下级租户').waitFor();
+  await theirs.getByText('共 1 个').waitFor();
+  assert.equal(await theirs.getByText('不相干的租户').count(), 0);
+  await theirs.getByRole('link', { name: '华东公司', exact: true }).click();
+  await theirs.getByText('这是您自己的租户').waitFor();
+  assert.equal(await theirs.getByRole('button', { name: '编辑' }).count(), 0);
+  await open(theirs, '/tenants');
+});
