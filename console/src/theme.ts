@@ -36,6 +36,8 @@ export const themeOf = (dark: boolean): ThemeConfig => ({
     colorTextDescription: dark ? 'rgba(255,255,255,0.62)' : 'rgba(0,0,0,0.60)',
     colorTextPlaceholder: dark ? 'rgba(255,255,255,0.55)' : 'rgba(0,0,0,0.56)',
     colorError: dark ? '#ff7875' : '#cf1322',
+    // antd makes it lighter under the mouse, and white on that too faint.
+    ...(dark ? {} : { colorPrimaryHover: '#23693f' }),
     borderRadius: 8,
     fontFamily:
       "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif",
