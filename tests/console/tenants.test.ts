@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../harness.ts';
-import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+import { logIn, noCspViolations, noSeriousAxe, open, screenshot, startConsole } from './harness.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
@@ -46,10 +46,13 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await next(page);
 
   await heading(page, 2, '套餐').waitFor();
-  await page.getByLabel('授权菜单').fill('100,x7,');
+  await page.getByLabel('授权菜单').fill('100');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('授权菜单').fill('200,x7,');
   await next(page);
   await page.getByText('“x7” 不是菜单编号').waitFor();
   await page.getByLabel('授权菜单').press('Backspace');
+  await page.getByText('“x7”').waitFor({ state: 'detached' });
   await next(page);
 
   await heading(page, 2, '额度').waitFor();
@@ -91,7 +94,7 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await told.getByText(`${stage.service.base}/login`).waitFor();
   assert.deepEqual(
     [made.endTime, made.accountCount, made.packageBo.menuIds, made.quotaBo.enterpriseQuery, made.ruleBo.modelZr],
-    [inDays(40), 5, '100', 1000, '{"min": 3}'],
+    [inDays(40), 5, '100, 200', 1000, '{"min": 3}'],
   );
   noCspViolations(page);
 

@@ -1,7 +1,7 @@
 import { DownOutlined, MoreOutlined } from '@ant-design/icons';
 import { App, Button, Dropdown, type MenuProps } from 'antd';
 import { useState } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import { api, type Tenant } from '../api.ts';
 import { isRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
@@ -76,6 +76,11 @@ function useRemove(tenant: Tenant) {
       .listTenants({ tenantParent: tenant.tenantId, pageSize: 5 })
       .catch(() => ({ data: { rows: [] as Tenant[], total: 0 } }));
     const { rows, total = 0 } = data;
+    // Dialogs of the app stand outside of the router: no links in them.
+    const leave = (to: string) => {
+      shown.destroy();
+      navigate(to);
+    };
     const shown = modal.warning({
       title: t.hasChildren(name),
       closable: true,
@@ -86,9 +91,9 @@ function useRemove(tenant: Tenant) {
           <ul>
             {rows.map((child) => (
               <li key={child.id}>
-                <Link to={`/tenants/${child.id}`} onClick={() => shown.destroy()}>
+                <Button type="link" size="small" onClick={() => leave(`/tenants/${child.id}`)}>
                   {child.tenantName || child.tenantId}
-                </Link>
+                </Button>
               </li>
             ))}
           </ul>
@@ -98,13 +103,7 @@ function useRemove(tenant: Tenant) {
       footer: (
         <div className="actions">
           <Button onClick={() => shown.destroy()}>{t.close}</Button>
-          <Button
-            type="primary"
-            onClick={() => {
-              shown.destroy();
-              navigate(`/tenants?parent=${tenant.tenantId}`);
-            }}
-          >
+          <Button type="primary" onClick={() => leave(`/tenants?parent=${tenant.tenantId}`)}>
             {t.showChildren}
           </Button>
         </div>

@@ -59,7 +59,7 @@ export const fieldTexts = texts({
     json: 'JSON',
     formatOf: (rule: string) => `${rule}的格式`,
     tidy: '整理格式',
-    tidyOf: (rule: string) => `整理${rule}的格式`,
+    tidyOf: (rule: string) => `整理格式：${rule}`,
     validJson: 'JSON 有效',
     badJson: (why: string) => `JSON 无效：${why}`,
     chars: (count: number) => `${count} 个字符`,

@@ -1,5 +1,6 @@
 import { Checkbox, DatePicker, Form, Input, InputNumber, Radio, Select } from 'antd';
 import dayjs, { type Dayjs } from 'dayjs';
+import type { KeyboardEvent } from 'react';
 import { useTexts } from '../language.ts';
 import { fieldTexts } from './field-texts.ts';
 import { ParentPicker } from './parent-picker.tsx';
@@ -44,6 +45,11 @@ const asDate = {
   normalize: (value: Dayjs | null) => value?.format('YYYY-MM-DD') ?? null,
 };
 
+/** Enter takes the date that was typed; it does not send the form. */
+const confirmed = (event: KeyboardEvent) => {
+  if (event.key === 'Enter') event.preventDefault();
+};
+
 export function PeriodFields() {
   const t = useTexts(fieldTexts);
   const form = Form.useFormInstance<TenantValues & { wantsAdministrator?: boolean }>();
@@ -58,7 +64,7 @@ export function PeriodFields() {
   return (
     <div className="tenants-grid">
       <Form.Item name="startTime" label={t.startTime} extra={t.startHint} {...asDate}>
-        <DatePicker className="tenants-wide" />
+        <DatePicker className="tenants-wide" onKeyDown={confirmed} />
       </Form.Item>
       <Form.Item
         name="endTime"
@@ -75,7 +81,7 @@ export function PeriodFields() {
           }),
         ]}
       >
-        <DatePicker className="tenants-wide" presets={presets} />
+        <DatePicker className="tenants-wide" presets={presets} onKeyDown={confirmed} />
       </Form.Item>
       <div className="tenants-accounts">
         <Form.Item

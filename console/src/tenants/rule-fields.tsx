@@ -67,10 +67,9 @@ function RuleField({ rule }: { rule: Rule }) {
       }
     >
       <Input.TextArea
-        autoSize={{ minRows: 2, maxRows: 12 }}
         maxLength={65_536}
         spellCheck={false}
-        className={format === 'json' ? 'tenants-code' : ''}
+        className={format === 'json' ? 'tenants-text tenants-code' : 'tenants-text'}
       />
     </Form.Item>
   );

@@ -104,7 +104,7 @@ function Name({ tenant }: { tenant: Tenant }) {
       <Link to={`/tenants/${tenant.id}`}>
         <strong>{tenant.tenantName || tenant.tenantId}</strong>
       </Link>{' '}
-      {own && <Tag color="green">{t.own}</Tag>}
+      {own && <Tag className="tenants-tag">{t.own}</Tag>}
       {tenant.companyName && <div className="quiet">{tenant.companyName}</div>}
     </>
   );
@@ -112,7 +112,7 @@ function Name({ tenant }: { tenant: Tenant }) {
 
 export function StatusTag({ status }: { status: '0' | '1' }) {
   const t = useTexts(fieldTexts);
-  return status === '0' ? <Tag color="green">{t.normal}</Tag> : <Tag>{t.disabled}</Tag>;
+  return status === '0' ? <Tag className="tenants-tag">{t.normal}</Tag> : <Tag>{t.disabled}</Tag>;
 }
 
 export const accountsOf = ({ accountCount }: Tenant, unlimited: string) =>

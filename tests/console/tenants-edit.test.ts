@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PASSWORD } from '../harness.ts';
+import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+
+const stage = await startConsole();
+const { root } = stage.service;
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const make = (body: Record<string, unknown>) => root.make('/system/tenant-api', body);
+const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
+
+// What the stories find: a small group of companies.
+const group = await make({
+  tenantName: '榕树集团',
+  companyName: '榕树集团有限公司',
+  startTime: inDays(-400),
+  endTime: inDays(700),
+  contactUserName: '陈立',
+  accountCount: 200,
+  packageBo: { menuIds: '100,101,102' },
+  quotaBo: { enterpriseQuery: 5000, riskReport: 300 },
+  ruleBo: { modelZr: '{"min": 3, "max": 9}', catalogRw: '连续三个月逾期即预警' },
+});
+const { tenantId: groupCode } = await read(group);
+const south = await make({
+  tenantName: '华南分公司',
+  tenantParent: groupCode,
+  startTime: inDays(-200),
+  endTime: inDays(21),
+});
+const north = await make({
+  tenantName: '华北分公司',
+  tenantParent: groupCode,
+  startTime: inDays(30),
+  endTime: inDays(395),
+});
+await make({ tenantName: '西部合作方', startTime: inDays(-500), endTime: inDays(-12), status: '1' });
+
+const page = await stage.page();
+await logIn(page, {}, '/tenants');
+
+test('tenants are found by name and by code, in the tree and in the table; the address can be sent', async () => {
+  await open(page, '/tenants');
+  await page.getByText('还有 21 天').waitFor();
+  await page.getByText('已到期 12 天').waitFor();
+  await noSeriousAxe(page);
+  await screenshot(page, 'tenants');
+  await page.getByRole('searchbox', { name: '搜索租户' }).fill('华南');
+  await page.getByText('共 1 个').waitFor();
+  const sent = await stage.page({ locale: 'en-US' });
+  await logIn(sent, {}, new URL(page.url()).pathname + new URL(page.url()).search);
+  await sent.getByText('1 in all').waitFor();
+  await sent.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
+  await page.getByRole('searchbox', { name: '搜索租户' }).fill(groupCode);
+  await page.getByRole('link', { name: '榕树集团', exact: true }).waitFor();
+
+  // The keyboard opens the branch and goes to the tenant.
+  await page.getByRole('tree', { name: '租户树' }).getByText('Banyan').waitFor();
+  await page.getByRole('tree').focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+  await page.getByRole('tree').getByText('华南分公司').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: '华南分公司', exact: true }).waitFor();
+  await page.getByRole('navigation', { name: '上级租户路径' }).getByText('榕树集团').waitFor();
+});
+
+test('all of a tenant is edited; what no read shows is set again, and nothing is lost on the way', async () => {
+  await open(page, `/tenants/${group}`);
+  await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
+  await noSeriousAxe(page);
+  await screenshot(page, 'tenant');
+  await page.getByRole('button', { name: '编辑' }).click();
+  await page.getByLabel('租户名称').fill('榕树控股');
+  await page.getByText('这里留空的项目会变成 0').waitFor();
+  await page.getByLabel(/\(credit\)/).fill('12');
+  await page.getByLabel('授权菜单').fill('103');
+  await page.keyboard.press('Enter');
+  await noSeriousAxe(page);
+
+  await page.getByRole('link', { name: '首页' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: '继续填写' }).click();
+  await page.reload();
+  await page.getByText('已恢复您上次未保存的内容').waitFor();
+  assert.equal(await page.getByLabel('租户名称').inputValue(), '榕树控股');
+
+  await page.getByLabel('结束日期').fill(inDays(-900));
+  await page.keyboard.press('Enter');
+  await page.getByText('结束日期不能早于开始日期').waitFor();
+  await page.getByLabel('结束日期').fill(inDays(701));
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: '保存' }).click();
+  await page.getByRole('heading', { level: 1, name: '榕树控股', exact: true }).waitFor();
+  const saved = await read(group);
+  assert.deepEqual(
+    [saved.endTime, saved.packageBo.menuIds, saved.accountCount, saved.quotaBo.riskReport, saved.ruleBo.modelZr],
+    [inDays(701), '100, 101, 102, 103', 200, 300, '{"min": 3, "max": 9}'],
+  );
+  const [{ quotas }] = await stage.service.superuser<[{ quotas: { credit: number; zr: number } }]>`
+    select quotas from banyan.tenants where tenant_id = ${groupCode}`;
+  assert.deepEqual([quotas.credit, quotas.zr], [12, 0]);
+  noCspViolations(page);
+});
+
+test('two people edit the same tenant: the second is asked', async () => {
+  await open(page, `/tenants/${south}/edit`);
+  await page.getByLabel('联系人').fill('我写的');
+  await root.put('/system/tenant-api', { ...(await read(south)), contactUserName: '别人写的' });
+  await page.getByRole('button', { name: '保存' }).click();
+  const choice = page.getByRole('dialog', { name: '内容已被他人修改' });
+  await choice.getByText('别人写的').waitFor();
+  await noSeriousAxe(page);
+  await choice.getByRole('button', { name: '查看对方的版本' }).click();
+  await choice.waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('联系人').inputValue(), '别人写的');
+  await page.getByLabel('联系人').fill('商量好的');
+  await page.getByRole('button', { name: '保存' }).click();
+  await page.getByRole('heading', { level: 1, name: '华南分公司', exact: true }).waitFor();
+  assert.equal((await read(south)).contactUserName, '商量好的');
+});
+
+const choose = async (name: string) => {
+  await page.getByRole('button', { name: /^更多操作/ }).click();
+  await page.getByRole('menuitem', { name, exact: true }).click();
+};
+
+test('a tenant with tenants below is not deleted; they are shown, moved away, and then it goes', async () => {
+  const old = await make({ tenantName: '旧集团' });
+  const { tenantId } = await read(old);
+  const child = await make({ tenantName: '待移动', tenantParent: tenantId });
+  await open(page, `/tenants/${old}`);
+  await choose('删除');
+  await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
+  const refused = page.getByRole('dialog', { name: '“旧集团”还有下级租户' });
+  await refused.getByText('存在下级租户,不允许删除').waitFor();
+  await noSeriousAxe(page);
+  await refused.getByRole('button', { name: '待移动' }).click();
+  await page.getByRole('heading', { level: 1, name: '待移动' }).waitFor();
+
+  await choose('移动');
+  const move = page.getByRole('dialog', { name: '移动“待移动”' });
+  await move.getByLabel('上级租户').fill('待移动');
+  await page.getByText('不能选：是它自己或它的下级').waitFor();
+  await move.getByLabel('上级租户').fill('榕树');
+  await page.getByTitle(`榕树控股 ${groupCode}`).click();
+  await move.getByRole('button', { name: '移动' }).click();
+  await page.getByText('已移动').waitFor();
+  assert.equal((await read(child)).tenantParent, groupCode);
+
+  await open(page, `/tenants/${old}`);
+  await choose('删除');
+  await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
+  await page.getByText('已删除').waitFor();
+  await page.getByRole('heading', { level: 1, name: '租户' }).waitFor();
+  assert.equal(await read(old), undefined);
+});
+
+test('a disabled tenant lets nobody in until it is enabled', async () => {
+  await stage.service.tenant({ tenantName: '停用试验' });
+  await open(page, '/tenants?q=停用试验');
+  await page.getByRole('link', { name: '停用试验', exact: true }).click();
+  await choose('停用');
+  await page.getByRole('dialog').getByRole('button', { name: '停用' }).click();
+  await page.getByText('租户已停用：').waitFor();
+  const { tenantId } = await read(new URL(page.url()).pathname.split('/').at(-1) as string);
+  const answer = await stage.service.nobody.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
+  assert.equal(answer.code, 403);
+  await choose('启用');
+  await page.getByRole('dialog').getByRole('button', { name: '启用' }).click();
+  await page.getByText('租户已停用：').waitFor({ state: 'detached' });
+  await stage.service.logIn(tenantId, 'boss');
+});
+
+test('what ends first is on top, in the table and on the timeline', async () => {
+  await open(page, '/tenants');
+  await page.getByRole('columnheader', { name: /^到期/ }).click();
+  await page.locator('tbody tr.ant-table-row').first().getByText('西部合作方').waitFor();
+  await page.getByText('时间线', { exact: true }).click();
+  const lines = page.getByRole('list', { name: '时间线' }).getByRole('listitem');
+  await lines.nth(0).getByText('已到期 12 天').waitFor();
+  await lines.nth(1).getByText('还有 21 天').waitFor();
+  await noSeriousAxe(page);
+  await screenshot(page, 'tenants-timeline');
+  await page.getByRole('combobox', { name: '按到期时间筛选' }).click();
+  await page.getByTitle('60 天内到期或已到期').click();
+  await page.getByText('共 2 个').waitFor();
+});
+
+test('a member has no tenants screen', async () => {
+  await root.user({ userName: 'mei' });
+  const hers = await stage.page();
+  await logIn(hers, { username: 'mei' });
+  assert.equal(await hers.getByRole('navigation').getByRole('link', { name: '租户' }).count(), 0);
+  await hers.goto(`/tenants/${group}`);
+  await hers.getByText('此页面仅供管理员使用').waitFor();
+});
+
+test('on a phone and in the dark nothing is wider than the screen, and all can be read', async () => {
+  const phone = await stage.page({ viewport: PHONE, colorScheme: 'dark' });
+  await logIn(phone, {}, '/tenants');
+  const fits = async (what: string) => {
+    await noSeriousAxe(phone);
+    assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, what);
+  };
+  await phone.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
+  await fits('list');
+  await screenshot(phone, 'tenants-phone-dark');
+  await phone.getByText('时间线', { exact: true }).click();
+  await phone.getByRole('list', { name: '时间线' }).waitFor();
+  await fits('timeline');
+  await phone.getByRole('button', { name: '显示租户树' }).click();
+  await phone.getByRole('tree').getByText('西部合作方').click();
+  await phone.getByRole('heading', { level: 1, name: '西部合作方' }).waitFor();
+  await fits('detail');
+  await open(phone, `/tenants/${north}/edit`);
+  await phone.getByLabel('预警目录规则', { exact: true }).waitFor();
+  await fits('edit');
+  await open(phone, '/tenants/new');
+  await phone.getByText('第 1 步，共 7 步').waitFor();
+  await fits('new');
+});
