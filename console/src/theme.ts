@@ -36,8 +36,12 @@ export const themeOf = (dark: boolean): ThemeConfig => ({
     colorTextDescription: dark ? 'rgba(255,255,255,0.62)' : 'rgba(0,0,0,0.60)',
     colorTextPlaceholder: dark ? 'rgba(255,255,255,0.55)' : 'rgba(0,0,0,0.56)',
     colorError: dark ? '#ff7875' : '#cf1322',
-    // antd makes it lighter under the mouse, and white on that too faint.
+    // antd makes them lighter under the mouse, and then too faint.
     ...(dark ? {} : { colorPrimaryHover: '#23693f' }),
+    // What is chosen or done: antd's would be a grey.
+    colorPrimaryBg: dark ? '#1d3327' : '#e6f2ea',
+    colorPrimaryBgHover: dark ? '#264434' : '#d6eadd',
+    colorLinkHover: dark ? '#8ad6ab' : '#1a5231',
     borderRadius: 8,
     fontFamily:
       "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif",

@@ -30,7 +30,6 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await page.getByText('请输入租户名称').waitFor();
   await page.getByLabel('租户名称').fill('华东公司');
   await page.getByLabel('联系人').fill('王敏');
-  await noSeriousAxe(page);
   await next(page);
 
   await heading(page, 2, '服务期与账号').waitFor();
@@ -58,7 +57,6 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await heading(page, 2, '额度').waitFor();
   await page.getByLabel('企业查询').fill('1000');
   await page.getByLabel(/\(zr\)/).fill('7');
-  await noSeriousAxe(page);
   await next(page);
 
   await heading(page, 2, '规则').waitFor();
@@ -87,6 +85,7 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await heading(page, 1, '华东公司').waitFor();
   const told = page.getByRole('status').filter({ hasText: '已创建' });
   await told.getByText('wangmin').waitFor();
+  await screenshot(page, 'tenants-created');
   await noSeriousAxe(page);
   const id = new URL(page.url()).pathname.split('/').at(-1) as string;
   const made = await read(id);

@@ -39,7 +39,7 @@ export function ActionMenu({ tenant, compact = false }: Menu) {
   ];
   return (
     <>
-      <Dropdown trigger={['click']} menu={{ items }} placement="bottomRight">
+      <Dropdown autoFocus trigger={['click']} menu={{ items }} placement="bottomRight">
         {compact ? (
           <Button type="text" loading={busy} icon={<MoreOutlined />} aria-label={t.moreOf(name)} aria-haspopup="menu" />
         ) : (

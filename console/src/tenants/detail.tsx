@@ -10,11 +10,10 @@ import { Failed, Loading } from '../ui/states.tsx';
 import { ActionMenu } from './actions.tsx';
 import { Created } from './created.tsx';
 import { FactCards } from './facts.tsx';
-import { fieldTexts } from './field-texts.ts';
 import { newBelow } from './new-below.ts';
 import { pathTo } from './path.ts';
 import { spanOf } from './period.ts';
-import { Axis, Ends, PeriodBar } from './period-bar.tsx';
+import { Axis, datesOf, Ends, PeriodBar } from './period-bar.tsx';
 import { StatusTag } from './table.tsx';
 import { tenantsTexts } from './texts.ts';
 
@@ -102,18 +101,17 @@ function Path({ tenant }: { tenant: Tenant }) {
 
 function PeriodCard({ tenant }: { tenant: Tenant }) {
   const t = useTexts(tenantsTexts);
-  const f = useTexts(fieldTexts);
   const span = spanOf(tenant);
   return (
     <Card
-      title={<h2>{f.period}</h2>}
+      title={<h2>{t.service}</h2>}
       extra={
         <>
           <StatusTag status={tenant.status} /> <Ends period={tenant} />
         </>
       }
     >
-      <p className="tenants-period">{t.between(t.from(tenant.startTime), t.until(tenant.endTime))}</p>
+      <p className="tenants-period">{datesOf(tenant, t)}</p>
       <PeriodBar period={tenant} span={span} />
       <Axis span={span} />
     </Card>

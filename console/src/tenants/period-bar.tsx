@@ -1,3 +1,4 @@
+import { Grid } from 'antd';
 import dayjs from 'dayjs';
 import { useTexts } from '../language.ts';
 import { daysUntil, type Period, placeOf, type Span, type Standing, share, standingOf, today } from './period.ts';
@@ -12,6 +13,13 @@ export function wordsOf(period: Period, t: TenantsTexts): string {
   const days = daysUntil(endTime);
   if (days < 0) return t.ended(-days);
   return days === 0 ? t.lastDay : t.running(days);
+}
+
+/** From when to when. */
+export function datesOf({ startTime, endTime }: Period, t: TenantsTexts): string {
+  if (startTime && endTime) return t.between(startTime, endTime);
+  if (startTime) return t.since(startTime);
+  return endTime ? t.until(endTime) : t.always;
 }
 
 export function Ends({ period }: { period: Period }) {
@@ -38,13 +46,15 @@ export function PeriodBar({ period, span }: { period: Period; span: Span }) {
 }
 
 /** Months above the bars; only as many as can be read. */
-export function Axis({ span, most = 6 }: { span: Span; most?: number }) {
+export function Axis({ span }: { span: Span }) {
   const t = useTexts(tenantsTexts);
+  const narrow = Grid.useBreakpoint().md === false;
+  const most = narrow ? 3 : 6;
   const months = Math.max(dayjs(span.to).diff(span.from, 'month'), 1);
   const step = Math.ceil(months / most);
   const first = dayjs(span.from).add(1, 'month').startOf('month');
   const marks = Array.from({ length: Math.floor(months / step) + 1 }, (_, at) => first.add(at * step, 'month')).filter(
-    (mark) => share(mark.format('YYYY-MM-DD'), span) < 92,
+    (mark) => share(mark.format('YYYY-MM-DD'), span) < (narrow ? 85 : 92),
   );
   const now = share(today(), span);
   return (
@@ -52,7 +62,7 @@ export function Axis({ span, most = 6 }: { span: Span; most?: number }) {
       {marks.map((mark) => {
         const at = share(mark.format('YYYY-MM-DD'), span);
         // The word "today" has its own place.
-        return Math.abs(at - now) < 10 ? null : (
+        return Math.abs(at - now) < (narrow ? 22 : 10) ? null : (
           <span key={mark.valueOf()} style={{ left: `${at}%` }}>
             {mark.format('YYYY-MM')}
           </span>

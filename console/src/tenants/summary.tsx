@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Button, Descriptions } from 'antd';
+import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { fieldTexts } from './field-texts.ts';
 import { flowTexts } from './flow-texts.ts';
@@ -18,6 +20,12 @@ export interface NewTenant extends TenantValues {
 export function Summary({ values, go }: { values: NewTenant; go: (step: number) => void }) {
   const t = useTexts(flowTexts);
   const f = useTexts(fieldTexts);
+  const { data } = useQuery({
+    queryKey: ['tenant-list', { tenantId: values.tenantParent }],
+    queryFn: ({ signal }) => api.listTenants({ tenantId: values.tenantParent ?? '' }, signal),
+    enabled: !!values.tenantParent,
+  });
+  const parent = data?.data.rows[0];
   const line = (label: string, children: string | null | undefined) => ({
     key: label,
     label,
@@ -30,7 +38,7 @@ export function Summary({ values, go }: { values: NewTenant; go: (step: number) 
       title: f.who,
       lines: [
         line(f.tenantName, values.tenantName),
-        line(f.tenantParent, values.tenantParent),
+        line(f.tenantParent, `${parent?.tenantName ?? ''} ${values.tenantParent ?? ''}`.trim()),
         line(f.companyName, values.companyName),
         line(f.contactUserName, values.contactUserName),
         line(f.contactPhone, values.contactPhone),
@@ -39,8 +47,8 @@ export function Summary({ values, go }: { values: NewTenant; go: (step: number) 
     {
       title: f.period,
       lines: [
-        line(f.startTime, values.startTime ?? f.startHint),
-        line(f.endTime, values.endTime ?? f.unlimited),
+        line(f.startTime, values.startTime ?? t.atOnce),
+        line(f.endTime, values.endTime ?? t.endless),
         line(f.accountCount, values.unlimited ? f.unlimited : f.accounts(values.accountCount ?? 0)),
         line(f.status, values.status === '0' ? f.normal : f.disabled),
       ],

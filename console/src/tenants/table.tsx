@@ -24,13 +24,13 @@ function Wide({ rows, loading, byEnd, sortByEnd }: Rows) {
   const f = useTexts(fieldTexts);
   const columns: TableColumnsType<Tenant> = [
     { title: t.name, key: 'name', render: (_, tenant) => <Name tenant={tenant} /> },
-    { title: f.tenantId, dataIndex: 'tenantId', width: 110 },
-    { title: f.tenantParent, dataIndex: 'tenantParent', width: 110, responsive: ['xl'] },
-    { title: f.status, key: 'status', width: 90, render: (_, tenant) => <StatusTag status={tenant.status} /> },
+    { title: f.tenantId, dataIndex: 'tenantId', width: 100 },
+    { title: f.tenantParent, dataIndex: 'tenantParent', width: 110, responsive: ['xxl'] },
+    { title: f.status, key: 'status', width: 80, render: (_, tenant) => <StatusTag status={tenant.status} /> },
     {
       title: t.end,
       key: 'endTime',
-      width: 190,
+      width: 160,
       sorter: true,
       sortOrder: byEnd ? 'ascend' : null,
       // One direction: what ends first is on top, and once more for the order of creation.
@@ -46,14 +46,14 @@ function Wide({ rows, loading, byEnd, sortByEnd }: Rows) {
     {
       title: f.accountCount,
       key: 'accounts',
-      width: 120,
+      width: 105,
       responsive: ['xl'],
       render: (_, tenant) => accountsOf(tenant, f.unlimited),
     },
     {
       title: t.actions,
       key: 'actions',
-      width: 130,
+      width: 120,
       render: (_, tenant) => <RowActions tenant={tenant} />,
     },
   ];
@@ -100,13 +100,13 @@ function Name({ tenant }: { tenant: Tenant }) {
   const t = useTexts(tenantsTexts);
   const own = useMe().tenant.id === tenant.id;
   return (
-    <>
+    <div>
       <Link to={`/tenants/${tenant.id}`}>
         <strong>{tenant.tenantName || tenant.tenantId}</strong>
       </Link>{' '}
       {own && <Tag className="tenants-tag">{t.own}</Tag>}
       {tenant.companyName && <div className="quiet">{tenant.companyName}</div>}
-    </>
+    </div>
   );
 }
 

@@ -2,7 +2,7 @@ import dayjs from 'dayjs';
 import { Link } from 'react-router';
 import type { Tenant } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { Axis, Ends, Legend, PeriodBar } from './period-bar.tsx';
+import { Axis, datesOf, Ends, Legend, PeriodBar } from './period-bar.tsx';
 import { tenantsTexts } from './texts.ts';
 
 /** A year and a half around today: what ends soon is what one comes for. */
@@ -27,7 +27,7 @@ export function Timeline({ rows }: { rows: Tenant[] }) {
           <li key={tenant.id} className="tenants-line">
             <span className="tenants-line-name">
               <Link to={`/tenants/${tenant.id}`}>{tenant.tenantName || tenant.tenantId}</Link>
-              <small className="quiet">{t.between(t.from(tenant.startTime), t.until(tenant.endTime))}</small>
+              <small className="quiet">{datesOf(tenant, t)}</small>
             </span>
             <PeriodBar period={tenant} span={span} />
             <Ends period={tenant} />
