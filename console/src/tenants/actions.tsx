@@ -1,6 +1,6 @@
 import { DownOutlined, MoreOutlined } from '@ant-design/icons';
 import { App, Button, Dropdown, type MenuProps } from 'antd';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, type Tenant } from '../api.ts';
 import { isRefusal } from '../http.ts';
@@ -23,7 +23,14 @@ export function ActionMenu({ tenant, compact = false }: Menu) {
   const navigate = useNavigate();
   const own = useMe().tenant.id === tenant.id;
   const [dialog, setDialog] = useState<'move' | 'status'>();
-  const { ask, busy } = useRemove(tenant);
+  const button = useRef<HTMLButtonElement>(null);
+  // The menu that opened a dialog is gone by now: the focus goes back to what opened the menu.
+  const back = () => button.current?.focus();
+  const { ask, busy } = useRemove(tenant, back);
+  const close = () => {
+    setDialog(undefined);
+    back();
+  };
   const name = tenant.tenantName || tenant.tenantId;
   const items: MenuProps['items'] = [
     ...(own ? [] : [{ key: 'edit', label: t.edit, onClick: () => navigate(`/tenants/${tenant.id}/edit`) }]),
@@ -41,21 +48,28 @@ export function ActionMenu({ tenant, compact = false }: Menu) {
     <>
       <Dropdown autoFocus trigger={['click']} menu={{ items }} placement="bottomRight">
         {compact ? (
-          <Button type="text" loading={busy} icon={<MoreOutlined />} aria-label={t.moreOf(name)} aria-haspopup="menu" />
+          <Button
+            ref={button}
+            type="text"
+            loading={busy}
+            icon={<MoreOutlined />}
+            aria-label={t.moreOf(name)}
+            aria-haspopup="menu"
+          />
         ) : (
-          <Button loading={busy} aria-haspopup="menu" aria-label={t.moreOf(name)}>
+          <Button ref={button} loading={busy} aria-haspopup="menu" aria-label={t.moreOf(name)}>
             {t.more} <DownOutlined />
           </Button>
         )}
       </Dropdown>
-      {dialog === 'move' && <MoveDialog tenant={tenant} close={() => setDialog(undefined)} />}
-      {dialog === 'status' && <StatusDialog tenant={tenant} close={() => setDialog(undefined)} />}
+      {dialog === 'move' && <MoveDialog tenant={tenant} close={close} />}
+      {dialog === 'status' && <StatusDialog tenant={tenant} close={close} />}
     </>
   );
 }
 
 /** Asks first. Child tenants in the way are named, with the way to them. */
-function useRemove(tenant: Tenant) {
+function useRemove(tenant: Tenant, back: () => void) {
   const t = useTexts(tenantsTexts);
   const { modal } = App.useApp();
   const navigate = useNavigate();
@@ -84,6 +98,7 @@ function useRemove(tenant: Tenant) {
     const shown = modal.warning({
       title: t.hasChildren(name),
       closable: true,
+      afterClose: back,
       content: (
         <>
           <p>{message}</p>
@@ -115,6 +130,7 @@ function useRemove(tenant: Tenant) {
       title: t.removeAsk(name),
       content: t.removeHint,
       okText: t.remove,
+      afterClose: back,
       cancelText: t.cancel,
       okButtonProps: { danger: true },
       // Closed either way: a refusal has its own dialog, with more to say.
