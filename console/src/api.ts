@@ -10,6 +10,7 @@ import type {
   TreeNode,
 } from '../../server/branches/schema.ts';
 import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
+import type { Overview } from '../../server/overview/schema.ts';
 import type {
   Tenant,
   TenantFilter,
@@ -29,6 +30,7 @@ export type {
   DeptFilter,
   DeptInput,
   DeptUpdate,
+  Overview,
   OwnSession,
   Tenant,
   TenantFilter,
@@ -82,8 +84,7 @@ export const api = {
   updateTenant: (body: TenantUpdate, ifMatch?: string) => change('PUT', tenant, { body, ifMatch }),
   deleteTenant: (id: Id, ifMatch?: string) => change('DELETE', `${tenant}/${id}`, { ifMatch }),
 
-  listUsers: (query: UserFilter & { q?: string }, signal?: Signal) =>
-    read<Static<typeof UserPage>>(`${user}/list`, { query, signal }),
+  listUsers: (query: UserFilter, signal?: Signal) => read<Static<typeof UserPage>>(`${user}/list`, { query, signal }),
   readUser: (id: Id, { tenantId }: InTenant = {}, signal?: Signal) =>
     read<User>(`${user}/${id}`, { query: { tenantId }, signal }),
   createUser: (body: UserInput) => create(user, body),
@@ -96,22 +97,3 @@ export const api = {
   listSessions: (signal?: Signal) => read<Static<typeof SessionPage>>('/auth/sessions', { signal }),
   endSession: (id: string) => change('DELETE', `/auth/sessions/${id}`),
 };
-
-type Quota = 'enterpriseQuery' | 'annualReportQuery' | 'chainReport' | 'businessReport' | 'riskReport' | 'merchant';
-
-export interface Overview {
-  departments: number;
-  users: number;
-  tenantsBelow: number;
-  accounts: { used: number; limit: number };
-  quotas: Record<Quota, { total: number; used: number | null }>;
-  endingSoon: {
-    id: string;
-    tenantId: string;
-    tenantName: string | null;
-    endTime: string;
-    daysLeft: number;
-    status: '0' | '1';
-  }[];
-  full: { id: string; tenantId: string; tenantName: string | null; used: number; limit: number }[];
-}

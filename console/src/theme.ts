@@ -36,17 +36,18 @@ export const themeOf = (dark: boolean): ThemeConfig => ({
     colorTextDescription: dark ? 'rgba(255,255,255,0.62)' : 'rgba(0,0,0,0.60)',
     colorTextPlaceholder: dark ? 'rgba(255,255,255,0.55)' : 'rgba(0,0,0,0.56)',
     colorError: dark ? '#ff7875' : '#cf1322',
-    // antd makes them lighter under the mouse, and then too faint.
-    ...(dark ? {} : { colorPrimaryHover: '#23693f' }),
-    // What is chosen or done: antd's would be a grey.
-    colorPrimaryBg: dark ? '#1d3327' : '#e6f2ea',
-    colorPrimaryBgHover: dark ? '#264434' : '#d6eadd',
-    colorLinkHover: dark ? '#8ad6ab' : '#1a5231',
+    // Lighter than these, what the pointer is on could hardly be read.
+    colorPrimaryHover: dark ? '#6cc492' : '#23693f',
+    colorLinkHover: dark ? '#8ad3aa' : '#1a5231',
     borderRadius: 8,
     fontFamily:
       "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif",
   },
   components: {
+    Table: {
+      rowSelectedBg: dark ? '#1a2720' : '#f4f9f6',
+      rowSelectedHoverBg: dark ? '#1c2c23' : '#eef6f1',
+    },
     // White on the dark theme's green would be too faint.
     Button: dark ? { primaryColor: '#06170d' } : {},
   },
