@@ -1,0 +1,34 @@
+import { Card } from 'antd';
+import { Link } from 'react-router';
+import { useTexts } from '../language.ts';
+import { useIsAdministrator } from '../session.ts';
+import { homeTexts } from './texts.ts';
+
+/** Where there are no departments yet: what to do first. */
+export function FirstSteps() {
+  const t = useTexts(homeTexts);
+  if (!useIsAdministrator())
+    return (
+      <Card>
+        <p className="quiet home-none">{t.firstMember}</p>
+      </Card>
+    );
+  const steps = [
+    { to: '/departments', name: t.firstDepartment, hint: t.firstDepartmentHint },
+    { to: '/people?person=new', name: t.firstPerson, hint: t.firstPersonHint },
+    { to: '/tenants', name: t.firstTenant, hint: t.firstTenantHint },
+  ];
+  return (
+    <Card title={<h2>{t.firstTitle}</h2>}>
+      <p className="quiet home-none">{t.firstHint}</p>
+      <ol className="home-steps">
+        {steps.map(({ to, name, hint }) => (
+          <li key={to}>
+            <Link to={to}>{name}</Link>
+            <div className="quiet">{hint}</div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
