@@ -1,7 +1,7 @@
-import { Card } from 'antd';
 import { Link } from 'react-router';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator } from '../session.ts';
+import { Panel } from '../ui/panel.tsx';
 import { homeTexts } from './texts.ts';
 
 /** Where there are no departments yet: what to do first. */
@@ -9,9 +9,9 @@ export function FirstSteps() {
   const t = useTexts(homeTexts);
   if (!useIsAdministrator())
     return (
-      <Card>
+      <Panel>
         <p className="quiet home-none">{t.firstMember}</p>
-      </Card>
+      </Panel>
     );
   const steps = [
     { to: '/departments', name: t.firstDepartment, hint: t.firstDepartmentHint },
@@ -19,7 +19,7 @@ export function FirstSteps() {
     { to: '/tenants', name: t.firstTenant, hint: t.firstTenantHint },
   ];
   return (
-    <Card title={<h2>{t.firstTitle}</h2>}>
+    <Panel title={t.firstTitle}>
       <p className="quiet home-none">{t.firstHint}</p>
       <ol className="home-steps">
         {steps.map(({ to, name, hint }) => (
@@ -29,6 +29,6 @@ export function FirstSteps() {
           </li>
         ))}
       </ol>
-    </Card>
+    </Panel>
   );
 }

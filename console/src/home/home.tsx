@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Card } from 'antd';
 import { Link } from 'react-router';
 import { api, type Overview } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
 import { PageTitle } from '../ui/page-title.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Bar } from './bar.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -76,12 +76,12 @@ function Usage({ overview: { accounts, quotas } }: { overview: Overview }) {
   const t = useTexts(homeTexts);
   const set = Object.entries(quotas).filter(([, { total, used }]) => total > 0 || (used ?? 0) > 0);
   return (
-    <Card title={<h2>{t.usage}</h2>}>
+    <Panel title={t.usage}>
       <Bar name={t.accounts} used={accounts.used} total={accounts.limit} />
       {set.map(([quota, { total, used }]) => (
         <Bar key={quota} name={t[quota as keyof Overview['quotas']]} used={used} total={total} />
       ))}
       {set.length === 0 && <p className="quiet home-none">{t.noQuotas}</p>}
-    </Card>
+    </Panel>
   );
 }

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { Card, Descriptions } from 'antd';
 import { Link } from 'react-router';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
+import { Panel } from '../ui/panel.tsx';
 import { homeTexts } from './texts.ts';
 
 /** What a member finds here: himself, and where he belongs. */
@@ -21,18 +21,23 @@ export function Mine() {
       {deptName}
     </Link>
   ));
+  const facts = [
+    { name: t.name, value: user.nickName || '—' },
+    { name: t.userName, value: user.userName },
+    { name: t.department, value: ids.length > 0 ? departments : t.none },
+    { name: t.tenant, value: `${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim() },
+  ];
   return (
-    <Card title={<h2>{t.mine}</h2>} extra={<Link to="/me">{t.account}</Link>}>
-      <Descriptions
-        column={{ xs: 1, sm: 2 }}
-        items={[
-          { key: 'name', label: t.name, children: user.nickName || '—' },
-          { key: 'user', label: t.userName, children: user.userName },
-          { key: 'department', label: t.department, children: ids.length > 0 ? departments : t.none },
-          { key: 'tenant', label: t.tenant, children: `${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim() },
-        ]}
-      />
+    <Panel title={t.mine} extra={<Link to="/me">{t.account}</Link>}>
+      <dl className="home-facts">
+        {facts.map(({ name, value }) => (
+          <div key={name}>
+            <dt className="quiet">{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
       <Link to="/chart">{t.seeChart}</Link>
-    </Card>
+    </Panel>
   );
 }

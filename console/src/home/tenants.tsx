@@ -1,9 +1,9 @@
-import { Card } from 'antd';
 import { Link } from 'react-router';
 import type { Overview } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { Mark } from '../ui/mark.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { Bar } from './bar.tsx';
 import { homeTexts } from './texts.ts';
 
@@ -14,7 +14,7 @@ export function EndingSoon({ tenants }: { tenants: Overview['endingSoon'] }) {
   const t = useTexts(homeTexts);
   const { tenant } = useMe();
   return (
-    <Card title={<h2>{t.endingSoon}</h2>}>
+    <Panel title={t.endingSoon}>
       {tenants.length === 0 ? (
         <p className="quiet home-none">{t.nothingEnds}</p>
       ) : (
@@ -36,7 +36,7 @@ export function EndingSoon({ tenants }: { tenants: Overview['endingSoon'] }) {
           })}
         </ul>
       )}
-    </Card>
+    </Panel>
   );
 }
 
@@ -45,7 +45,7 @@ export function Full({ tenants }: { tenants: Overview['full'] }) {
   const t = useTexts(homeTexts);
   if (tenants.length === 0) return null;
   return (
-    <Card title={<h2>{t.full}</h2>}>
+    <Panel title={t.full}>
       <ul className="rows home-rows">
         {tenants.map((one) => (
           <li key={one.id} className="home-full">
@@ -59,6 +59,6 @@ export function Full({ tenants }: { tenants: Overview['full'] }) {
           </li>
         ))}
       </ul>
-    </Card>
+    </Panel>
   );
 }
