@@ -24,8 +24,11 @@ export function findChromium(): string {
     if (fs.existsSync(told)) return told;
     throw new Error(`BANYAN_CHROMIUM names ${told}, and there is no such file.`);
   }
-  return found() ?? onlyOnce(fetched);
+  // While somebody fetches it, what is there may be half of it.
+  return (fs.existsSync(lock) ? undefined : found()) ?? onlyOnce(fetched);
 }
+
+const lock = path.join(os.tmpdir(), `banyan-chromium-${process.getuid?.() ?? 0}.lock`);
 
 const found = () => [...installed, ...downloaded()].find((file) => fs.existsSync(file));
 
@@ -80,15 +83,12 @@ function fetched(): string {
 
 /** Test files run beside each other: one of them fetches, the others wait for it. */
 function onlyOnce(work: () => string): string {
-  const lock = path.join(os.tmpdir(), `banyan-chromium-${process.getuid?.() ?? 0}.lock`);
   const until = Date.now() + 600_000;
   for (;;) {
     try {
       fs.mkdirSync(lock);
       break;
     } catch {
-      const here = found();
-      if (here) return here;
       // What a killed run left does not hold anybody up for ever.
       const since = fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
       if (Date.now() - since > 600_000 || Date.now() > until) fs.rmSync(lock, { recursive: true, force: true });

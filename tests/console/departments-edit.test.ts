@@ -73,7 +73,9 @@ test('a half-filled form does not close by itself', async () => {
   const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
   await dialog.getByLabel('部门名称').fill('人事部');
   await page.keyboard.press('Escape');
-  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
+  const question = page.getByRole('dialog', { name: '放弃已填写的内容？' });
+  await question.getByRole('button', { name: '继续填写' }).click();
+  await question.waitFor({ state: 'detached' });
   assert.equal(await dialog.getByLabel('部门名称').inputValue(), '人事部');
   await dialog.getByLabel('邮箱').fill('nobody');
   await dialog.getByRole('button', { name: '保存', exact: true }).click();

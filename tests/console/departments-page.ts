@@ -40,7 +40,7 @@ export async function drag(page: Page, from: Locator, to: Locator, where: Place)
 
 /** Looks again with every picture until it is so. */
 export async function until<T>(page: Page, look: () => Promise<T>, isSo: (seen: T) => boolean): Promise<T> {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const seen = await look();
     if (isSo(seen)) return seen;

@@ -31,7 +31,8 @@ export async function startConsole(environment: Record<string, string> = {}): Pr
   const service = await startService(environment);
   const page = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ baseURL: service.base, locale: 'zh-CN', viewport: DESKTOP, ...options });
-    context.setDefaultTimeout(15_000);
+    // Long: several browsers may share two cores. What is quick enough is for people to say, not for tests.
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const heard: string[] = [];
     complaints.set(page, heard);
