@@ -179,6 +179,8 @@ test('a disabled tenant lets nobody in until it is enabled', async () => {
   const { tenantId } = await read(new URL(page.url()).pathname.split('/').at(-1) as string);
   const answer = await stage.service.nobody.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
   assert.equal(answer.code, 403);
+  // While it closes it takes the focus back, and would close the menu too.
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await choose('启用');
   await page.getByRole('dialog').getByRole('button', { name: '启用' }).click();
   await page.getByText('租户已停用：').waitFor({ state: 'detached' });
