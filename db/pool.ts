@@ -27,6 +27,7 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
   const all = new Set<Connection>();
   const idle: Connection[] = [];
   const waiting: ((connection: Connection) => void)[] = [];
+  let closed = false;
 
   function open(): Connection {
     const connection: Connection = {
@@ -55,6 +56,7 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
   }
 
   async function take(): Promise<Connection> {
+    if (closed) throw Object.assign(new Error('the pool is closed'), { code: 'CONNECTION_ENDED' });
     const ready = idle.pop();
     if (ready) return ready;
     if (all.size < most) return open();
@@ -98,6 +100,7 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
       }
     },
     async close() {
+      closed = true;
       clearInterval(looking);
       await Promise.all([...all].map(({ sql }) => sql.end({ timeout: 5 })));
     },

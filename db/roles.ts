@@ -11,8 +11,13 @@ const grants = `
   grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys
     to "%role";
   grant select, insert on signing_keys to "%role";
-  grant usage on sequence tenant_serial, dept_serial, user_serial to "%role";
-  grant execute on function tenant_standing(text), departments_found(text, text, int) to "%role";
+  -- The ledger is written and read, never changed.
+  grant select, insert on changes, seals to "%role";
+  grant select, insert, update on seal_heads to "%role";
+  grant select, insert, delete on unsealed to "%role";
+  grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial to "%role";
+  grant execute on function tenant_standing(text), departments_found(text, text, int), tenants_to_seal(int),
+    tenants_with_news(text[], bigint[]) to "%role";
 `;
 
 /**

@@ -1,6 +1,15 @@
 import type { Database } from './connect.ts';
 import { begin, codeOf, type Tx } from './sql.ts';
 
+/** Who writes, from where and with which request: what the ledger notes beside the name. */
+export interface Origin {
+  tenantId: string;
+  /** null: not known who it is, as with a login that fails. */
+  userId: string | null;
+  address: string;
+  requestId: string;
+}
+
 /**
  * A transaction that can see one tenant only. `enter` is sent together with the first statement of `work`, so it costs
  * no round trip of its own. `record` is what it changes, if that is one thing.
@@ -9,10 +18,10 @@ export function writeInTenant<T>(
   db: Database,
   tenantId: string,
   work: (tx: Tx) => Promise<T>,
-  record?: string,
+  { record, origin }: { record?: string | undefined; origin?: Origin | undefined } = {},
 ): Promise<T> {
   const asked = performance.now();
-  const write = () => retried(() => transaction(db, 'read write', tenantId, work, asked));
+  const write = () => retried(() => transaction(db, 'read write', tenantId, work, { asked, origin }));
   const inTenant = () => inLane(tenantId, WRITES_AT_ONCE, write);
   return record === undefined ? inTenant() : inLane(`${tenantId} ${record}`, WRITES_OF_A_RECORD, inTenant);
 }
@@ -32,11 +41,11 @@ async function transaction<T>(
   mode: string,
   tenantId: string,
   work: (tx: Tx) => Promise<T>,
-  asked = performance.now(),
+  { asked = performance.now(), origin }: { asked?: number; origin?: Origin | undefined } = {},
 ): Promise<T> {
   const story = async (tx: Tx) => {
     if (performance.now() - asked > PATIENCE_MS) throw new TooLate();
-    const [, result] = await Promise.all([enterTenant(tx, tenantId), work(tx)]);
+    const [, result] = await Promise.all([enterTenant(tx, tenantId, origin), work(tx)]);
     return result;
   };
   return db.use((sql) => begin(sql, story, mode));
@@ -48,9 +57,12 @@ export class TooLate extends Error {}
  * From here on the transaction sees this tenant instead. The setting ends with the transaction: one of the session would
  * leak to whoever gets the connection next.
  */
-export const enterTenant = (tx: Tx, tenantId: string) =>
+export const enterTenant = (tx: Tx, tenantId: string, origin?: Origin) =>
   // execute(): the driver sends a statement when it is first awaited, and this one must go before all others.
-  tx`select set_config('banyan.tenant', ${tenantId}, true)`.execute();
+  (origin
+    ? tx`select set_config('banyan.tenant', ${tenantId}, true), set_config('banyan.origin', ${JSON.stringify(origin)}, true)`
+    : tx`select set_config('banyan.tenant', ${tenantId}, true)`
+  ).execute();
 
 /** Of the ten connections. Writes may wait for each other's locks, and one tenant's must not keep everybody waiting. */
 const WRITES_AT_ONCE = 5;

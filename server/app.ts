@@ -13,6 +13,9 @@ import { makeKeyring } from './auth/keys.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { type Token, TokenReader } from './auth/tokens.ts';
 import { branchRoutes } from './branches/routes.ts';
+import { makeFollowers } from './changes/following.ts';
+import { changeRoutes } from './changes/routes.ts';
+import { keepSealing } from './changes/sealing.ts';
 import type { Config } from './config.ts';
 import { ConsolePages } from './console/pages.ts';
 import { departmentRoutes } from './departments/routes.ts';
@@ -112,6 +115,10 @@ export async function buildApp(parts: Parts): Promise<App> {
   operationRoutes(app, parts);
   loginRoutes(app, { ...parts, keys });
   const tokens = new TokenReader(keys);
+  const followers = makeFollowers(db);
+  app.decorate('letFollowersGo', () => followers.close());
+  app.addHook('preClose', async () => followers.close());
+  keepSealing(app, db);
   await app.register(async (scope) => {
     const guarded = scope as App;
     guarded.decorateRequest('token', null as unknown as Token);
@@ -139,8 +146,16 @@ export async function buildApp(parts: Parts): Promise<App> {
     tenantRoutes(guarded, parts);
     userRoutes(guarded, parts);
     overviewRoutes(guarded, parts);
+    changeRoutes(guarded, parts, followers);
   });
   return app;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Answers who waits for news: the service stops. */
+    letFollowersGo(): void;
+  }
 }
 
 /** Which methods a path takes, for 405. */

@@ -45,6 +45,9 @@ async function makeServer(parts: Parts) {
   return {
     server: app.server,
     listen: () => app.listen({ port, host }),
-    close: () => Promise.race([closeConnections().then(() => app.close()), setTimeout(LAST_ANSWERS_MS)]),
+    close: () => {
+      app.letFollowersGo();
+      return Promise.race([closeConnections().then(() => app.close()), setTimeout(LAST_ANSWERS_MS)]);
+    },
   };
 }

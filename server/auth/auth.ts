@@ -3,14 +3,14 @@ import type { Database } from '../../db/connect.ts';
 import { commitWith, type Tx } from '../../db/sql.ts';
 import { writeInTenant } from '../../db/tenancy.ts';
 import type { Config } from '../config.ts';
-import { refuse } from '../http/refusals.ts';
+import { Refusal, refuse } from '../http/refusals.ts';
 import { readOwnTenant } from '../tenants/tenants.ts';
 import { findLogin, holdLogin, keyOf, type LoginRow, readOwnUser, setPassword } from '../users/users.ts';
 import { type Caller, refuseShutOut } from './caller.ts';
-import { admitGuess, type Guess, settle, settleGuess } from './guesses.ts';
+import { admitGuess, type FailedLogin, type Guess, settle, settleGuess } from './guesses.ts';
 import type { Keyring } from './keys.ts';
 import { hashPassword, isPassword } from './passwords.ts';
-import { type Attempt, readStanding } from './queries.ts';
+import { type Attempt, noteLogin, readStanding } from './queries.ts';
 import type { Login, LogoutQuery, Me, PasswordChange, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -35,6 +35,7 @@ export interface AuthParts {
 export interface Origin {
   address: string;
   userAgent: string;
+  requestId: string;
 }
 
 /** Wrong tenant, user and password answer alike and take alike long; only who knows the password learns more. */
@@ -43,29 +44,40 @@ export async function logIn(parts: AuthParts, origin: Origin, login: Login): Pro
   const { tenantId, username, password } = login;
   const userKey = keyOf(username);
   const attempt: Attempt = { tenantId, userKey, address: origin.address };
-  const { guess, user } = await checkPassword(db, attempt, password, 'LOGIN_FAILED', { key: userKey });
+  const from = { address: origin.address, requestId: origin.requestId };
+  const failed = { userName: username, reason: 'LOGIN_FAILED', origin: from } as const;
+  const { guess, user } = await checkPassword(db, attempt, password, failed, { key: userKey });
   const secret = makeRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
   try {
-    const written = writeInTenant(db, tenantId, async (tx) => {
-      const [tenantStanding, present] = await Promise.all([
-        readStanding(tx, tenantId),
-        // Held: whoever changes the password now ends this session too. One changed since is a wrong one.
-        holdLogin(tx, tenantId, userId),
-      ]);
-      // A deleted tenant is as if it had never been.
-      if (tenantStanding === 'deleted' || present?.passwordHash !== user.passwordHash) throw refuse('LOGIN_FAILED');
-      refuseShutOut({ ...present, tenantStanding });
-      const refreshHash = hashSecret(secret);
-      const session = { tenantId, sessionId, userId, refreshHash, ...origin, seconds: config.refreshTokenSeconds };
-      await commitWith(tx, () => Promise.all([settleGuess(tx, guess, 'passed'), insertSession(tx, session)]));
-    });
+    const written = writeInTenant(
+      db,
+      tenantId,
+      async (tx) => {
+        const [tenantStanding, present] = await Promise.all([
+          readStanding(tx, tenantId),
+          // Held: whoever changes the password now ends this session too. One changed since is a wrong one.
+          holdLogin(tx, tenantId, userId),
+        ]);
+        // A deleted tenant is as if it had never been.
+        if (tenantStanding === 'deleted' || present?.passwordHash !== user.passwordHash) throw refuse('LOGIN_FAILED');
+        refuseShutOut({ ...present, tenantStanding });
+        const refreshHash = hashSecret(secret);
+        const session = { tenantId, sessionId, userId, refreshHash, ...origin, seconds: config.refreshTokenSeconds };
+        const noted = { userName: username, userId, reason: null };
+        await commitWith(tx, () =>
+          Promise.all([settleGuess(tx, guess, 'passed'), insertSession(tx, session), noteLogin(tx, tenantId, noted)]),
+        );
+      },
+      { origin: { tenantId, userId, ...from } },
+    );
     // Signed meanwhile.
     const [tokens] = await Promise.all([giveTokens(parts, { tenantId, userId, sessionId }, secret), written]);
     return tokens;
   } catch (error) {
-    await settle(db, guess, 'dropped').catch(() => {});
+    const refused = error instanceof Refusal ? { ...failed, userId, reason: error.reason } : undefined;
+    await settle(db, guess, 'dropped', refused).catch(() => {});
     throw error;
   }
 }
@@ -75,7 +87,7 @@ async function checkPassword(
   db: Database,
   attempt: Attempt,
   password: string,
-  refusal: 'LOGIN_FAILED' | 'WRONG_PASSWORD',
+  failed: Omit<FailedLogin, 'userId'> & { reason: 'LOGIN_FAILED' | 'WRONG_PASSWORD' },
   who: { key: string } | { id: string },
 ): Promise<{ guess: Guess; user: LoginRow }> {
   const { guess, found: user, leave } = await admitGuess(db, attempt, (tx) => findLogin(tx, attempt.tenantId, who));
@@ -89,8 +101,8 @@ async function checkPassword(
     leave();
   }
   if (user && right) return { guess, user };
-  await settle(db, guess, 'failed');
-  throw refuse(refusal);
+  await settle(db, guess, 'failed', { ...failed, userId: user ? String(user.userId) : null });
+  throw refuse(failed.reason);
 }
 
 /** For so many seconds a browser may come again with the refresh token it had before. */
@@ -165,11 +177,12 @@ export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
 export async function checkPasswordChange(
   db: Database,
   { tenantId, userId, userName }: Caller,
-  address: string,
+  origin: { address: string; requestId: string },
   { oldPassword, newPassword }: PasswordChange,
 ): Promise<string> {
-  const attempt: Attempt = { tenantId, userKey: keyOf(userName), address };
-  const { guess } = await checkPassword(db, attempt, oldPassword, 'WRONG_PASSWORD', { id: userId });
+  const attempt: Attempt = { tenantId, userKey: keyOf(userName), address: origin.address };
+  const failed = { userName, reason: 'WRONG_PASSWORD', origin } as const;
+  const { guess } = await checkPassword(db, attempt, oldPassword, failed, { id: userId });
   await settle(db, guess, 'passed');
   return hashPassword(newPassword);
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
-import { readInTenant, writeInTenant } from '../../db/tenancy.ts';
+import { type Origin, readInTenant, writeInTenant } from '../../db/tenancy.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
 import { once, type Repeatable, recall, repeatableOf, type WorkDone } from './idempotency.ts';
 import { type CallerRow, readCallers, type Standing } from './queries.ts';
@@ -25,6 +25,10 @@ type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
  */
 export const readAs = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
   readInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
+
+/** A read that has something to write down beside it; not repeated by a key. */
+export const readInWrite = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
+  writeInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
 
 /** The same for writing; done once, however often it is repeated with the same Idempotency-Key. */
 export const writeAs = async <T>(db: Database, request: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
@@ -59,7 +63,8 @@ async function write<T>(
   work: Work<T>,
 ): Promise<T> {
   const { token } = request;
-  const inTenant = <R>(story: (tx: Tx) => Promise<R>) => writeInTenant(db, token.tenantId, story, recordOf(request));
+  const inTenant = <R>(story: (tx: Tx) => Promise<R>) =>
+    writeInTenant(db, token.tenantId, story, { record: recordOf(request), origin: originOf(request) });
   if (!repeatable) return inTenant(async (tx) => work(tx, await nameCaller(tx, token, who)));
   // A refusal is kept as well, so it is thrown only after the transaction.
   const outcome = await inTenant(async (tx) => {
@@ -68,6 +73,13 @@ async function write<T>(
   });
   return told(outcome, request);
 }
+
+export const originOf = ({ token, ip, id }: FastifyRequest): Origin => ({
+  tenantId: token.tenantId,
+  userId: token.userId,
+  address: ip,
+  requestId: id,
+});
 
 /** The one thing that a request changes, if it names one: in its path, or in the body of an update. */
 function recordOf({ method, url, params, body }: FastifyRequest): string | undefined {

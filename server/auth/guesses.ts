@@ -9,6 +9,7 @@ import {
   type Attempt,
   forgetFailures,
   letGo,
+  noteLogin,
   type Outcome,
   readStanding,
   reserveAddress,
@@ -100,9 +101,24 @@ export async function settleGuess(tx: Tx, { attempt, trusted }: Guess, outcome: 
   if (outcome === 'failed') await forgetFailures(tx, attempt.tenantId);
 }
 
+/** What the ledger tells of an attempt that came to nothing. */
+export interface FailedLogin {
+  userName: string;
+  userId: string | null;
+  reason: string;
+  origin: { address: string; requestId: string };
+}
+
 /** On its own, when nothing else is to be written. */
-export const settle = (db: Database, guess: Guess, outcome: Outcome): Promise<void> =>
-  writeInTenant(db, guess.attempt.tenantId, (tx) => settleGuess(tx, guess, outcome));
+export const settle = (db: Database, guess: Guess, outcome: Outcome, failed?: FailedLogin): Promise<unknown> => {
+  const { tenantId } = guess.attempt;
+  return writeInTenant(
+    db,
+    tenantId,
+    (tx) => Promise.all([settleGuess(tx, guess, outcome), failed && noteLogin(tx, tenantId, failed)]),
+    { origin: failed && { tenantId, userId: failed.userId, ...failed.origin } },
+  );
+};
 
 /** Whoever has an IPv6 network has 2^64 addresses in it: they count as one, however they are written. */
 export function addressKey(ip: string): string {

@@ -189,3 +189,12 @@ export const dropOldKeys = (tx: Tx, tenantId: string) => tx`
     select tenant_id, user_id, key from idempotency_keys
     where tenant_id = ${tenantId} and create_time <= now() - interval '24 hours'
     limit 20 for update skip locked)`;
+
+/** An audit's row. Accounts of no tenant have a ledger of their own, so that they take as long as others. */
+export const noteLogin = (
+  tx: Tx,
+  tenantId: string,
+  note: { userName: string; userId: string | null; reason: string | null },
+) => tx`
+  select note_change(${tenantId}, ${note.userName}, 'login', ${note.userId ?? 0}::bigint, ${note.reason ? 'refused' : 'passed'},
+    null, ${JSON.stringify({ userName: note.userName, reason: note.reason })}::text::json)`;

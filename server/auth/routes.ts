@@ -42,6 +42,7 @@ function addressOf({ ip }: { ip: string | undefined }): string {
 const originOf = (request: FastifyRequest): Origin => ({
   address: addressOf(request),
   userAgent: (request.headers['user-agent'] ?? '').slice(0, 500),
+  requestId: request.id,
 });
 
 /** For whoever has no token yet. */
@@ -224,12 +225,12 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
       },
     },
     async (request) => {
-      const address = addressOf(request);
+      const origin = originOf(request);
       await writeAfter(
         db,
         request,
         'user',
-        (caller) => checkPasswordChange(db, caller, address, request.body),
+        (caller) => checkPasswordChange(db, caller, origin, request.body),
         changePassword,
       );
       return ok(null);

@@ -2,15 +2,15 @@ import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import { type Asked, gather } from '../../db/gather.ts';
 import { codeOf, commitWith } from '../../db/sql.ts';
-import { writeInTenant } from '../../db/tenancy.ts';
-import { nameCallers, writeAs } from '../auth/caller.ts';
+import { type Origin, writeInTenant } from '../../db/tenancy.ts';
+import { nameCallers, originOf, writeAs } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
 import { Refusal } from '../http/refusals.ts';
 import { createDepartment, createDepartments, holdParents } from './departments.ts';
 import type { DeptInput } from './schema.ts';
 
 /** 'alone': it has to be made apart from the others. */
-type Creating = Asked<{ token: Token; input: DeptInput }, number | 'alone'>;
+type Creating = Asked<{ token: Token; origin: Origin; input: DeptInput }, number | 'alone'>;
 
 /**
  * Creating departments. Those that come at the same moment share a transaction, and so one wait for the disk; each is
@@ -40,9 +40,9 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
         nameCallers(tx, tenantId, tokens, 'administrator'),
         holdParents(tx, tenantId, inputs, { wait: false }),
       ]);
-      const allowed = asked.flatMap(({ ask: { input } }, n) => {
+      const allowed = asked.flatMap(({ ask: { input, origin } }, n) => {
         const caller = named[n];
-        return caller && !(caller instanceof Refusal) ? [{ caller, input }] : [];
+        return caller && !(caller instanceof Refusal) ? [{ caller, input, origin }] : [];
       });
       const made = await createDepartments(tx, tenantId, allowed, {
         wait: false,
@@ -55,7 +55,8 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
   const together = gather(create, { underWay: 2, together: 100 });
   return async (request) => {
     const { token, body: input, headers } = request;
-    const made = headers['idempotency-key'] === undefined ? await together(token.tenantId, { token, input }) : 'alone';
+    const alone = headers['idempotency-key'] !== undefined;
+    const made = alone ? 'alone' : await together(token.tenantId, { token, input, origin: originOf(request) });
     if (made !== 'alone') return made;
     return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input));
   };

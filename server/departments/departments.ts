@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/sql.ts';
-import { ToldAgain } from '../../db/tenancy.ts';
+import { type Origin, ToldAgain } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { idOf, shownId, shownIds } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged } from '../http/preconditions.ts';
@@ -27,6 +27,8 @@ import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
 export interface Creation {
   caller: Pick<Caller, 'tenantId' | 'userName'>;
   input: DeptInput;
+  /** Where several callers share a transaction. */
+  origin?: Origin;
 }
 
 export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput): Promise<number> {
@@ -46,13 +48,13 @@ export async function createDepartments(
   creations: Creation[],
   { wait, parents, last = (insert) => insert() }: { wait: boolean; parents: Parents; last?: Last },
 ): Promise<(number | Refusal | 'alone')[]> {
-  const outcomes = creations.map(({ caller, input }) => {
+  const outcomes = creations.map(({ caller, input, origin }) => {
     const parentId = parentOf(input.parentId ?? 0);
     const parent = parents.get(parentId);
     if (isOtherTenant(caller, input.tenantId)) return refuse('OTHER_TENANT');
     if (!parent) return wait ? refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId as string) }) : 'alone';
     if (parent.status !== '0') return refuse('PARENT_DISABLED');
-    return { ...fieldsOf(input), parentId, by: caller.userName };
+    return { ...fieldsOf(input), parentId, by: caller.userName, origin };
   });
   const rows = outcomes.filter((outcome) => outcome !== 'alone' && !(outcome instanceof Refusal));
   const ids = rows.length > 0 ? await last(() => insertDepts(tx, tenantId, rows)) : [];

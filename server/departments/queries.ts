@@ -1,4 +1,5 @@
 import { type Fragment, long, type Sql, type Tx } from '../../db/sql.ts';
+import type { Origin } from '../../db/tenancy.ts';
 import type { Dept } from './schema.ts';
 
 /** A department's own fields, as they are written. `parentId` null: top level. */
@@ -88,13 +89,15 @@ export const lockDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0'
   order by dept_id for update`;
 
-/** The new ids, in the order of the rows. */
+/** The new ids, in the order of the rows. With origins of their own these are what the ledger notes. */
 export const insertDepts = async (
   tx: Tx,
   tenantId: string,
-  rows: (DeptFields & { by: string })[],
+  rows: (DeptFields & { by: string; origin?: Origin | undefined })[],
 ): Promise<number[]> => {
   const of = <K extends keyof (typeof rows)[number]>(name: K) => rows.map((row) => row[name]);
+  const origins = of('origin');
+  const said = origins[0] ? tx`set_config('banyan.origin', ${JSON.stringify(origins)}, true)` : tx`''`;
   const made = await tx<{ deptId: number }[]>`
     with sent as materialized (
       select nextval('dept_serial') as dept_id, s.* from unnest(
@@ -105,8 +108,8 @@ export const insertDepts = async (
       insert into departments
         (tenant_id, dept_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by)
       select ${tenantId}, dept_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by from sent
-    )
-    select dept_id as "deptId" from sent order by n`;
+    ), said as materialized (select ${said})
+    select dept_id as "deptId" from sent, said order by n`;
   return made.map(({ deptId }) => deptId);
 };
 

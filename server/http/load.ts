@@ -18,6 +18,8 @@ const AT_WORK = { least: 200, slots: 5, most: 1_000 };
 const REFUSALS = { forEachAnswer: 0.25, aSlotAtLeast: 50 };
 const HEADER_LIMIT = 262_144; // ten thousand ids in a path shall reach the sentence that refuses them
 const CONNECTIONS = 10_000;
+/** Who waits for news takes no time and no place at work, but a connection and some memory. */
+const WAITING_AT_MOST = 1_000;
 /** An answer comes within this time, whatever happens below. */
 const DEADLINE_MS = 10_000;
 
@@ -27,6 +29,7 @@ const DEADLINE_MS = 10_000;
  */
 export function boundLoad(config: Config) {
   let atWork = 0;
+  let waitingForNews = 0;
   let mostAtWork = AT_WORK.least;
   let answers = 0;
   const pace = paceRefusals();
@@ -40,8 +43,17 @@ export function boundLoad(config: Config) {
   }, SLOT_MS).unref();
   /** What is at work, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
-  const isTooMuch = ({ url }: IncomingMessage) => atWork >= mostAtWork && !url?.startsWith('/health/');
-  const begin = ({ socket }: IncomingMessage, response: ServerResponse) => {
+  const isTooMuch = (request: IncomingMessage) =>
+    waitsForNews(request)
+      ? waitingForNews >= WAITING_AT_MOST
+      : atWork >= mostAtWork && !request.url?.startsWith('/health/');
+  const begin = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    if (waitsForNews(request)) {
+      waitingForNews++;
+      response.once('close', () => waitingForNews--);
+      return;
+    }
     if (socket.destroyed) return; // its caller has gone
     const responses = open.get(socket) ?? openConnection(socket);
     responses.add(response);
@@ -122,6 +134,8 @@ export function boundLoad(config: Config) {
       }, 100).unref();
       app.addHook('onClose', async () => clearInterval(clock));
       app.addHook('onRequest', (request, reply, done) => {
+        // Its own deadline is what it asked for.
+        if (waitsForNews(request.raw)) return done();
         begin(request, reply);
         reply.raw.once('close', () => waiting.delete(reply));
         done();
@@ -132,13 +146,18 @@ export function boundLoad(config: Config) {
       });
       app.addHook('preValidation', (request, reply, done) => {
         // Its body has arrived.
-        if (!waiting.has(reply)) begin(request, reply);
+        if (!waiting.has(reply) && !waitsForNews(request.raw)) begin(request, reply);
         done();
       });
     },
     headerLimit: HEADER_LIMIT,
   };
 }
+
+/** The change feed, when it is asked to wait. */
+const waitsForNews = ({ url = '' }: IncomingMessage) =>
+  url.startsWith('/system/change-api') &&
+  (url.startsWith('/system/change-api/stream') || /^\/system\/change-api\?(.*&)?wait=[1-9]/.test(url));
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

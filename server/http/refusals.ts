@@ -40,6 +40,11 @@ export const reasons = {
     '租户超过 {limit} 个，请用 depth 限制层数，或用 rootId 指定较小的分支',
     'There are more than {limit} tenants. Ask for fewer levels with depth, or for a smaller branch with rootId.',
   ],
+  TOO_MANY_LEDGERS: [
+    400,
+    '下级租户超过 {limit} 个，请用 tenantId 指定一个租户，或用 below=false 只看本租户',
+    'There are more than {limit} tenants below. Name one with tenantId, or leave them out with below=false.',
+  ],
   WRONG_PASSWORD: [400, '旧密码错误', 'The old password is wrong.'],
 
   NO_TOKEN: [

@@ -134,6 +134,10 @@ const problems = {
     zh: '不是该列表按此排序给出的游标，请从空游标重新开始',
     en: 'is no cursor of this list in this order: begin again with an empty one',
   },
+  moment: {
+    zh: '必须是时间，如 2026-05-01T08:00:00Z 或 2026-05-01 08:00:00',
+    en: 'must be a moment, such as 2026-05-01T08:00:00Z or 2026-05-01 08:00:00',
+  },
   form: { zh: '格式不正确', en: 'has the wrong form' },
 } satisfies Record<string, Record<Language, string>>;
 

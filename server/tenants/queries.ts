@@ -43,6 +43,14 @@ export const readByCode = async (tx: Tx, callerTenant: string, tenantId: string)
   return row;
 };
 
+/** Deleted ones too: what was done in them was done. */
+export const readCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
+  const rows = await tx<{ tenantId: string }[]>`
+    select t.tenant_id as "tenantId" from tenants t where t.path @> array[${callerTenant}::text]
+    order by cardinality(t.path), t.id limit ${limit}`;
+  return rows.map(({ tenantId }) => tenantId);
+};
+
 export interface TenantSearch {
   tenantName: string | null;
   tenantId: string | null;

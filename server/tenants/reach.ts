@@ -2,7 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { refuse } from '../http/refusals.ts';
-import { lockTenantRow, readByCode } from './queries.ts';
+import { lockTenantRow, readByCode, readCodes } from './queries.ts';
 
 /** What other domains ask of tenants. */
 
@@ -35,3 +35,7 @@ export async function lockTenant(tx: Tx, callerTenant: string, tenantId = caller
   if (!tenant) throw refuse('OTHER_TENANT');
   return tenant;
 }
+
+/** The codes of a tenant that was entered and of those below it, the nearest first. */
+export const codesBelow = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
+  readCodes(tx, tenantId, limit);

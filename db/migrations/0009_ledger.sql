@@ -1,0 +1,386 @@
+-- One ledger: every write of a department, a tenant or a user leaves a row here, in its own transaction and by the
+-- database itself, so that no statement can forget it. Audit log, change feed, webhooks, history and undo read it.
+--
+-- Who is at work comes from settings of the transaction (db/tenancy.ts): banyan.origin says who calls, from where and
+-- with which request; an array of them, where one statement makes departments for several callers, in the order of ids.
+
+create index tenants_below_all on tenants using gin (path);
+
+create sequence change_serial as bigint maxvalue 9007199254740991;
+
+create table changes (
+  tenant_id   text not null,
+  change_id   bigint not null,
+  batch       bigint not null,               -- the same for what was done by one request
+  time        timestamptz not null,          -- the same for what was done by one request
+  by_name     text not null,                 -- as in create_by and update_by
+  by_user     bigint,                        -- null: the service itself
+  by_tenant   text,                          -- the tenant of by_user: its own, or one above
+  address     text,
+  request_id  text,
+  resource    text not null,                 -- department, tenant, user, login
+  resource_id bigint not null,
+  action      text not null,                 -- created, updated, moved, deleted, restored; see server/changes/schema.ts
+  parent_id   bigint,                        -- of a department that came to its place by this: its parent, 0 for none
+  copy        boolean not null default false,-- of a tenant's change, for a tenant above it
+  before      json,                          -- as a read shows it; null: was not there
+  after       json,                          -- null: is not there any more
+  primary key (tenant_id, change_id)
+);
+create index changes_of_resource on changes (tenant_id, resource, resource_id, change_id);
+create index changes_of_children on changes (tenant_id, parent_id, resource_id) where parent_id is not null;
+create index changes_in_time on changes (tenant_id, time, change_id);
+alter table changes enable row level security;
+alter table changes force row level security;
+create policy own_tenant on changes using (tenant_id = current_setting('banyan.tenant', true));
+-- The audit of the tenants below: their codes, as the transaction itself has seen them to be below its own.
+create policy below on changes for select
+  using (tenant_id = any (string_to_array(current_setting('banyan.below', true), ',')));
+
+-- The order in which a tenant's changes are told, and the chain of hashes that shows when one was altered, taken out or
+-- put elsewhere. It follows the commit, so that writers need not wait for each other: change ids are given before the
+-- commit, and become visible in any order; `seq` is given to what is visible, under a lock, and has no gaps.
+create table seals (
+  tenant_id text not null,
+  seq       bigint not null,
+  change_id bigint not null,
+  hash      bytea not null,                  -- sha-256 of the hash before and of the change, see change_text
+  primary key (tenant_id, seq),
+  unique (tenant_id, change_id)
+);
+alter table seals enable row level security;
+alter table seals force row level security;
+create policy own_tenant on seals using (tenant_id = current_setting('banyan.tenant', true));
+
+-- The last seal of a tenant; locked by who seals.
+create table seal_heads (
+  tenant_id text primary key,
+  seq       bigint not null,
+  hash      bytea not null
+);
+alter table seal_heads enable row level security;
+alter table seal_heads force row level security;
+create policy own_tenant on seal_heads using (tenant_id = current_setting('banyan.tenant', true));
+
+-- What is not sealed yet.
+create table unsealed (
+  tenant_id text not null,
+  change_id bigint not null,
+  primary key (tenant_id, change_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+alter table unsealed enable row level security;
+alter table unsealed force row level security;
+create policy own_tenant on unsealed using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Which tenants have something to seal: codes alone, for the service, which sees one tenant at a time.
+create policy waiting on unsealed for select to current_user using (true);
+create function tenants_to_seal(at_most int) returns setof text
+  language sql volatile security definer set search_path = banyan, pg_temp as $$
+  select distinct tenant_id from (select tenant_id from unsealed limit 10000) waiting limit at_most
+$$;
+revoke execute on function tenants_to_seal from public;
+
+-- And in whose ledgers there is more than their followers know.
+create policy news on seal_heads for select to current_user using (true);
+create function tenants_with_news(tenants text[], known bigint[]) returns setof text
+  language sql stable security definer set search_path = banyan, pg_temp as $$
+  select f.tenant_id from unnest(tenants, known) f (tenant_id, seq)
+  where exists (select from unsealed u where u.tenant_id = f.tenant_id)
+    or exists (select from seal_heads h where h.tenant_id = f.tenant_id and h.seq > f.seq)
+$$;
+revoke execute on function tenants_with_news from public;
+
+-- What is hashed.
+create function change_text(c changes) returns text language sql stable as $$
+  select json_build_array(c.tenant_id, c.change_id, c.batch, extract(epoch from c.time)::text, c.by_name, c.by_user,
+    c.by_tenant, c.address, c.request_id, c.resource, c.resource_id, c.action, c.parent_id, c.copy,
+    c.before::text, c.after::text)::text
+$$;
+
+-- Seals what is committed, oldest first. Whoever depends on another's change has the greater id, and cannot be visible
+-- without it: so the order by ids, among what is visible, puts no cause behind its effect.
+create function seal_changes(tenant text, at_most int) returns bigint
+  language plpgsql volatile set search_path = banyan, pg_temp as $$
+declare
+  head seal_heads;
+  change changes;
+begin
+  if not exists (select from unsealed u where u.tenant_id = tenant) then
+    return (select h.seq from seal_heads h where h.tenant_id = tenant);
+  end if;
+  insert into seal_heads values (tenant, 0, '') on conflict do nothing;
+  select * into head from seal_heads h where h.tenant_id = tenant for update;
+  for change in
+    with taken as (
+      delete from unsealed u where u.tenant_id = tenant and u.change_id in (
+        select w.change_id from unsealed w where w.tenant_id = tenant order by w.change_id limit at_most)
+      returning u.change_id
+    )
+    select c.* from taken t join changes c on c.tenant_id = tenant and c.change_id = t.change_id order by c.change_id
+  loop
+    head.seq := head.seq + 1;
+    head.hash := sha256(head.hash || convert_to(change_text(change), 'UTF8'));
+    insert into seals values (tenant, head.seq, change.change_id, head.hash);
+  end loop;
+  update seal_heads h set seq = head.seq, hash = head.hash where h.tenant_id = tenant;
+  return head.seq;
+end $$;
+
+-- One number, and one moment, for all that a transaction does. The moment is that of its first write, when it has its
+-- locks: that of its begin may lie before a change that it waited for.
+create function change_batch() returns bigint language plpgsql volatile set search_path = banyan, pg_temp as $$
+declare
+  known text := current_setting('banyan.batch', true);
+begin
+  if known <> '' then return known::bigint; end if;
+  return set_config('banyan.batch', nextval('change_serial')::text, true)::bigint;
+end $$;
+create function change_moment() returns timestamptz language plpgsql volatile set search_path = banyan, pg_temp as $$
+declare
+  known text := current_setting('banyan.moment', true);
+begin
+  if known <> '' then return known::timestamptz; end if;
+  return set_config('banyan.moment', clock_timestamp()::text, true)::timestamptz;
+end $$;
+create function change_origin() returns jsonb language sql stable as $$
+  select coalesce(nullif(current_setting('banyan.origin', true), ''), '{}')::jsonb
+$$;
+
+-- From the top down to a department, itself included, as `ancestors` shows it.
+create function department_path(tenant text, dept bigint) returns text
+  language sql stable set search_path = banyan, pg_temp as $$
+  with recursive up (id, depth) as (
+    select dept, 1 where dept is not null
+    union all
+    select p.parent_id, up.depth + 1
+    from up cross join lateral (
+      select parent_id from departments p where p.tenant_id = tenant and p.dept_id = up.id limit 1
+    ) p
+    where p.parent_id is not null
+  )
+  select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up
+$$;
+
+-- As a read shows it: DeptDTO.
+create function department_shown(d departments, ancestors text) returns json language sql stable as $$
+  select json_build_object('deptId', d.dept_id, 'parentId', coalesce(d.parent_id, 0), 'ancestors', ancestors,
+    'deptName', d.dept_name, 'orderNum', d.order_num, 'leader', d.leader, 'phone', d.phone, 'email', d.email,
+    'status', d.status, 'delFlag', d.del_flag, 'tenantId', d.tenant_id,
+    'createBy', d.create_by, 'createTime', to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS'),
+    'updateBy', d.update_by, 'updateTime', to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS'))
+$$;
+
+create function note_new_departments() returns trigger
+  language plpgsql set search_path = banyan, pg_temp as $$
+declare
+  origin jsonb := change_origin();
+  several boolean := jsonb_typeof(origin) = 'array';
+  batch bigint := case when several then 0 else change_batch() end;
+  moment timestamptz := change_moment();
+begin
+  with paths as materialized (
+    select p.tenant_id, p.parent_id, department_path(p.tenant_id, p.parent_id) as path
+    from (select distinct tenant_id, parent_id from made) p
+  ), noted as (
+    insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
+      resource, resource_id, action, parent_id, after)
+    select m.tenant_id, m.change_id, case when several then m.change_id else batch end, moment, m.create_by,
+      (o.origin ->> 'userId')::bigint, o.origin ->> 'tenantId', o.origin ->> 'address', o.origin ->> 'requestId',
+      'department', m.dept_id, 'created', coalesce(m.parent_id, 0),
+      department_shown((m.tenant_id, m.dept_id, m.parent_id, m.dept_name, m.order_num, m.leader, m.phone, m.email,
+        m.status, m.del_flag, m.create_by, m.create_time, m.update_by, m.update_time)::departments, p.path)
+    from (
+      select s.*, nextval('change_serial') as change_id, row_number() over () as n
+      from (select * from made order by dept_id) s
+    ) m
+    join paths p on p.tenant_id = m.tenant_id and coalesce(p.parent_id, 0) = coalesce(m.parent_id, 0)
+    cross join lateral (select case when several then origin -> (m.n::int - 1) else origin end as origin) o
+    returning tenant_id, change_id
+  )
+  insert into unsealed select tenant_id, change_id from noted;
+  return null;
+end $$;
+create trigger note_new after insert on departments
+  referencing new table as made for each statement execute function note_new_departments();
+
+create function note_changed_departments() returns trigger
+  language plpgsql set search_path = banyan, pg_temp as $$
+declare
+  origin jsonb := change_origin();
+  batch bigint := change_batch();
+  moment timestamptz := change_moment();
+begin
+  with paths as materialized (
+    select p.tenant_id, p.parent_id, department_path(p.tenant_id, p.parent_id) as path
+    from (select tenant_id, parent_id from was union select tenant_id, parent_id from became) p
+  ), noted as (
+    insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
+      resource, resource_id, action, parent_id, before, after)
+    select b.tenant_id, b.change_id, batch, moment, b.update_by, (origin ->> 'userId')::bigint, origin ->> 'tenantId',
+      origin ->> 'address', origin ->> 'requestId', 'department', b.dept_id, k.action,
+      case when k.action in ('moved', 'restored') then coalesce(b.parent_id, 0) end,
+      case when w.del_flag = '0' then
+        department_shown((w.tenant_id, w.dept_id, w.parent_id, w.dept_name, w.order_num, w.leader, w.phone, w.email,
+          w.status, w.del_flag, w.create_by, w.create_time, w.update_by, w.update_time)::departments, wp.path) end,
+      case when b.del_flag = '0' then
+        department_shown((b.tenant_id, b.dept_id, b.parent_id, b.dept_name, b.order_num, b.leader, b.phone, b.email,
+          b.status, b.del_flag, b.create_by, b.create_time, b.update_by, b.update_time)::departments, bp.path) end
+    from (
+      select s.*, nextval('change_serial') as change_id from (select * from became order by dept_id) s
+    ) b
+    join was w on w.tenant_id = b.tenant_id and w.dept_id = b.dept_id
+    join paths wp on wp.tenant_id = w.tenant_id and coalesce(wp.parent_id, 0) = coalesce(w.parent_id, 0)
+    join paths bp on bp.tenant_id = b.tenant_id and coalesce(bp.parent_id, 0) = coalesce(b.parent_id, 0)
+    cross join lateral (select case
+        when w.del_flag = '0' and b.del_flag <> '0' then 'deleted'
+        when w.del_flag <> '0' and b.del_flag = '0' then 'restored'
+        when w.parent_id is distinct from b.parent_id then 'moved'
+        else 'updated' end as action) k
+    where w.del_flag = '0' or b.del_flag = '0'
+    returning tenant_id, change_id
+  )
+  insert into unsealed select tenant_id, change_id from noted;
+  return null;
+end $$;
+create trigger note_changed after update on departments
+  referencing old table as was new table as became for each statement execute function note_changed_departments();
+
+-- One row of the ledger, in the ledger of `ledger`, whichever tenant the transaction has entered.
+create function note_change(ledger text, named text, kind text, id bigint, did text, was json, became json,
+    is_copy boolean default false) returns void
+  language plpgsql set search_path = banyan, pg_temp as $$
+declare
+  origin jsonb := change_origin();
+  entered text := current_setting('banyan.tenant', true);
+begin
+  perform set_config('banyan.tenant', ledger, true);
+  with noted as (
+    insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
+      resource, resource_id, action, copy, before, after)
+    values (ledger, nextval('change_serial'), change_batch(), change_moment(), named,
+      (origin ->> 'userId')::bigint, origin ->> 'tenantId', origin ->> 'address', origin ->> 'requestId',
+      kind, id, did, is_copy, was, became)
+    returning change_id
+  )
+  insert into unsealed select ledger, change_id from noted;
+  perform set_config('banyan.tenant', coalesce(entered, ''), true);
+end $$;
+
+-- TenantDTO, with all ten quotas: a read shows six of them, and undoing needs the others too.
+create function tenant_shown(t tenants) returns json language sql stable as $$
+  select json_build_object('id', t.id::text, 'tenantId', t.tenant_id, 'tenantName', t.tenant_name,
+    'tenantParent', t.parent_id, 'startTime', to_char(t.start_date, 'YYYY-MM-DD'),
+    'endTime', to_char(t.end_date, 'YYYY-MM-DD'), 'contactUserName', t.contact_user_name,
+    'contactPhone', t.contact_phone, 'companyName', t.company_name, 'status', t.status,
+    'accountCount', t.account_count, 'packageBo', json_build_object('menuIds', array_to_string(t.menu_ids, ', ')),
+    'quotaBo', t.quotas, 'ruleBo', t.rules)
+$$;
+
+-- Followers of a tenant follow the records of the tenants below it too: each ledger above gets a copy.
+create function note_tenant() returns trigger language plpgsql set search_path = banyan, pg_temp as $$
+declare
+  ledger text;
+  did text := case
+    when tg_op = 'INSERT' then 'created'
+    when old.del_flag = '0' and new.del_flag <> '0' then 'deleted'
+    when old.del_flag <> '0' and new.del_flag = '0' then 'restored'
+    when old.parent_id is distinct from new.parent_id then 'moved'
+    else 'updated' end;
+begin
+  foreach ledger in array new.path loop
+    perform note_change(ledger, case when tg_op = 'INSERT' then new.create_by else new.update_by end, 'tenant', new.id, did,
+      case when tg_op = 'UPDATE' and did <> 'restored' then tenant_shown(old) end,
+      case when did <> 'deleted' then tenant_shown(new) end, ledger <> new.tenant_id);
+  end loop;
+  return null;
+end $$;
+create trigger note_new after insert on tenants for each row execute function note_tenant();
+create trigger note_changed after update on tenants for each row
+  when ((old.tenant_name, old.parent_id, old.start_date, old.end_date, old.contact_user_name, old.contact_phone,
+      old.company_name, old.status, old.account_count, old.menu_ids, old.quotas, old.rules, old.del_flag, old.update_time)
+    is distinct from (new.tenant_name, new.parent_id, new.start_date, new.end_date, new.contact_user_name,
+      new.contact_phone, new.company_name, new.status, new.account_count, new.menu_ids, new.quotas, new.rules,
+      new.del_flag, new.update_time))
+  execute function note_tenant();
+
+-- UserDTO.
+create function user_shown(u users) returns json language sql stable set search_path = banyan, pg_temp as $$
+  select json_build_object('userId', u.user_id, 'tenantId', u.tenant_id, 'userName', u.user_name,
+    'nickName', u.nick_name,
+    'deptId', (select m.dept_id from user_departments m
+      where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.main),
+    'deptIds', array(select m.dept_id from user_departments m
+      where m.tenant_id = u.tenant_id and m.user_id = u.user_id and not m.main order by m.dept_id),
+    'email', u.email, 'phone', u.phone, 'status', u.status,
+    'roles', array[case when u.administrator then 'admin' else 'member' end],
+    'createBy', u.create_by, 'createTime', to_char(u.create_time, 'YYYY-MM-DD HH24:MI:SS'),
+    'updateBy', u.update_by, 'updateTime', to_char(u.update_time, 'YYYY-MM-DD HH24:MI:SS'))
+$$;
+
+-- A user is written in several statements, his departments among them: noted when all of them are done, at the commit.
+-- As he was before the ledger knows, because it noted that.
+create function note_user() returns trigger language plpgsql set search_path = banyan, pg_temp as $$
+declare
+  person users;
+  entered text := current_setting('banyan.tenant', true);
+  last changes;
+  became json;
+begin
+  perform set_config('banyan.tenant', new.tenant_id, true);
+  if tg_table_name = 'users' and tg_op = 'UPDATE' and old.password_hash <> new.password_hash then
+    perform note_change(new.tenant_id, new.update_by, 'user', new.user_id, 'password changed', null, null);
+  end if;
+  select * into person from users u where u.tenant_id = new.tenant_id and u.user_id = new.user_id;
+  select * into last from changes c
+    where c.tenant_id = new.tenant_id and c.resource = 'user' and c.resource_id = new.user_id
+      and c.action <> 'password changed'
+    order by c.change_id desc limit 1;
+  became := case when person.del_flag = '0' then user_shown(person) end;
+  if last.change_id is null or last.after::text is distinct from became::text then
+    perform note_change(new.tenant_id, coalesce(nullif(person.update_by, ''), person.create_by), 'user', person.user_id,
+      case when last.change_id is null then 'created' when became is null then 'deleted'
+        when last.after is null then 'restored' else 'updated' end, last.after, became);
+  end if;
+  perform set_config('banyan.tenant', coalesce(entered, ''), true);
+  return null;
+end $$;
+create constraint trigger note_user after insert or update on users
+  deferrable initially deferred for each row execute function note_user();
+
+-- What was there before the ledger: as it is now, since it was made, and deleted when it was last written. What happened
+-- to it in between is not known.
+do $$
+declare
+  t tenants;
+  ledger text;
+begin
+  for t in select * from tenants order by cardinality(path), id loop
+    foreach ledger in array t.path loop
+      perform set_config('banyan.tenant', ledger, true);
+      insert into changes (tenant_id, change_id, batch, time, by_name, resource, resource_id, action, copy, before, after)
+      select ledger, n.id, n.id, e.time, e.by_name, 'tenant', t.id, e.action, ledger <> t.tenant_id, e.before, e.after
+      from (values (t.create_time, t.create_by, 'created', null::json, tenant_shown(t)),
+        (t.update_time, t.update_by, 'deleted', tenant_shown(t), null)) e (time, by_name, action, before, after),
+        lateral (select nextval('change_serial') as id where e.action <> '') n
+      where e.action = 'created' or t.del_flag <> '0';
+    end loop;
+    perform set_config('banyan.tenant', t.tenant_id, true);
+    insert into changes (tenant_id, change_id, batch, time, by_name, resource, resource_id, action, parent_id, before, after)
+    select d.tenant_id, n.id, n.id, e.time, e.by_name, 'department', d.dept_id, e.action,
+      case when e.action = 'created' then coalesce(d.parent_id, 0) end, e.before, e.after
+    from departments d cross join lateral (select department_path(d.tenant_id, d.parent_id) as path) p
+      cross join lateral (values (d.create_time, d.create_by, 'created', null::json, department_shown(d, p.path)),
+        (d.update_time, d.update_by, 'deleted', department_shown(d, p.path), null)) e (time, by_name, action, before, after)
+      cross join lateral (select nextval('change_serial') as id where e.action <> '') n
+    where d.tenant_id = t.tenant_id and (e.action = 'created' or d.del_flag <> '0');
+    insert into changes (tenant_id, change_id, batch, time, by_name, resource, resource_id, action, before, after)
+    select u.tenant_id, n.id, n.id, e.time, e.by_name, 'user', u.user_id, e.action, e.before, e.after
+    from users u cross join lateral (values (u.create_time, u.create_by, 'created', null::json, user_shown(u)),
+        (u.update_time, u.update_by, 'deleted', user_shown(u), null)) e (time, by_name, action, before, after)
+      cross join lateral (select nextval('change_serial') as id where e.action <> '') n
+    where u.tenant_id = t.tenant_id and (e.action = 'created' or u.del_flag <> '0');
+    insert into unsealed select tenant_id, change_id from changes where tenant_id = t.tenant_id
+      on conflict do nothing;
+  end loop;
+  perform set_config('banyan.tenant', '', true);
+end $$;

@@ -1,0 +1,91 @@
+import type { Database } from '../../db/connect.ts';
+import type { Tx } from '../../db/sql.ts';
+import { writeInTenant } from '../../db/tenancy.ts';
+import type { Caller } from '../auth/caller.ts';
+import { idOf } from '../http/fields.ts';
+import { refuse } from '../http/refusals.ts';
+import { codesBelow, enterReach } from '../tenants/reach.ts';
+import { QUOTAS } from '../tenants/schema.ts';
+import {
+  type AuditRow,
+  type AuditSearch,
+  type ChangeRow,
+  listAudit,
+  openLedgers,
+  readFeed,
+  readUnsealed,
+  sealChanges,
+} from './queries.ts';
+import type { AuditFilter } from './schema.ts';
+
+/** Sealed with one call, at most. */
+const SEALED_AT_ONCE = 5_000;
+const LEDGERS_AT_ONCE = 1_000;
+
+export interface FeedPage {
+  rows: Omit<ChangeRow, 'seq'>[];
+  next: string;
+  /** Behind each row. */
+  places: number[];
+}
+
+/**
+ * What came after a place in a tenant's ledger, in the order in which it was committed. What is committed and has no
+ * place yet is given one first, so whoever has been told that his write was done finds it here.
+ */
+export async function readChanges(
+  tx: Tx,
+  caller: Caller,
+  { after, limit, tenantId: named }: { after: number; limit: number; tenantId: string | undefined },
+): Promise<FeedPage> {
+  const tenantId = await enterReach(tx, caller, named);
+  const last = await sealChanges(tx, tenantId, SEALED_AT_ONCE);
+  const rows = after < last ? await readFeed(tx, tenantId, after, limit) : [];
+  // Without more rows it has gone through all there is; what it passed over was not for it.
+  const next = rows.length === limit ? (rows.at(-1)?.seq ?? after) : Math.max(last, after);
+  return {
+    rows: rows.map(({ seq: _, ...row }) => shown(row)),
+    next: String(next),
+    places: rows.map(({ seq }) => seq),
+  };
+}
+
+export async function listChanges(tx: Tx, caller: Caller, filter: AuditFilter) {
+  const { limit = 50, below = true } = filter;
+  const tenantId = await enterReach(tx, caller, filter.tenantId);
+  const codes = below ? await codesBelow(tx, tenantId, LEDGERS_AT_ONCE + 1) : [tenantId];
+  if (codes.length > LEDGERS_AT_ONCE) throw refuse('TOO_MANY_LEDGERS', { limit: LEDGERS_AT_ONCE });
+  await openLedgers(tx, codes);
+  const rows = await listAudit(tx, codes, searchOf(filter), !below, limit + 1);
+  const page = rows.slice(0, limit);
+  return { rows: page.map(shown), next: rows.length > limit ? String(page.at(-1)?.id) : null };
+}
+
+const searchOf = (filter: AuditFilter): AuditSearch => ({
+  resource: filter.resource ?? null,
+  resourceId: filter.resourceId === undefined ? null : idOf(filter.resourceId),
+  action: filter.action ?? null,
+  by: filter.by ?? null,
+  requestId: filter.requestId ?? null,
+  from: filter.from ?? null,
+  to: filter.to ?? null,
+  earlierThan: filter.cursor ?? null,
+});
+
+/** Of a tenant's quotas a read shows six. */
+function shown<T extends Pick<AuditRow, 'resource' | 'before' | 'after'>>(row: T): T {
+  if (row.resource !== 'tenant') return row;
+  return { ...row, before: withoutHidden(row.before), after: withoutHidden(row.after) };
+}
+
+function withoutHidden(record: object | null): object | null {
+  const { quotaBo } = (record ?? {}) as { quotaBo?: Record<string, number> };
+  return record && { ...record, quotaBo: Object.fromEntries(QUOTAS.map((key) => [key, quotaBo?.[key] ?? 0])) };
+}
+
+/** Seals what nobody has asked for: the chain follows its writers by about a second. */
+export async function sealAll(db: Database): Promise<void> {
+  for (const tenantId of await db.use((sql) => readUnsealed(sql, 100))) {
+    await writeInTenant(db, tenantId, (tx) => sealChanges(tx, tenantId, SEALED_AT_ONCE));
+  }
+}

@@ -1,0 +1,43 @@
+import { Refusal } from '../http/refusals.ts';
+import type { FeedPage } from './changes.ts';
+import type { Followers } from './following.ts';
+
+/** A line that says nothing, so that nobody in between takes the connection for dead; and the caller is looked at anew. */
+const QUIET_MS = 15_000;
+
+/**
+ * Server-sent events, one for each change, until time is over or the caller has gone. Each page is read as the caller
+ * that he is by then: who was shut out hears no more.
+ */
+export async function* tellChanges(
+  followers: Followers,
+  read: (after: number) => Promise<FeedPage>,
+  { tenantId, after }: { tenantId: string; after: number },
+  { ms, signal }: { ms: number; signal: AbortSignal },
+): AsyncGenerator<string, void> {
+  const until = performance.now() + ms;
+  let place = after;
+  let page = await read(place);
+  yield ': the changes of a tenant\n\n';
+  for (;;) {
+    yield textOf(page, place);
+    place = Number(page.next);
+    if (followers.closed || signal.aborted || performance.now() >= until) return;
+    if (page.rows.length === 0)
+      await followers.news(tenantId, place, Math.min(QUIET_MS, until - performance.now()), signal);
+    if (signal.aborted) return;
+    try {
+      page = await read(place);
+    } catch (error) {
+      // He is told why, and where he was: an event that browsers do not take for a change.
+      if (error instanceof Refusal) yield `event: refused\ndata: ${JSON.stringify({ reason: error.reason })}\n\n`;
+      return;
+    }
+  }
+}
+
+/** `id` is the place behind each: of the last row what the page says, which may have passed over more. */
+function textOf({ rows, next, places }: FeedPage, before: number): string {
+  if (rows.length === 0) return Number(next) > before ? `id: ${next}\n: nothing for you\n\n` : ': quiet\n\n';
+  return rows.map((row, n) => `id: ${places[n]}\nevent: change\ndata: ${JSON.stringify(row)}\n\n`).join('');
+}

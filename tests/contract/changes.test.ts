@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Client, PASSWORD, startService } from '../harness.ts';
+
+const service = await startService();
+const feed = '/system/change-api';
+const dept = '/system/dept-api';
+
+/** All that came after a place, page by page. */
+async function follow(client: Client, after = '0', limit = 3) {
+  const rows = [];
+  for (;;) {
+    const { data, text } = await client.get(`${feed}?after=${after}&limit=${limit}`);
+    assert.ok(data?.rows, text);
+    rows.push(...data.rows);
+    if (data.rows.length < limit) return { rows, next: data.next as string };
+    after = data.next;
+  }
+}
+
+test('every write of a department is told, with the record before and after', async () => {
+  const boss = await service.tenant();
+  const { next } = await follow(boss);
+  const top = await boss.dept({ deptName: '总部' });
+  const low = await boss.dept({ deptName: '研发部', parentId: top, leader: '张三' });
+  const { data: before } = await boss.get(`${dept}/${low}`);
+  await boss.put(dept, { deptId: low, deptName: '研发中心' });
+  const { data: renamed } = await boss.get(`${dept}/${low}`);
+  await boss.put(dept, { deptId: low, deptName: '研发中心', parentId: 0 });
+  const { data: moved } = await boss.get(`${dept}/${low}`);
+  await boss.put(`${dept}/order`, { parentId: 0, deptIds: [low, top] });
+  await boss.delete(`${dept}/${low}`);
+  const { rows } = await follow(boss, next);
+  assert.deepEqual(
+    rows.map(({ action, resource, resourceId, by }) => [action, resource, resourceId, by]),
+    [
+      ['created', 'department', top, 'boss'],
+      ['created', 'department', low, 'boss'],
+      ['updated', 'department', low, 'boss'],
+      ['moved', 'department', low, 'boss'],
+      ['updated', 'department', top, 'boss'],
+      ['updated', 'department', low, 'boss'],
+      ['deleted', 'department', low, 'boss'],
+    ],
+  );
+  assert.deepEqual(rows[1].after, before);
+  assert.deepEqual(rows[2].before, before);
+  assert.deepEqual(rows[2].after, renamed);
+  assert.deepEqual(rows[3].before, renamed);
+  assert.deepEqual(rows[3].after, moved);
+  assert.equal(rows[1].before, null);
+  assert.equal(rows[6].after, null);
+  assert.equal(rows[6].before.deptName, '研发中心');
+  assert.deepEqual(
+    Object.keys(rows[0]).sort(),
+    'action after before by id requestId resource resourceId time'.split(' '),
+  );
+});
+
+test('many made at once, and a branch deleted: a row for each, in one batch', async () => {
+  const boss = await service.tenant();
+  const { next } = await follow(boss);
+  const departments = [
+    { ref: 'b', parentRef: 'a', deptName: 'B' },
+    { ref: 'a', deptName: 'A' },
+  ];
+  const { data } = await boss.post(`${dept}/bulk`, { departments });
+  const [b, a] = data.deptIds.map(String);
+  await boss.delete(`${dept}/${a}?subtree=true`);
+  const { rows } = await follow(boss, next);
+  assert.deepEqual(
+    rows.map(({ action, resourceId }) => `${action} ${resourceId}`).sort(),
+    [`created ${b}`, `created ${a}`, `deleted ${b}`, `deleted ${a}`].sort(),
+  );
+  assert.equal(
+    rows.find(({ resourceId, action }) => resourceId === b && action === 'created').after.ancestors,
+    `0,${a}`,
+  );
+  const { data: audit } = await boss.get(`${feed}/list?action=deleted`);
+  assert.equal(new Set(audit.rows.map(({ batch }: { batch: number }) => batch)).size, 1);
+  assert.equal(new Set(audit.rows.map(({ time }: { time: string }) => time)).size, 1);
+});
+
+test('several who create at the same moment: each row names its own caller and request', async () => {
+  const boss = await service.tenant();
+  await boss.user({ userName: 'second', roles: ['admin'] });
+  const second = await service.logIn(boss.tenantId, 'second');
+  const { next } = await follow(boss);
+  const ids = await Promise.all(
+    Array.from({ length: 40 }, async (_, n) => {
+      const client = n % 2 ? boss : second;
+      const answer = await client.post(dept, { deptName: `d${n}` }, { headers: { 'x-request-id': `request-${n}` } });
+      return String(answer.headers.location).split('/').at(-1);
+    }),
+  );
+  const { rows } = await follow(boss, next, 100);
+  for (const [n, id] of ids.entries()) {
+    const row = rows.find(({ resourceId }) => resourceId === id);
+    assert.deepEqual(
+      [row?.by, row?.requestId, row?.after.deptName],
+      [n % 2 ? 'boss' : 'second', `request-${n}`, `d${n}`],
+    );
+  }
+  const { data } = await boss.get(`${feed}/list?resource=department&limit=100`);
+  assert.equal(new Set(data.rows.map(({ batch }: { batch: number }) => batch)).size, 40);
+});
+
+test('users: their departments belong to the record; a changed password is told without it', async () => {
+  const boss = await service.tenant();
+  const [one, two] = [await boss.dept(), await boss.dept()];
+  const { next } = await follow(boss);
+  const id = await boss.user({ userName: 'li', deptId: one, nickName: '李' });
+  const read = async () => (await boss.get(`/system/user-api/${id}`)).data;
+  const made = await read();
+  await boss.put('/system/user-api', { userId: id, deptIds: [one, two], password: 'another password' });
+  const changed = await read();
+  await boss.delete(`/system/user-api/${id}`);
+  const { rows } = await follow(boss, next);
+  assert.deepEqual(
+    rows.map(({ resource, action, resourceId }) => [resource, action, resourceId]),
+    [
+      ['user', 'created', id],
+      ['user', 'updated', id],
+      ['user', 'password changed', id],
+      ['user', 'deleted', id],
+    ],
+  );
+  assert.deepEqual([rows[0].after, rows[1].before, rows[1].after], [made, made, changed]);
+  assert.deepEqual([rows[3].before, rows[3].after], [changed, null]);
+  const { text } = await boss.get(`${feed}/list?limit=500`);
+  assert.doesNotMatch(text, /argon2|another password|correct horse/);
+});
+
+test('tenants: told in their own ledger and in those of the tenants above, and to nobody beside', async () => {
+  const boss = await service.tenant();
+  const beside = await service.tenant();
+  const [{ next }, { next: nextBeside }] = [await follow(boss), await follow(beside)];
+  const child = await service.tenant({ tenantName: '分公司', quotaBo: { riskReport: 5, credit: 7 } }, boss);
+  await boss.put('/system/tenant-api', { id: child.id, tenantName: '分公司二' });
+  const { data: now } = await boss.get(`/system/tenant-api/${child.id}`);
+  const { rows } = await follow(boss, next);
+  const own = (await follow(child)).rows.filter(({ resource }) => resource === 'tenant');
+  for (const told of [rows, own]) {
+    assert.deepEqual(
+      told.map(({ resource, action, resourceId }) => [resource, action, resourceId]),
+      [
+        ['tenant', 'created', child.id],
+        ['tenant', 'updated', child.id],
+      ],
+    );
+    assert.deepEqual(told[1].after, now);
+    assert.deepEqual(told[0].after.quotaBo, { ...now.quotaBo, riskReport: 5 });
+  }
+  assert.deepEqual((await follow(beside, nextBeside)).rows, []);
+  await boss.delete(`/system/tenant-api/${child.id}`);
+  assert.deepEqual((await follow(boss, next)).rows.at(-1).after, null);
+});
+
+test('logins and their refusals are in the audit, with address and request, and not among the changes', async () => {
+  const boss = await service.tenant();
+  const { next } = await follow(boss);
+  const body = { tenantId: boss.tenantId, username: 'boss' };
+  const headers = { 'x-request-id': 'guess-1' };
+  await service.nobody.post('/auth/login', { ...body, password: 'wrong password' }, { headers, from: '127.0.0.9' });
+  await service.nobody.post('/auth/login', { ...body, username: 'no one', password: PASSWORD });
+  await service.nobody.post('/auth/login', { ...body, password: PASSWORD });
+  assert.deepEqual((await follow(boss, next)).rows, []);
+  const { data } = await boss.get(`${feed}/list?resource=login&limit=3`);
+  assert.deepEqual(
+    data.rows.map(({ action, by, after }: Record<string, unknown>) => [action, by, after]),
+    [
+      ['passed', 'boss', { userName: 'boss', reason: null }],
+      ['refused', 'no one', { userName: 'no one', reason: 'LOGIN_FAILED' }],
+      ['refused', 'boss', { userName: 'boss', reason: 'LOGIN_FAILED' }],
+    ],
+  );
+  assert.equal(data.rows[2].address, '127.0.0.9');
+  assert.equal(data.rows[2].requestId, 'guess-1');
+});
+
+test('the audit: filters, pages from the latest on, and the tenants below', async () => {
+  const boss = await service.tenant();
+  const child = await service.tenant({}, boss);
+  const id = await child.dept({ deptName: 'one' });
+  await child.put(dept, { deptId: id, deptName: 'two' });
+  const rowsOf = async (client: Client, query: string) => (await client.get(`${feed}/list?${query}`)).data.rows;
+  const ofChild = await rowsOf(boss, `resource=department&resourceId=${id}`);
+  assert.deepEqual(
+    ofChild.map(({ action, tenantId }: Record<string, unknown>) => [action, tenantId]),
+    [
+      ['updated', child.tenantId],
+      ['created', child.tenantId],
+    ],
+  );
+  assert.deepEqual(await rowsOf(boss, `tenantId=${child.tenantId}&resource=department`), ofChild);
+  assert.deepEqual(await rowsOf(boss, 'below=false&resource=department'), []);
+  assert.deepEqual(await rowsOf(child, `by=nobody`), []);
+  const [newer, older] = ofChild;
+  assert.deepEqual(await rowsOf(child, `resource=department&from=${newer.time}`), [newer]);
+  assert.deepEqual(await rowsOf(child, `resource=department&to=${newer.time}`), [older]);
+  const first = (await child.get(`${feed}/list?resource=department&limit=1`)).data;
+  assert.deepEqual(first.rows, [newer]);
+  const second = (await child.get(`${feed}/list?resource=department&limit=1&cursor=${first.next}`)).data;
+  assert.deepEqual([second.rows, second.next], [[older], null]);
+  const all = await rowsOf(boss, `limit=500`);
+  const ids = all.map(({ id }: { id: number }) => id);
+  assert.equal(new Set(ids).size, ids.length, 'nothing is told twice');
+  assert.deepEqual((await child.get(`${feed}/list?tenantId=${boss.tenantId}`)).data.reason, 'OTHER_TENANT');
+  const member = await service.member(child);
+  for (const path of [feed, `${feed}/list`, `${feed}/stream`]) {
+    assert.equal((await member.get(path)).data.reason, 'NOT_ALLOWED');
+  }
+});
+
+test('waiting: answered with the change as soon as there is one, or empty when the time is over', async () => {
+  const boss = await service.tenant();
+  const { next } = await follow(boss);
+  const waiting = boss.get(`${feed}?after=${next}&wait=30`);
+  const id = await boss.dept();
+  const { data } = await waiting;
+  assert.deepEqual(
+    data.rows.map(({ resourceId }: { resourceId: string }) => resourceId),
+    [id],
+  );
+  const began = performance.now();
+  const empty = (await boss.get(`${feed}?after=${data.next}&wait=1`)).data;
+  assert.deepEqual(empty, { rows: [], next: data.next });
+  assert.ok(performance.now() - began > 900);
+});
