@@ -270,6 +270,26 @@ export const table: Row[] = [
     other: FINE,
     member: FINE,
   },
+  {
+    operation: 'GET /system/change-api',
+    as: 'of their tenant',
+    call: (client, { code }) => client.get(`/system/change-api?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: 'GET /system/change-api/stream',
+    as: 'of their tenant',
+    call: (client, { code }) => client.get(`/system/change-api/stream?tenantId=${code}&after=x`),
+    other: '400 INVALID_FIELD',
+    member: '400 INVALID_FIELD',
+    boss: '400 INVALID_FIELD',
+  },
+  {
+    operation: 'GET /system/change-api/list',
+    as: 'of their tenant',
+    call: (client, { code }) => client.get(`/system/change-api/list?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
   { operation: 'GET /auth/sessions', call: (client) => client.get('/auth/sessions'), other: FINE, member: FINE },
   {
     operation: 'PUT /auth/password',

@@ -23,6 +23,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
         { name: 'Departments', description: 'A tree of departments for each tenant' },
         { name: 'Tenants', description: 'The tree of tenants' },
         { name: 'Users', description: 'People, who log in and belong to departments' },
+        { name: 'Changes', description: 'What was done, by whom and when' },
         { name: 'Authentication', description: 'Login, refresh, logout, me, password' },
         { name: 'Operations', description: 'For whoever runs the service' },
       ],
