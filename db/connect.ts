@@ -71,6 +71,18 @@ async function openServed(place: Place, url: string): Promise<Prepared> {
   }
 }
 
+/** For what the tables' owner does beside the service, whether that runs or not. */
+export async function asOwner<T>({ databaseUrl, dataDir }: Place, work: (owner: Sql) => Promise<T>): Promise<T> {
+  const server = databaseUrl ? undefined : await startEmbedded(dataDir, () => {});
+  const owner = connectOwner(server ? await ownerInside(server) : { url: databaseUrl });
+  try {
+    return await work(owner);
+  } finally {
+    await owner.end({ timeout: 1 });
+    if (server && !server.adopted) await server.stop();
+  }
+}
+
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
 async function prepare(owner: Sql, target: Target, place: Place): Promise<Prepared> {
   const { progress = () => {}, stop } = place;

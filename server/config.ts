@@ -35,6 +35,10 @@ export const settings = {
     default: '',
     meaning: 'Other sites whose pages may call from a browser, separated by commas: https://app.example.com',
   },
+  BANYAN_LEDGER_DAYS: {
+    default: 'keep',
+    meaning: 'After so many days what was followed by later changes goes from the ledger to its archive; `keep`: never',
+  },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
 
@@ -103,6 +107,9 @@ export function readConfig(environment: Environment) {
       const origins = text.split(',').flatMap((part) => part.trim() || []);
       return origins.every(isOrigin) ? origins : undefined;
     }),
+    ledgerDays: check('BANYAN_LEDGER_DAYS', 'must be keep, or days from 1 to 36500', (text) =>
+      text === 'keep' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 36_500) ? text : undefined,
+    ),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
   if (faults.length > 0) throw new StartRefused(`Settings that can't be used:\n  ${faults.join('\n  ')}`);

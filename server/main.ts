@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { openDatabase, type Prepared } from '../db/connect.ts';
 import { outliveLostConnections } from '../db/sql.ts';
 import { StartRefused } from '../db/start-refused.ts';
+import { keepArchiving } from './archiving.ts';
 import { prepareHashing } from './auth/passwords.ts';
 import { type Config, readConfig, readEnvironment } from './config.ts';
 import { type FirstAdministrator, makeFirstAdministrator } from './first-start.ts';
@@ -24,9 +25,12 @@ async function main(): Promise<void> {
     // At once: whatever goes wrong from here on, he is made, and his password is told only now.
     if (first) say(introduction(first));
     const serving = await listen(config, db);
+    const { ledgerDays } = config;
+    const stopArchiving = ledgerDays === 'keep' ? undefined : keepArchiving(config, Number(ledgerDays), progress);
     say(greeting(config, addressOf(serving, config), first));
     if (!stop.aborted) await once(stop, 'abort');
     await serving.close();
+    await stopArchiving?.();
   } finally {
     await db.close();
   }

@@ -138,6 +138,14 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['*', 'app.example.com', 'https://app.example.com/', 'https://a.example:443', 'null', 'file:///a', 'a b'],
   },
+  BANYAN_LEDGER_DAYS: {
+    unset: ['ledgerDays', 'keep'],
+    valid: [
+      ['keep', 'keep'],
+      ['365', '365'],
+    ],
+    invalid: ['0', '-1', '1.5', '36501', 'ever'],
+  },
   BANYAN_LOG_LEVEL: {
     unset: ['logLevel', 'info'],
     valid: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((text) => [text, text]),

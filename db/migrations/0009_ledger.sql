@@ -45,6 +45,7 @@ create table seals (
   seq       bigint not null,
   change_id bigint not null,
   hash      bytea not null,                  -- sha-256 of the hash before and of the change, see change_text
+  archived  boolean not null default false,  -- the change was moved to changes_archive, which may have been emptied since
   primary key (tenant_id, seq),
   unique (tenant_id, change_id)
 );
@@ -56,7 +57,8 @@ create policy own_tenant on seals using (tenant_id = current_setting('banyan.ten
 create table seal_heads (
   tenant_id text primary key,
   seq       bigint not null,
-  hash      bytea not null
+  hash      bytea not null,
+  kept_from timestamptz                      -- what was before is not known in full: it was archived; null: all is here
 );
 alter table seal_heads enable row level security;
 alter table seal_heads force row level security;
@@ -71,6 +73,13 @@ create table unsealed (
 alter table unsealed enable row level security;
 alter table unsealed force row level security;
 create policy own_tenant on unsealed using (tenant_id = current_setting('banyan.tenant', true));
+
+-- What is older than BANYAN_LEDGER_DAYS and has been followed by something else of those days: moved here by the tables'
+-- owner (db/ledger.ts). Nobody writes here but him: it can be copied away, emptied or dropped while others work.
+create table changes_archive (like changes including defaults, primary key (tenant_id, change_id));
+alter table changes_archive enable row level security;
+alter table changes_archive force row level security;
+create policy own_tenant on changes_archive using (tenant_id = current_setting('banyan.tenant', true));
 
 -- Which tenants have something to seal: codes alone, for the service, which sees one tenant at a time.
 create policy waiting on unsealed for select to current_user using (true);

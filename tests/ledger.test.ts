@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { archiveLedger, verifyLedger } from '../db/ledger.ts';
+import { startService } from './harness.ts';
+import { until } from './waiting.ts';
+
+/** The ledger as its keeper sees it: a chain that shows what was done to it, and an archive. */
+
+const service = await startService();
+const { superuser, owner } = service;
+const dept = '/system/dept-api';
+
+/** Some changes of a tenant of its own, sealed. */
+async function written() {
+  const boss = await service.tenant();
+  const id = await boss.dept({ deptName: '总部' });
+  for (const deptName of ['一', '二', '三']) await boss.put(dept, { deptId: id, deptName });
+  const { data } = await boss.get('/system/change-api?limit=100');
+  const places: number[] = data.rows.map((row: { id: number }) => row.id);
+  return { boss, tenantId: boss.tenantId, id, changes: places };
+}
+
+const faultsOf = async () => (await verifyLedger(owner)).faults;
+
+test("the service's role can neither alter nor delete what is in the ledger", async () => {
+  const rights = await superuser<{ table: string; right: string }[]>`
+    select t as table, r as right from service_login, unnest(array['changes', 'seals', 'changes_archive']) t,
+      unnest(array['update', 'delete', 'truncate', 'references', 'trigger']) r
+    where has_table_privilege(role, 'banyan.' || t, r)
+      or (r = 'update' and has_any_column_privilege(role, 'banyan.' || t, r))`;
+  assert.deepEqual([...rights], []);
+});
+
+test('what nobody follows is sealed within seconds', async () => {
+  const boss = await service.tenant();
+  await boss.dept();
+  await until(async () => {
+    const [{ left }] = await superuser<[{ left: number }]>`
+      select count(*)::int as left from banyan.unsealed where tenant_id = ${boss.tenantId}`;
+    return left === 0;
+  }, 'sealed');
+  assert.deepEqual(await faultsOf(), []);
+});
+
+test('a row that was altered, taken out, put in or exchanged is found, and named', async () => {
+  const { tenantId, changes } = await written();
+  assert.deepEqual(await faultsOf(), []);
+  const [first, , third, fourth] = changes as [number, number, number, number];
+  const at = async (work: (change: number) => Promise<unknown>, change: number, back: () => Promise<unknown>) => {
+    await work(change);
+    const faults = await faultsOf();
+    await back();
+    assert.deepEqual(await faultsOf(), []);
+    return faults;
+  };
+  const [row] = await superuser<[{ row: never; seq: number; hash: Buffer }]>`
+    select to_jsonb(c) as row, s.seq, s.hash from banyan.changes c join banyan.seals s using (tenant_id, change_id)
+    where change_id = ${third}`;
+  const restore = async () => {
+    await superuser`delete from banyan.changes where change_id = ${third}`;
+    // As text: jsonb would not keep the order within the records.
+    await superuser`insert into banyan.changes select * from kept`;
+  };
+  await superuser`create table kept as select * from banyan.changes where change_id = ${third}`;
+  const place = `change ${third}, at place ${row.seq}`;
+  assert.deepEqual(
+    await at((id) => superuser`update banyan.changes set by_name = 'another' where change_id = ${id}`, third, restore),
+    [`Tenant ${tenantId}: ${place}, was altered or put elsewhere.`],
+  );
+  assert.deepEqual(await at((id) => superuser`delete from banyan.changes where change_id = ${id}`, third, restore), [
+    `Tenant ${tenantId}: ${place}, is missing.`,
+  ]);
+  const exchange = () => superuser`
+    update banyan.seals s set seq = -o.seq from banyan.seals o
+    where s.tenant_id = ${tenantId} and o.tenant_id = ${tenantId}
+      and (s.change_id, o.change_id) in ((${third}, ${fourth}), (${fourth}, ${third}))`;
+  const settle = () => superuser`update banyan.seals set seq = -seq where tenant_id = ${tenantId} and seq < 0`;
+  const turn = async () => {
+    await exchange();
+    await settle();
+  };
+  const exchanged = await at(turn, third, turn);
+  assert.match(exchanged.join(), new RegExp(`change ${fourth}, at place ${row.seq}, was altered or put elsewhere`));
+  const loose = await at(
+    (id) => superuser`
+      insert into banyan.changes select tenant_id, ${first} + 1000000, batch, time, by_name, by_user, by_tenant, address,
+        request_id, resource, resource_id, action, parent_id, copy, before, after
+      from banyan.changes where change_id = ${id}`,
+    third,
+    () => superuser`delete from banyan.changes where change_id = ${first} + 1000000`,
+  );
+  assert.deepEqual(loose, [
+    `Tenant ${tenantId}: change ${first + 1000000} has no seal: it was put in, or its seal taken out.`,
+  ]);
+  await superuser`delete from banyan.seals where tenant_id = ${tenantId} and seq > ${row.seq}`;
+  assert.match((await faultsOf()).join(), /the last ones, are missing/);
+  const { status, stderr } = verify();
+  assert.equal(status, 1);
+  assert.match(stderr, /the last ones, are missing\.\n(.*\n)*.* changes in \d+ ledgers\. The ledger is not whole/);
+  await superuser`
+    insert into banyan.unsealed select tenant_id, change_id from banyan.changes c where tenant_id = ${tenantId}
+      and not exists (select from banyan.seals s where s.change_id = c.change_id and s.tenant_id = ${tenantId})`;
+  await superuser`
+    update banyan.seal_heads h set seq = s.seq, hash = s.hash from banyan.seals s
+    where h.tenant_id = ${tenantId} and s.tenant_id = ${tenantId} and s.seq = ${row.seq}`;
+  await until(async () => (await faultsOf()).length === 0, 'whole again');
+  assert.match(verify().stderr, /The ledger is whole\./);
+});
+
+const verify = () =>
+  spawnSync(process.execPath, [fileURLToPath(new URL('../server/verify-ledger.js', import.meta.url))], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, DATABASE_URL: service.databaseUrl },
+  });
+
+test('the archive takes what is old and followed; the chain stays whole, also when it is emptied', async () => {
+  const { tenantId, id, changes, boss } = await written();
+  await superuser`
+    update banyan.changes set time = time - interval '10 days' where tenant_id = ${tenantId} and change_id <= ${changes[3] as number}`;
+  // Times are part of what is sealed: seal them anew, as if they had been written then.
+  await superuser`delete from banyan.seals where tenant_id = ${tenantId}`;
+  await superuser`delete from banyan.seal_heads where tenant_id = ${tenantId}`;
+  await superuser`insert into banyan.unsealed select tenant_id, change_id from banyan.changes where tenant_id = ${tenantId}`;
+  await boss.get('/system/change-api');
+  assert.deepEqual(await faultsOf(), []);
+  await archiveLedger(owner, 5);
+  const left = await superuser<{ id: number; action: string }[]>`
+    select change_id::int as id, action from banyan.changes
+    where tenant_id = ${tenantId} and resource = 'department' and resource_id = ${id} order by 1`;
+  // The last one of those days stays: it says how things were when they ended.
+  assert.deepEqual(
+    left.map((row) => row.id),
+    changes.slice(3),
+  );
+  const { changes: whole, gone, faults } = await verifyLedger(owner);
+  assert.deepEqual([faults, gone], [[], 0]);
+  await superuser`truncate banyan.changes_archive`;
+  const emptied = await verifyLedger(owner);
+  assert.deepEqual(emptied.faults, []);
+  assert.ok(emptied.gone > 0);
+  assert.equal(emptied.changes, whole - emptied.gone);
+  assert.equal(await archiveLedger(owner, 5), 0);
+});
