@@ -11,7 +11,7 @@ import { drawSizes } from './measures/sizes.ts';
 import { manyTenants } from './measures/tenants.ts';
 import { trees } from './measures/trees.ts';
 import { workers } from './measures/workers.ts';
-import { creates } from './measures/writes.ts';
+import { creates, ledger } from './measures/writes.ts';
 import { fillTenant } from './organization.ts';
 import { makePlace, makeTenant, type Place, type Process, startService } from './services.ts';
 
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' 
 const measures: Record<string, Measure> = {
   reads,
   creates,
+  ledger,
   moves,
   trees,
   logins,

@@ -37,6 +37,34 @@ export const creates: Measure = async (scene) => {
   }
 };
 
+/** Creates with the ledger against creates without it: its triggers are switched off and on again. */
+export const ledger: Measure = async (scene) => {
+  const { crowd, service, writing, place, ms } = scene;
+  const creates = async () => {
+    const ask = { what: 'create', parentId: writing.firstId } as const;
+    return (await crowd.call({ base: service.base, token: writing.token, ask, connections: CONNECTIONS, ms })).aSecond;
+  };
+  const without = async () => {
+    await place.superuser`alter table banyan.departments disable trigger note_new`;
+    try {
+      return await creates();
+    } finally {
+      await place.superuser`alter table banyan.departments enable trigger note_new`;
+    }
+  };
+  const result = await alternate(scene, 'creates with the ledger against without', creates, without);
+  return [
+    {
+      what: `Create with the ledger, ${CONNECTIONS} connections`,
+      figure: result.ratio,
+      unit: '× without it',
+      goal: { least: 0.8 },
+      spread: result.spread,
+      notes: `${Math.round(median(result.ones))}/s against ${Math.round(median(result.others))}/s`,
+    },
+  ];
+};
+
 async function insertsASecond({ writing, ms }: Scene, sql: postgres.Sql): Promise<number> {
   const began = performance.now();
   let done = 0;
