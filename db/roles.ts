@@ -8,17 +8,18 @@ const grants = `
   grant select on migrations, tenant_tree to "%role";
   grant update on tenant_tree to "%role"; -- to lock its row
   grant select, insert, update on tenants, departments, users to "%role";
-  grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys
-    to "%role";
+  grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys,
+    webhooks, webhook_deliveries to "%role";
   grant select, insert on signing_keys to "%role";
   -- The ledger is written and read, never changed.
   grant select on changes_archive to "%role";
   grant select, insert on changes, seals to "%role";
   grant select, insert, update on seal_heads to "%role";
   grant select, insert, delete on unsealed to "%role";
-  grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial to "%role";
+  grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial,
+    delivery_serial to "%role";
   grant execute on function tenant_standing(text), departments_found(text, text, int), tenants_to_seal(int),
-    tenants_with_news(text[], bigint[]) to "%role";
+    tenants_with_news(text[], bigint[]), webhooks_with_work(int, int) to "%role";
 `;
 
 /**

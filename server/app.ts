@@ -31,12 +31,17 @@ import { operationRoutes } from './operations/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { userRoutes } from './users/routes.ts';
+import { makeAddressBook, type Resolve } from './webhooks/addresses.ts';
+import { keepDelivering } from './webhooks/dispatcher.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 export interface Parts {
   db: Database;
   config: Config;
   /** Where the built console is, if not where the build puts it. */
   consoleFolder?: URL;
+  /** Tells where a name leads, if not the name servers. */
+  resolve?: Resolve;
 }
 
 export type App = FastifyInstance<
@@ -116,8 +121,13 @@ export async function buildApp(parts: Parts): Promise<App> {
   loginRoutes(app, { ...parts, keys });
   const tokens = new TokenReader(keys);
   const followers = makeFollowers(db);
-  app.decorate('letFollowersGo', () => followers.close());
-  app.addHook('preClose', async () => followers.close());
+  const lookUp = makeAddressBook(config.webhookNetworks, parts.resolve);
+  const stopDelivering = keepDelivering(app, db, lookUp);
+  app.decorate('letFollowersGo', () => {
+    followers.close();
+    stopDelivering();
+  });
+  app.addHook('preClose', async () => app.letFollowersGo());
   keepSealing(app, db);
   await app.register(async (scope) => {
     const guarded = scope as App;
@@ -147,13 +157,14 @@ export async function buildApp(parts: Parts): Promise<App> {
     userRoutes(guarded, parts);
     overviewRoutes(guarded, parts);
     changeRoutes(guarded, parts, followers);
+    webhookRoutes(guarded, parts, lookUp);
   });
   return app;
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Answers who waits for news: the service stops. */
+    /** Answers who waits for news, and sends no more of them: the service stops. */
     letFollowersGo(): void;
   }
 }

@@ -39,6 +39,11 @@ export const settings = {
     default: 'keep',
     meaning: 'After so many days what was followed by later changes goes from the ledger to its archive; `keep`: never',
   },
+  BANYAN_WEBHOOK_NETWORKS: {
+    default: '',
+    meaning:
+      'Networks inside that webhooks may lead to, separated by commas: 10.1.0.0/16; `loopback` also allows http there',
+  },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
 
@@ -110,6 +115,10 @@ export function readConfig(environment: Environment) {
     ledgerDays: check('BANYAN_LEDGER_DAYS', 'must be keep, or days from 1 to 36500', (text) =>
       text === 'keep' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 36_500) ? text : undefined,
     ),
+    webhookNetworks: check('BANYAN_WEBHOOK_NETWORKS', 'must be networks, such as 10.1.0.0/16, or loopback', (text) => {
+      const networks = text.split(',').flatMap((part) => part.trim() || []);
+      return networks.every((network) => network === 'loopback' || isSubnet(network)) ? networks : undefined;
+    }),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
   if (faults.length > 0) throw new StartRefused(`Settings that can't be used:\n  ${faults.join('\n  ')}`);
@@ -133,7 +142,10 @@ function isOrigin(text: string): boolean {
 
 /** As Fastify takes it: an address, with or without the bits of its network, or one of three names. */
 function isNetwork(text: string): boolean {
-  if (/^(loopback|linklocal|uniquelocal)$/.test(text)) return true;
+  return /^(loopback|linklocal|uniquelocal)$/.test(text) || isSubnet(text);
+}
+
+function isSubnet(text: string): boolean {
   const [address = '', bits = '0', ...more] = text.split('/');
   const most = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
   return /^\d{1,3}$/.test(bits) && Number(bits) <= most && more.length === 0;

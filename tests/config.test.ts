@@ -146,6 +146,14 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['0', '-1', '1.5', '36501', 'ever'],
   },
+  BANYAN_WEBHOOK_NETWORKS: {
+    unset: ['webhookNetworks', []],
+    valid: [
+      ['loopback', ['loopback']],
+      ['10.1.0.0/16, fd00::/8,192.168.1.7', ['10.1.0.0/16', 'fd00::/8', '192.168.1.7']],
+    ],
+    invalid: ['inner', '10.0.0.0/33', '10.0.0', 'uniquelocal', 'fd00::/129'],
+  },
   BANYAN_LOG_LEVEL: {
     unset: ['logLevel', 'info'],
     valid: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((text) => [text, text]),

@@ -135,12 +135,14 @@ export interface Footing {
   between?: (db: Database) => Database;
   /** Where it finds a built console. */
   consoleFolder?: URL;
+  /** Where names lead, for webhooks. */
+  resolve?: (name: string) => Promise<string[]>;
 }
 
 /** A service of its own for a test file; closed after its tests. */
 export async function startService(
   environment: Environment = {},
-  { connections, between = (db) => db, consoleFolder }: Footing = {},
+  { connections, between = (db) => db, ...parts }: Footing = {},
 ): Promise<Service> {
   const { databaseUrl, superuserUrl } = await makeDatabase();
   const config = readConfig({
@@ -151,7 +153,7 @@ export async function startService(
   });
   const db = between(await openDatabase({ ...config, ...(connections ? { connections } : {}) }));
   await makeFirstAdministrator(db, config);
-  const app = await buildApp({ db, config, ...(consoleFolder ? { consoleFolder } : {}) });
+  const app = await buildApp({ db, config, ...parts });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const owner = connectOwner({ url: databaseUrl });

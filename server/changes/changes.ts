@@ -12,6 +12,7 @@ import {
   type ChangeRow,
   listAudit,
   openLedgers,
+  readByIds,
   readFeed,
   readUnsealed,
   sealChanges,
@@ -38,17 +39,29 @@ export async function readChanges(
   caller: Caller,
   { after, limit, tenantId: named }: { after: number; limit: number; tenantId: string | undefined },
 ): Promise<FeedPage> {
-  const tenantId = await enterReach(tx, caller, named);
-  const last = await sealChanges(tx, tenantId, SEALED_AT_ONCE);
-  const rows = after < last ? await readFeed(tx, tenantId, after, limit) : [];
-  // Without more rows it has gone through all there is; what it passed over was not for it.
-  const next = rows.length === limit ? (rows.at(-1)?.seq ?? after) : Math.max(last, after);
+  const { rows, next } = await changesAfter(tx, await enterReach(tx, caller, named), after, limit);
   return {
-    rows: rows.map(({ seq: _, ...row }) => shown(row)),
+    rows: rows.map(({ seq: _, ...row }) => row),
     next: String(next),
     places: rows.map(({ seq }) => seq),
   };
 }
+
+/** The same for who follows a tenant from within the service. Holds the end of the ledger until the transaction ends. */
+export async function changesAfter(tx: Tx, tenantId: string, after: number, limit: number) {
+  const last = await lastPlace(tx, tenantId);
+  const rows = after < last ? await readFeed(tx, tenantId, after, limit) : [];
+  // Without more rows it has gone through all there is; what it passed over was not for it.
+  const next = rows.length === limit ? (rows.at(-1)?.seq ?? after) : Math.max(last, after);
+  return { rows: rows.map((row) => shown(row)), next };
+}
+
+/** The end of a tenant's ledger, with all that is committed by now. */
+export const lastPlace = (tx: Tx, tenantId: string): Promise<number> => sealChanges(tx, tenantId, SEALED_AT_ONCE);
+
+/** As the feed tells them. */
+export const changesOf = async (tx: Tx, tenantId: string, changeIds: number[]): Promise<FeedPage['rows']> =>
+  (await readByIds(tx, tenantId, changeIds)).map((row) => shown(row));
 
 export async function listChanges(tx: Tx, caller: Caller, filter: AuditFilter) {
   const { limit = 50, below = true } = filter;

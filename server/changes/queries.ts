@@ -26,14 +26,18 @@ export const sealChanges = async (tx: Tx, tenantId: string, atMost: number): Pro
   return row.seq ?? 0;
 };
 
-/** In their order, after a place. Logins are for the audit alone. */
+/** In their order, after a place. Logins and webhooks are for the audit alone. */
 export const readFeed = (tx: Tx, tenantId: string, after: number, limit: number) => tx<ChangeRow[]>`
   select s.seq, ${columns(tx)} from seals s
   cross join lateral (
     select * from changes c where c.tenant_id = ${tenantId} and c.change_id = s.change_id limit 1
   ) c
-  where s.tenant_id = ${tenantId} and s.seq > ${after} and c.resource <> 'login'
+  where s.tenant_id = ${tenantId} and s.seq > ${after} and c.resource not in ('login', 'webhook')
   order by s.seq limit ${limit}`;
+
+export const readByIds = (tx: Tx, tenantId: string, changeIds: number[]) => tx<Omit<ChangeRow, 'seq'>[]>`
+  select ${columns(tx)} from changes c
+  where c.tenant_id = ${tenantId} and c.change_id = any(${changeIds.map(String)}::bigint[])`;
 
 /** Of these tenants, each with a place: those in whose ledger there is more. */
 export const readNews = async (sql: Sql, followed: ReadonlyMap<string, number>): Promise<string[]> => {

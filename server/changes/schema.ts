@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Long, LongOut, orNull, TenantCode, Text } from '../http/fields.ts';
 
-export const RESOURCES = ['department', 'tenant', 'user', 'login'] as const;
+export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
 const Record = orNull(

@@ -24,6 +24,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
         { name: 'Tenants', description: 'The tree of tenants' },
         { name: 'Users', description: 'People, who log in and belong to departments' },
         { name: 'Changes', description: 'What was done, by whom and when' },
+        { name: 'Webhooks', description: 'Addresses that are told of changes' },
         { name: 'Authentication', description: 'Login, refresh, logout, me, password' },
         { name: 'Operations', description: 'For whoever runs the service' },
       ],

@@ -45,6 +45,11 @@ export const reasons = {
     '下级租户超过 {limit} 个，请用 tenantId 指定一个租户，或用 below=false 只看本租户',
     'There are more than {limit} tenants below. Name one with tenantId, or leave them out with below=false.',
   ],
+  WEBHOOK_ADDRESS_REFUSED: [
+    400,
+    '{field} 必须是通向网络外部的 https 地址；内部网络须由 BANYAN_WEBHOOK_NETWORKS 允许（开发时设为 loopback，可用本机的 http 地址）',
+    '{field} must be an https address that leads out of the network. Those inside are for BANYAN_WEBHOOK_NETWORKS to allow (loopback, for http on this machine while developing).',
+  ],
   WRONG_PASSWORD: [400, '旧密码错误', 'The old password is wrong.'],
 
   NO_TOKEN: [
@@ -98,6 +103,8 @@ export const reasons = {
   TENANT_NOT_FOUND: [404, '租户不存在', 'There is no such tenant.'],
   USER_NOT_FOUND: [404, '用户不存在', 'There is no such user.'],
   SESSION_NOT_FOUND: [404, '会话不存在或已结束', 'You have no such session. It may have ended already.'],
+  WEBHOOK_NOT_FOUND: [404, '网络钩子不存在', 'There is no such webhook.'],
+  DELIVERY_NOT_FOUND: [404, '投递记录不存在', 'The webhook has no such delivery. Deliveries are kept for 30 days.'],
   PATH_NOT_FOUND: [404, '请求的路径不存在', 'There is nothing at this path. /docs shows what there is.'],
   CONSOLE_NOT_BUILT: [
     404,
@@ -142,6 +149,12 @@ export const reasons = {
     'A tenant keeps an administrator: appoint another one first.',
   ],
   OWN_USER: [409, '不能删除当前登录用户', 'Nobody deletes himself. Ask another administrator.'],
+  TOO_MANY_WEBHOOKS: [
+    409,
+    '每个租户最多 {limit} 个网络钩子，请先删除不用的',
+    'A tenant has {limit} webhooks at most. Delete one first.',
+  ],
+  WEBHOOK_DISABLED: [409, '网络钩子已停用，请先启用', 'The webhook is disabled. Enable it first.'],
 
   KEY_REUSED: [
     409,

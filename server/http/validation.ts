@@ -138,6 +138,10 @@ const problems = {
     zh: '必须是时间，如 2026-05-01T08:00:00Z 或 2026-05-01 08:00:00',
     en: 'must be a moment, such as 2026-05-01T08:00:00Z or 2026-05-01 08:00:00',
   },
+  kind: {
+    zh: '必须形如 department.created、department.* 或 *',
+    en: 'must look like department.created, department.* or *',
+  },
   form: { zh: '格式不正确', en: 'has the wrong form' },
 } satisfies Record<string, Record<Language, string>>;
 

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { type Client, startService } from '../harness.ts';
+import { Receiver } from '../receiver.ts';
+import { until } from '../waiting.ts';
+import { assertInvalid, assertOk, assertRefused, DEPTS } from './answers.ts';
+
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const path = '/system/webhook-api';
+
+/** Registers, and tells its id and secret. */
+async function register(boss: Client, body: Record<string, unknown>): Promise<{ id: number; secret: string }> {
+  const { data, text } = await boss.post(path, body);
+  assert.ok(data?.secret, text);
+  return data;
+}
+const deliveries = async (boss: Client, id: number, query = '') =>
+  (await boss.get(`${path}/${id}/deliveries${query}`)).data.rows;
+
+test('what is registered is read back, without its secret, and tells its place in Location', async () => {
+  const boss = await service.tenant();
+  const answer = await boss.post(path, {
+    name: 'payroll',
+    url: 'http://127.0.0.1:9/x',
+    kinds: ['user.*'],
+    status: '1',
+  });
+  const { id, secret } = answer.data;
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.equal(answer.headers.location, `${path}/${id}`);
+  const read = await boss.get(`${path}/${id}`);
+  const { createTime, ...rest } = read.data;
+  assert.match(createTime, /^\d{4}-/);
+  assert.deepEqual(rest, {
+    id,
+    name: 'payroll',
+    url: 'http://127.0.0.1:9/x',
+    kinds: ['user.*'],
+    status: '1',
+    gone: false,
+    waiting: 0,
+    failures: 0,
+    nextDue: null,
+    oldSecretUntil: null,
+    createBy: 'boss',
+    updateBy: '',
+    updateTime: null,
+  });
+  assert.deepEqual((await boss.get(`${path}/list`)).data, { rows: [read.data], total: 1 });
+  assertOk(await boss.put(path, { id, url: 'http://localhost:9/y' }));
+  const changed = (await boss.get(`${path}/${id}`)).data;
+  assert.deepEqual(
+    [changed.name, changed.url, changed.kinds, changed.status],
+    ['', 'http://localhost:9/y', ['*'], '0'],
+  );
+  const stale = await boss.put(path, { id, url: 'http://localhost:9/z' }, { headers: { 'if-match': '"stale"' } });
+  assertRefused(stale, 412, 'CHANGED_MEANWHILE');
+  assertOk(await boss.delete(`${path}/${id}`));
+  assertRefused(await boss.get(`${path}/${id}`), 404, 'WEBHOOK_NOT_FOUND');
+  // The audit tells of all of it, and of no secret.
+  const audit = await boss.get('/system/change-api/list?resource=webhook');
+  assert.deepEqual(
+    audit.data.rows.map(({ action }: { action: string }) => action),
+    ['deleted', 'updated', 'created'],
+  );
+  assert.ok(!audit.text.includes(secret) && !audit.text.includes('whsec'));
+  await until(async () => {
+    const left = await service.superuser`select from banyan.webhooks where webhook_id = ${id}`;
+    return left.length === 0;
+  }, 'the row is gone');
+});
+
+test('changes arrive in order, signed so that the library of Standard Webhooks takes them', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start();
+  const before = await boss.dept({ deptName: 'before' });
+  const { secret } = await register(boss, { url: receiver.url });
+  const dept = await boss.dept({ deptName: '研发' });
+  await boss.put(DEPTS, { deptId: dept, deptName: '研发二部' });
+  await boss.put(DEPTS, { deptId: dept, deptName: '研发二部', parentId: before });
+  await boss.user({ userName: 'anna', deptId: dept });
+  await until(() => receiver.taken.length === 4, 'all four have arrived');
+  const feed = (await boss.get('/system/change-api')).data.rows;
+  const library = new Webhook(secret);
+  for (const { headers, body, data, type } of receiver.taken) {
+    const payload = library.verify(body, headers) as { type: string; timestamp: string };
+    assert.equal(payload.type, type);
+    assert.equal(payload.timestamp, data.time);
+    assert.deepEqual(
+      data,
+      feed.find(({ id }: { id: number }) => id === data.id),
+    );
+    assert.throws(() => library.verify(`${body} `, headers));
+  }
+  const ofDept = receiver.taken.filter(({ data }) => data.resource === 'department').map(({ type }) => type);
+  assert.deepEqual(ofDept, ['department.created', 'department.updated', 'department.moved']);
+  assert.ok(receiver.taken.some(({ type }) => type === 'user.created'));
+  assert.equal(new Set(receiver.all.map(({ id }) => id)).size, 4);
+});
+
+test('it is told of the kinds that it asked for', async () => {
+  const boss = await service.tenant();
+  const [some, users, all] = await Promise.all([Receiver.start(), Receiver.start(), Receiver.start()]);
+  await register(boss, { url: some.url, kinds: ['department.deleted', 'user.password_changed'] });
+  await register(boss, { url: users.url, kinds: ['user.*'] });
+  await register(boss, { url: all.url, kinds: ['*', 'user.created'] });
+  const dept = await boss.dept();
+  const user = await boss.user({ userName: 'anna' });
+  await boss.put('/system/user-api', { userId: user, password: 'another horse' });
+  await boss.delete(`${DEPTS}/${dept}`);
+  await until(() => all.taken.length >= 5 && users.taken.length >= 3 && some.taken.length >= 2, 'all has arrived');
+  assert.deepEqual(some.taken.map(({ type }) => type).sort(), ['department.deleted', 'user.password_changed']);
+  // A new password is two changes of one record, in the order of the feed.
+  const feed: { resource: string; resourceId: string; action: string }[] = (await boss.get('/system/change-api')).data
+    .rows;
+  const ofUser = feed.filter(({ resource, resourceId }) => resource === 'user' && resourceId === user);
+  assert.deepEqual(
+    users.taken.map(({ data }) => data.action),
+    ofUser.map(({ action }) => action),
+  );
+  for (const kinds of [['dept.created'], ['department'], ['*.*'], ['department.exploded'], [], ['login.*'], 'x']) {
+    const answer = await boss.post(path, { url: all.url, kinds });
+    assert.equal(answer.status, 400, answer.text);
+  }
+  assertInvalid(await boss.post(path, { url: all.url, kinds: ['login.*'] }), 'kinds[0]');
+});
+
+test('a receiver that fails, then works, gets everything, each record in its order', async () => {
+  const boss = await service.tenant();
+  let failures = 2;
+  const receiver = await Receiver.start(() => (failures-- > 0 ? 500 : 204));
+  const { id } = await register(boss, { url: receiver.url, kinds: ['department.*'] });
+  const dept = await boss.dept({ deptName: 'v0' });
+  for (let n = 1; n <= 5; n++) await boss.put(DEPTS, { deptId: dept, deptName: `v${n}` });
+  await until(() => receiver.all.length > 0, 'the first attempt');
+  await until(async () => (await deliveries(boss, id)).at(-1)?.attempts > 0, 'it is noted');
+  const shown = await deliveries(boss, id);
+  const first = shown.at(-1);
+  assert.deepEqual(
+    [first.state, first.attempts, first.lastStatus, first.lastAnswer, first.type, first.resourceId],
+    ['waiting', 1, 500, 'taken as 500', 'department.created', dept],
+  );
+  const wait = Date.parse(first.nextTry) - Date.parse(first.lastTime);
+  assert.equal(wait, 5_000);
+  assert.ok(
+    shown.slice(0, -1).every(({ nextTry }: { nextTry: null }) => nextTry === null),
+    'the others wait behind it',
+  );
+  // Nobody likes to wait: it is asked to be sent at once, and once more.
+  for (let n = 0; n < 2; n++) {
+    await until(async () => (await deliveries(boss, id)).at(-1)?.attempts === n + 1, 'the attempt is noted');
+    assertOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));
+  }
+  await until(() => receiver.taken.length === 6, 'all have arrived');
+  assert.deepEqual(
+    receiver.taken.map(({ data }) => data.after.deptName),
+    ['v0', 'v1', 'v2', 'v3', 'v4', 'v5'],
+  );
+  assert.equal(new Set(receiver.all.slice(0, 3).map(({ id }) => id)).size, 1, 'the same id with each attempt');
+  await until(async () => (await boss.get(`${path}/${id}`)).data.waiting === 0, 'nothing waits');
+  const states = await deliveries(boss, id, '?state=delivered&limit=4');
+  assert.deepEqual([states.length, states[0].lastStatus, states[0].nextTry], [4, 204, null]);
+  const page = (await boss.get(`${path}/${id}/deliveries?limit=4`)).data;
+  const rest = (await boss.get(`${path}/${id}/deliveries?limit=4&cursor=${page.next}`)).data;
+  assert.deepEqual([page.rows.length, rest.rows.length, rest.next], [4, 2, null]);
+});
+
+test('what was delivered is sent again when asked: the same message, with the same id', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start();
+  const { id } = await register(boss, { url: receiver.url });
+  await boss.dept();
+  await until(() => receiver.taken.length === 1, 'it has arrived');
+  await until(async () => (await deliveries(boss, id))[0]?.state === 'delivered', 'it is noted');
+  const [{ id: delivery, messageId }] = await deliveries(boss, id);
+  assertOk(await boss.post(`${path}/${id}/deliveries/${delivery}/resend`));
+  await until(() => receiver.taken.length === 2, 'it has arrived again');
+  const [first, second] = receiver.taken;
+  assert.deepEqual([second?.id, second?.body], [first?.id, first?.body]);
+  assert.equal(messageId, first?.id);
+  for (const unknown of ['7', '9007199254740993', '9999999999999999999'])
+    assertRefused(await boss.post(`${path}/${id}/deliveries/${unknown}/resend`), 404, 'DELIVERY_NOT_FOUND');
+  assertRefused(await boss.post(`${path}/9007199254740993/test`), 404, 'WEBHOOK_NOT_FOUND');
+  assertInvalid(await boss.post(`${path}/${id}/deliveries/x/resend`), 'id');
+});
+
+test('a test message', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start();
+  const { id, secret } = await register(boss, { url: receiver.url, kinds: ['tenant.deleted'] });
+  const { data } = await boss.post(`${path}/${id}/test`);
+  await until(() => receiver.taken.length === 1, 'it has arrived');
+  const [{ body, headers, type }] = receiver.taken as [Receiver['all'][number]];
+  assert.equal(type, 'webhook.test');
+  new Webhook(secret).verify(body, headers);
+  await until(async () => (await deliveries(boss, id))[0]?.state === 'delivered', 'it is noted');
+  assert.equal((await deliveries(boss, id))[0].id, data.deliveryId);
+  await boss.put(path, { id, url: receiver.url, status: '1' });
+  assertRefused(await boss.post(`${path}/${id}/test`), 409, 'WEBHOOK_DISABLED');
+  assertRefused(await boss.post(`${path}/${id}/deliveries/${data.deliveryId}/resend`), 409, 'WEBHOOK_DISABLED');
+});
+
+test('a new secret, and for a day both are good', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start();
+  const { id, secret: old } = await register(boss, { url: receiver.url });
+  const { data } = await boss.post(`${path}/${id}/rotate-secret`);
+  assert.notEqual(data.secret, old);
+  const { oldSecretUntil } = (await boss.get(`${path}/${id}`)).data;
+  assert.ok(Math.abs(Date.parse(oldSecretUntil) - Date.now() - 86_400_000) < 60_000);
+  await boss.dept();
+  await until(() => receiver.taken.length === 1, 'it has arrived');
+  const verify = (secret: string, n: number) => {
+    const { body, headers } = receiver.taken[n] as Receiver['all'][number];
+    return new Webhook(secret).verify(body, headers);
+  };
+  assert.equal(receiver.taken[0]?.headers['webhook-signature']?.split(' ').length, 2);
+  verify(old, 0);
+  verify(data.secret, 0);
+  // A day later.
+  await service.superuser`update banyan.webhooks set old_secret_until = now() where webhook_id = ${id}`;
+  await boss.dept();
+  await until(() => receiver.taken.length === 2, 'it has arrived');
+  verify(data.secret, 1);
+  assert.throws(() => verify(old, 1));
+});
+
+test('410 disables the webhook; enabled again, it is told of what it missed', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start(() => 410);
+  const { id } = await register(boss, { url: receiver.url });
+  await boss.dept({ deptName: 'one' });
+  await until(async () => (await boss.get(`${path}/${id}`)).data.gone, 'it is disabled');
+  assert.equal((await boss.get(`${path}/${id}`)).data.status, '1');
+  await boss.dept({ deptName: 'two' });
+  receiver.answering = () => 200;
+  assertOk(await boss.put(path, { id, url: receiver.url }));
+  await until(() => receiver.taken.length === 2, 'both have arrived');
+  assert.equal((await boss.get(`${path}/${id}`)).data.gone, false);
+});
+
+test('a redirection is not followed, a large answer not read on, and what is no answer is told', async () => {
+  const boss = await service.tenant();
+  const elsewhere = await Receiver.start();
+  const redirecting = await Receiver.start((_, response) => {
+    response.writeHead(307, { location: elsewhere.url }).end();
+    return undefined;
+  });
+  const endless = await Receiver.start((_, response) => {
+    response.writeHead(500);
+    const pour = () => response.write('x'.repeat(10_000)) && setImmediate(pour);
+    response.on('drain', pour);
+    pour();
+    return undefined;
+  });
+  const hooks = await Promise.all(
+    [redirecting.url, endless.url, 'http://127.0.0.1:9/'].map((url) => register(boss, { url })),
+  );
+  await boss.dept();
+  const last = async (n: number) => (await deliveries(boss, hooks[n]?.id as number))[0];
+  await until(async () => (await Promise.all([0, 1, 2].map(last))).every((one) => one?.lastTime), 'all are tried');
+  assert.equal((await last(0)).lastStatus, 307);
+  assert.equal(elsewhere.all.length, 0);
+  assert.deepEqual([(await last(1)).lastStatus, (await last(1)).lastAnswer.length], [500, 1_000]);
+  assert.deepEqual([(await last(2)).lastStatus, (await last(2)).lastError.slice(0, 12)], [null, 'ECONNREFUSED']);
+});
+
+test('twenty webhooks at most, also when they come at the same moment', async () => {
+  const boss = await service.tenant();
+  const body = { url: 'http://127.0.0.1:9/', status: '1' };
+  const answers = await Promise.all(Array.from({ length: 24 }, () => boss.post(path, body)));
+  const refused = answers.filter(({ code }) => code !== 200);
+  assert.equal(refused.length, 4);
+  for (const answer of refused) assertRefused(answer, 409, 'TOO_MANY_WEBHOOKS', { limit: 20 });
+});
+
+test('members are not let in, and a tenant sees its own alone', async () => {
+  const boss = await service.tenant();
+  const below = await service.tenant({}, boss);
+  const { id } = await register(below, { url: 'http://127.0.0.1:9/', status: '1' });
+  assertRefused(await boss.get(`${path}/${id}`), 404, 'WEBHOOK_NOT_FOUND');
+  assertRefused(await (await service.member(below)).get(`${path}/${id}`), 403, 'NOT_ALLOWED');
+});
+
+test('a tenant out of service is told nothing, and everything once it is back', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start();
+  const child = await service.tenant({}, boss);
+  await register(child, { url: receiver.url, kinds: ['department.*'] });
+  await child.dept({ deptName: 'one' });
+  await until(() => receiver.taken.length === 1, 'the first has arrived');
+  // In one moment: a change, and the end.
+  await service.superuser`update banyan.tenants set status = '1' where tenant_id = ${child.tenantId}`;
+  await service.superuser.begin(async (tx) => {
+    await tx`select set_config('banyan.tenant', ${child.tenantId}, true)`;
+    await tx`update banyan.departments set dept_name = 'two' where tenant_id = ${child.tenantId}`;
+  });
+  const other = await Receiver.start();
+  await register(boss, { url: other.url });
+  await boss.dept();
+  await until(() => other.taken.length === 1, 'the one beside it hears');
+  assert.equal(receiver.taken.length, 1);
+  await service.superuser`update banyan.tenants set status = '0' where tenant_id = ${child.tenantId}`;
+  await until(() => receiver.taken.length === 2, 'it hears again');
+});
