@@ -6,13 +6,16 @@ import { reasons } from '../server/http/refusals.ts';
 import { assertDocumented, type Operation, readOperations } from './document.ts';
 import { type Answer, type Client, type Options, PASSWORD, startService } from './harness.ts';
 
-const service = await startService();
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const { nobody } = service;
 const boss = await service.tenant({ tenantName: '集团', startTime: '2020-01-01', packageBo: { menuIds: '1,2' } });
 const child = await service.tenant({ quotaBo: { merchant: 3 }, ruleBo: { modelZr: '{}' } }, boss);
 const top = await boss.dept({ deptName: '总部', leader: '张三', phone: '13800000000', email: 'a@b.cn' });
 const below = await boss.dept({ parentId: top });
 const member = await service.member(boss, { deptId: top, deptIds: [below], nickName: '小王', email: 'w@b.cn' });
+const hooks = '/system/webhook-api';
+const webhook = await boss.make(hooks, { url: 'http://127.0.0.1:9/', kinds: ['tenant.moved'] });
+const tested = (await boss.post(`${hooks}/${webhook}/test`)).data.deliveryId;
 const operations = await readOperations(service);
 const named = (id: string): Operation =>
   operations.find(({ operationId }) => operationId === id) ?? assert.fail(`no operation ${id}`);
@@ -24,7 +27,8 @@ async function call(
   { id: at = '', query = '', body, ...options }: Sent = {},
 ): Promise<Answer> {
   const operation = named(id);
-  const path = operation.path.replace('{id}', at) + (query && `?${encodeURI(query)}`);
+  const path =
+    operation.path.replace('{id}', at).replace('{deliveryId}', String(tested)) + (query && `?${encodeURI(query)}`);
   const answer = await client.call(operation.method, path, body, options);
   assertDocumented(operation, answer);
   return answer;
@@ -87,6 +91,15 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listUsers', boss, () => ({ query: `deptId=${top}&userName=member&status=0` })],
   ['listUsers', boss, () => ({ query: `tenantId=${child.tenantId}` })],
   ['listUsers', boss, () => ({ query: 'q=小' })],
+  ['addWebhook', boss, () => ({ body: { name: '工资', url: 'http://localhost:9/', status: '1' } })],
+  ['listWebhooks', boss],
+  ['readWebhook', boss, () => ({ id: webhook })],
+  ['updateWebhook', boss, () => ({ body: { id: webhook, url: 'http://127.0.0.1:9/', kinds: ['user.*', '*'] } })],
+  ['rotateWebhookSecret', boss, () => ({ id: webhook })],
+  ['testWebhook', boss, () => ({ id: webhook })],
+  ['listDeliveries', boss, () => ({ id: webhook, query: 'limit=2' })],
+  ['resendDelivery', boss, () => ({ id: webhook })],
+  ['deleteWebhook', boss, async () => ({ id: await boss.make(hooks, { url: 'http://[::1]:9/' }) })],
   ['deleteUsers', boss, async () => ({ id: await boss.user({ userName: 'left' }) })],
   ['readChanges', boss],
   ['readChanges', boss, () => ({ query: `after=1&limit=2&wait=1&tenantId=${child.tenantId}` })],
@@ -180,6 +193,7 @@ test('the refusals of the rules are documented where they happen', async () => {
   const { tenantId: code } = (await boss.get(`/system/tenant-api/${child.id}`)).data;
   const { tenantId: belowIt } = (await boss.get(`/system/tenant-api/${grandchild.id}`)).data;
   const alone = (await grandchild.get('/auth/me')).data.user.userId;
+  const resting = await boss.make(hooks, { url: 'http://127.0.0.1:9/', status: '1' });
   const newUser = { userName: 'extra', password: PASSWORD };
   const cases: [keyof typeof reasons, string, Sent, Client?][] = [
     ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.member(boss)],
@@ -219,6 +233,11 @@ test('the refusals of the rules are documented where they happen', async () => {
     ['OWN_USER', 'deleteUsers', { id: String(own) }],
     ['OTHER_TENANT', 'readUser', { id: '7', query: 'tenantId=000000' }],
     ['USER_NOT_FOUND', 'readUser', { id: '7', query: `tenantId=${code}` }],
+    ['WEBHOOK_ADDRESS_REFUSED', 'addWebhook', { body: { url: 'https://10.0.0.1/' } }],
+    ['WEBHOOK_NOT_FOUND', 'updateWebhook', { body: { id: 7, url: 'http://127.0.0.1/' } }],
+    ['WEBHOOK_NOT_FOUND', 'testWebhook', { id: '7' }],
+    ['DELIVERY_NOT_FOUND', 'resendDelivery', { id: resting }],
+    ['WEBHOOK_DISABLED', 'testWebhook', { id: resting }],
     ['WRONG_PASSWORD', 'changePassword', { body: { oldPassword: 'x', newPassword: PASSWORD } }],
     ['LOGIN_FAILED', 'logIn', { body: { ...login, username: 'nobody' } }],
     ['REFRESH_REFUSED', 'refresh', { body: { refresh_token: 'x' } }],

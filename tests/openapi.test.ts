@@ -103,8 +103,8 @@ test('the headers that callers need are documented', () => {
       if (!reads && !['logIn', 'refresh'].includes(operationId)) expected.push('Idempotent-Replayed');
       if (status === '200' && ['logIn', 'refresh', 'logOut', 'endSession'].includes(operationId))
         expected.push('Set-Cookie');
-      // Of many new ones the ids are in the body.
-      const makesOne = method === 'POST' && !reads && path.startsWith('/system/') && !path.endsWith('/bulk');
+      // Of many new ones the ids are in the body; below an id it is something that is done with what is there.
+      const makesOne = method === 'POST' && !reads && /^\/system\/[^/]+$/.test(path);
       if (status === '200' && makesOne) expected.push('Location');
       if (status === '200' && method === 'GET' && /^\/system\/.*\{id\}$/.test(path)) expected.push('ETag');
       if (status === '401') expected.push('WWW-Authenticate');

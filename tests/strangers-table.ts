@@ -31,6 +31,9 @@ export interface Named {
   belowId: string;
   /** Another session of its administrator. */
   session: string;
+  /** A webhook, disabled so that it rests, and a delivery of it. */
+  webhook: string;
+  delivery: string;
 }
 /** The same, of which there is none. */
 export const absent: Named = {
@@ -42,12 +45,17 @@ export const absent: Named = {
   belowCode: '777777777777777772',
   belowId: '7777777777777777772',
   session: '77777777-7777-4777-8777-777777777777',
+  webhook: '777777774',
+  delivery: '777777775',
 };
 
 export const FINE = '200';
 export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
+const hook = '/system/webhook-api';
+// An address outside, which nobody calls: the webhook is disabled.
+const url = 'https://93.184.216.34/';
 const password = PASSWORD;
 
 // Deletions come last: the rightful administrator calls each operation after the strangers have.
@@ -308,6 +316,52 @@ export const table: Row[] = [
   ...open('GET /health/live', FINE, (client) => client.get('/health/live')),
   ...open('GET /health/ready', FINE, (client) => client.get('/health/ready')),
   ...open('GET /version', FINE, (client) => client.get('/version')),
+  {
+    operation: `POST ${hook}`,
+    call: (client) => client.post(hook, { url: 'https://10.0.0.1/' }),
+    other: '400 WEBHOOK_ADDRESS_REFUSED',
+    boss: '400 WEBHOOK_ADDRESS_REFUSED',
+  },
+  { operation: `GET ${hook}/list`, call: (client) => client.get(`${hook}/list`), other: FINE },
+  {
+    operation: `GET ${hook}/{id}`,
+    call: (client, { webhook }) => client.get(`${hook}/${webhook}`),
+    other: '404 WEBHOOK_NOT_FOUND',
+  },
+  {
+    operation: `GET ${hook}/{id}/deliveries`,
+    call: (client, { webhook }) => client.get(`${hook}/${webhook}/deliveries`),
+    other: '404 WEBHOOK_NOT_FOUND',
+  },
+  {
+    operation: `POST ${hook}/{id}/deliveries/{deliveryId}/resend`,
+    call: (client, { webhook, delivery }) => client.post(`${hook}/${webhook}/deliveries/${delivery}/resend`),
+    other: '404 WEBHOOK_NOT_FOUND',
+    boss: '409 WEBHOOK_DISABLED',
+  },
+  {
+    operation: `POST ${hook}/{id}/test`,
+    call: (client, { webhook }) => client.post(`${hook}/${webhook}/test`),
+    other: '404 WEBHOOK_NOT_FOUND',
+    boss: '409 WEBHOOK_DISABLED',
+  },
+  {
+    operation: `POST ${hook}/{id}/rotate-secret`,
+    call: (client, { webhook }) => client.post(`${hook}/${webhook}/rotate-secret`),
+    other: '404 WEBHOOK_NOT_FOUND',
+  },
+  {
+    operation: `PUT ${hook}`,
+    call: (client, { webhook }) => client.put(hook, { id: webhook, url, status: '1' }),
+    other: '404 WEBHOOK_NOT_FOUND',
+  },
+  {
+    operation: `DELETE ${hook}/{id}`,
+    // Not for good: what is deleted goes in the background, and the next would see that something has changed.
+    call: (client, { webhook }) => client.delete(`${hook}/${webhook}`, { headers: { 'if-match': '"stale"' } }),
+    other: '404 WEBHOOK_NOT_FOUND',
+    boss: '412 CHANGED_MEANWHILE',
+  },
   {
     operation: 'DELETE /auth/sessions/{id}',
     call: (client, { session }) => client.delete(`/auth/sessions/${session}`),

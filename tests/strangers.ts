@@ -16,6 +16,7 @@ export async function callStrangers(service: Service): Promise<void> {
   const parent = await boss.dept({ deptName: 'parent' });
   const leaf = await boss.dept({ deptName: 'leaf' });
   const user = await boss.user({ userName: 'anna', deptId: parent });
+  const webhook = await boss.make('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
   const theirs: Named = {
     parent,
     leaf,
@@ -25,6 +26,8 @@ export async function callStrangers(service: Service): Promise<void> {
     belowCode: below.tenantId,
     belowId: below.id,
     session: String(decodeJwt(String((await service.logIn(boss.tenantId, 'boss')).token)).sid),
+    webhook,
+    delivery: await makeDelivery(service.superuser, boss.tenantId, webhook),
   };
   const strangers = {
     sibling: await service.tenant(),
@@ -101,6 +104,16 @@ export async function callStrangers(service: Service): Promise<void> {
       assert.equal(reasonOf(await boss.get('/auth/me')), FINE);
     }
   });
+}
+
+/** As the dispatcher would make it, if the webhook were not disabled. */
+export async function makeDelivery(superuser: Sql, tenantId: string, webhookId: string): Promise<string> {
+  const [row] = await superuser<[{ id: string }]>`
+    insert into banyan.webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, give_up, next_try)
+    values (${tenantId}, ${webhookId}, nextval('banyan.delivery_serial'), 'webhook.test', 'webhook', ${webhookId},
+      now(), now())
+    returning delivery_id::text as id`;
+  return row.id;
 }
 
 const reasonOf = ({ status, data }: Answer) => (data?.reason ? `${status} ${data.reason}` : String(status));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import type { App } from '../app.ts';
@@ -24,6 +25,8 @@ const LAST_ANSWERS_MS = 3_000;
 export function keepDelivering(app: App, db: Database, lookUp: LookUp): () => void {
   const stopping = new AbortController();
   const cutOff = new AbortController();
+  // Every message on its way listens.
+  setMaxListeners(0, cutOff.signal);
   const working = new Map<string, { failing: boolean; done: Promise<void> }>();
   const inTurn = turns(TRANSACTIONS);
 
