@@ -314,7 +314,8 @@ test('the tables’ owner is bound too', async () => {
   for (const name of names) {
     // He may read all tenants, for tenant_standing, all departments, for departments_found, and which ledgers and webhooks
     // have work, for the three that tell of it; and write none.
-    if (!['tenants', 'departments', 'seal_heads', 'unsealed', 'webhooks'].includes(name)) assert.deepEqual(await codesIn(service.owner, name), [], name);
+    if (!['tenants', 'departments', 'seal_heads', 'unsealed', 'webhooks'].includes(name))
+      assert.deepEqual(await codesIn(service.owner, name), [], name);
     const { count } = await service.owner`update ${service.owner(name)} set tenant_id = tenant_id`;
     assert.equal(count, 0, name);
   }
