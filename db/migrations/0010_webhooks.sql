@@ -1,8 +1,8 @@
 -- Webhooks: addresses that are told of a tenant's changes. Each has its place in the ledger, so what it was not told of
 -- yet is nowhere else but there; what it is being told of are its deliveries.
 
-create sequence webhook_serial as bigint maxvalue 9007199254740991;
-create sequence delivery_serial as bigint maxvalue 9007199254740991;
+create sequence webhook_serial as bigint start 1001 maxvalue 9007199254740991;
+create sequence delivery_serial as bigint start 100001 maxvalue 9007199254740991;
 
 create table webhooks (
   tenant_id        text not null references tenants (tenant_id),

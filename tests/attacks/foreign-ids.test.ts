@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readOperations } from '../document.ts';
 import { type Client, PASSWORD, startService } from '../harness.ts';
 import { sendRaw } from '../raw.ts';
-import { calls, dept, type Kind, people, tenant } from './foreign-ids.ts';
+import { calls, dept, hook, type Kind, people, resting, tenant } from './foreign-ids.ts';
 
 /**
  * Every operation upon ids that are one's own, another's, nobody's and deleted. What is another's is answered as what is
@@ -24,12 +24,18 @@ async function furnish(boss: Client): Promise<Record<Kind, { live: string; gone:
   const depts = await made(dept, { deptName: 'furnished' });
   const [anna, otto] = [await boss.user({ userName: 'anna' }), await boss.user({ userName: 'otto' })];
   const tenants = await made(tenant, { tenantName: 'furnished' });
+  const hooks = await made(hook, resting);
   const codeOf = async (id: string) => (await boss.get(`${tenant}/${id}`)).data.tenantId;
   const codes = { live: await codeOf(tenants.live), gone: await codeOf(tenants.gone) };
-  for (const path of [`${dept}/${depts.gone}`, `${people}/${otto}`, `${tenant}/${tenants.gone}`]) {
+  for (const path of [
+    `${dept}/${depts.gone}`,
+    `${people}/${otto}`,
+    `${tenant}/${tenants.gone}`,
+    `${hook}/${hooks.gone}`,
+  ]) {
     assert.equal((await boss.delete(path)).code, 200);
   }
-  return { dept: depts, user: { live: anna, gone: otto }, tenant: tenants, code: codes };
+  return { dept: depts, user: { live: anna, gone: otto }, tenant: tenants, code: codes, hook: hooks };
 }
 
 const own = await furnish(mine);
@@ -91,6 +97,7 @@ for (const { what, kind, call, expected = 404, told = false, ownGone, ownLive = 
 let count = 0;
 async function another(kind: Kind): Promise<string> {
   if (kind === 'dept') return mine.dept();
+  if (kind === 'hook') return mine.make(hook, resting);
   if (kind === 'user') return mine.user({ userName: `another${++count}` });
   const id = await mine.make(tenant, {});
   return kind === 'tenant' ? id : (await mine.get(`${tenant}/${id}`)).data.tenantId;
@@ -99,9 +106,11 @@ async function another(kind: Kind): Promise<string> {
 test('every operation that takes an id of any kind is among the calls', async () => {
   const named = new Set(calls.map(({ what }) => what.split(' ').slice(0, 2).join(' ')));
   // The changes of a tenant are asked for by its code: tests/contract/changes.test.ts.
-  const none = ['/auth/', '/health/', '/version', '/system/overview-api', '/system/change-api'];
+  const none = ['/auth/', '/health/', '/version', '/system/overview-api', '/system/change-api', `${hook}/list`];
   const operations = (await readOperations(service)).map(({ method, path }) => `${method} ${path}`);
-  const missing = operations.filter((name) => !named.has(name) && !none.some((start) => name.includes(` ${start}`)));
+  const missing = operations.filter(
+    (name) => name !== `POST ${hook}` && !named.has(name) && !none.some((start) => name.includes(` ${start}`)),
+  );
   assert.deepEqual(missing, []);
 });
 

@@ -2,10 +2,13 @@ import { type Client, PASSWORD } from '../harness.ts';
 
 /** The calls that name an id: each operation, in each place where an id may stand. */
 
-export type Kind = 'dept' | 'user' | 'tenant' | 'code';
+export type Kind = 'dept' | 'user' | 'tenant' | 'code' | 'hook';
 export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
+export const hook = '/system/webhook-api';
+/** Outside, and never called: the webhooks are disabled. */
+export const resting = { url: 'https://93.184.216.34/', status: '1' };
 
 export interface Around {
   /** What the caller has himself. */
@@ -231,10 +234,27 @@ const ofCodes: Omit<Call, 'kind'>[] = [
   },
 ];
 
+const ofWebhooks: Omit<Call, 'kind'>[] = [
+  { what: `GET ${hook}/{id}`, call: (id) => get(`${hook}/${id}`) },
+  { what: `GET ${hook}/{id}/deliveries`, call: (id) => get(`${hook}/${id}/deliveries`) },
+  { what: `PUT ${hook} id`, call: (id) => put(hook, { id, ...resting }) },
+  { what: `PUT ${hook} id, If-Match`, call: (id) => put(hook, { id, ...resting }, tag), ownLive: 412 },
+  { what: `POST ${hook}/{id}/test`, call: (id) => post(`${hook}/${id}/test`, {}), ownLive: 409 },
+  { what: `POST ${hook}/{id}/rotate-secret`, call: (id) => post(`${hook}/${id}/rotate-secret`, {}, key()) },
+  {
+    what: `POST ${hook}/{id}/deliveries/{deliveryId}/resend`,
+    call: (id) => post(`${hook}/${id}/deliveries/7/resend`, {}),
+    ownLive: 404,
+  },
+  { what: `DELETE ${hook}/{id}`, call: (id) => remove(`${hook}/${id}`) },
+  { what: `DELETE ${hook}/{id} If-Match`, call: (id) => remove(`${hook}/${id}`, tag), ownLive: 412 },
+];
+
 const all = (kind: Kind, list: Omit<Call, 'kind'>[]): Call[] => list.map((call) => ({ ...call, kind }));
 export const calls: Call[] = [
   ...all('dept', ofDepartments),
   ...all('user', ofUsers),
   ...all('tenant', ofTenants),
   ...all('code', ofCodes),
+  ...all('hook', ofWebhooks),
 ];
