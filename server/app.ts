@@ -19,6 +19,7 @@ import { keepSealing } from './changes/sealing.ts';
 import type { Config } from './config.ts';
 import { ConsolePages } from './console/pages.ts';
 import { departmentRoutes } from './departments/routes.ts';
+import { historyRoutes } from './history/routes.ts';
 import { answerBroken, brokenBy } from './http/broken.ts';
 import { openTo } from './http/cors.ts';
 import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
@@ -156,6 +157,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     tenantRoutes(guarded, parts);
     userRoutes(guarded, parts);
     overviewRoutes(guarded, parts);
+    historyRoutes(guarded, parts);
     changeRoutes(guarded, parts, followers);
     webhookRoutes(guarded, parts, lookUp);
   });

@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import type { App, Parts } from '../app.ts';
 import { readAs, writeAs } from '../auth/caller.ts';
+import { listChildrenAt } from '../history/departments.ts';
+import { momentOf } from '../history/moment.ts';
+import { treeOf } from '../history/tree.ts';
 import { ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
@@ -38,7 +41,13 @@ export function branchRoutes(app: App, { db }: Parts): void {
     },
     async (request) => {
       const id = pathId(request.params.id);
-      return ok(await readAs(db, request, 'user', (tx, caller) => listChildren(tx, caller, id, request.query)));
+      const { query } = request;
+      const moment = query.asOf === undefined ? undefined : await momentOf(db, query.asOf);
+      return ok(
+        await readAs(db, request, 'user', (tx, caller) =>
+          moment ? listChildrenAt(tx, caller, id, query, moment) : listChildren(tx, caller, id, query),
+        ),
+      );
     },
   );
 
@@ -57,15 +66,18 @@ export function branchRoutes(app: App, { db }: Parts): void {
       },
     },
     async (request, reply) => {
+      const { query } = request;
+      const moment = query.asOf === undefined ? undefined : await momentOf(db, query.asOf);
+      const sourceOf = treeOf(query, moment);
       const small = await inTurn(reply, 'small trees', SMALL_AT_ONCE, () =>
-        readAs(db, request, 'user', (tx, caller) => readSmallTree(tx, caller, request.query)),
+        readAs(db, request, 'user', async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
       );
       if (small !== undefined) return sendText(reply, small);
       const send = () =>
         readAs(db, request, 'user', (tx, caller) =>
           sendPieces(
             reply,
-            readTree(tx, caller, request.query, () => isAwaited(reply)),
+            readTree(sourceOf(tx, caller), () => isAwaited(reply)),
           ),
         );
       return answering(reply, () =>

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Dept, DeptInput } from '../departments/schema.ts';
+import { asOf } from '../history/schema.ts';
 import { Int, Long, LongOut, optional, orNull, Status } from '../http/fields.ts';
 
 /** A Long in a query, where all is text. */
@@ -14,6 +15,7 @@ export const ChildrenFilter = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before' })),
   counts,
+  asOf,
 });
 export type ChildrenFilter = Static<typeof ChildrenFilter>;
 
@@ -40,6 +42,7 @@ export const TreeFilter = Type.Object({
     }),
   ),
   counts,
+  asOf,
 });
 export type TreeFilter = Static<typeof TreeFilter>;
 

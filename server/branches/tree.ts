@@ -24,17 +24,52 @@ const AT_ONCE = 1_000;
 /** And told this many at a time: long texts outlive many collections of the short-lived. */
 const IN_A_PIECE = 200;
 
-/** The text of a tree in its envelope; undefined when it is too large to be held in memory. */
-export async function readSmallTree(tx: Tx, { tenantId }: Caller, filter: TreeFilter): Promise<string | undefined> {
+export type { NodeRow };
+
+/** A tree to be told: of today, or of the past. */
+export interface TreeSource {
+  part: Part;
+  /** The nodes, children of one parent together and in display order; undefined, or too many, when they are more. */
+  nodes(atMost: number): Promise<NodeRow[] | undefined>;
+  /** The shape of it, of any size; undefined when nobody waits for it any more. */
+  skeleton(isAwaited: () => boolean): Promise<Skeleton | undefined>;
+  /** What some nodes show, in no order. */
+  contents(skeleton: Skeleton, nodes: number[]): Promise<NodeRow[]>;
+}
+
+export function treeNow(tx: Tx, { tenantId }: Caller, filter: TreeFilter): TreeSource {
   const part = partOf(filter);
-  await keepToKeys(tx);
-  const rows = await readNodes(tx, tenantId, part, SMALL + 1);
+  return {
+    part,
+    async nodes(atMost) {
+      await keepToKeys(tx);
+      const rows = await readNodes(tx, tenantId, part, atMost + 1);
+      if (filter.counts && rows.length <= atMost) {
+        const ids = rows.map(({ deptId }) => deptId);
+        tellCounts(rows, await countUsersIn(tx, tenantId, ids));
+      }
+      return rows;
+    },
+    async skeleton(isAwaited) {
+      await keepToKeys(tx);
+      return readSkeleton(tx, tenantId, part, isAwaited);
+    },
+    contents: (skeleton, nodes) =>
+      readSome(
+        tx,
+        tenantId,
+        nodes.map((node) => skeleton.id(node)),
+        part,
+        filter.counts,
+      ),
+  };
+}
+
+/** The text of a tree in its envelope; undefined when it is too large to be held in memory. */
+export async function readSmallTree({ part, nodes }: TreeSource): Promise<string | undefined> {
+  const rows = await nodes(SMALL);
+  if (!rows || rows.length > SMALL) return undefined;
   if (part.rootId && rows.length === 0) throw refuse('DEPT_NOT_FOUND');
-  if (rows.length > SMALL) return undefined;
-  if (filter.counts) {
-    const ids = rows.map(({ deptId }) => deptId);
-    tellCounts(rows, await countUsersIn(tx, tenantId, ids));
-  }
   const skeleton = new Skeleton();
   const contents: NodeRow[] = [];
   for (const row of rows) contents[skeleton.add(row.deptId, parentIn(part, row.deptId, row.parentId))] = row;
@@ -47,22 +82,15 @@ export async function readSmallTree(tx: Tx, { tenantId }: Caller, filter: TreeFi
  * contents, in the order in which they are told. All of one snapshot: it is the caller's transaction that must be one.
  * `isAwaited` is asked until the first piece is there; then whoever takes the pieces may stop taking them.
  */
-export async function* readTree(
-  tx: Tx,
-  { tenantId }: Caller,
-  filter: TreeFilter,
-  isAwaited: () => boolean,
-): AsyncGenerator<string, void> {
-  const part = partOf(filter);
-  await keepToKeys(tx);
-  const skeleton = await readSkeleton(tx, tenantId, part, isAwaited);
+export async function* readTree(source: TreeSource, isAwaited: () => boolean): AsyncGenerator<string, void> {
+  const skeleton = await source.skeleton(isAwaited);
   if (!skeleton) return;
-  if (part.rootId && skeleton.size === 0) throw refuse('DEPT_NOT_FOUND');
+  if (source.part.rootId && skeleton.size === 0) throw refuse('DEPT_NOT_FOUND');
   const steps = stepsThrough(skeleton);
   const readMore = () => {
     const some = take(steps, AT_ONCE);
-    const ids = some.map(({ node }) => skeleton.id(node));
-    const rows = ids.length > 0 ? readSome(tx, tenantId, ids, part, filter.counts) : undefined;
+    const nodes = some.map(({ node }) => node);
+    const rows = nodes.length > 0 ? source.contents(skeleton, nodes) : undefined;
     // It is heard of when it is awaited, below.
     rows?.catch(() => {});
     return { some, rows };
@@ -142,7 +170,7 @@ function textOf(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => Node
   return text;
 }
 
-const partOf = ({ rootId, depth }: TreeFilter): Part => {
+export const partOf = ({ rootId, depth }: TreeFilter): Part => {
   const id = rootId === undefined ? '0' : idOf(rootId);
   return { rootId: id === '0' ? null : id, depth: depth ?? null };
 };

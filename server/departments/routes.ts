@@ -2,6 +2,9 @@ import Type from 'typebox';
 import type { App, Parts } from '../app.ts';
 import { readAs, writeAs } from '../auth/caller.ts';
 import { removeBranch } from '../branches/branches.ts';
+import { listDepartmentsAt, readDepartmentAt } from '../history/departments.ts';
+import { momentOf } from '../history/moment.ts';
+import { asOf } from '../history/schema.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
@@ -54,11 +57,18 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         description:
           'Any user of the tenant. Sorted by `orderNum`, then id, unless `sort` says otherwise. Filters combine.',
         querystring: DeptFilter,
-        response: answers('guarded', { data: DeptPage }),
+        response: answers('guarded', { data: DeptPage, reasons: ['PAST_TOO_LARGE'] }),
       },
     },
-    async (request) =>
-      ok(await readAs(db, request, 'user', (tx, caller) => listDepartments(tx, caller, request.query))),
+    async (request) => {
+      const { query } = request;
+      const moment = query.asOf === undefined ? undefined : await momentOf(db, query.asOf);
+      return ok(
+        await readAs(db, request, 'user', (tx, caller) =>
+          moment ? listDepartmentsAt(tx, caller, query, moment) : listDepartments(tx, caller, query),
+        ),
+      );
+    },
   );
 
   app.post(
@@ -88,13 +98,19 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         params: IdPath,
         querystring: Type.Object({
           includeDeleted: Type.Optional(Type.Boolean({ default: false, description: 'Show it also when deleted' })),
+          asOf,
         }),
         response: answers('guarded', { data: Dept, etag: true, reasons: ['DEPT_NOT_FOUND'] }),
       },
     },
     async (request, reply) => {
       const id = pathId(request.params.id);
-      const { includeDeleted = false } = request.query;
+      const { includeDeleted = false, asOf } = request.query;
+      if (asOf !== undefined) {
+        if (includeDeleted) throw invalid('includeDeleted', 'onlyNow');
+        const moment = await momentOf(db, asOf);
+        return ok(await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, caller, id, moment)));
+      }
       const dept = await read(request, { deptId: id, includeDeleted });
       if (!dept) throw refuse('DEPT_NOT_FOUND');
       return okTagged(reply, { data: dept, etag: etagOf(dept) });

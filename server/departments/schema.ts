@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { asOf } from '../history/schema.ts';
 import { cursor, PageOrNext } from '../http/cursor.ts';
 import { Email, Int, Long, LongOut, MAX_IDS, optional, orNull, paging, Status, stamps, Text } from '../http/fields.ts';
 
@@ -70,6 +71,7 @@ export const DeptFilter = Type.Object({
   withPath: Type.Optional(Type.Boolean({ default: false, description: 'Adds `pathNames` to each row' })),
   ...paging,
   cursor,
+  asOf,
 });
 export type DeptFilter = Static<typeof DeptFilter>;
 

@@ -142,6 +142,9 @@ const problems = {
     zh: '必须形如 department.created、department.* 或 *',
     en: 'must look like department.created, department.* or *',
   },
+  future: { zh: '不能是将来的时间', en: 'must not be in the future' },
+  beforeFrom: { zh: '不能早于 from', en: 'must not be before from' },
+  onlyNow: { zh: '不能与 asOf 同时使用', en: 'does not go with asOf' },
   form: { zh: '格式不正确', en: 'has the wrong form' },
 } satisfies Record<string, Record<Language, string>>;
 

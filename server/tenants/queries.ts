@@ -43,6 +43,14 @@ export const readByCode = async (tx: Tx, callerTenant: string, tenantId: string)
   return row;
 };
 
+/** Of a deleted one too. */
+export const readCode = async (tx: Tx, callerTenant: string, id: string): Promise<string | undefined> => {
+  const [row] = await tx<{ tenantId: string }[]>`
+    select t.tenant_id as "tenantId" from tenants t
+    where t.path @> array[${callerTenant}::text] and t.id = ${long(id)}`;
+  return row?.tenantId;
+};
+
 /** Deleted ones too: what was done in them was done. */
 export const readCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ tenantId: string }[]>`

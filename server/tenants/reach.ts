@@ -2,7 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { refuse } from '../http/refusals.ts';
-import { lockTenantRow, readByCode, readCodes } from './queries.ts';
+import { lockTenantRow, readByCode, readCode, readCodes } from './queries.ts';
 
 /** What other domains ask of tenants. */
 
@@ -39,3 +39,7 @@ export async function lockTenant(tx: Tx, callerTenant: string, tenantId = caller
 /** The codes of a tenant that was entered and of those below it, the nearest first. */
 export const codesBelow = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
   readCodes(tx, tenantId, limit);
+
+/** The code of the caller's own tenant or of one below it, by its internal id; of a deleted one too. */
+export const codeWithinReach = (tx: Tx, { tenantId }: Caller, id: string): Promise<string | undefined> =>
+  readCode(tx, tenantId, id);

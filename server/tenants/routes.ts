@@ -1,6 +1,9 @@
 import type { App, Parts } from '../app.ts';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
 import { hashPassword } from '../auth/passwords.ts';
+import { momentOf } from '../history/moment.ts';
+import { readTenantAt } from '../history/records.ts';
+import { AsOf } from '../history/schema.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
@@ -101,11 +104,17 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         summary: 'Read a tenant by its internal id',
         description: 'Administrators: their own tenant and those below.',
         params: IdPath,
+        querystring: AsOf,
         response: answers('guarded', { data: Tenant, etag: true, reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND'] }),
       },
     },
     async (request, reply) => {
       const id = pathId(request.params.id);
+      const { asOf } = request.query;
+      if (asOf !== undefined) {
+        const moment = await momentOf(db, asOf);
+        return ok(await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, moment)));
+      }
       return okTagged(reply, await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
     },
   );

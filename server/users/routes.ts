@@ -1,6 +1,10 @@
+import Type from 'typebox';
 import type { App, Parts } from '../app.ts';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
 import { hashPassword } from '../auth/passwords.ts';
+import { momentOf } from '../history/moment.ts';
+import { readUserAt } from '../history/records.ts';
+import { asOf } from '../history/schema.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
@@ -75,7 +79,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         summary: 'Read a user',
         description: 'Administrators, and the user himself.',
         params: IdPath,
-        querystring: InTenant,
+        querystring: Type.Object({ ...InTenant.properties, asOf }),
         response: answers('guarded', {
           data: User,
           etag: true,
@@ -85,10 +89,12 @@ export function userRoutes(app: App, { db }: Parts): void {
     },
     async (request, reply) => {
       const id = pathId(request.params.id);
-      return okTagged(
-        reply,
-        await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, request.query.tenantId)),
-      );
+      const { tenantId, asOf } = request.query;
+      if (asOf !== undefined) {
+        const moment = await momentOf(db, asOf);
+        return ok(await readAs(db, request, 'user', (tx, caller) => readUserAt(tx, caller, id, tenantId, moment)));
+      }
+      return okTagged(reply, await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, tenantId)));
     },
   );
 

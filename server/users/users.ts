@@ -60,12 +60,16 @@ export async function readUser(
   userId: string,
   inTenant: string | undefined,
 ): Promise<Tagged<User>> {
-  const himself = userId === caller.userId && (inTenant === undefined || inTenant === caller.tenantId);
-  if (!caller.administrator && !himself) throw refuse('NOT_ALLOWED');
+  refuseOtherUser(caller, userId, inTenant);
   const tenantId = await enterReach(tx, caller, inTenant);
   const user = await readRow(tx, tenantId, userId);
   if (!user) throw refuse('USER_NOT_FOUND');
   return { data: user, etag: etagOf(user) };
+}
+
+export function refuseOtherUser(caller: Caller, userId: string, inTenant: string | undefined): void {
+  const himself = userId === caller.userId && (inTenant === undefined || inTenant === caller.tenantId);
+  if (!caller.administrator && !himself) throw refuse('NOT_ALLOWED');
 }
 
 export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>

@@ -1,0 +1,36 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Database } from '../../db/connect.ts';
+import { codeOf } from '../../db/sql.ts';
+import { refuse } from '../http/refusals.ts';
+import { invalid } from '../http/validation.ts';
+import { type Moment, readMoment } from './queries.ts';
+
+export type { Moment };
+
+/** What is written at this moment is mostly committed in the next. */
+const LOOK_AGAIN_MS = 5;
+const PATIENCE_MS = 5_000;
+
+/**
+ * The moment that a caller names. When it is told, all that was done until then can be seen, so whoever asks for it
+ * again is told the same: who wrote before it and has not committed yet is waited for.
+ */
+export async function momentOf(db: Database, text: string, field = 'asOf'): Promise<Moment> {
+  let asked = text;
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { moment, future, settled } = await db
+      .use((sql) => readMoment(sql, asked))
+      .catch((error) => {
+        // Such as the 31st of February.
+        throw codeOf(error).startsWith('2200') ? invalid(field, 'moment') : error;
+      });
+    if (future) throw invalid(field, 'future');
+    if (settled) return moment;
+    if (performance.now() > until) throw refuse('TOO_BUSY');
+    asked = moment;
+    await setTimeout(LOOK_AGAIN_MS);
+  }
+}
+
+export const now = (db: Database): Promise<Moment> => momentOf(db, 'now');

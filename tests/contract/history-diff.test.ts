@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startService } from '../harness.ts';
+
+const service = await startService();
+const dept = '/system/dept-api';
+
+const clock = async (): Promise<string> => {
+  const [{ time }] = await service.superuser<[{ time: string }]>`
+    select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time`;
+  return time;
+};
+
+test('the life of a department, in both directions, page by page', async () => {
+  const boss = await service.tenant();
+  const [a, id] = [await boss.dept(), await boss.dept({ deptName: 'x' })];
+  const { data: first } = await boss.get(`${dept}/${id}`);
+  await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三' });
+  await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三', parentId: a });
+  await boss.delete(`${dept}/${id}`);
+  const follow = async (sort: string) => {
+    const rows = [];
+    for (let cursor = ''; ; ) {
+      const { data } = await boss.get(`${dept}/${id}/history?limit=1&sort=${sort}${cursor && `&cursor=${cursor}`}`);
+      rows.push(...data.rows);
+      if (data.next === null) return rows;
+      cursor = data.next;
+    }
+  };
+  const rows = await follow('time');
+  assert.deepEqual(
+    rows.map(({ action, by, changed }) => [action, by, changed]),
+    [
+      ['created', 'boss', []],
+      ['updated', 'boss', ['deptName', 'leader']],
+      ['moved', 'boss', ['parentId', 'ancestors']],
+      ['deleted', 'boss', []],
+    ],
+  );
+  assert.deepEqual(rows[0].after, first);
+  assert.equal(rows[0].before, null);
+  assert.equal(rows[3].after, null);
+  assert.deepEqual(Object.keys(rows[0]), ['id', 'time', 'by', 'action', 'before', 'after', 'changed']);
+  assert.deepEqual(await follow('-time'), [...rows].reverse());
+  assert.deepEqual((await boss.get(`${dept}/${id}/history`)).data, { rows: [...rows].reverse(), next: null });
+  // Each entry can be asked for by its own time.
+  const { data: then } = await boss.get(`${dept}/${id}?asOf=${rows[1].time}`);
+  assert.deepEqual(then, rows[1].after);
+  const member = await service.member(boss);
+  assert.equal((await member.get(`${dept}/${id}/history`)).data.reason, 'NOT_ALLOWED');
+});
+
+test('the difference between two moments is that of the two states', async () => {
+  const boss = await service.tenant();
+  const a = await boss.dept({ deptName: 'a' });
+  const b = await boss.dept({ deptName: 'b' });
+  const c = await boss.dept({ deptName: 'c', parentId: a });
+  const below = await boss.dept({ deptName: 'below', parentId: c });
+  const gone = await boss.dept({ deptName: 'gone', parentId: a });
+  const same = await boss.dept({ deptName: 'same' });
+  const from = await clock();
+  await boss.put(dept, { deptId: a, deptName: 'A' });
+  await boss.put(dept, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
+  await boss.delete(`${dept}/${gone}`);
+  const fresh = await boss.dept({ deptName: 'new', parentId: below });
+  const passing = await boss.dept({ deptName: 'made and deleted' });
+  await boss.delete(`${dept}/${passing}`);
+  await boss.put(dept, { deptId: same, deptName: 'other' });
+  await boss.put(dept, { deptId: same, deptName: 'same' });
+  const to = await clock();
+  await boss.put(dept, { deptId: b, deptName: 'later' });
+  const [nc, ngone, nfresh] = [c, gone, fresh].map(Number);
+  const expected = {
+    created: [{ deptId: nfresh, deptName: 'new', parentId: Number(below), path: ['b', 'C', 'below'] }],
+    deleted: [{ deptId: ngone, deptName: 'gone', parentId: Number(a), path: ['a'] }],
+    moved: [
+      { deptId: nc, deptName: 'C', fromParentId: Number(a), toParentId: Number(b), fromPath: ['a'], toPath: ['b'] },
+    ],
+    renamed: [
+      { deptId: Number(a), from: 'a', to: 'A' },
+      { deptId: nc, from: 'c', to: 'C' },
+    ],
+    changed: [{ deptId: nc, deptName: 'C', fields: [{ field: 'leader', from: null, to: '张三' }] }],
+  };
+  assert.deepEqual((await boss.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
+  const member = await service.member(boss);
+  assert.deepEqual((await member.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
+  const nothing = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
+  assert.deepEqual((await boss.get(`${dept}/diff?from=${to}&to=${to}`)).data, nothing);
+  // Until now.
+  const { data } = await boss.get(`${dept}/diff?from=${to}`);
+  assert.deepEqual(data, { ...nothing, renamed: [{ deptId: Number(b), from: 'b', to: 'later' }] });
+});
+
+test('a difference needs a beginning, that comes before its end, and is not of too many', async () => {
+  const boss = await service.tenant();
+  const from = await clock();
+  await service.superuser`
+    insert into banyan.departments (tenant_id, dept_id, create_by)
+    select ${boss.tenantId}, 50000000 + n, 'sql' from generate_series(1, 10001) n`;
+  const told = async (query: string) => {
+    const { status, data } = await boss.get(`${dept}/diff?${query}`);
+    return [status, data.reason, data.field ?? data.limit];
+  };
+  assert.deepEqual(await told(''), [400, 'FIELD_REQUIRED', 'from']);
+  assert.deepEqual(await told(`from=${from}&to=2020-01-01`), [400, 'INVALID_FIELD', 'to']);
+  assert.deepEqual(await told(`from=${from}&to=2199-01-01`), [400, 'INVALID_FIELD', 'to']);
+  assert.deepEqual(await told('from=2199-01-01'), [400, 'INVALID_FIELD', 'from']);
+  assert.deepEqual(await told(`from=${from}`), [400, 'DIFF_TOO_LARGE', 10_000]);
+  await service.superuser`
+    update banyan.departments set del_flag = '2' where tenant_id = ${boss.tenantId} and dept_id = 50000001`;
+  const { data } = await boss.get(`${dept}/list?asOf=${from}`);
+  assert.equal(data.total, 0);
+});
