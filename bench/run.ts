@@ -3,6 +3,7 @@ import os from 'node:os';
 import { parseArgs } from 'node:util';
 import { startCrowd } from './crowd.ts';
 import { type Measure, met, type Result, type Scene, type Tenant } from './measure.ts';
+import { history } from './measures/history.ts';
 import { logins } from './measures/logins.ts';
 import { moves } from './measures/moves.ts';
 import { memory, starts } from './measures/process.ts';
@@ -27,6 +28,7 @@ const measures: Record<string, Measure> = {
   ledger,
   moves,
   trees,
+  history,
   logins,
   manyTenants,
   workers,

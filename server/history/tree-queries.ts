@@ -77,6 +77,10 @@ export const closeShape = (tx: Tx) => tx`close past`;
 export const readAfter = (tx: Tx, tenantId: string, changeIds: number[], moment: Moment, cut: boolean) => tx<
   { dept: Dept; hasChildren: boolean }[]
 >`
-  select c.after as dept,
-    ${cut ? hasChildren(tx, tenantId, tx`c.resource_id`, moment) : tx`false`} as "hasChildren"
-  from changes c where c.tenant_id = ${tenantId} and c.change_id = any(${changeIds.map(String)}::bigint[])`;
+  select node.after as dept,
+    ${cut ? hasChildren(tx, tenantId, tx`node.resource_id`, moment) : tx`false`} as "hasChildren"
+  from unnest(${changeIds.map(String)}::bigint[]) asked (id) cross join lateral (
+    select c.resource_id, c.after from changes c
+    where c.tenant_id = ${tenantId} and c.change_id >= asked.id and c.change_id <= asked.id
+    order by c.change_id limit 1
+  ) node`;
