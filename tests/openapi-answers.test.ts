@@ -38,6 +38,8 @@ type Sent = Options & { id?: string; query?: string; body?: unknown };
 const another = async () => String((await service.logIn(boss.tenantId, 'boss')).token);
 const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
 
+const now = () => new Date().toISOString();
+
 /** Every operation, called so that it succeeds. In this order: what is deleted was made before. */
 const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent][] = [
   ['isLive', nobody],
@@ -69,11 +71,18 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listDepartments', member, () => ({ query: `underId=${top}&sort=deptName&cursor=&pageSize=1` })],
   ['readDepartments', member, () => ({ body: { ids: [top, below, '7', '9007199254740993'] } })],
   ['listDepartmentUsers', boss, () => ({ id: top, query: 'below=true' })],
+  ['readDepartment', member, () => ({ id: top, query: `asOf=${now()}` })],
+  ['listChildren', member, () => ({ id: '0', query: `asOf=${now()}` })],
+  ['readTree', member, () => ({ query: `asOf=${now()}` })],
+  ['listDepartments', member, () => ({ query: `withPath=true&asOf=${now()}` })],
+  ['readDepartmentHistory', boss, () => ({ id: top, query: 'sort=time&limit=1' })],
+  ['compareDepartments', member, () => ({ query: 'from=2020-01-01' })],
   ['deleteDepartments', boss, async () => ({ id: `${await boss.dept()},${await boss.dept()}` })],
   ['deleteDepartments', boss, async () => ({ id: await boss.dept(), query: 'subtree=true' })],
   ['createTenant', boss, () => ({ body: { tenantName: '分公司', username: 'first', password: PASSWORD } })],
   ['readTenant', boss, () => ({ id: child.id })],
   ['readTenant', boss, () => ({ id: boss.id })],
+  ['readTenant', boss, () => ({ id: boss.id, query: `asOf=${now()}` })],
   ['updateTenant', boss, () => ({ body: { id: child.id, endTime: '2999-12-31', accountCount: 9 } })],
   ['listTenants', boss, () => ({ query: `tenantParent=${boss.tenantId}&status=0` })],
   ['listTenants', service.root],
@@ -88,6 +97,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readUser', member, () => ({ id: member.id })],
   ['updateUser', boss, () => ({ body: { userId: member.id, deptIds: [top], phone: '1' } })],
   ['readUser', boss, () => ({ id: member.id })],
+  ['readUser', boss, () => ({ id: member.id, query: `asOf=${now()}` })],
   ['listUsers', boss, () => ({ query: `deptId=${top}&userName=member&status=0` })],
   ['listUsers', boss, () => ({ query: `tenantId=${child.tenantId}` })],
   ['listUsers', boss, () => ({ query: 'q=小' })],
@@ -207,6 +217,8 @@ test('the refusals of the rules are documented where they happen', async () => {
     ['DEPT_HAS_CHILDREN', 'deleteDepartments', { id: top }],
     ['DEPT_HAS_USERS', 'deleteDepartments', { id: top, query: 'subtree=true' }],
     ['DEPT_NOT_FOUND', 'listChildren', { id: '7' }],
+    ['DEPT_NOT_FOUND', 'readDepartmentHistory', { id: '7' }],
+    ['FIELD_REQUIRED', 'compareDepartments', {}],
     ['DEPT_NOT_FOUND', 'readTree', { query: 'rootId=7' }],
     ['PARENT_NOT_FOUND', 'orderDepartments', { body: { parentId: 7, deptIds: [top] } }],
     ['NOT_CHILDREN', 'orderDepartments', { body: { parentId: 0, deptIds: [7] } }],
