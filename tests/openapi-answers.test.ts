@@ -154,7 +154,11 @@ test('every operation refuses as its document says', async () => {
   await boss.put('/system/tenant-api', { id: over.id, endTime: '2020-01-01' });
   await boss.put('/system/tenant-api', { id: early.id, startTime: '2999-01-01' });
   for (const { operationId: id, body, security = [], path } of operations) {
-    const at = { id: path.startsWith('/auth/sessions') ? randomUUID() : '7', ...(body ? { body: {} } : {}) };
+    const at = {
+      id: path.startsWith('/auth/sessions') ? randomUUID() : '7',
+      ...(body ? { body: {} } : {}),
+      ...(path.endsWith('/diff') ? { query: 'from=2020-01-01' } : {}),
+    };
     const refusals: [expected: number, Client, Sent][] = [];
     if (security.length > 0) {
       refusals.push([401, nobody, at], [401, nobody, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);

@@ -109,7 +109,8 @@ export function departmentRoutes(app: App, { db }: Parts): void {
       if (asOf !== undefined) {
         if (includeDeleted) throw invalid('includeDeleted', 'onlyNow');
         const moment = await momentOf(db, asOf);
-        return ok(await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, caller, id, moment)));
+        const past = await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, caller, id, moment));
+        return okTagged(reply, { data: past, etag: etagOf(past) });
       }
       const dept = await read(request, { deptId: id, includeDeleted });
       if (!dept) throw refuse('DEPT_NOT_FOUND');

@@ -7,7 +7,7 @@ import { AsOf } from '../history/schema.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
-import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
+import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { pathId } from '../http/validation.ts';
 import {
@@ -113,7 +113,8 @@ export function tenantRoutes(app: App, { db }: Parts): void {
       const { asOf } = request.query;
       if (asOf !== undefined) {
         const moment = await momentOf(db, asOf);
-        return ok(await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, moment)));
+        const past = await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, moment));
+        return okTagged(reply, { data: past, etag: etagOf(past) });
       }
       return okTagged(reply, await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
     },

@@ -8,7 +8,7 @@ import { asOf } from '../history/schema.ts';
 import { created, ok } from '../http/envelope.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
-import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
+import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
 import { pathId, pathIds } from '../http/validation.ts';
 import { DeptUserFilter, InTenant, User, UserFilter, UserInput, UserPage, UserUpdate } from './schema.ts';
 import { createUser, listDepartmentUsers, listUsers, readUser, removeUsers, updateUser } from './users.ts';
@@ -92,7 +92,8 @@ export function userRoutes(app: App, { db }: Parts): void {
       const { tenantId, asOf } = request.query;
       if (asOf !== undefined) {
         const moment = await momentOf(db, asOf);
-        return ok(await readAs(db, request, 'user', (tx, caller) => readUserAt(tx, caller, id, tenantId, moment)));
+        const past = await readAs(db, request, 'user', (tx, caller) => readUserAt(tx, caller, id, tenantId, moment));
+        return okTagged(reply, { data: past, etag: etagOf(past) });
       }
       return okTagged(reply, await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, tenantId)));
     },
