@@ -88,7 +88,8 @@ function fitting(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> 
     const [min, max] = [new Date('1990-01-01'), new Date('2100-12-31')];
     return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10));
   }
-  if (schema.pattern) return fc.stringMatching(new RegExp(schema.pattern), { maxLength: 18 });
+  if (schema.pattern)
+    return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(schema.maxLength ?? 18, 40) });
   if (types.includes('string')) {
     const { minLength = 0, maxLength = 60 } = schema;
     return fc.string({ unit: 'grapheme', minLength, maxLength: Math.max(minLength, Math.min(maxLength, 20)) });

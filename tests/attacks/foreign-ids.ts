@@ -43,6 +43,8 @@ const remove = (path: string, headers = {}) => ({ method: 'DELETE', path, header
 const post = (path: string, body: object, headers = {}) => ({ method: 'POST', path, body, headers });
 const put = (path: string, body: object, headers = {}) => ({ method: 'PUT', path, body, headers });
 
+const now = () => new Date().toISOString();
+
 const ofDepartments: Omit<Call, 'kind'>[] = [
   { what: `GET ${dept}/{id}`, call: (id) => get(`${dept}/${id}`) },
   {
@@ -95,6 +97,10 @@ const ofDepartments: Omit<Call, 'kind'>[] = [
     expected: 400,
   },
   { what: `GET ${dept}/{id}/children`, call: (id) => get(`${dept}/${id}/children`) },
+  { what: `GET ${dept}/{id}/children as they were`, call: (id) => get(`${dept}/${id}/children?asOf=${now()}`) },
+  { what: `GET ${dept}/{id}/history`, call: (id) => get(`${dept}/${id}/history`), ownGone: 200 },
+  { what: `GET ${dept}/{id} as it was`, call: (id) => get(`${dept}/${id}?asOf=${now()}`) },
+  { what: `GET ${dept}/tree rootId, as it was`, call: (id) => get(`${dept}/tree?rootId=${id}&asOf=${now()}`) },
   { what: `GET ${dept}/tree rootId`, call: (id) => get(`${dept}/tree?rootId=${id}`) },
   { what: `GET ${dept}/tree rootId, with a depth`, call: (id) => get(`${dept}/tree?rootId=${id}&depth=1`) },
   {

@@ -172,6 +172,10 @@ test('tenants and users are read as they were, deleted ones too, by whom they ar
     (await boss.get(`${people}/${user}`)).data,
   ];
   const time = await clock();
+  // A changed password is in the ledger, and no change of the record.
+  await service.superuser`
+    update banyan.users set password_hash = 'another' where tenant_id = ${boss.tenantId} and user_id = ${user}`;
+  assert.deepEqual((await boss.get(`${people}/${user}?asOf=${await clock()}`)).data, userThen);
   await boss.put(tenants, { id: child, tenantName: 'second' });
   await boss.delete(`${tenants}/${child}`);
   await boss.put(people, { userId: user, userName: 'anna', password: 'another horse' });
