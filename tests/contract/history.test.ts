@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { type Client, startService } from '../harness.ts';
 
 const service = await startService();
+// Times are noted as texts of the writer's zone, and some tests write around the service.
+await service.superuser`set time zone 'Asia/Shanghai'`;
 const dept = '/system/dept-api';
 const people = '/system/user-api';
 const tenants = '/system/tenant-api';
