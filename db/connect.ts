@@ -96,6 +96,8 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Prepar
     let login = {};
     if (await isService(owner)) await refuseOutdated(owner);
     else {
+      // What a migration writes as text is in the zone that the service shows.
+      await owner`select set_config('TimeZone', ${place.timeZone}, false)`;
       await migrate(owner, progress);
       login = await makeServiceRole(owner);
     }

@@ -95,6 +95,8 @@ const readSeals = (tx: Tx, tenantId: string, after: number) => tx<
  */
 export async function archiveLedger(owner: Sql, days: number): Promise<number> {
   const [{ limit }] = await owner<[{ limit: Date }]>`select now() - ${days} * interval '1 day' as limit`;
+  // Known before anything is gone: who asks for an earlier moment is told so.
+  await owner`update ledger_state set kept_from = greatest(kept_from, ${limit})`;
   let moved = 0;
   for (const tenantId of await ledgersOf(owner)) {
     for (let some = AT_ONCE; some === AT_ONCE; moved += some) {
@@ -105,11 +107,6 @@ export async function archiveLedger(owner: Sql, days: number): Promise<number> {
 }
 
 async function archiveSome(tx: Tx, tenantId: string, limit: Date): Promise<number> {
-  // Known before anything is gone: who asks for an earlier moment is told so.
-  await tx`
-    update seal_heads set kept_from = greatest(kept_from, ${limit})
-    where tenant_id = ${tenantId} and exists (
-      select from changes c where c.tenant_id = ${tenantId} and c.time < ${limit})`;
   const { count } = await tx`
     with old as (
       select c.change_id from changes c
@@ -118,7 +115,9 @@ async function archiveSome(tx: Tx, tenantId: string, limit: Date): Promise<numbe
         and (c.resource = 'login' or exists (
           select from changes n where n.tenant_id = ${tenantId} and n.resource = c.resource
             and n.resource_id = c.resource_id and n.change_id > c.change_id and n.time < ${limit}
-            and n.action <> 'password changed'))
+            and n.action <> 'password changed'
+            -- By what brought it to its place a department is found among its parent's children.
+            and (c.parent_id is null or n.parent_id is not null)))
       order by c.time limit ${AT_ONCE}
     ), gone as (
       delete from changes c using old where c.tenant_id = ${tenantId} and c.change_id = old.change_id returning c.*

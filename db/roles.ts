@@ -12,7 +12,7 @@ const grants = `
     webhooks, webhook_deliveries to "%role";
   grant select, insert on signing_keys to "%role";
   -- The ledger is written and read, never changed.
-  grant select on changes_archive to "%role";
+  grant select on changes_archive, ledger_state to "%role";
   grant select, insert on changes, seals to "%role";
   grant select, insert, update on seal_heads to "%role";
   grant select, insert, delete on unsealed to "%role";

@@ -73,7 +73,7 @@ test('every table without a tenant in it is one that we know', async () => {
     select tablename as name from pg_tables where schemaname = 'banyan' and not tablename = any(${names}) order by 1`;
   assert.deepEqual(
     rows.map(({ name }) => name),
-    ['login_addresses', 'migrations', 'service_login', 'signing_keys', 'tenant_tree'],
+    ['ledger_state', 'login_addresses', 'migrations', 'service_login', 'signing_keys', 'tenant_tree'],
   );
 });
 

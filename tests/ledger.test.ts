@@ -118,7 +118,7 @@ const verify = () =>
 test('the archive takes what is old and followed; the chain stays whole, also when it is emptied', async () => {
   const { tenantId, id, changes, boss } = await written();
   await superuser`
-    update banyan.changes set time = time - interval '10 days' where tenant_id = ${tenantId} and change_id <= ${changes[3] as number}`;
+    update banyan.changes set time = time - interval '10 days' where tenant_id = ${tenantId} and change_id <= ${changes[4] as number}`;
   // Times are part of what is sealed: seal them anew, as if they had been written then.
   await superuser`delete from banyan.seals where tenant_id = ${tenantId}`;
   await superuser`delete from banyan.seal_heads where tenant_id = ${tenantId}`;
@@ -129,10 +129,18 @@ test('the archive takes what is old and followed; the chain stays whole, also wh
   const left = await superuser<{ id: number; action: string }[]>`
     select change_id::int as id, action from banyan.changes
     where tenant_id = ${tenantId} and resource = 'department' and resource_id = ${id} order by 1`;
-  // The last one of those days stays: it says how things were when they ended.
+  // The last one of those days stays: it says how things were when they ended. So does what brought it to its place.
   assert.deepEqual(
     left.map((row) => row.id),
-    changes.slice(3),
+    [changes[2], changes[4], changes[5]],
+  );
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const gone8 = await boss.get(`${dept}/${id}?asOf=${daysAgo(8)}`);
+  assert.equal(gone8.data.reason, 'HISTORY_NOT_KEPT', gone8.text);
+  const past = await boss.get(`${dept}/0/children?asOf=${daysAgo(4)}`);
+  assert.deepEqual(
+    past.data.rows.map(({ deptId }: { deptId: number }) => String(deptId)),
+    [id],
   );
   const { changes: whole, gone, faults } = await verifyLedger(owner);
   assert.deepEqual([faults, gone], [[], 0]);

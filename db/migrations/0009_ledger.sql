@@ -57,8 +57,7 @@ create policy own_tenant on seals using (tenant_id = current_setting('banyan.ten
 create table seal_heads (
   tenant_id text primary key,
   seq       bigint not null,
-  hash      bytea not null,
-  kept_from timestamptz                      -- what was before is not known in full: it was archived; null: all is here
+  hash      bytea not null
 );
 alter table seal_heads enable row level security;
 alter table seal_heads force row level security;
@@ -80,6 +79,13 @@ create table changes_archive (like changes including defaults, primary key (tena
 alter table changes_archive enable row level security;
 alter table changes_archive force row level security;
 create policy own_tenant on changes_archive using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Of all ledgers: what was before is not known in full, because some of it was archived. null: all is here.
+create table ledger_state (
+  only_row  boolean primary key default true check (only_row),
+  kept_from timestamptz
+);
+insert into ledger_state default values;
 
 -- Which tenants have something to seal: codes alone, for the service, which sees one tenant at a time.
 create policy waiting on unsealed for select to current_user using (true);

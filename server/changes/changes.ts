@@ -1,9 +1,10 @@
 import type { Database } from '../../db/connect.ts';
-import type { Tx } from '../../db/sql.ts';
+import { codeOf, type Tx } from '../../db/sql.ts';
 import { writeInTenant } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { idOf } from '../http/fields.ts';
 import { refuse } from '../http/refusals.ts';
+import { invalid } from '../http/validation.ts';
 import { codesBelow, enterReach } from '../tenants/reach.ts';
 import { QUOTAS } from '../tenants/schema.ts';
 import {
@@ -69,7 +70,10 @@ export async function listChanges(tx: Tx, caller: Caller, filter: AuditFilter) {
   const codes = below ? await codesBelow(tx, tenantId, LEDGERS_AT_ONCE + 1) : [tenantId];
   if (codes.length > LEDGERS_AT_ONCE) throw refuse('TOO_MANY_LEDGERS', { limit: LEDGERS_AT_ONCE });
   await openLedgers(tx, codes);
-  const rows = await listAudit(tx, codes, searchOf(filter), !below, limit + 1);
+  const rows = await listAudit(tx, codes, searchOf(filter), !below, limit + 1).catch((error) => {
+    // Such as the 31st of February.
+    throw codeOf(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'moment') : error;
+  });
   const page = rows.slice(0, limit);
   return { rows: page.map(shown), next: rows.length > limit ? String(page.at(-1)?.id) : null };
 }

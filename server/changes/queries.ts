@@ -92,8 +92,8 @@ export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, copi
         ${action === null ? tx`` : tx`and c.action = ${action}`}
         ${by === null ? tx`` : tx`and c.by_name = ${by}`}
         ${requestId === null ? tx`` : tx`and c.request_id = ${requestId}`}
-        ${from === null ? tx`` : tx`and c.time >= ${from}::timestamptz`}
-        ${to === null ? tx`` : tx`and c.time < ${to}::timestamptz`}
+        ${from === null ? tx`` : tx`and c.time >= ${from}::text::timestamptz`}
+        ${to === null ? tx`` : tx`and c.time < ${to}::text::timestamptz`}
         ${earlierThan === null ? tx`` : tx`and c.change_id < ${earlierThan}`}
         ${copies ? tx`` : tx`and not c.copy`}
       order by c.change_id desc limit ${limit}

@@ -19,13 +19,14 @@ export async function momentOf(db: Database, text: string, field = 'asOf'): Prom
   let asked = text;
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
-    const { moment, future, settled } = await db
+    const { moment, future, settled, keptFrom } = await db
       .use((sql) => readMoment(sql, asked))
       .catch((error) => {
         // Such as the 31st of February.
         throw codeOf(error).startsWith('2200') ? invalid(field, 'moment') : error;
       });
     if (future) throw invalid(field, 'future');
+    if (keptFrom) throw refuse('HISTORY_NOT_KEPT', { from: keptFrom });
     if (settled) return moment;
     if (performance.now() > until) throw refuse('TOO_BUSY');
     asked = moment;

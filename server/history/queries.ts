@@ -128,9 +128,11 @@ export const readBoth = (tx: Tx, tenantId: string, from: Moment, to: Moment, lim
  * is written is seen when it is committed. Whoever writes has a transaction id, and began before he wrote.
  */
 export const readMoment = async (sql: Sql, text: string) => {
-  const [row] = await sql<[{ moment: Moment; future: boolean; settled: boolean }]>`
+  const [row] = await sql<[{ moment: Moment; future: boolean; settled: boolean; keptFrom: string | null }]>`
     select to_char(m.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as moment,
       m.at > clock_timestamp() as future,
+      (select to_char(kept_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ledger_state
+        where m.at < kept_from) as "keptFrom",
       not exists (
         select from pg_stat_activity a
         where a.datname = current_database() and a.backend_xid is not null and a.xact_start <= m.at

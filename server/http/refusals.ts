@@ -49,6 +49,7 @@ export const reasons = {
     400,
     '{field} 必须是通向网络外部的 https 地址；内部网络须由 BANYAN_WEBHOOK_NETWORKS 允许（开发时设为 loopback，可用本机的 http 地址）',
     '{field} must be an https address that leads out of the network. Those inside are for BANYAN_WEBHOOK_NETWORKS to allow (loopback, for http on this machine while developing).',
+  ],
   DIFF_TOO_LARGE: [
     400,
     '两个时间之间有超过 {limit} 个部门发生变化，请缩短时间范围',
@@ -58,6 +59,11 @@ export const reasons = {
     400,
     '部门超过 {limit} 个，查询过去的列表时请用 parentId 或 underId 指定较小的范围',
     'There were more than {limit} departments. List a smaller part of the past with parentId or underId.',
+  ],
+  HISTORY_NOT_KEPT: [
+    400,
+    '该时间的记录已归档，最早可查询 {from}',
+    'What was then has been archived. The earliest moment to ask for is {from}.',
   ],
   WRONG_PASSWORD: [400, '旧密码错误', 'The old password is wrong.'],
 
