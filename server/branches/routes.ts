@@ -36,7 +36,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
         description: 'Any user of the tenant. Sorted by `orderNum`, then id. Id 0: the top level.',
         params: IdPath,
         querystring: ChildrenFilter,
-        response: answers('guarded', { data: ChildrenPage, reasons: ['DEPT_NOT_FOUND'] }),
+        response: answers('guarded', { data: ChildrenPage, reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
       },
     },
     async (request) => {
@@ -62,7 +62,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
           'Any user of the tenant. Nested, in display order, of one moment. A large tree is sent as it is read: ' +
           'should it fail halfway, the connection ends before the answer does.',
         querystring: TreeFilter,
-        response: answers('guarded', { data: Type.Array(TreeNode), reasons: ['DEPT_NOT_FOUND'] }),
+        response: answers('guarded', { data: Type.Array(TreeNode), reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
       },
     },
     async (request, reply) => {

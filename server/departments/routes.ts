@@ -57,7 +57,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         description:
           'Any user of the tenant. Sorted by `orderNum`, then id, unless `sort` says otherwise. Filters combine.',
         querystring: DeptFilter,
-        response: answers('guarded', { data: DeptPage, reasons: ['PAST_TOO_LARGE'] }),
+        response: answers('guarded', { data: DeptPage, reasons: ['PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'] }),
       },
     },
     async (request) => {
@@ -100,7 +100,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
           includeDeleted: Type.Optional(Type.Boolean({ default: false, description: 'Show it also when deleted' })),
           asOf,
         }),
-        response: answers('guarded', { data: Dept, etag: true, reasons: ['DEPT_NOT_FOUND'] }),
+        response: answers('guarded', { data: Dept, etag: true, reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
       },
     },
     async (request, reply) => {

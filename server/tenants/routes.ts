@@ -105,7 +105,11 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         description: 'Administrators: their own tenant and those below.',
         params: IdPath,
         querystring: AsOf,
-        response: answers('guarded', { data: Tenant, etag: true, reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND'] }),
+        response: answers('guarded', {
+          data: Tenant,
+          etag: true,
+          reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+        }),
       },
     },
     async (request, reply) => {

@@ -83,7 +83,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         response: answers('guarded', {
           data: User,
           etag: true,
-          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND'],
+          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
