@@ -13,7 +13,8 @@ import { type Generated, type Ids, requestOf } from './arbitrary.ts';
 
 // The long run outlasts a token.
 const service = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
-const operations = await readOperations(service);
+// A stream of events has no end to look at: tests/contract/changes-stream.test.ts.
+const operations = (await readOperations(service)).filter(({ operationId }) => operationId !== 'streamChanges');
 const WORKERS = 6;
 const BATCH = 250;
 
@@ -74,9 +75,15 @@ test('generated requests over every operation: no fault, no crash, every answer 
   report(t, { seed: firstSeed, requests: count, ...statuses.counts, succeeded: reached.counts });
   assert.equal((await service.nobody.get('/health/ready')).code, 200, 'the service is as well as before');
   const never = operations.filter(({ operationId }) => !reached.get(operationId)).map(({ operationId }) => operationId);
-  // Nobody guesses a password or a refresh token. Of few requests some others may all fail too.
-  if (isLong) assert.deepEqual(never.sort(), ['changePassword', 'logIn', 'refresh']);
-  else assert.ok(never.length < 8, never.join());
+  // Nobody guesses a password, a refresh token, or an address outside that a webhook may go to; and what is undone must
+  // have been done. Of few requests some others may all fail too.
+  const hardly = /^(changePassword|logIn|refresh)$|Webhook|Deliver|^restore|^revert/;
+  if (isLong)
+    assert.deepEqual(
+      never.filter((name) => !hardly.test(name)),
+      [],
+    );
+  else assert.ok(never.filter((name) => !hardly.test(name)).length < 8, never.join());
 });
 
 /**
