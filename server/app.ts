@@ -31,6 +31,7 @@ import { checkInput } from './http/validation.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
+import { undoRoutes } from './undo/routes.ts';
 import { userRoutes } from './users/routes.ts';
 import { makeAddressBook, type Resolve } from './webhooks/addresses.ts';
 import { keepDelivering } from './webhooks/dispatcher.ts';
@@ -160,6 +161,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     historyRoutes(guarded, parts);
     changeRoutes(guarded, parts, followers);
     webhookRoutes(guarded, parts, lookUp);
+    undoRoutes(guarded, parts);
   });
   return app;
 }

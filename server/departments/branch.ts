@@ -1,6 +1,6 @@
 import type { Fragment, Tx } from '../../db/sql.ts';
 import { below, countRows } from './list-queries.ts';
-import { readDept } from './queries.ts';
+import { readDept, stampTree } from './queries.ts';
 
 /** What other domains ask of departments. */
 
@@ -9,6 +9,9 @@ export const departmentExists = async (tx: Tx, tenantId: string, deptId: string)
 
 /** The ids of all departments below one, as a part of a statement: they may be many. */
 export const idsBelow = (tx: Tx, tenantId: string, deptId: string): Fragment => below(tx, tenantId, deptId);
+
+/** What exists, or can be read as deleted, has come to another place: the paths that were known are known no more. */
+export const forgetPaths = (tx: Tx, tenantId: string) => stampTree(tx, tenantId);
 
 /** All that exist. */
 export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>

@@ -133,11 +133,13 @@ export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate
   await moveDepartment(tx, caller, deptId, { ...fields, parentId });
 }
 
-async function moveDepartment(
+/** `evenDisabled`: below a disabled parent too, for what was there before. */
+export async function moveDepartment(
   tx: Tx,
   { tenantId, userName }: Caller,
   deptId: string,
   fields: DeptFields,
+  { evenDisabled = false } = {},
 ): Promise<void> {
   const { parentId } = fields;
   // Locked first: two opposite moves could each look acyclic.
@@ -148,7 +150,7 @@ async function moveDepartment(
     const parent = found.find((dept) => String(dept.deptId) === parentId);
     if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
     if (await isAtOrAbove(tx, tenantId, deptId, parentId)) throw refuse('DEPT_CYCLE');
-    if (parent.status !== '0') throw refuse('PARENT_DISABLED');
+    if (parent.status !== '0' && !evenDisabled) throw refuse('PARENT_DISABLED');
   }
   await updateDept(tx, tenantId, deptId, userName, fields, { move: true });
   await stampTree(tx, tenantId);
@@ -167,11 +169,16 @@ export async function removeDepartments(
   if (missing.length > 0) throw refuse('DEPT_NOT_FOUND', { deptIds: shownIds(missing) });
   if (ifMatch) for (const id of deptIds) refuseChanged(ifMatch, etagOf(await readDept(tx, tenantId, id, false)));
   // Looked for only now, in a later snapshot than the locks: a child or a user may have come while we waited for them.
+  await refuseInUse(tx, tenantId, deptIds);
+  await markDeleted(tx, tenantId, deptIds, userName);
+}
+
+/** Of departments that are locked: whether anything is still below them, or in them. */
+export async function refuseInUse(tx: Tx, tenantId: string, deptIds: string[]): Promise<void> {
   const parents = await parentsAmong(tx, tenantId, deptIds);
   if (parents.length > 0) throw refuse('DEPT_HAS_CHILDREN', { deptIds: shownIds(parents) });
   const used = await departmentsWithUsers(tx, tenantId, deptIds);
   if (used.length > 0) throw refuse('DEPT_HAS_USERS', { deptIds: shownIds(used) });
-  await markDeleted(tx, tenantId, deptIds, userName);
 }
 
 /** Holds departments for a user who joins them: none of them is deleted meanwhile. Tells the ones there are not. */

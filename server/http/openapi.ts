@@ -53,9 +53,9 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }
 
-/** `x-problem` is between our schemas and validation.ts. */
+/** `x-problem` and `x-optional` are between our schemas and validation.ts. */
 const withoutOurNotes = <T>(document: T): T =>
-  JSON.parse(JSON.stringify(document, (key, value) => (key === 'x-problem' ? undefined : value)));
+  JSON.parse(JSON.stringify(document, (key, value) => (/^x-(problem|optional)$/.test(key) ? undefined : value)));
 
 const introduction = `
 Every answer is the envelope \`{code, msg, data}\`. Success is \`200\` and \`操作成功\`. A refusal carries its HTTP status

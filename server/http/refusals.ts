@@ -117,6 +117,7 @@ export const reasons = {
   DEPT_NOT_FOUND: [404, '部门不存在', 'There is no such department.'],
   TENANT_NOT_FOUND: [404, '租户不存在', 'There is no such tenant.'],
   USER_NOT_FOUND: [404, '用户不存在', 'There is no such user.'],
+  CHANGE_NOT_FOUND: [404, '变更记录不存在', 'There is no such change.'],
   SESSION_NOT_FOUND: [404, '会话不存在或已结束', 'You have no such session. It may have ended already.'],
   WEBHOOK_NOT_FOUND: [404, '网络钩子不存在', 'There is no such webhook.'],
   DELIVERY_NOT_FOUND: [404, '投递记录不存在', 'The webhook has no such delivery. Deliveries are kept for 30 days.'],
@@ -150,8 +151,20 @@ export const reasons = {
     'A department cannot be below itself. Choose another parent.',
   ],
   PARENT_DISABLED: [409, '部门停用，不允许新增', 'The parent department is disabled. Enable it, or choose another.'],
+  DEPT_NOT_DELETED: [409, '部门未被删除，无需恢复', 'The department is not deleted. There is nothing to restore.'],
+  PARENT_GONE: [
+    409,
+    '原上级部门 {parentId} 已被删除，请先恢复它，或指定其他上级部门',
+    'The parent department {parentId} is deleted. Restore it first, or name another parent.',
+  ],
   TENANT_HAS_CHILDREN: [409, '存在下级租户,不允许删除', 'The tenant has child tenants. Move or delete them first.'],
   TENANT_CYCLE: [409, '上级租户不能是自己或自己的下级租户', 'A tenant cannot be below itself. Choose another parent.'],
+  TENANT_NOT_DELETED: [409, '租户未被删除，无需恢复', 'The tenant is not deleted. There is nothing to restore.'],
+  TENANT_PARENT_GONE: [
+    409,
+    '上级租户 {tenantParent} 已被删除，请先恢复它',
+    'The parent tenant {tenantParent} is deleted. Restore it first.',
+  ],
   ACCOUNT_LIMIT: [
     409,
     '当前租户下用户名额不足，请联系管理员',
@@ -170,6 +183,22 @@ export const reasons = {
     'A tenant has {limit} webhooks at most. Delete one first.',
   ],
   WEBHOOK_DISABLED: [409, '网络钩子已停用，请先启用', 'The webhook is disabled. Enable it first.'],
+  USER_NOT_DELETED: [409, '用户未被删除，无需恢复', 'The user is not deleted. There is nothing to restore.'],
+  USER_DEPT_GONE: [
+    409,
+    '用户原来的部门已被删除：{deptIds}，请先恢复这些部门',
+    'These departments of the user are deleted: {deptIds}. Restore them first.',
+  ],
+  CHANGE_CONTRADICTED: [
+    409,
+    '此后又有变更：{resources}（变更 {changeIds}），请先撤销它们',
+    'Later changes contradict it: {resources} (changes {changeIds}). Revert those first.',
+  ],
+  CHANGE_IRREVERSIBLE: [
+    409,
+    '登录和密码变更不能撤销',
+    'Logins and changes of passwords cannot be reverted, nor what was done together with them.',
+  ],
 
   KEY_REUSED: [
     409,

@@ -25,8 +25,10 @@ export function checkInput(app: FastifyInstance): void {
     done(isDecodable(request.url) ? undefined : refuse('INVALID_UTF8'));
   });
   app.addHook('preValidation', (request, _reply, done) => {
+    const expected = request.routeOptions.schema?.body as { 'x-optional'?: boolean } | undefined;
+    if (request.body === undefined && expected?.['x-optional']) request.body = {};
     const { body } = request;
-    if (body === undefined && request.routeOptions.schema?.body) return done(refuse('BODY_REQUIRED'));
+    if (body === undefined && expected) return done(refuse('BODY_REQUIRED'));
     const query = withoutEmpty(request.query as Record<string, unknown>);
     request.query = query;
     const field = findBrokenText(request.params) ?? findBrokenText(query) ?? findBrokenText(body);

@@ -51,6 +51,14 @@ export const readCode = async (tx: Tx, callerTenant: string, id: string): Promis
   return row?.tenantId;
 };
 
+/** Also when it is deleted. */
+export const readAny = async (tx: Tx, callerTenant: string, id: string) => {
+  const [row] = await tx<{ tenantId: string; tenantParent: string | null; delFlag: string }[]>`
+    select t.tenant_id as "tenantId", t.parent_id as "tenantParent", t.del_flag as "delFlag" from tenants t
+    where t.path @> array[${callerTenant}::text] and t.id = ${long(id)}`;
+  return row;
+};
+
 /** Deleted ones too: what was done in them was done. */
 export const readCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ tenantId: string }[]>`
@@ -255,6 +263,10 @@ export const hasChildren = async (tx: Tx, tenantId: string): Promise<boolean> =>
 export const markDeleted = (tx: Tx, callerTenant: string, id: string, by: string) => tx`
   update tenants t set del_flag = '2', update_by = ${by}, update_time = now()
   where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
+
+export const markRestored = (tx: Tx, callerTenant: string, id: string, by: string) => tx`
+  update tenants t set del_flag = '0', update_by = ${by}, update_time = now()
+  where t.path @> array[${callerTenant}::text] and t.id = ${long(id)}`;
 
 /** Tenant 000000, which has no parent. True for the one start that made it. */
 export const insertRootTenant = async (tx: Tx, name: string, quotas: object, rules: object): Promise<boolean> => {

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import type { Caller } from '../auth/caller.ts';
 import { refuse } from '../http/refusals.ts';
-import { lockTenantRow, readByCode, readCode, readCodes } from './queries.ts';
+import { lockTenantRow, lockTenantTree, readByCode, readCode, readCodes } from './queries.ts';
 
 /** What other domains ask of tenants. */
 
@@ -35,6 +35,9 @@ export async function lockTenant(tx: Tx, callerTenant: string, tenantId = caller
   if (!tenant) throw refuse('OTHER_TENANT');
   return tenant;
 }
+
+/** No tenant is created, changed, moved or deleted until the transaction ends. Comes before every other lock. */
+export const lockTree = (tx: Tx) => lockTenantTree(tx);
 
 /** The codes of a tenant that was entered and of those below it, the nearest first. */
 export const codesBelow = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>

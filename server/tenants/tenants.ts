@@ -15,7 +15,9 @@ import {
   insertTenant,
   lockTenantTree,
   markDeleted,
+  markRestored,
   moveTenant,
+  readAny,
   readBranch,
   readByCode,
   readById,
@@ -102,6 +104,19 @@ export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: 
   refuseChanged(ifMatch, etagOf(tenant));
   if (await hasChildren(tx, tenant.tenantId)) throw refuse('TENANT_HAS_CHILDREN');
   await markDeleted(tx, caller.tenantId, id, caller.userName);
+}
+
+/** Where it was. Its departments and users were there all the time. */
+export async function bringBackTenant(tx: Tx, caller: Caller, id: string): Promise<void> {
+  await lockTenantTree(tx);
+  const tenant = await readAny(tx, caller.tenantId, id);
+  if (!tenant) throw refuse('TENANT_NOT_FOUND');
+  if (tenant.delFlag === '0') throw refuse('TENANT_NOT_DELETED');
+  const { tenantParent } = tenant;
+  if (!tenantParent || !(await readByCode(tx, caller.tenantId, tenantParent))) {
+    throw refuse('TENANT_PARENT_GONE', { tenantParent: tenantParent ?? '' });
+  }
+  await markRestored(tx, caller.tenantId, id, caller.userName);
 }
 
 export async function listTenants(

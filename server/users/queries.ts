@@ -139,6 +139,14 @@ export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[]) and del_flag = '0'
   order by user_id for no key update`;
 
+/** The same of one, also when he is deleted. */
+export const lockAnyUser = async (tx: Tx, tenantId: string, userId: string) => {
+  const [row] = await tx<{ delFlag: string }[]>`
+    select del_flag as "delFlag" from users
+    where tenant_id = ${tenantId} and user_id = ${long(userId)} for no key update`;
+  return row;
+};
+
 /** Stops counting at `enough`: a large tenant is not counted through for each new user. null: all of them. */
 export const countUsers = async (tx: Tx, tenantId: string, enough: number | null): Promise<number> => {
   const [row] = await tx<[{ count: number }]>`
@@ -187,6 +195,10 @@ export const updatePassword = (tx: Tx, tenantId: string, userId: string, passwor
 export const markDeleted = (tx: Tx, tenantId: string, userIds: string[], by: string) => tx`
   update users set del_flag = '2', update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[])`;
+
+export const markRestored = (tx: Tx, tenantId: string, userId: string, by: string) => tx`
+  update users set del_flag = '0', update_by = ${by}, update_time = now()
+  where tenant_id = ${tenantId} and user_id = ${long(userId)}`;
 
 export const insertMemberships = (
   tx: Tx,

@@ -19,8 +19,10 @@ import {
   insertUser,
   type LoginRow,
   listUsers as listRows,
+  lockAnyUser,
   lockUsers,
   markDeleted,
+  markRestored,
   readUser as readRow,
   readUsersAt,
   type UserFields,
@@ -118,6 +120,22 @@ export async function removeUsers(
   await markDeleted(tx, tenantId, userIds, caller.userName);
   await deleteMemberships(tx, tenantId, userIds);
   await endSessionsOf(tx, tenantId, userIds);
+}
+
+/** With the password he had, in these departments. His sessions stay ended. */
+export async function bringBackUser(
+  tx: Tx,
+  caller: Caller,
+  { tenantId, userId, ...depts }: Pick<User, 'deptId' | 'deptIds'> & { tenantId: string; userId: string },
+): Promise<void> {
+  const { accountCount } = await lockReach(tx, caller, tenantId);
+  const user = await lockAnyUser(tx, tenantId, userId);
+  if (!user) throw refuse('USER_NOT_FOUND');
+  if (user.delFlag === '0') throw refuse('USER_NOT_DELETED');
+  await refuseBeyondLimit(tx, tenantId, accountCount);
+  const held = await holdUserDepartments(tx, tenantId, depts);
+  await markRestored(tx, tenantId, userId, caller.userName).catch(refuseTakenName);
+  await insertMemberships(tx, { tenantId, userId }, held);
 }
 
 export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Promise<Rows<User>> {
