@@ -77,8 +77,10 @@ test('a value nested 200,000 deep is refused like any other', async () => {
 });
 
 test('no body, or an empty one, is missed', async () => {
-  await refusedEverywhere({}, 400, 'BODY_REQUIRED');
-  await refusedEverywhere({ raw: '' }, 400, 'BODY_REQUIRED');
+  // Of a restored department there may be nothing to say.
+  const needed = ({ operationId }: Operation) => operationId !== 'restoreDepartment';
+  await refusedEverywhere({}, 400, 'BODY_REQUIRED', {}, needed);
+  await refusedEverywhere({ raw: '' }, 400, 'BODY_REQUIRED', {}, needed);
 });
 
 const otherTypes = [

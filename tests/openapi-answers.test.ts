@@ -39,6 +39,17 @@ const another = async () => String((await service.logIn(boss.tenantId, 'boss')).
 const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
 
 const now = () => new Date().toISOString();
+/** Made and deleted. */
+async function gone(path: string, body: object): Promise<string> {
+  const id = await boss.make(path, body);
+  await boss.delete(`${path}/${id}`);
+  return id;
+}
+async function lastChange(): Promise<string> {
+  await boss.dept();
+  const { data } = await boss.get('/system/change-api/list?below=false&limit=1');
+  return String(data.rows[0].id);
+}
 
 /** Every operation, called so that it succeeds. In this order: what is deleted was made before. */
 const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent][] = [
@@ -119,6 +130,11 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
     () => ({ query: 'resource=department&by=boss&from=2020-01-01&to=2999-01-01T00:00:00Z&limit=2' }),
   ],
   ['listChanges', service.root],
+  ['restoreDepartment', boss, async () => ({ id: await gone('/system/dept-api', {}) })],
+  ['restoreDepartment', boss, async () => ({ id: await gone('/system/dept-api', {}), body: { parentId: top } })],
+  ['restoreUser', boss, async () => ({ id: await gone('/system/user-api', { userName: 'back', password: PASSWORD }) })],
+  ['restoreTenant', boss, async () => ({ id: await gone('/system/tenant-api', {}) })],
+  ['revertChange', boss, async () => ({ id: await lastChange() })],
   ['logOut', member],
 ];
 /** Answers with events, for as long as it is listened to: tests/contract/changes-stream.test.ts. */

@@ -34,6 +34,12 @@ export interface Named {
   /** A webhook, disabled so that it rests, and a delivery of it. */
   webhook: string;
   delivery: string;
+  /** Deleted: a department, a user, and the id of a tenant below. */
+  goneDept: string;
+  goneUser: string;
+  goneId: string;
+  /** The change that made `leaf`. */
+  change: string;
 }
 /** The same, of which there is none. */
 export const absent: Named = {
@@ -47,6 +53,10 @@ export const absent: Named = {
   session: '77777777-7777-4777-8777-777777777777',
   webhook: '777777774',
   delivery: '777777775',
+  goneDept: '777777778',
+  goneUser: '777777779',
+  goneId: '7777777777777777773',
+  change: '0000000000777777776',
 };
 
 export const FINE = '200';
@@ -415,6 +425,48 @@ export const table: Row[] = [
     call: (client, { webhook }) => client.delete(`${hook}/${webhook}`, { headers: { 'if-match': '"stale"' } }),
     other: '404 WEBHOOK_NOT_FOUND',
     boss: '412 CHANGED_MEANWHILE',
+  },
+  {
+    operation: `POST ${dept}/{id}/restore`,
+    call: (client, { goneDept }) => client.post(`${dept}/${goneDept}/restore`),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${dept}/{id}/restore`,
+    as: 'below their department',
+    call: (client, { goneDept, leaf }) => client.post(`${dept}/${goneDept}/restore`, { parentId: leaf }),
+    other: '404 DEPT_NOT_FOUND',
+    boss: '409 DEPT_NOT_DELETED',
+  },
+  {
+    operation: `POST ${people}/{id}/restore`,
+    call: (client, { goneUser }) => client.post(`${people}/${goneUser}/restore`),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `POST ${people}/{id}/restore`,
+    as: 'in their tenant',
+    call: (client, { goneUser, code }) => client.post(`${people}/${goneUser}/restore?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+    boss: '409 USER_NOT_DELETED',
+  },
+  {
+    operation: `POST ${tenant}/{id}/restore`,
+    call: (client, { goneId }) => client.post(`${tenant}/${goneId}/restore`),
+    other: '404 TENANT_NOT_FOUND',
+  },
+  {
+    operation: 'POST /system/change-api/{id}/revert',
+    call: (client, { change }) => client.post(`/system/change-api/${change}/revert`),
+    other: '404 CHANGE_NOT_FOUND',
+    boss: '409 CHANGE_CONTRADICTED',
+  },
+  {
+    operation: 'POST /system/change-api/{id}/revert',
+    as: 'in their tenant',
+    call: (client, { change, code }) => client.post(`/system/change-api/${change}/revert?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+    boss: '409 CHANGE_CONTRADICTED',
   },
   {
     operation: 'DELETE /auth/sessions/{id}',

@@ -17,10 +17,19 @@ export async function callStrangers(service: Service): Promise<void> {
   const leaf = await boss.dept({ deptName: 'leaf' });
   const user = await boss.user({ userName: 'anna', deptId: parent });
   const webhook = await boss.make('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
+  const { data: noted } = await boss.get('/system/change-api/list?below=false&limit=1&resource=department');
+  const [goneDept, goneUser] = [await boss.dept(), await boss.user({ userName: 'gone' })];
+  const goneId = await boss.make(tenant, {});
+  for (const path of [`${dept}/${goneDept}`, `${people}/${goneUser}`, `${tenant}/${goneId}`]) await boss.delete(path);
   const theirs: Named = {
     parent,
     leaf,
     user,
+    goneDept,
+    goneUser,
+    goneId,
+    // As long as it may be: the first ids are such numbers as stand in times too.
+    change: String(noted.rows[0].id).padStart(19, '0'),
     code: boss.tenantId,
     id: boss.id,
     belowCode: below.tenantId,

@@ -194,6 +194,11 @@ export const reasons = {
     '此后又有变更：{resources}（变更 {changeIds}），请先撤销它们',
     'Later changes contradict it: {resources} (changes {changeIds}). Revert those first.',
   ],
+  CHANGE_TOO_OLD: [
+    409,
+    '该变更早于台账保留期，不能撤销',
+    'The change is older than what the ledger keeps in full. It cannot be reverted.',
+  ],
   CHANGE_IRREVERSIBLE: [
     409,
     '登录和密码变更不能撤销',

@@ -15,6 +15,8 @@ export interface Noted {
 export interface NotedRecords extends Noted {
   before: object | null;
   after: object | null;
+  /** From before the time from which on the ledger is whole: others of its batch may have gone to the archive. */
+  old: boolean;
 }
 
 /** Where a department stands above itself is not its own, and stamps are of the writing. */
@@ -48,7 +50,8 @@ const changesOf = (tx: Tx, tenantId: string, resource: Resource) => tx`
 
 /** What one request did, oldest first, by one of its changes. */
 export const readBatch = (tx: Tx, tenantId: string, changeId: string) => tx<NotedRecords[]>`
-  select ${columns(tx)}, c.before, c.after
+  select ${columns(tx)}, c.before, c.after,
+    exists (select from ledger_state where kept_from > c.time) as old
   from (select * from changes where tenant_id = ${tenantId} and change_id = ${long(changeId)} limit 1) one
   cross join lateral (${batchOf(tx, tenantId)}) c
   order by c.change_id`;

@@ -23,6 +23,7 @@ export async function revertChange(
   await keepToKeys(tx);
   const batch = await readBatch(tx, ledger, changeId);
   if (batch.length === 0) throw refuse('CHANGE_NOT_FOUND');
+  if (batch.some(({ old }) => old)) throw refuse('CHANGE_TOO_OLD');
   if (batch.some(({ resource, action }) => resource === 'login' || action === 'password changed')) {
     throw refuse('CHANGE_IRREVERSIBLE');
   }

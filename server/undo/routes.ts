@@ -126,6 +126,7 @@ export function undoRoutes(app: App, { db }: Parts): void {
             'CHANGE_NOT_FOUND',
             'CHANGE_CONTRADICTED',
             'CHANGE_IRREVERSIBLE',
+            'CHANGE_TOO_OLD',
             'PARENT_GONE',
             'PARENT_DISABLED',
             'DEPT_CYCLE',

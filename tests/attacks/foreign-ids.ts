@@ -256,6 +256,15 @@ const ofWebhooks: Omit<Call, 'kind'>[] = [
   { what: `DELETE ${hook}/{id} If-Match`, call: (id) => remove(`${hook}/${id}`, tag), ownLive: 412 },
 ];
 
+const restored = (path: string): Omit<Call, 'kind'>[] => [
+  {
+    what: `POST ${path}/{id}/restore`,
+    call: (id) => post(`${path}/${id}/restore`, {}),
+    ownGone: 200,
+    ownLive: 409,
+  },
+];
+
 const all = (kind: Kind, list: Omit<Call, 'kind'>[]): Call[] => list.map((call) => ({ ...call, kind }));
 export const calls: Call[] = [
   ...all('dept', ofDepartments),
@@ -263,4 +272,15 @@ export const calls: Call[] = [
   ...all('tenant', ofTenants),
   ...all('code', ofCodes),
   ...all('hook', ofWebhooks),
+  {
+    what: `POST ${people}/{id}/restore tenantId`,
+    kind: 'code',
+    call: (id, { own }) => post(`${people}/${own.user.live}/restore?tenantId=${id}`, {}),
+    expected: 403,
+    ownLive: 404,
+  },
+  // Last: what was deleted exists from here on.
+  ...all('dept', restored(dept)),
+  ...all('user', restored(people)),
+  ...all('tenant', restored(tenant)),
 ];

@@ -81,8 +81,13 @@ test('a batch is one change: many made at once, an order, a branch deleted', asy
   assert.deepEqual(await tree(), full);
   const below = await boss.dept({ parentId: data.deptIds[500] });
   const refused = await revert(boss, made);
-  assert.deepEqual([refused.status, refused.data.reason], [409, 'CHANGE_CONTRADICTED'], 'their order was changed back');
-  assert.equal((await boss.get(`${dept}/${below}`)).code, 200);
+  assert.deepEqual(
+    [refused.status, refused.data],
+    [409, { reason: 'DEPT_HAS_CHILDREN', deptIds: [data.deptIds[500]] }],
+    'what came to them later was all reverted, but for the one below',
+  );
+  await boss.delete(`${dept}/${below}`);
+  assert.deepEqual(await tree(), full, 'none of them was unmade');
 });
 
 test('what came later contradicts it, and is named; once that is reverted it does not', async () => {
@@ -311,4 +316,15 @@ test('strangers and members revert nothing; an id of another tenant is like an a
   assert.equal((await service.nobody.post(`${ledger}/${change}/revert`)).status, 401);
   assert.equal((await boss.post(`${ledger}/x/revert`)).status, 400);
   assert.equal((await boss.get(`${dept}/${id}`)).code, 200);
+});
+
+test('what is older than the ledger keeps in full is not reverted: a part of it may be archived', async () => {
+  const boss = await service.tenant();
+  const id = await boss.dept();
+  const change = await latest(boss);
+  await service.superuser`update banyan.ledger_state set kept_from = clock_timestamp()`;
+  const old = await revert(boss, change);
+  assert.deepEqual([old.status, wordOf(old)], [409, 'CHANGE_TOO_OLD']);
+  await boss.put(dept, { deptId: id, deptName: 'new' });
+  assert.equal(wordOf(await revert(boss, await latest(boss))), 'done');
 });
