@@ -67,7 +67,7 @@ for (const operation of withId) {
       assertRefused(
         answer,
         404,
-        `${path.includes('dept') ? 'DEPT' : path.includes('user') ? 'USER' : 'TENANT'}_NOT_FOUND`,
+        `${{ dept: 'DEPT', user: 'USER', tenant: 'TENANT', webhook: 'WEBHOOK', change: 'CHANGE' }[path.split(/[/-]/)[2] as 'dept']}_NOT_FOUND`,
       );
       assertDocumented(operation, answer);
       // Where the id is told again, it is told unrounded.
