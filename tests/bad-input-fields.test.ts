@@ -5,12 +5,20 @@ import { type Client, PASSWORD, startService } from './harness.ts';
 import { assertRefused, each, storedState } from './refused.ts';
 import { fieldsOf, withField, wrongValues } from './wrong-values.ts';
 
-const service = await startService();
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const boss = await service.tenant();
 const member = await service.member(boss);
 const child = await service.tenant({}, boss);
 const deptId = await boss.dept();
-const operations = await readOperations(service);
+// Disabled: nothing is sent, and nothing noted of it.
+const url = 'http://127.0.0.1:9/';
+const { data: hook } = await boss.post('/system/webhook-api', { url, status: '1' });
+const gone = await boss.dept();
+await boss.delete(`/system/dept-api/${gone}`);
+const operations = (await readOperations(service)).map((operation) => ({
+  ...operation,
+  path: operation.path.replace('{id}', gone),
+}));
 
 /** For each operation that takes a body: who sends it, and the least that is accepted. */
 const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = {
@@ -25,6 +33,9 @@ const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = 
   updateUser: [boss, { userId: member.id }],
   logIn: [service.nobody, { tenantId: boss.tenantId, username: 'boss', password: PASSWORD }],
   refresh: [service.nobody, { refresh_token: child.refreshToken }],
+  addWebhook: [boss, { url, status: '1' }],
+  updateWebhook: [boss, { id: hook.id, url, status: '1' }],
+  restoreDepartment: [boss, {}],
   changePassword: [boss, { oldPassword: PASSWORD, newPassword: 'another horse' }],
 };
 
