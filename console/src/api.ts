@@ -9,7 +9,9 @@ import type {
   NewDepts,
   TreeNode,
 } from '../../server/branches/schema.ts';
+import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/changes/schema.ts';
 import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
+import type { Diff, DiffFilter, LifeEntry, LifeFilter, LifePage } from '../../server/history/schema.ts';
 import type { Overview } from '../../server/overview/schema.ts';
 import type {
   Tenant,
@@ -25,11 +27,14 @@ import { change, create, read } from './calls.ts';
 /** Every operation of the service that the console uses, under the name it has in the OpenAPI document. */
 
 export type {
+  AuditFilter,
   Child,
   Dept,
   DeptFilter,
   DeptInput,
   DeptUpdate,
+  Diff,
+  LifeEntry,
   Overview,
   OwnSession,
   Tenant,
@@ -43,11 +48,13 @@ export type {
   UserUpdate,
 };
 export type Id = number | string;
+export type AuditEntry = Static<typeof AuditEntryOut>;
 export type DeptNode = Omit<Static<typeof TreeNode>, 'children'> & { children: DeptNode[] };
 
 const dept = '/system/dept-api';
 const tenant = '/system/tenant-api';
 const user = '/system/user-api';
+const ledger = '/system/change-api';
 
 type Signal = AbortSignal | undefined;
 interface InTenant {
@@ -67,6 +74,11 @@ export const api = {
     read<DeptNode[]>(`${dept}/tree`, { query, signal }),
   listDepartmentUsers: (id: Id, query: DeptUserFilter = {}, signal?: Signal) =>
     read<Static<typeof UserPage>>(`${dept}/${id}/users`, { query, signal }),
+  /** All that was done to it, the latest first. */
+  readDepartmentHistory: (id: Id, query: LifeFilter = {}, signal?: Signal) =>
+    read<Static<typeof LifePage>>(`${dept}/${id}/history`, { query, signal }),
+  /** Without `to`: until now. */
+  compareDepartments: (query: DiffFilter, signal?: Signal) => read<Diff>(`${dept}/diff`, { query, signal }),
   createDepartment: (body: DeptInput) => create(dept, body),
   addDepartments: (body: NewDepts) => change<NewDeptIds>('POST', `${dept}/bulk`, { body }),
   updateDepartment: (body: DeptUpdate, ifMatch?: string) => change('PUT', dept, { body, ifMatch }),
@@ -91,6 +103,13 @@ export const api = {
   updateUser: (body: UserUpdate, ifMatch?: string) => change('PUT', user, { body, ifMatch }),
   deleteUsers: (ids: Id[], { tenantId }: InTenant = {}) =>
     change('DELETE', `${user}/${ids.join(',')}`, { query: { tenantId } }),
+
+  /** The latest first. */
+  listChanges: (query: AuditFilter, signal?: Signal) =>
+    read<Static<typeof AuditPage>>(`${ledger}/list`, { query, signal }),
+  /** With all that the same request did. */
+  revertChange: (id: Id, { tenantId }: InTenant = {}) =>
+    change('POST', `${ledger}/${id}/revert`, { query: { tenantId } }),
 
   readOverview: (signal?: Signal) => read<Overview>('/system/overview-api', { signal }),
   changePassword: (body: PasswordChange) => change('PUT', '/auth/password', { body }),

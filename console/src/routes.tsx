@@ -9,6 +9,8 @@ const Departments = lazy(() => import('./departments/departments.tsx'));
 const Chart = lazy(() => import('./chart/chart.tsx'));
 const Tenants = lazy(() => import('./tenants/tenants.tsx'));
 const People = lazy(() => import('./people/people.tsx'));
+const Changes = lazy(() => import('./changes/changes.tsx'));
+const Difference = lazy(() => import('./changes/difference.tsx'));
 const NotFound = lazy(() => import('./ui/not-found.tsx'));
 const Me = lazy(() => import('./me/me.tsx'));
 
@@ -31,6 +33,8 @@ export const router = createBrowserRouter([
           { path: 'chart/:id?', element: <Chart /> },
           { path: 'tenants/*', element: <Tenants /> },
           { path: 'people/*', element: <People /> },
+          { path: 'changes', element: <Changes /> },
+          { path: 'changes/diff', element: <Difference /> },
           { path: 'me', element: <Me /> },
           { path: '*', element: <NotFound /> },
         ],

@@ -7,7 +7,7 @@ import { type ConsoleFile, readFiles } from './files.ts';
 const BUILT = new URL('../../console/', import.meta.url);
 
 /** The screens, by the first part of their address. The page itself knows the rest. */
-const SCREEN = /^\/(?:(?:login|home|me)\/?|(?:departments|chart|tenants|people)(?:\/.*)?)?$/;
+const SCREEN = /^\/(?:(?:login|home|me)\/?|(?:departments|chart|tenants|people|changes)(?:\/.*)?)?$/;
 
 /**
  * The console: every file that its build left, and its page at the address of every screen. It takes only what no

@@ -9,6 +9,7 @@ import { useIsAdministrator } from '../session.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { ChildList } from './children.tsx';
 import { EditForm } from './edit.tsx';
+import { History } from './history.tsx';
 import { PeopleList } from './people.tsx';
 import { departmentsTexts } from './texts.ts';
 import { readingDepartment } from './tree-store.ts';
@@ -147,14 +148,15 @@ function Facts({ dept }: { dept: Dept }) {
   );
 }
 
-/** Which of them is open is in the address. Who is where, only administrators may know. */
+/** Which of them is open is in the address. Who is where, and who did what, only administrators may know. */
 function Sections({ dept }: { dept: Dept }) {
   const t = useTexts(departmentsTexts);
   const administrator = useIsAdministrator();
   const [search, setSearch] = useSearchParams();
   const children = { key: 'children', label: t.children, children: <ChildList id={dept.deptId} /> };
   const people = { key: 'people', label: t.people, children: <PeopleList id={dept.deptId} /> };
-  const items = administrator ? [people, children] : [children];
+  const history = { key: 'history', label: t.history, children: <History id={dept.deptId} /> };
+  const items = administrator ? [people, children, history] : [children];
   const wanted = search.get('tab');
   return (
     <Tabs

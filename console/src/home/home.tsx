@@ -8,6 +8,7 @@ import { Panel } from '../ui/panel.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Bar } from './bar.tsx';
 import { FirstSteps } from './first-steps.tsx';
+import { LastChanges } from './last-changes.tsx';
 import { Mine } from './mine.tsx';
 import { EndingSoon, Full } from './tenants.tsx';
 import { homeTexts } from './texts.ts';
@@ -43,7 +44,10 @@ function Shown({ overview }: { overview: Overview }) {
       </section>
       {administrator ? (
         <div className="home-columns">
-          <Usage overview={overview} />
+          <div className="cards">
+            <Usage overview={overview} />
+            <LastChanges />
+          </div>
           <div className="cards">
             <EndingSoon tenants={overview.endingSoon} />
             <Full tenants={overview.full} />

@@ -2,6 +2,7 @@ import {
   ApartmentOutlined,
   BankOutlined,
   GlobalOutlined,
+  HistoryOutlined,
   HomeOutlined,
   LogoutOutlined,
   NodeIndexOutlined,
@@ -9,7 +10,7 @@ import {
   UserOutlined,
 } from '@ant-design/icons';
 import { Button, Dropdown } from 'antd';
-import { Suspense, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useRef, useState } from 'react';
 import { Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
 import { chooseLanguage, useLanguage, useTexts } from '../language.ts';
 import { logOut, useIsAdministrator, useMe, useSession } from '../session.ts';
@@ -49,6 +50,7 @@ export default function Frame() {
 function Header() {
   const t = useTexts(uiTexts);
   const { user, tenant } = useMe();
+  const administrator = useIsAdministrator();
   const language = useLanguage();
   const navigate = useNavigate();
   const notices = useNotices();
@@ -85,6 +87,18 @@ function Header() {
         autoFocus
         menu={{
           items: [
+            // A phone has no room for it below.
+            ...(administrator
+              ? [
+                  {
+                    key: 'changes',
+                    className: 'on-phones',
+                    icon: <HistoryOutlined />,
+                    label: t.changes,
+                    onClick: () => navigate('/changes'),
+                  },
+                ]
+              : []),
             { key: 'me', icon: <UserOutlined />, label: t.me, onClick: () => navigate('/me') },
             { type: 'divider' },
             { key: 'out', icon: <LogoutOutlined />, label: t.logOut, onClick: leave },
@@ -109,7 +123,7 @@ function Header() {
 function Navigation() {
   const t = useTexts(uiTexts);
   const administrator = useIsAdministrator();
-  const places = [
+  const places: { to: string; icon: ReactNode; name: string; wide?: boolean }[] = [
     { to: '/home', icon: <HomeOutlined />, name: t.home },
     { to: '/departments', icon: <ApartmentOutlined />, name: t.departments },
     { to: '/chart', icon: <NodeIndexOutlined />, name: t.chart },
@@ -117,13 +131,14 @@ function Navigation() {
       ? [
           { to: '/people', icon: <TeamOutlined />, name: t.people },
           { to: '/tenants', icon: <BankOutlined />, name: t.tenants },
+          { to: '/changes', icon: <HistoryOutlined />, name: t.changes, wide: true },
         ]
       : []),
   ];
   return (
     <nav className="navigation" aria-label={t.menu}>
-      {places.map(({ to, icon, name }) => (
-        <NavLink key={to} to={to}>
+      {places.map(({ to, icon, name, wide }) => (
+        <NavLink key={to} to={to} {...(wide ? { 'data-wide': true } : {})}>
           {icon}
           <span>{name}</span>
         </NavLink>

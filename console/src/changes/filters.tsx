@@ -1,0 +1,72 @@
+import { Input, Select } from 'antd';
+import { useEffect, useId, useState } from 'react';
+import { useTexts } from '../language.ts';
+import { changeTexts } from '../ui/change-texts.ts';
+import { useLater } from '../ui/department-select.tsx';
+import type { Resource, Shown } from './address.ts';
+import { TenantFilter } from './tenant-filter.tsx';
+import { changesTexts } from './texts.ts';
+
+interface Props {
+  shown: Shown;
+  show: (changes: Partial<Shown>, how?: { replace?: boolean }) => void;
+}
+
+export function Filters({ shown, show }: Props) {
+  const t = useTexts(changesTexts);
+  const words = useTexts(changeTexts);
+  const [typed, setTyped] = useState(shown.by);
+  const by = useLater(typed.trim(), 300);
+  // What is typed goes into the address after a moment; what comes from there, such as by going back, is shown.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the typing alone
+  useEffect(() => {
+    if (by !== shown.by) show({ by }, { replace: true });
+  }, [by]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the address alone
+  useEffect(() => {
+    if (shown.by !== by) setTyped(shown.by);
+  }, [shown.by]);
+  const ids = { from: useId(), to: useId() };
+  const resources: Resource[] = ['department', 'user', 'tenant', 'login', 'webhook'];
+  return (
+    <search className="changes-filters">
+      <Select<Resource | null>
+        value={shown.resource}
+        onChange={(resource) => show({ resource: resource ?? null, resourceId: null })}
+        placeholder={t.anyResource}
+        aria-label={t.resource}
+        allowClear
+        options={resources.map((value) => ({ value, label: words[value] }))}
+      />
+      <Input
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        placeholder={t.byPlaceholder}
+        aria-label={t.by}
+        maxLength={50}
+        allowClear
+      />
+      <div className="changes-day">
+        <label htmlFor={ids.from}>{t.from}</label>
+        <Input
+          id={ids.from}
+          type="date"
+          value={shown.from ?? ''}
+          max={shown.to ?? undefined}
+          onChange={(event) => show({ from: event.target.value }, { replace: true })}
+        />
+      </div>
+      <div className="changes-day">
+        <label htmlFor={ids.to}>{t.to}</label>
+        <Input
+          id={ids.to}
+          type="date"
+          value={shown.to ?? ''}
+          min={shown.from ?? undefined}
+          onChange={(event) => show({ to: event.target.value }, { replace: true })}
+        />
+      </div>
+      <TenantFilter value={shown.tenant} onChange={(tenant) => show({ tenant })} />
+    </search>
+  );
+}

@@ -1,0 +1,41 @@
+import { texts } from '../language.ts';
+
+/** How a change is told in one line. */
+export const changeTexts = texts({
+  zh: {
+    department: '部门',
+    user: '用户',
+    tenant: '租户',
+    login: '登录',
+    webhook: '网络钩子',
+    created: '新建',
+    updated: '修改',
+    moved: '移动',
+    deleted: '删除',
+    restored: '恢复',
+    passwordChanged: '修改密码',
+    passed: '登录成功',
+    refused: '登录被拒',
+    by: (who: string, when: string) => `${who} · ${when}`,
+    ofTenant: (who: string, tenant: string) => `${who}（租户 ${tenant}）`,
+    somebody: '系统',
+  },
+  en: {
+    department: 'Department',
+    user: 'User',
+    tenant: 'Tenant',
+    login: 'Login',
+    webhook: 'Webhook',
+    created: 'Created',
+    updated: 'Changed',
+    moved: 'Moved',
+    deleted: 'Deleted',
+    restored: 'Restored',
+    passwordChanged: 'Password changed',
+    passed: 'Logged in',
+    refused: 'Login refused',
+    by: (who: string, when: string) => `${who} · ${when}`,
+    ofTenant: (who: string, tenant: string) => `${who} (tenant ${tenant})`,
+    somebody: 'System',
+  },
+});
