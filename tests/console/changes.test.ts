@@ -6,6 +6,9 @@ const stage = await startConsole();
 const company = await stage.service.tenant({ tenantName: '榕树集团' });
 const boss = { tenantId: company.tenantId, username: 'boss' };
 
+// As the service: what it tells as text and what the browser works out are then the same.
+const inZone = { timezoneId: 'Asia/Shanghai' };
+
 const edit = async (id: number | string, changes: object) => {
   const { data } = await company.get(`/system/dept-api/${id}`);
   const { code } = await company.put('/system/dept-api', { ...data, ...changes });
@@ -26,7 +29,7 @@ await company.dept({ deptName: '客服部', parentId: head });
 await company.delete(`/system/dept-api/${closed}`);
 
 test('home shows the last changes, without logins, and leads to the record', async () => {
-  const page = await stage.page();
+  const page = await stage.page(inZone);
   await logIn(page, boss);
   const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: '最近变更' }) });
   const rows = panel.getByRole('listitem');
@@ -47,7 +50,7 @@ test('home shows the last changes, without logins, and leads to the record', asy
 });
 
 test('the audit list filters, pages, and shows what differs', async () => {
-  const page = await stage.page();
+  const page = await stage.page(inZone);
   await logIn(page, boss);
   await page.getByRole('link', { name: '变更记录' }).click();
   const list = page.getByRole('region', { name: '变更' });
@@ -56,7 +59,7 @@ test('the audit list filters, pages, and shows what differs', async () => {
   await page.getByTitle('部门', { exact: true }).click();
   await page.waitForURL(/resource=department/);
   await list.getByText('登录成功').first().waitFor({ state: 'detached' });
-  await list.getByRole('button', { name: '查看差异：部门 研究院' }).click();
+  await list.getByRole('button', { name: '详情：部门 研究院' }).click();
   await list.getByRole('row', { name: '部门名称 研发部 研究院' }).waitFor();
   await list.getByRole('row', { name: '负责人 兰 竹' }).waitFor();
   assert.equal(await list.getByRole('row').count(), 3);
@@ -66,7 +69,8 @@ test('the audit list filters, pages, and shows what differs', async () => {
   await list.getByText('没有符合条件的变更').waitFor();
   await list.getByRole('button', { name: '清除筛选' }).click();
   await list.getByText('登录成功').first().waitFor();
-  await list.getByLabel('到', { exact: true }).fill('2020-01-01');
+  await list.getByLabel('到哪一天').fill('2020-01-01');
+  await list.getByLabel('到哪一天').press('Enter');
   await list.getByText('没有符合条件的变更').waitFor();
   await open(page, `/changes?resource=department&resourceId=${design}`);
   await list.getByText('只看“设计组”的变更').waitFor();
@@ -76,7 +80,7 @@ test('the audit list filters, pages, and shows what differs', async () => {
 
 test('older changes come when asked for; an administrator above sees those of the tenants below, and of one of them', async () => {
   for (let n = 0; n < 30; n++) await edit(head, { orderNum: n + 1 });
-  const page = await stage.page();
+  const page = await stage.page(inZone);
   await logIn(page, {}, '/changes');
   const list = page.getByRole('region', { name: '变更' });
   const rows = list.getByRole('listitem');
@@ -97,7 +101,7 @@ test('older changes come when asked for; an administrator above sees those of th
 });
 
 test('the difference of two moments shows what was created, moved, renamed and deleted', async () => {
-  const page = await stage.page();
+  const page = await stage.page(inZone);
   await logIn(page, boss, `/changes/diff?from=${before}`);
   const part = (name: RegExp) => page.locator('.panel').filter({ has: page.getByRole('heading', { name }) });
   await part(/^移动（1）/)
@@ -117,24 +121,49 @@ test('the difference of two moments shows what was created, moved, renamed and d
     .getByText('总部')
     .first()
     .waitFor();
-  await page.getByLabel(/^从/).fill('2020-01-01T00:00:00');
-  await page.getByLabel(/^到/).fill('2020-01-02T00:00:00');
-  await page.getByLabel(/^到/).press('Enter');
+  const choose = async (label: string, moment: string) => {
+    await page.getByLabel(label, { exact: true }).fill(moment);
+    await page.getByLabel(label, { exact: true }).press('Enter');
+  };
+  await choose('从', '2020-01-01 00:00:00');
+  await choose('到', '2020-01-02 00:00:00');
   await page.getByText('这段时间里，部门没有变化').waitFor();
   assert.match(page.url(), /from=20(19|20)-.*to=20(19|20)-/);
-  await page.getByLabel(/^到/).fill('2019-01-02T00:00:00');
-  await page.getByLabel(/^到/).press('Enter');
+  await choose('到', '2019-01-02 00:00:00');
   await page.getByRole('alert').getByText('“到”不能早于“从”').waitFor();
   noCspViolations(page);
 });
 
+test('a change is reverted, unless a later one contradicts it, which is said', async () => {
+  const page = await stage.page(inZone);
+  await logIn(page, boss, `/changes?resource=department&resourceId=${design}`);
+  const dialog = page.getByRole('dialog', { name: '撤销此变更？' });
+  const row = (did: string) => page.getByRole('listitem').filter({ has: page.getByText(did, { exact: true }) });
+  await row('新建').getByRole('button', { name: '详情：部门 设计组' }).click();
+  await row('新建').getByRole('button', { name: '撤销此变更' }).click();
+  await dialog.getByRole('button', { name: /^撤\s*销$/ }).click();
+  await dialog.getByRole('alert').getByText('此后又有变更').waitFor();
+  await noSeriousAxe(page);
+  await dialog
+    .getByRole('button', { name: /^关\s*闭$/ })
+    .last()
+    .click();
+  await row('移动').getByRole('button', { name: '详情：部门 设计组' }).click();
+  await row('移动').getByRole('button', { name: '撤销此变更' }).click();
+  await dialog.getByRole('button', { name: /^撤\s*销$/ }).click();
+  await page.getByText('变更已撤销').waitFor();
+  await row('移动').nth(1).waitFor();
+  const { data } = await company.get(`/system/dept-api/${design}`);
+  assert.equal(String(data.parentId), String(market));
+});
+
 test('on a phone, in English', async () => {
-  const page = await stage.page({ viewport: PHONE, locale: 'en-US' });
+  const page = await stage.page({ ...inZone, viewport: PHONE, locale: 'en-US' });
   await logIn(page, boss);
   await page.getByRole('button', { name: 'Account: boss' }).click();
   await page.getByRole('menuitem', { name: 'Changes' }).click();
   await page.getByRole('heading', { level: 1, name: 'Changes' }).waitFor();
-  await page.getByRole('button', { name: 'Show difference: Department 总部' }).first().click();
+  await page.getByRole('button', { name: 'Details: Department 总部' }).first().click();
   await page.getByRole('row', { name: /^Display order|^Order/ }).waitFor();
   const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
   assert.equal(await fits(), true);
@@ -148,7 +177,7 @@ test('on a phone, in English', async () => {
 });
 
 test('a member sees none of it', async () => {
-  const page = await stage.page();
+  const page = await stage.page(inZone);
   await logIn(page, { tenantId: company.tenantId, username: 'plain' });
   await page.getByText('您好，普通人').waitFor();
   assert.equal(await page.getByText('最近变更').count(), 0);

@@ -47,7 +47,7 @@ test('a screen comes when it is opened, not before', async () => {
   const page = await stage.page();
   const first = await scriptsDuring(page, () => logIn(page));
   assert.deepEqual(
-    [...first.keys()].filter((name) => /\/(chart|departments|tenants|people|me)-/.test(name)),
+    [...first.keys()].filter((name) => /\/(chart|departments|tenants|people|changes|difference|me)-/.test(name)),
     [],
   );
   const chart = await scriptsDuring(page, async () => {

@@ -1,5 +1,6 @@
-import { Input, Select } from 'antd';
-import { useEffect, useId, useState } from 'react';
+import { DatePicker, Input, Select } from 'antd';
+import dayjs from 'dayjs';
+import { useEffect, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { changeTexts } from '../ui/change-texts.ts';
 import { useLater } from '../ui/department-select.tsx';
@@ -11,6 +12,8 @@ interface Props {
   shown: Shown;
   show: (changes: Partial<Shown>, how?: { replace?: boolean }) => void;
 }
+
+const FORM = 'YYYY-MM-DD';
 
 export function Filters({ shown, show }: Props) {
   const t = useTexts(changesTexts);
@@ -26,7 +29,6 @@ export function Filters({ shown, show }: Props) {
   useEffect(() => {
     if (shown.by !== by) setTyped(shown.by);
   }, [shown.by]);
-  const ids = { from: useId(), to: useId() };
   const resources: Resource[] = ['department', 'user', 'tenant', 'login', 'webhook'];
   return (
     <search className="changes-filters">
@@ -38,7 +40,9 @@ export function Filters({ shown, show }: Props) {
         allowClear
         options={resources.map((value) => ({ value, label: words[value] }))}
       />
+      <TenantFilter value={shown.tenant} onChange={(tenant) => show({ tenant })} />
       <Input
+        className="changes-by"
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         placeholder={t.byPlaceholder}
@@ -46,27 +50,20 @@ export function Filters({ shown, show }: Props) {
         maxLength={50}
         allowClear
       />
-      <div className="changes-day">
-        <label htmlFor={ids.from}>{t.from}</label>
-        <Input
-          id={ids.from}
-          type="date"
-          value={shown.from ?? ''}
-          max={shown.to ?? undefined}
-          onChange={(event) => show({ from: event.target.value }, { replace: true })}
-        />
-      </div>
-      <div className="changes-day">
-        <label htmlFor={ids.to}>{t.to}</label>
-        <Input
-          id={ids.to}
-          type="date"
-          value={shown.to ?? ''}
-          min={shown.from ?? undefined}
-          onChange={(event) => show({ to: event.target.value }, { replace: true })}
-        />
-      </div>
-      <TenantFilter value={shown.tenant} onChange={(tenant) => show({ tenant })} />
+      <DatePicker
+        value={shown.from ? dayjs(shown.from) : null}
+        {...(shown.to ? { maxDate: dayjs(shown.to) } : {})}
+        onChange={(day) => show({ from: day?.format(FORM) ?? null })}
+        placeholder={t.fromDay}
+        aria-label={t.fromDay}
+      />
+      <DatePicker
+        value={shown.to ? dayjs(shown.to) : null}
+        {...(shown.from ? { minDate: dayjs(shown.from) } : {})}
+        onChange={(day) => show({ to: day?.format(FORM) ?? null })}
+        placeholder={t.toDay}
+        aria-label={t.toDay}
+      />
     </search>
   );
 }

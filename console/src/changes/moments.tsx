@@ -1,7 +1,7 @@
-import { Button, Input } from 'antd';
-import { useEffect, useId, useState } from 'react';
+import { Button, DatePicker } from 'antd';
+import dayjs from 'dayjs';
+import { useId } from 'react';
 import { useTexts } from '../language.ts';
-import { momentOf } from '../ui/change.tsx';
 import { useNotices } from '../ui/notices.ts';
 import { differenceTexts } from './texts.ts';
 
@@ -13,10 +13,6 @@ interface Props {
 }
 
 export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-
-/** As the browser's field wants it, in the reader's own zone. */
-const asTyped = (moment: string | null) =>
-  moment && !Number.isNaN(Date.parse(moment)) ? momentOf(moment).replace(' ', 'T') : '';
 
 export function Moments({ from, to, show }: Props) {
   const t = useTexts(differenceTexts);
@@ -31,7 +27,7 @@ export function Moments({ from, to, show }: Props) {
   return (
     <fieldset className="changes-moments" aria-label={t.moments}>
       <MomentField label={t.from} value={from} choose={(chosen) => chosen && show({ from: chosen, to })} />
-      <MomentField label={t.to} hint={t.now} value={to} choose={(chosen) => show({ from, to: chosen })} />
+      <MomentField label={t.to} none={t.now} value={to} choose={(chosen) => show({ from, to: chosen })} />
       <fieldset className="page-actions" aria-label={t.presets}>
         {periods.map(([name, days]) => (
           <Button key={days} onClick={() => show({ from: daysAgo(days), to: null })}>
@@ -54,35 +50,26 @@ const linkOf = (from: string, to: string | null) =>
 
 interface Field {
   label: string;
-  hint?: string;
+  /** In place of a moment, where there needs be none. */
+  none?: string;
   value: string | null;
   choose: (moment: string | null) => void;
 }
 
-/** Taken when it is left or confirmed: while somebody types a year, it is many years. */
-function MomentField({ label, hint, value, choose }: Field) {
+function MomentField({ label, none, value, choose }: Field) {
   const id = useId();
-  const [typed, setTyped] = useState(asTyped(value));
-  useEffect(() => setTyped(asTyped(value)), [value]);
-  const take = () => {
-    if (typed === asTyped(value)) return;
-    const moment = new Date(typed);
-    choose(typed === '' || Number.isNaN(moment.getTime()) ? null : moment.toISOString());
-  };
+  const moment = value ? dayjs(value) : null;
   return (
     <div className="changes-moment">
-      <label htmlFor={id}>
-        {label}
-        {hint && <span className="quiet"> ({hint})</span>}
-      </label>
-      <Input
+      <label htmlFor={id}>{label}</label>
+      <DatePicker
         id={id}
-        type="datetime-local"
-        step={1}
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        onBlur={take}
-        onPressEnter={take}
+        showTime
+        value={moment?.isValid() ? moment : null}
+        maxDate={dayjs()}
+        allowClear={none !== undefined}
+        placeholder={none ?? label}
+        onChange={(chosen) => choose(chosen?.toISOString() ?? null)}
       />
     </div>
   );

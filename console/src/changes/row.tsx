@@ -36,10 +36,10 @@ export function Row({ change }: { change: AuditEntry }) {
           icon={open ? <UpOutlined /> : <DownOutlined />}
           aria-expanded={open}
           aria-controls={open ? content : undefined}
-          aria-label={open ? t.hideOf(what) : t.showOf(what)}
+          aria-label={t.detailsOf(what)}
           onClick={() => setOpen(!open)}
         >
-          <span className="changes-word">{open ? t.hide : t.show}</span>
+          <span className="changes-word">{t.details}</span>
         </Button>
       )}
       {open && (

@@ -44,10 +44,7 @@ function Shown({ overview }: { overview: Overview }) {
       </section>
       {administrator ? (
         <div className="home-columns">
-          <div className="cards">
-            <Usage overview={overview} />
-            <LastChanges />
-          </div>
+          <Usage overview={overview} />
           <div className="cards">
             <EndingSoon tenants={overview.endingSoon} />
             <Full tenants={overview.full} />
@@ -56,6 +53,7 @@ function Shown({ overview }: { overview: Overview }) {
       ) : (
         <Mine />
       )}
+      {administrator && <LastChanges />}
     </>
   );
 }

@@ -38,7 +38,7 @@ export function LastChanges() {
       ) : data.length === 0 ? (
         <p className="quiet home-none">{t.noChanges}</p>
       ) : (
-        <ul className="rows home-rows">
+        <ul className="rows home-changes">
           {data.map((change) => (
             <li key={change.id}>
               <ChangeLine change={change} />

@@ -17,7 +17,7 @@ export function ChangeLine({ change, children }: { change: AuditEntry; children?
     <div className="change">
       <div className="change-what">
         <Did action={change.action} />
-        <span className="quiet">{t[change.resource]}</span>
+        {change.resource !== 'login' && <span className="quiet">{t[change.resource]}</span>}
         <Named change={change} />
       </div>
       <div className="quiet">

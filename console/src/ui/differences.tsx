@@ -22,7 +22,7 @@ export function Differences({ change: { resource, before, after }, foreign = fal
   const show = useShown(rows, foreign);
   if (rows.length === 0) return <p className="quiet">{before && after ? t.onlyStamps : t.noDifference}</p>;
   return (
-    <table className="differences">
+    <table className="differences change-fields">
       <thead>
         <tr>
           <th scope="col">{t.field}</th>
