@@ -27,6 +27,8 @@ create table changes (
   after       json,                          -- null: is not there any more
   primary key (tenant_id, change_id)
 );
+-- Not compressed: a record is short, unless it lies a thousand levels deep, and then that would take longer than all else.
+alter table changes alter column before set storage external, alter column after set storage external;
 create index changes_of_resource on changes (tenant_id, resource, resource_id, change_id);
 create index changes_of_children on changes (tenant_id, parent_id, resource_id) where parent_id is not null;
 create index changes_in_time on changes (tenant_id, time, change_id);
@@ -176,6 +178,32 @@ create function department_path(tenant text, dept bigint) returns text
   select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up
 $$;
 
+-- The same of several at once, 0 for the top: each department above them is looked at once, however many share it.
+create function department_paths(tenant text, depts bigint[]) returns table (id bigint, path text)
+  language plpgsql stable set search_path = banyan, pg_temp set enable_nestloop = off as $$
+begin
+  if cardinality(depts) = 1 then
+    return query select depts[1], department_path(tenant, nullif(depts[1], 0));
+    return;
+  end if;
+  return query
+  with recursive up (id, parent_id) as (
+    select d.dept_id, d.parent_id from unnest(depts) p (id) cross join lateral (
+      select d.dept_id, d.parent_id from departments d where d.tenant_id = tenant and d.dept_id = p.id limit 1
+    ) d
+    union
+    select d.dept_id, d.parent_id from up cross join lateral (
+      select d.dept_id, d.parent_id from departments d where d.tenant_id = tenant and d.dept_id = up.parent_id limit 1
+    ) d
+  ), down (id, path) as (
+    select up.id, '0,' || up.id from up where up.parent_id is null
+    union all
+    select up.id, down.path || ',' || up.id from down join up on up.parent_id = down.id
+  )
+  select 0::bigint, '0' union all
+  select down.id, down.path from down where down.id = any (depts);
+end $$;
+
 -- As a read shows it: DeptDTO.
 create function department_shown(d departments, ancestors text) returns json language sql stable as $$
   select json_build_object('deptId', d.dept_id, 'parentId', coalesce(d.parent_id, 0), 'ancestors', ancestors,
@@ -185,17 +213,23 @@ create function department_shown(d departments, ancestors text) returns json lan
     'updateBy', d.update_by, 'updateTime', to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS'))
 $$;
 
+-- Without nested loops: a connection keeps the plan of a trigger's statement, and with it what it believed of the rows
+-- when it first met them, one, mostly. Then a thousand departments written at once would take minutes.
 create function note_new_departments() returns trigger
-  language plpgsql set search_path = banyan, pg_temp as $$
+  language plpgsql set search_path = banyan, pg_temp set enable_nestloop = off as $$
 declare
   origin jsonb := change_origin();
   several boolean := jsonb_typeof(origin) = 'array';
-  batch bigint := case when several then 0 else change_batch() end;
-  moment timestamptz := change_moment();
+  batch bigint;
+  moment timestamptz;
 begin
-  with paths as materialized (
-    select p.tenant_id, p.parent_id, department_path(p.tenant_id, p.parent_id) as path
-    from (select distinct tenant_id, parent_id from made) p
+  if not exists (select from made) then return null; end if;
+  batch := case when several then 0 else change_batch() end;
+  moment := change_moment();
+  with parents as (
+    select tenant_id, array_agg(distinct coalesce(parent_id, 0)) as ids from made group by tenant_id
+  ), paths as materialized (
+    select p.tenant_id, f.id, f.path from parents p cross join lateral department_paths(p.tenant_id, p.ids) f
   ), noted as (
     insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
       resource, resource_id, action, parent_id, after)
@@ -208,7 +242,7 @@ begin
       select s.*, nextval('change_serial') as change_id, row_number() over () as n
       from (select * from made order by dept_id) s
     ) m
-    join paths p on p.tenant_id = m.tenant_id and coalesce(p.parent_id, 0) = coalesce(m.parent_id, 0)
+    join paths p on p.tenant_id = m.tenant_id and p.id = coalesce(m.parent_id, 0)
     cross join lateral (select case when several then origin -> (m.n::int - 1) else origin end as origin) o
     returning tenant_id, change_id
   )
@@ -219,15 +253,21 @@ create trigger note_new after insert on departments
   referencing new table as made for each statement execute function note_new_departments();
 
 create function note_changed_departments() returns trigger
-  language plpgsql set search_path = banyan, pg_temp as $$
+  language plpgsql set search_path = banyan, pg_temp set enable_nestloop = off as $$
 declare
   origin jsonb := change_origin();
-  batch bigint := change_batch();
-  moment timestamptz := change_moment();
+  batch bigint;
+  moment timestamptz;
 begin
-  with paths as materialized (
-    select p.tenant_id, p.parent_id, department_path(p.tenant_id, p.parent_id) as path
-    from (select tenant_id, parent_id from was union select tenant_id, parent_id from became) p
+  -- An update that met no row is no write: the moment is still to come, behind the locks that are waited for next.
+  if not exists (select from became) then return null; end if;
+  batch := change_batch();
+  moment := change_moment();
+  with parents as (
+    select tenant_id, array_agg(distinct coalesce(parent_id, 0)) as ids
+    from (select tenant_id, parent_id from was union select tenant_id, parent_id from became) p group by tenant_id
+  ), paths as materialized (
+    select p.tenant_id, f.id, f.path from parents p cross join lateral department_paths(p.tenant_id, p.ids) f
   ), noted as (
     insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
       resource, resource_id, action, parent_id, before, after)
@@ -244,8 +284,8 @@ begin
       select s.*, nextval('change_serial') as change_id from (select * from became order by dept_id) s
     ) b
     join was w on w.tenant_id = b.tenant_id and w.dept_id = b.dept_id
-    join paths wp on wp.tenant_id = w.tenant_id and coalesce(wp.parent_id, 0) = coalesce(w.parent_id, 0)
-    join paths bp on bp.tenant_id = b.tenant_id and coalesce(bp.parent_id, 0) = coalesce(b.parent_id, 0)
+    join paths wp on wp.tenant_id = w.tenant_id and wp.id = coalesce(w.parent_id, 0)
+    join paths bp on bp.tenant_id = b.tenant_id and bp.id = coalesce(b.parent_id, 0)
     cross join lateral (select case
         when w.del_flag = '0' and b.del_flag <> '0' then 'deleted'
         when w.del_flag <> '0' and b.del_flag = '0' then 'restored'

@@ -258,7 +258,7 @@ test('the same holds for the functions of the database that read the rows of ten
   assert.deepEqual(
     functions
       .map(({ name }) => name)
-      .filter((name) => !/^note_|_shown$|^(change_text|department_path|seal_changes)$/.test(name)),
+      .filter((name) => !/^note_|_shown$|^(change_text|department_paths?|seal_changes)$/.test(name)),
     ['read_departments'],
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
