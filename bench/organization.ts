@@ -13,9 +13,15 @@ export function ancestorsOf(firstId: number, deptId: number): string {
 }
 
 /** Fills a tenant with departments, around the service, as PostgreSQL's superuser. */
-export async function fillTenant(superuser: Sql, tenantId: string, firstId: number, count: number): Promise<void> {
-  // As if they had always been there: a million rows of the ledger would take their time, and tell nothing here.
-  await superuser`set session_replication_role = replica`;
+export async function fillTenant(
+  superuser: Sql,
+  tenantId: string,
+  firstId: number,
+  count: number,
+  { noted = false } = {},
+): Promise<void> {
+  // Unless they are to be noted: a million rows of the ledger would take their time, and mostly tell nothing.
+  if (!noted) await superuser`set session_replication_role = replica`;
   await superuser`
     insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, phone, email, create_by)
     select ${tenantId}, ${firstId}::bigint + n, case when n >= ${CHILDREN} then ${firstId}::bigint + n / ${CHILDREN} - 1 end,

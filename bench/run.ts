@@ -19,9 +19,13 @@ import { makePlace, makeTenant, type Place, type Process, startService } from '.
 /**
  * npm run bench                     all figures, written to bench/RESULTS.md
  * npm run bench -- reads creates    only these, to the terminal
- * npm run bench -- --quick          fewer and shorter rounds, to the terminal
+ * npm run bench -- --rounds 3       three rounds of each instead of five
+ * npm run bench -- --quick          one short round of each, to the terminal
  */
-const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean' }, rounds: { type: 'string', default: '5' } },
+  allowPositionals: true,
+});
 const measures: Record<string, Measure> = {
   reads,
   creates,
@@ -56,7 +60,7 @@ async function makeScene(place: Place, service: Process): Promise<Scene> {
     small: await fill(1_000_000, 1_000),
     large: await fill(2_000_000, LARGE),
     writing: await fill(9_000_000, 1_000),
-    rounds: values.quick ? 1 : 5,
+    rounds: values.quick ? 1 : Math.max(3, Number(values.rounds)),
     ms: values.quick ? 1_000 : 4_000,
     progress: (words) => say(`  ${words} …`),
   };
@@ -109,7 +113,7 @@ if (isWhole && process.exitCode !== 1) {
     '# Results',
     '',
     `${new Date().toISOString().slice(0, 10)}, ${machine}, load average before the end ${os.loadavg()[0]?.toFixed(1)}.`,
-    'Written by `npm run bench`; [README.md](README.md) says what each figure means.',
+    `Written by \`npm run bench\`, ${scene?.rounds} rounds; [README.md](README.md) says what each figure means.`,
     '',
     '| Measure | Median | Spread | Goal | | Seen |',
     '|---|---|---|---|---|---|',

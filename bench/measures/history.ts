@@ -10,7 +10,7 @@ const TIMES = 10;
 export const history: Measure = async (scene) => {
   const { place, service } = scene;
   const { tenantId, token } = await makeTenant(service.base);
-  await fillTenant(place.superuser, tenantId, 14_000_000, COUNT);
+  await fillTenant(place.superuser, tenantId, 14_000_000, COUNT, { noted: true });
   const [{ then }] = await place.superuser<[{ then: string }]>`
     select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as then`;
   const read = async (query: string) => (await call(service.base, 'GET', `/system/dept-api/tree${query}`, token)).text;
