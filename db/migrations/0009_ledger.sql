@@ -164,8 +164,9 @@ create function change_origin() returns jsonb language sql stable as $$
 $$;
 
 -- From the top down to a department, itself included, as `ancestors` shows it.
+-- By its key alone: a connection keeps a plan from the time when there were a few departments, and would read them all.
 create function department_path(tenant text, dept bigint) returns text
-  language sql stable set search_path = banyan, pg_temp as $$
+  language sql stable set search_path = banyan, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
   with recursive up (id, depth) as (
     select dept, 1 where dept is not null
     union all
@@ -180,7 +181,8 @@ $$;
 
 -- The same of several at once, 0 for the top: each department above them is looked at once, however many share it.
 create function department_paths(tenant text, depts bigint[]) returns table (id bigint, path text)
-  language plpgsql stable set search_path = banyan, pg_temp set enable_nestloop = off as $$
+  language plpgsql stable set search_path = banyan, pg_temp
+  set enable_nestloop = off set enable_seqscan = off set enable_bitmapscan = off as $$
 begin
   if cardinality(depts) = 1 then
     return query select depts[1], department_path(tenant, nullif(depts[1], 0));
@@ -204,9 +206,11 @@ begin
   select down.id, down.path from down where down.id = any (depts);
 end $$;
 
--- As a read shows it: DeptDTO.
+-- As a read shows it: DeptDTO. Of a department hundreds of levels deep without its path: ten thousand of them, made at
+-- once, would fill the ledger with nothing else. It follows from `parentId`, as it does in the past (server/history).
 create function department_shown(d departments, ancestors text) returns json language sql stable as $$
-  select json_build_object('deptId', d.dept_id, 'parentId', coalesce(d.parent_id, 0), 'ancestors', ancestors,
+  select json_build_object('deptId', d.dept_id, 'parentId', coalesce(d.parent_id, 0),
+    'ancestors', case when length(ancestors) <= 2000 then ancestors else '' end,
     'deptName', d.dept_name, 'orderNum', d.order_num, 'leader', d.leader, 'phone', d.phone, 'email', d.email,
     'status', d.status, 'delFlag', d.del_flag, 'tenantId', d.tenant_id,
     'createBy', d.create_by, 'createTime', to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS'),
