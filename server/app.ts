@@ -68,6 +68,8 @@ export async function buildApp(parts: Parts): Promise<App> {
     bodyLimit: BODY_LIMIT,
     serverFactory: load.serverFactory,
     trustProxy: config.trustProxy || false,
+    // A logger for each request would cost as much as its line: what is logged of one carries its id itself.
+    childLoggerFactory: (logger) => logger,
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: load.headerLimit },
     frameworkErrors: (error, request, reply) => {
@@ -223,7 +225,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const ms = Math.round(reply.elapsedTime * 10) / 10;
   // The path alone: a query may hold names.
   const path = request.url.split('?')[0];
-  const { method, ip: from, token } = request;
+  const { id: requestId, method, ip: from, token } = request;
   const who = token && { tenantId: token.tenantId, userId: token.userId };
-  request.log.info({ method, path, status: reply.statusCode, ms, from, ...who }, 'answered');
+  request.log.info({ requestId, method, path, status: reply.statusCode, ms, from, ...who }, 'answered');
 }

@@ -17,10 +17,7 @@ export interface Paths {
 export const TOP = '0';
 
 /** What a department shows, by its parent and the parent of that; undefined when neither path is known. */
-export function ancestorsOf(
-  known: ReadonlyMap<number, string>,
-  { parentId, above }: { parentId: number; above: number },
-): string | undefined {
+export function ancestorsOf(known: ReadonlyMap<number, string>, parentId: number, above: number): string | undefined {
   if (parentId === 0) return TOP;
   const upper = above === 0 ? TOP : known.get(above);
   return upper === undefined ? known.get(parentId) : `${upper},${parentId}`;

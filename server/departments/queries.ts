@@ -35,22 +35,56 @@ export const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.paren
   d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 
-/** `above`: the parent of its parent. `ancestors` is empty. */
-export type FoundDept = Dept & { above: number };
+/** As 0012_read_rows.sql writes it. `above`: the parent of its parent. */
+export type FoundRow = [
+  deptId: number,
+  parentId: number,
+  above: number,
+  deptName: string,
+  orderNum: number,
+  leader: string | null,
+  phone: string | null,
+  email: string | null,
+  status: string,
+  delFlag: string,
+  createBy: string,
+  createTime: string,
+  updateBy: string,
+  updateTime: string | null,
+];
 
-/** Departments, deleted ones too, and those who ask for them; see 0006_grandparents.sql. */
+/** Departments, deleted ones too, and those who ask for them. */
 export const readWithCallers = async <CallerRow>(
   sql: Sql,
   tenantId: string,
   callers: { userId: string; sessionId: string }[],
   deptIds: string[],
 ) => {
-  const [row] = await sql<[{ callers: CallerRow[]; stamp: string; departments: FoundDept[] | null }]>`
+  const [row] = await sql<[{ callers: CallerRow[]; stamp: string; departments: FoundRow[] | null }]>`
     select callers, stamp, departments from read_departments(${tenantId},
       ${callers.map(({ userId }) => long(userId))}::bigint[], ${callers.map(({ sessionId }) => sessionId)}::uuid[],
       ${deptIds.map(long)}::bigint[])`;
   return { ...row, departments: row.departments ?? [] };
 };
+
+/** In the order of `columns`, which counts: the tag of a department is made of its text. */
+export const showFound = (tenantId: string, ancestors: string, row: FoundRow): Dept => ({
+  deptId: row[0],
+  parentId: row[1],
+  ancestors,
+  deptName: row[3],
+  orderNum: row[4],
+  leader: row[5],
+  phone: row[6],
+  email: row[7],
+  status: row[8] as Dept['status'],
+  delFlag: row[9] as Dept['delFlag'],
+  tenantId,
+  createBy: row[10],
+  createTime: row[11],
+  updateBy: row[12],
+  updateTime: row[13],
+});
 
 /** Many at once, deleted ones too, with the stamp of the tree; `ancestors` is left to paths.ts. */
 export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(Dept & { treeStamp: string })[]>`

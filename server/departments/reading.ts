@@ -7,7 +7,7 @@ import type { Token } from '../auth/tokens.ts';
 import { Refusal } from '../http/refusals.ts';
 import { readWithPaths } from './departments.ts';
 import { ancestorsOf, makePaths } from './paths.ts';
-import { type FoundDept, readWithCallers } from './queries.ts';
+import { readWithCallers, showFound } from './queries.ts';
 import type { Dept } from './schema.ts';
 
 /** What a request asks for. */
@@ -26,24 +26,24 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
   const paths = makePaths();
 
   async function answer(tenantId: string, asked: Reading[]): Promise<void> {
-    const tokens = [...new Map(asked.map(({ ask: { token } }) => [token.sessionId, token])).values()];
-    const deptIds = [...new Set(asked.map(({ ask }) => ask.deptId))];
+    const tokens = [...new Set(asked.map(({ ask }) => ask.token))];
+    const deptIds = asked.map(({ ask }) => ask.deptId);
     const { callers, stamp, departments } = await db.use((sql) =>
       readWithCallers<CallerRow>(sql, tenantId, tokens, deptIds),
     );
-    const named = new Map(tokens.map((token, n) => [token.sessionId, callerOr(callers[n], token, 'user')]));
+    const named = new Map(tokens.map((token, n) => [token, callerOr(callers[n], token, 'user')]));
     const known = paths.known(tenantId, stamp);
-    const found = new Map(departments.map((dept) => [String(dept.deptId), dept]));
+    const found = new Map(departments.map((dept) => [dept[0], dept]));
     const left: Reading[] = [];
     for (const each of asked) {
       const { ask, resolve, reject } = each;
-      const caller = named.get(ask.token.sessionId);
-      const dept = found.get(ask.deptId);
-      const ancestors = dept && ancestorsOf(known, dept);
+      const caller = named.get(ask.token);
+      const dept = found.get(Number(ask.deptId));
+      const ancestors = dept && ancestorsOf(known, dept[1], dept[2]);
       if (caller instanceof Refusal) reject(caller);
-      else if (!dept || (dept.delFlag !== '0' && !ask.includeDeleted)) resolve(undefined);
+      else if (!dept || (dept[9] !== '0' && !ask.includeDeleted)) resolve(undefined);
       else if (ancestors === undefined) left.push(each);
-      else resolve(shown(dept, ancestors));
+      else resolve(showFound(tenantId, ancestors, dept));
     }
     if (left.length > 0) await walk(tenantId, left);
   }
@@ -58,9 +58,4 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
   // While one is told, the next is asked. Not more: the fewer go at once, the more go together.
   const together = gather(answer, { underWay: 2, together: 500 });
   return ({ token }, ask) => together(token.tenantId, { token, ...ask });
-}
-
-function shown({ above: _, ...dept }: FoundDept, ancestors: string): Dept {
-  dept.ancestors = ancestors;
-  return dept;
 }

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { UnderWay } from './under-way.ts';
 
 /** A caller who asks often learns from his next answer that this connection ends; one who is quiet longer is sent away. */
 const LAST_REQUESTS_MS = 500;
@@ -12,29 +13,30 @@ const LAST_REQUESTS_MS = 500;
  * next request is on the wire.
  */
 export function watchConnections(server: Server): () => Promise<void> {
-  const underWay = new Map<Socket, Set<ServerResponse>>();
+  const sockets = new Set<Socket>();
+  const underWay = new UnderWay<ServerResponse>();
   let closing = false;
   const tellLast = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('connection', 'close');
   };
   server.on('connection', (socket) => {
-    underWay.set(socket, new Set());
-    socket.on('close', () => underWay.delete(socket));
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
   });
   // Before whoever answers.
-  server.prependListener('request', ({ socket }, response) => {
+  server.prependListener('request', (_request, response) => {
     if (closing) tellLast(response);
-    underWay.get(socket)?.add(response);
-    response.on('close', () => underWay.get(socket)?.delete(response));
+    response.on('close', underWay.add(response));
   });
   return async () => {
     closing = true;
     net.Server.prototype.close.call(server);
-    for (const responses of underWay.values()) for (const response of responses) tellLast(response);
+    for (const response of underWay) tellLast(response);
     const quiet = performance.now() + LAST_REQUESTS_MS;
-    for (; underWay.size > 0; await setTimeout(20)) {
+    for (; sockets.size > 0; await setTimeout(20)) {
       if (performance.now() < quiet) continue;
-      for (const [socket, responses] of underWay) if (responses.size === 0) socket.destroySoon();
+      const busy = new Set([...underWay].map(({ req }) => req.socket));
+      for (const socket of sockets) if (!busy.has(socket)) socket.destroySoon();
     }
   };
 }

@@ -42,10 +42,10 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   if (code === 'ECONNRESET' && statusCode === 400) return refuse('BAD_REQUEST', { cause: 'aborted' });
   if (code.startsWith('FST_') && statusCode < 500) return refuse('BAD_REQUEST', { cause: message });
   if (isDatabaseAway(error, code)) {
-    request.log.error({ err: error }, 'the database is away');
+    request.log.error({ requestId: request.id, err: error }, 'the database is away');
     return refuse('DATABASE_AWAY');
   }
-  request.log.error({ err: error }, 'a request failed on our side');
+  request.log.error({ requestId: request.id, err: error }, 'a request failed on our side');
   return refuse('INTERNAL', { requestId: request.id });
 }
 

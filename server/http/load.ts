@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { answerTo, requestIdOf } from './envelope.ts';
 import { refuse } from './refusals.ts';
+import { UnderWay } from './under-way.ts';
 
 /** How often we look at how much gets done. */
 const SLOT_MS = 100;
@@ -41,39 +42,33 @@ export function boundLoad(config: Config) {
     pace.nextSlot(answers);
     answers = 0;
   }, SLOT_MS).unref();
-  /** What is at work, by connection. */
-  const open = new Map<Socket, Set<ServerResponse>>();
+  const open = new UnderWay<{ socket: Socket; end: () => void }>();
   const isTooMuch = (request: IncomingMessage) =>
     waitsForNews(request)
       ? waitingForNews >= WAITING_AT_MOST
       : atWork >= mostAtWork && !request.url?.startsWith('/health/');
   const begin = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    if (waitsForNews(request)) {
-      waitingForNews++;
-      response.once('close', () => waitingForNews--);
-      return;
-    }
     if (socket.destroyed) return; // its caller has gone
-    const responses = open.get(socket) ?? openConnection(socket);
-    responses.add(response);
-    atWork++;
-    response.once('close', () => end(responses, response));
+    const work = { socket, end: () => {} };
+    const leave = open.add(work);
+    const forNews = waitsForNews(request);
+    if (forNews) waitingForNews++;
+    else atWork++;
+    work.end = () => {
+      if (!leave()) return;
+      if (forNews) {
+        waitingForNews--;
+        return;
+      }
+      atWork--;
+      answers++;
+    };
+    response.once('close', work.end);
   };
-  const end = (responses: Set<ServerResponse>, response: ServerResponse) => {
-    if (!responses.delete(response)) return;
-    atWork--;
-    answers++;
-  };
-  const openConnection = (socket: Socket) => {
-    const responses = new Set<ServerResponse>();
-    open.set(socket, responses);
-    // An answer that waits behind others on its connection never closes when that does.
-    socket.once('close', () => {
-      open.delete(socket);
-      for (const response of responses) end(responses, response);
-    });
-    return responses;
+  /** An answer that waits behind others on its connection never closes when that does. */
+  const endAll = (socket: Socket) => {
+    for (const work of open) if (work.socket === socket) work.end();
   };
   return {
     serverFactory(handler: RequestListener): http.Server {
@@ -101,6 +96,7 @@ export function boundLoad(config: Config) {
       server.headersTimeout = 10_000;
       server.requestTimeout = 10_000;
       server.maxConnections = CONNECTIONS;
+      server.on('connection', (socket) => socket.once('close', () => endAll(socket)));
       server.on('close', () => clearInterval(clock));
       return server;
     },
@@ -118,17 +114,17 @@ export function boundLoad(config: Config) {
      * own limit would forget a request as soon as its body is there.
      */
     keepDeadline(app: App): void {
-      // In the order in which they began. One clock for all: a timer for each would cost more than the rest of this file.
-      const waiting = new Map<FastifyReply, { request: FastifyRequest; began: number }>();
-      const begin = (request: FastifyRequest, reply: FastifyReply) =>
-        void waiting.set(reply, { request, began: performance.now() });
+      // One clock for all: a timer for each would cost more than the rest of this file.
+      const waiting = new UnderWay<{ request: FastifyRequest; reply: FastifyReply }>();
+      app.decorateReply('waitsSince', 0);
       const clock = setInterval(() => {
-        for (const [reply, { request, began }] of waiting) {
-          if (performance.now() - began < DEADLINE_MS) return;
-          waiting.delete(reply);
+        const now = performance.now();
+        for (const { request, reply } of waiting) {
+          if (now - reply.waitsSince < DEADLINE_MS) continue;
+          reply.waitsSince = Number.POSITIVE_INFINITY;
           // Of an answer that goes out piece by piece the headers are sent: it was begun in time.
           if (reply.sent || reply.raw.headersSent) continue;
-          request.log.warn('a request was not answered in time');
+          request.log.warn({ requestId: request.id }, 'a request was not answered in time');
           reply.send(refuse('TOO_BUSY'));
         }
       }, 100).unref();
@@ -136,17 +132,17 @@ export function boundLoad(config: Config) {
       app.addHook('onRequest', (request, reply, done) => {
         // Its own deadline is what it asked for.
         if (waitsForNews(request.raw)) return done();
-        begin(request, reply);
-        reply.raw.once('close', () => waiting.delete(reply));
+        reply.waitsSince = performance.now();
+        reply.raw.once('close', waiting.add({ request, reply }));
         done();
       });
       app.addHook('preParsing', (request, reply, payload, done) => {
-        if (hasBody(request.raw)) waiting.delete(reply);
+        if (hasBody(request.raw)) reply.waitsSince = Number.POSITIVE_INFINITY;
         done(null, payload);
       });
       app.addHook('preValidation', (request, reply, done) => {
         // Its body has arrived.
-        if (!waiting.has(reply) && !waitsForNews(request.raw)) begin(request, reply);
+        if (hasBody(request.raw)) reply.waitsSince = performance.now();
         done();
       });
     },
@@ -191,4 +187,11 @@ function paceRefusals() {
       setImmediate(() => held.has(socket) && socket.pause());
     },
   };
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** The moment from which its caller counts; never, while we wait for his body. */
+    waitsSince: number;
+  }
 }

@@ -69,7 +69,7 @@ export async function answering(reply: FastifyReply, work: () => Promise<void>):
     if (!reply.raw.headersSent) throw error;
     // Answered by the deadline, while it waited in line.
     if (reply.raw.writableEnded) return reply;
-    reply.log.error({ err: error }, 'an answer failed halfway');
+    reply.log.error({ requestId: reply.request.id, err: error }, 'an answer failed halfway');
     reply.raw.destroy();
   }
   return reply;

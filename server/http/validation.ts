@@ -82,10 +82,18 @@ function isDecodable(url: string): boolean {
 
 /** Front ends send `?status=` for a filter that isn't set. An empty cursor is one: it asks for the first page. */
 const withoutEmpty = (query: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(query ?? {}).filter(([name, value]) => value !== '' || name === 'cursor'));
+  isEmpty(query)
+    ? query
+    : Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' || name === 'cursor'));
+
+function isEmpty(input: unknown): boolean {
+  for (const _ in input as object) return false;
+  return true;
+}
 
 /** The first text that PostgreSQL could not store unchanged: NUL, or half of a surrogate pair. */
 function findBrokenText(input: unknown): string | undefined {
+  if (typeof input === 'object' && isEmpty(input)) return undefined;
   // Not recursive: a body may be nested as deep as a megabyte of brackets.
   const pending: [path: string, value: unknown][] = [['', input]];
   for (let next = pending.pop(); next; next = pending.pop()) {
