@@ -4,8 +4,6 @@
 -- Who is at work comes from settings of the transaction (db/tenancy.ts): banyan.origin says who calls, from where and
 -- with which request; an array of them, where one statement makes departments for several callers, in the order of ids.
 
-create index tenants_below_all on tenants using gin (path);
-
 create sequence change_serial as bigint maxvalue 9007199254740991;
 
 create table changes (
@@ -335,10 +333,15 @@ create function tenant_shown(t tenants) returns json language sql stable as $$
     'quotaBo', t.quotas, 'ruleBo', t.rules)
 $$;
 
--- Followers of a tenant follow the records of the tenants below it too: each ledger above gets a copy.
+-- Followers of a tenant follow the records of the tenants below it too: each ledger above gets a copy. A tenant that is
+-- moved away is gone from those that it is not below any more, and new to those that it comes below; and so is
+-- every tenant that moves along, whose own record stays as it was.
 create function note_tenant() returns trigger language plpgsql set search_path = banyan, pg_temp as $$
 declare
   ledger text;
+  came boolean;
+  left_it boolean;
+  by_name text;
   did text := case
     when tg_op = 'INSERT' then 'created'
     when old.del_flag = '0' and new.del_flag <> '0' then 'deleted'
@@ -346,18 +349,35 @@ declare
     when old.parent_id is distinct from new.parent_id then 'moved'
     else 'updated' end;
 begin
-  foreach ledger in array new.path loop
-    perform note_change(ledger, case when tg_op = 'INSERT' then new.create_by else new.update_by end, 'tenant', new.id, did,
-      case when tg_op = 'UPDATE' and did <> 'restored' then tenant_shown(old) end,
-      case when did <> 'deleted' then tenant_shown(new) end, ledger <> new.tenant_id);
+  if tg_op = 'INSERT' then
+    foreach ledger in array new.path loop
+      perform note_change(ledger, new.create_by, 'tenant', new.id, did, null, tenant_shown(new), ledger <> new.tenant_id);
+    end loop;
+    return null;
+  end if;
+  by_name := coalesce(nullif(current_setting('banyan.mover', true), ''), new.update_by);
+  foreach ledger in array array(select p.code from unnest(old.path || new.path) with ordinality p (code, n)
+      group by p.code order by min(p.n)) loop
+    came := not ledger = any (old.path);
+    left_it := not ledger = any (new.path);
+    if came or left_it then
+      -- What was deleted before is nobody's news.
+      continue when old.del_flag <> '0';
+    else
+      continue when tenant_shown(old)::text = tenant_shown(new)::text and old.del_flag = new.del_flag
+        and old.update_time is not distinct from new.update_time;
+    end if;
+    perform note_change(ledger, by_name, 'tenant', new.id, case when came or left_it then 'moved' else did end,
+      case when did <> 'restored' and not came then tenant_shown(old) end,
+      case when did <> 'deleted' and not left_it then tenant_shown(new) end, ledger <> new.tenant_id);
   end loop;
   return null;
 end $$;
 create trigger note_new after insert on tenants for each row execute function note_tenant();
 create trigger note_changed after update on tenants for each row
-  when ((old.tenant_name, old.parent_id, old.start_date, old.end_date, old.contact_user_name, old.contact_phone,
+  when ((old.tenant_name, old.path, old.parent_id, old.start_date, old.end_date, old.contact_user_name, old.contact_phone,
       old.company_name, old.status, old.account_count, old.menu_ids, old.quotas, old.rules, old.del_flag, old.update_time)
-    is distinct from (new.tenant_name, new.parent_id, new.start_date, new.end_date, new.contact_user_name,
+    is distinct from (new.tenant_name, new.path, new.parent_id, new.start_date, new.end_date, new.contact_user_name,
       new.contact_phone, new.company_name, new.status, new.account_count, new.menu_ids, new.quotas, new.rules,
       new.del_flag, new.update_time))
   execute function note_tenant();
@@ -424,22 +444,40 @@ begin
       where e.action = 'created' or t.del_flag <> '0';
     end loop;
     perform set_config('banyan.tenant', t.tenant_id, true);
+    -- Parents before their children, and the other way round where they are gone.
     insert into changes (tenant_id, change_id, batch, time, by_name, resource, resource_id, action, parent_id, before, after)
-    select d.tenant_id, n.id, n.id, e.time, e.by_name, 'department', d.dept_id, e.action,
-      case when e.action = 'created' then coalesce(d.parent_id, 0) end, e.before, e.after
-    from departments d cross join lateral (select department_path(d.tenant_id, d.parent_id) as path) p
-      cross join lateral (values (d.create_time, d.create_by, 'created', null::json, department_shown(d, p.path)),
-        (d.update_time, d.update_by, 'deleted', department_shown(d, p.path), null)) e (time, by_name, action, before, after)
-      cross join lateral (select nextval('change_serial') as id where e.action <> '') n
-    where d.tenant_id = t.tenant_id and (e.action = 'created' or d.del_flag <> '0');
+    with recursive down (dept_id, path, depth) as (
+      select d.dept_id, '0', 1 from departments d where d.tenant_id = t.tenant_id and d.parent_id is null
+      union all
+      select d.dept_id, case when length(down.path) <= 2000 then down.path || ',' || d.parent_id else down.path end,
+        down.depth + 1
+      from down join departments d on d.tenant_id = t.tenant_id and d.parent_id = down.dept_id
+    ), shown as (
+      select d.*, down.depth, department_shown(case when d.del_flag = '0' then d else jsonb_populate_record(d,
+        '{"del_flag": "0", "update_by": "", "update_time": null}') end, down.path) as record
+      from down join departments d on d.tenant_id = t.tenant_id and d.dept_id = down.dept_id
+    ), happened as (
+      select create_time as time, create_by as by_name, 'created' as action, s.*, depth as turn from shown s
+      union all
+      select update_time, update_by, 'deleted', s.*, 1000000000 - depth from shown s where del_flag <> '0'
+    )
+    select h.tenant_id, h.id, h.id, h.time, h.by_name, 'department', h.dept_id, h.action,
+      case when h.action = 'created' then coalesce(h.parent_id, 0) end,
+      case when h.action = 'deleted' then h.record end, case when h.action = 'created' then h.record end
+    from (
+      select o.*, nextval('change_serial') as id from (select * from happened order by turn, dept_id) o
+    ) h;
     insert into changes (tenant_id, change_id, batch, time, by_name, resource, resource_id, action, before, after)
     select u.tenant_id, n.id, n.id, e.time, e.by_name, 'user', u.user_id, e.action, e.before, e.after
     from users u cross join lateral (values (u.create_time, u.create_by, 'created', null::json, user_shown(u)),
         (u.update_time, u.update_by, 'deleted', user_shown(u), null)) e (time, by_name, action, before, after)
       cross join lateral (select nextval('change_serial') as id where e.action <> '') n
     where u.tenant_id = t.tenant_id and (e.action = 'created' or u.del_flag <> '0');
-    insert into unsealed select tenant_id, change_id from changes where tenant_id = t.tenant_id
-      on conflict do nothing;
+  end loop;
+  -- Once all are noted: those of the tenants below are in the ledgers above too.
+  for t in select * from tenants loop
+    perform set_config('banyan.tenant', t.tenant_id, true);
+    insert into unsealed select tenant_id, change_id from changes where tenant_id = t.tenant_id;
   end loop;
   perform set_config('banyan.tenant', '', true);
 end $$;

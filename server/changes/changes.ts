@@ -22,6 +22,8 @@ import type { AuditFilter } from './schema.ts';
 
 /** Sealed with one call, at most. */
 const SEALED_AT_ONCE = 5_000;
+/** Looked at by one statement. */
+const PLACES_AT_ONCE = 10_000;
 const LEDGERS_AT_ONCE = 1_000;
 
 export interface FeedPage {
@@ -50,15 +52,28 @@ export async function readChanges(
 
 /** The same for who follows a tenant from within the service. Holds the end of the ledger until the transaction ends. */
 export async function changesAfter(tx: Tx, tenantId: string, after: number, limit: number) {
-  const last = await lastPlace(tx, tenantId);
-  const rows = after < last ? await readFeed(tx, tenantId, after, limit) : [];
-  // Without more rows it has gone through all there is; what it passed over was not for it.
-  const next = rows.length === limit ? (rows.at(-1)?.seq ?? after) : Math.max(last, after);
+  const last = await sealChanges(tx, tenantId, SEALED_AT_ONCE);
+  let rows: ChangeRow[] = [];
+  let next = after;
+  // Until there is one for it: what it passes over, logins most of all, may be most of a ledger.
+  while (rows.length === 0 && next < last) {
+    const upTo = Math.min(last, next + PLACES_AT_ONCE);
+    rows = await readFeed(tx, tenantId, { after: next, upTo, limit });
+    next = rows.length === limit ? (rows.at(-1)?.seq ?? upTo) : upTo;
+  }
   return { rows: rows.map((row) => shown(row)), next };
 }
 
 /** The end of a tenant's ledger, with all that is committed by now. */
-export const lastPlace = (tx: Tx, tenantId: string): Promise<number> => sealChanges(tx, tenantId, SEALED_AT_ONCE);
+export async function lastPlace(tx: Tx, tenantId: string): Promise<number> {
+  let before: number;
+  let last = -1;
+  do {
+    before = last;
+    last = await sealChanges(tx, tenantId, SEALED_AT_ONCE);
+  } while (last > before);
+  return last;
+}
 
 /** As the feed tells them. */
 export const changesOf = async (tx: Tx, tenantId: string, changeIds: number[]): Promise<FeedPage['rows']> =>
@@ -86,7 +101,7 @@ const searchOf = (filter: AuditFilter): AuditSearch => ({
   requestId: filter.requestId ?? null,
   from: filter.from ?? null,
   to: filter.to ?? null,
-  earlierThan: filter.cursor ?? null,
+  earlierThan: filter.cursor || null,
 });
 
 /** Of a tenant's quotas a read shows six. */

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Fragment, Sql, Tx } from '../../db/sql.ts';
 import type { Resource } from './schema.ts';
 
 /** A change as it is told. Records come as the text they were noted as. */
@@ -26,18 +26,28 @@ export const sealChanges = async (tx: Tx, tenantId: string, atMost: number): Pro
   return row.seq ?? 0;
 };
 
-/** In their order, after a place. Logins and webhooks are for the audit alone. */
-export const readFeed = (tx: Tx, tenantId: string, after: number, limit: number) => tx<ChangeRow[]>`
+/** Of a ledger, whether they were archived or not. An archive that was emptied is not missed: its rows are just not told. */
+const everKept = (tx: Tx, tenantId: string, changeId: Fragment) => tx`
+  select * from (
+    select * from changes c where c.tenant_id = ${tenantId} and c.change_id = ${changeId}
+    union all
+    select * from changes_archive c where c.tenant_id = ${tenantId} and c.change_id = ${changeId}
+  ) c limit 1`;
+
+/** In their order, after one place and up to another. Logins and webhooks are for the audit alone. */
+export const readFeed = (
+  tx: Tx,
+  tenantId: string,
+  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+) => tx<ChangeRow[]>`
   select s.seq, ${columns(tx)} from seals s
-  cross join lateral (
-    select * from changes c where c.tenant_id = ${tenantId} and c.change_id = s.change_id limit 1
-  ) c
-  where s.tenant_id = ${tenantId} and s.seq > ${after} and c.resource not in ('login', 'webhook')
+  cross join lateral (${everKept(tx, tenantId, tx`s.change_id`)}) c
+  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook')
   order by s.seq limit ${limit}`;
 
 export const readByIds = (tx: Tx, tenantId: string, changeIds: number[]) => tx<Omit<ChangeRow, 'seq'>[]>`
-  select ${columns(tx)} from changes c
-  where c.tenant_id = ${tenantId} and c.change_id = any(${changeIds.map(String)}::bigint[])`;
+  select ${columns(tx)} from unnest(${changeIds.map(String)}::bigint[]) asked (id)
+  cross join lateral (${everKept(tx, tenantId, tx`asked.id`)}) c`;
 
 /** Of these tenants, each with a place: those in whose ledger there is more. */
 export const readNews = async (sql: Sql, followed: ReadonlyMap<string, number>): Promise<string[]> => {

@@ -56,7 +56,7 @@ export function changeRoutes(app: App, { db, config }: Parts, followers: Followe
         summary: 'Follow the changes of a tenant as server-sent events',
         description:
           'Administrators. The same as `GET /system/change-api`, one event for each change: `id` is the cursor behind ' +
-          'it, `data` the change. It ends with the life of the access token: connect again with a new one, and with ' +
+          'it, `data` the change. It ends after as long as an access token lives: connect again with a new one, and with ' +
           '`Last-Event-ID`, and nothing is missed.',
         querystring: StreamFilter,
         headers: StreamHeaders,
@@ -112,6 +112,12 @@ async function* begun(first: string, others: AsyncGenerator<string, void>): Asyn
 
 function goneWith({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  raw.once('close', () => gone.abort());
+  const abort = () => gone.abort();
+  raw.once('close', () => {
+    raw.req.socket.off('close', abort);
+    abort();
+  });
+  // An answer that waits behind others on its connection never closes when that does.
+  raw.req.socket.once('close', abort);
   return gone.signal;
 }

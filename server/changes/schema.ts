@@ -32,6 +32,9 @@ export const ChangePage = Type.Object({
 /** A place in a tenant's ledger: how many changes come before. */
 export const Cursor = Type.String({ pattern: '^[0-9]{1,18}$', 'x-problem': 'cursor' });
 
+/** The same for who goes through pages: empty asks for the first. */
+export const PageCursor = { ...Cursor, pattern: '^[0-9]{0,18}$' };
+
 const InTenant = Type.Optional(
   Type.String({ ...TenantCode, description: "The caller's own, or one below it; absent: his own" }),
 );
@@ -93,7 +96,7 @@ export const AuditFilter = Type.Object({
     Type.Boolean({ default: true, description: 'Also of the tenants below; up to 1,000 of them, else name one' }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
-  cursor: Type.Optional(Type.String({ ...Cursor, description: '`next` of the page before' })),
+  cursor: Type.Optional(Type.String({ ...PageCursor, description: '`next` of the page before' })),
 });
 export type AuditFilter = Static<typeof AuditFilter>;
 

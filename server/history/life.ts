@@ -14,7 +14,7 @@ export async function readDepartmentLife(
   await keepToIndexes(tx);
   if (!(await everWas(tx, tenantId, deptId))) throw refuse('DEPT_NOT_FOUND');
   const oldestFirst = sort === 'time';
-  const rows = await readLife(tx, tenantId, deptId, { oldestFirst, beyond: cursor, limit: limit + 1 });
+  const rows = await readLife(tx, tenantId, deptId, { oldestFirst, beyond: cursor || undefined, limit: limit + 1 });
   const page = rows.slice(0, limit);
   return {
     rows: page.map((row) => ({ ...row, changed: changedIn(row) })),

@@ -7,8 +7,8 @@ import { type Moment, readMoment } from './queries.ts';
 
 export type { Moment };
 
-/** What is written at this moment is mostly committed in the next. */
-const LOOK_AGAIN_MS = 5;
+/** What is written at this moment is mostly committed in the next; what is not may take its time. */
+const LOOK_AGAIN_MS = { first: 5, most: 200 };
 const PATIENCE_MS = 5_000;
 
 /**
@@ -17,6 +17,7 @@ const PATIENCE_MS = 5_000;
  */
 export async function momentOf(db: Database, text: string, field = 'asOf'): Promise<Moment> {
   let asked = text;
+  let pause = LOOK_AGAIN_MS.first;
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const { moment, future, settled, keptFrom } = await db
@@ -30,7 +31,8 @@ export async function momentOf(db: Database, text: string, field = 'asOf'): Prom
     if (settled) return moment;
     if (performance.now() > until) throw refuse('TOO_BUSY');
     asked = moment;
-    await setTimeout(LOOK_AGAIN_MS);
+    await setTimeout(pause);
+    pause = Math.min(pause * 2, LOOK_AGAIN_MS.most);
   }
 }
 

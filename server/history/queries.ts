@@ -131,7 +131,7 @@ export const readMoment = async (sql: Sql, text: string) => {
   const [row] = await sql<[{ moment: Moment; future: boolean; settled: boolean; keptFrom: string | null }]>`
     select to_char(m.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as moment,
       m.at > clock_timestamp() as future,
-      (select to_char(kept_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ledger_state
+      (select to_char(kept_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from ledger_state
         where m.at < kept_from) as "keptFrom",
       not exists (
         select from pg_stat_activity a

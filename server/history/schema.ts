@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Change, Cursor, Moment } from '../changes/schema.ts';
+import { Change, Moment, PageCursor } from '../changes/schema.ts';
 import { LongOut, orNull } from '../http/fields.ts';
 
 const FORM = 'ISO 8601, such as 2026-05-01T08:00:00Z; without an offset it is in the configured time zone';
@@ -23,7 +23,7 @@ export const LifeFilter = Type.Object({
     }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
-  cursor: Type.Optional(Type.String({ ...Cursor, description: '`next` of the page before' })),
+  cursor: Type.Optional(Type.String({ ...PageCursor, description: '`next` of the page before' })),
 });
 export type LifeFilter = Static<typeof LifeFilter>;
 

@@ -201,8 +201,9 @@ export const reasons = {
   ],
   CHANGE_IRREVERSIBLE: [
     409,
-    '登录和密码变更不能撤销',
-    'Logins and changes of passwords cannot be reverted, nor what was done together with them.',
+    '登录、密码和 Webhook 的变更，以及租户移入或移出管辖范围，均不能撤销',
+    'Logins, changes of passwords and of webhooks, and tenants that came from or went out of reach cannot be reverted, ' +
+      'nor what was done together with them.',
   ],
 
   KEY_REUSED: [

@@ -246,9 +246,13 @@ export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): 
 };
 
 /** Moves a tenant with all below it, deleted ones included: their codes and paths stay true. */
-export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[]) => {
+export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[], by: string) => {
+  // For the ledger: those that move along are not written by anybody.
+  tx`select set_config('banyan.mover', ${by}, true)`.execute();
   await tx`
     update tenants t set
+      update_by = case when t.tenant_id = ${tenantId} then ${by} else t.update_by end,
+      update_time = case when t.tenant_id = ${tenantId} then now() else t.update_time end,
       path = ${parentPath}::text[] || t.path[array_position(t.path, ${tenantId}::text):],
       parent_id = case when t.tenant_id = ${tenantId} then ${parentPath.at(-1) ?? null} else t.parent_id end
     where t.path @> array[${tenantId}::text]`;

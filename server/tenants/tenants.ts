@@ -91,7 +91,7 @@ export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, 
     const parentPath = await readPath(tx, caller.tenantId, tenantParent);
     // As itself it sees just what moves along, so a move costs what is moved, not all that the caller manages.
     await enterTenant(tx, tenant.tenantId);
-    await moveTenant(tx, tenant.tenantId, parentPath);
+    await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
     await enterTenant(tx, caller.tenantId);
   }
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, fields);

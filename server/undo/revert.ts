@@ -10,7 +10,7 @@ import type { User } from '../users/schema.ts';
 import { bringBackUser, removeUsers, updateUser } from '../users/users.ts';
 import { type Goal, goalsOf, refuseContradicted } from './contradictions.ts';
 import { revertDepartments } from './departments.ts';
-import { keepToKeys, lockUsers, readBatch } from './queries.ts';
+import { keepToKeys, lockUsers, type NotedRecords, readBatch } from './queries.ts';
 
 /** Reverses all that one request did, by one of its changes, or nothing of it. What is done here is in the ledger too. */
 export async function revertChange(
@@ -24,9 +24,7 @@ export async function revertChange(
   const batch = await readBatch(tx, ledger, changeId);
   if (batch.length === 0) throw refuse('CHANGE_NOT_FOUND');
   if (batch.some(({ old }) => old)) throw refuse('CHANGE_TOO_OLD');
-  if (batch.some(({ resource, action }) => resource === 'login' || action === 'password changed')) {
-    throw refuse('CHANGE_IRREVERSIBLE');
-  }
+  if (batch.some(isIrreversible)) throw refuse('CHANGE_IRREVERSIBLE');
   const tenants = goalsOf<TenantUpdate>(batch, 'tenant');
   // A tenant comes and goes with its first administrator, who is there as long as it is.
   if (tenants.length > 0) return revertTenants(tx, caller, tenants);
@@ -35,6 +33,12 @@ export async function revertChange(
   const departments = goalsOf<Dept>(batch, 'department');
   if (departments.length > 0) await revertDepartments(tx, caller, ledger, departments);
 }
+
+/** A tenant that came from where this ledger does not reach, or went there, is not brought back from here. */
+const isIrreversible = ({ resource, action, before, after }: NotedRecords): boolean =>
+  !['department', 'tenant', 'user'].includes(resource) ||
+  action === 'password changed' ||
+  (action === 'moved' && !(before && after));
 
 async function revertTenants(tx: Tx, caller: Caller, goals: Goal<TenantUpdate>[]): Promise<void> {
   await lockTree(tx);

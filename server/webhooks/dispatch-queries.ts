@@ -46,8 +46,9 @@ export const claim = async (tx: Tx, { tenantId, id }: Work, by: string, leaseSec
 
 /** Its row, locked; `mine`: the lease is still this one's. */
 export const hold = async (tx: Tx, { tenantId, id }: Work, by: string) => {
-  const [row] = await tx<(Held & { mine: boolean })[]>`
-    select ${held(tx)}, w.busy_by = ${by} as mine from webhooks w
+  const [row] = await tx<(Held & { mine: boolean; inService: boolean })[]>`
+    select ${held(tx)}, w.busy_by = ${by} as mine, tenant_standing(w.tenant_id) = 'in service' as "inService"
+    from webhooks w
     where w.tenant_id = ${tenantId} and w.webhook_id = ${id} for no key update`;
   return row;
 };

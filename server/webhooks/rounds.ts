@@ -75,12 +75,12 @@ export function nextRound(
     await note(tx, work, webhook, told);
     if (!webhook.mine || webhook.deleted) return undefined;
     const standing = standingAfter(webhook, told);
-    if (news && webhook.status === '0') {
+    if (news && webhook.status === '0' && webhook.inService) {
       await insertAll(tx, work, webhook, news.rows);
       standing.seq = news.next;
     }
     const { waiting, resting } = await keepStanding(tx, work, standing, LEASE_SECONDS);
-    const idle = last || resting || standing.gone || webhook.status !== '0';
+    const idle = last || resting || standing.gone || webhook.status !== '0' || !webhook.inService;
     const due = idle ? [] : await pick(tx, work, standing.failures > 0 ? 1 : AT_ONCE);
     if (due.length === 0 && (idle || news?.rows.length !== PAGE)) {
       await release(tx, work, by, KEPT_DAYS);

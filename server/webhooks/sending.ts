@@ -49,7 +49,8 @@ export async function send(lookUp: LookUp, message: Message, stop: AbortSignal):
     ms: Math.round(performance.now() - begun),
   });
   try {
-    const { status, answer } = await ask(lookUp, message, giveUp.signal);
+    // Whatever becomes of the connection, it is over when its time is.
+    const { status, answer } = await withSignal(ask(lookUp, message, giveUp.signal), giveUp.signal);
     return told({ status, answer });
   } catch (error) {
     stop.throwIfAborted();
@@ -86,7 +87,10 @@ async function ask(lookUp: LookUp, message: Message, signal: AbortSignal): Promi
       },
     });
     asking.on('error', reject);
+    // With or without an error, and for 101 without a response: nobody here speaks another protocol.
+    asking.on('close', () => reject(new Error('closed without an answer')));
     asking.on('response', (response) => {
+      asking.removeAllListeners('close');
       const chunks: Buffer[] = [];
       let length = 0;
       const finish = () => {
