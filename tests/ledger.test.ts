@@ -123,9 +123,11 @@ test('the archive takes what is old and followed; the chain stays whole, also wh
   await superuser`delete from banyan.seals where tenant_id = ${tenantId}`;
   await superuser`delete from banyan.seal_heads where tenant_id = ${tenantId}`;
   await superuser`insert into banyan.unsealed select tenant_id, change_id from banyan.changes where tenant_id = ${tenantId}`;
-  await boss.get('/system/change-api');
+  const feed = async () => (await boss.get('/system/change-api?limit=100')).data.rows;
+  const told = await feed();
   assert.deepEqual(await faultsOf(), []);
   await archiveLedger(owner, 5);
+  assert.deepEqual(await feed(), told, 'who follows is told the same');
   const left = await superuser<{ id: number; action: string }[]>`
     select change_id::int as id, action from banyan.changes
     where tenant_id = ${tenantId} and resource = 'department' and resource_id = ${id} order by 1`;
@@ -148,6 +150,9 @@ test('the archive takes what is old and followed; the chain stays whole, also wh
   const emptied = await verifyLedger(owner);
   assert.deepEqual(emptied.faults, []);
   assert.ok(emptied.gone > 0);
+  const after = await feed();
+  assert.ok(after.length < told.length);
+  assert.deepEqual(after.at(-1), told.at(-1));
   assert.equal(emptied.changes, whole - emptied.gone);
   assert.equal(await archiveLedger(owner, 5), 0);
 });
