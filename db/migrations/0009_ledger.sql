@@ -114,11 +114,14 @@ $$;
 
 -- Seals what is committed, oldest first. Whoever depends on another's change has the greater id, and cannot be visible
 -- without it: so the order by ids, among what is visible, puts no cause behind its effect.
+-- By keys alone: mostly there is next to nothing to seal, and a connection would keep the plan that was made for that.
 create function seal_changes(tenant text, at_most int) returns bigint
-  language plpgsql volatile set search_path = banyan, pg_temp as $$
+  language plpgsql volatile set search_path = banyan, pg_temp
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
   head seal_heads;
   change changes;
+  sealed bigint[] := '{}';
 begin
   if not exists (select from unsealed u where u.tenant_id = tenant) then
     return (select h.seq from seal_heads h where h.tenant_id = tenant);
@@ -126,17 +129,20 @@ begin
   insert into seal_heads values (tenant, 0, '') on conflict do nothing;
   select * into head from seal_heads h where h.tenant_id = tenant for update;
   for change in
-    with taken as (
-      delete from unsealed u where u.tenant_id = tenant and u.change_id in (
-        select w.change_id from unsealed w where w.tenant_id = tenant order by w.change_id limit at_most)
-      returning u.change_id
-    )
-    select c.* from taken t join changes c on c.tenant_id = tenant and c.change_id = t.change_id order by c.change_id
+    select c.* from (
+      select u.change_id from unsealed u where u.tenant_id = tenant order by u.change_id limit at_most
+    ) waiting cross join lateral (
+      select * from changes c where c.tenant_id = tenant and c.change_id = waiting.change_id limit 1
+    ) c
+    order by waiting.change_id
   loop
     head.seq := head.seq + 1;
     head.hash := sha256(head.hash || convert_to(change_text(change), 'UTF8'));
     insert into seals values (tenant, head.seq, change.change_id, head.hash);
+    sealed := sealed || change.change_id;
   end loop;
+  -- These and no others: another may have become visible between two of them.
+  delete from unsealed u where u.tenant_id = tenant and u.change_id = any (sealed);
   update seal_heads h set seq = head.seq, hash = head.hash where h.tenant_id = tenant;
   return head.seq;
 end $$;
@@ -161,7 +167,9 @@ create function change_origin() returns jsonb language sql stable as $$
   select coalesce(nullif(current_setting('banyan.origin', true), ''), '{}')::jsonb
 $$;
 
--- From the top down to a department, itself included, as `ancestors` shows it.
+-- From the top down to a department, itself included, as `ancestors` shows it; '' hundreds of levels deep: of ten thousand
+-- made there at once the ledger would be filled with nothing else. It follows from `parentId`, as in the past
+-- (server/history).
 -- By its key alone: a connection keeps a plan from the time when there were a few departments, and would read them all.
 create function department_path(tenant text, dept bigint) returns text
   language sql stable set search_path = banyan, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -173,20 +181,29 @@ create function department_path(tenant text, dept bigint) returns text
       select parent_id from departments p where p.tenant_id = tenant and p.dept_id = up.id limit 1
     ) p
     where p.parent_id is not null
+  ), told (path) as (
+    select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up
   )
-  select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up
+  select case when octet_length(path) <= 2000 then path else '' end from told
 $$;
 
--- The same of several at once, 0 for the top: each department above them is looked at once, however many share it.
+-- The same of several at once, 0 for the top, and of all above them. Each department is looked at once, however many
+-- share it, and its path is made once, from that of its parent: the cost follows their number, however deep they are.
 create function department_paths(tenant text, depts bigint[]) returns table (id bigint, path text)
-  language plpgsql stable set search_path = banyan, pg_temp
-  set enable_nestloop = off set enable_seqscan = off set enable_bitmapscan = off as $$
+  language plpgsql stable set search_path = banyan, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  ids bigint[];   -- ascending
+  above int[];    -- where in `ids` the parent of each is, 0 for none
+  paths text[];   -- null: not made yet
+  trail int[];    -- from a department up to one whose path is made
+  steps int;
+  place int;
+  told text;
 begin
   if cardinality(depts) = 1 then
     return query select depts[1], department_path(tenant, nullif(depts[1], 0));
     return;
   end if;
-  return query
   with recursive up (id, parent_id) as (
     select d.dept_id, d.parent_id from unnest(depts) p (id) cross join lateral (
       select d.dept_id, d.parent_id from departments d where d.tenant_id = tenant and d.dept_id = p.id limit 1
@@ -195,108 +212,126 @@ begin
     select d.dept_id, d.parent_id from up cross join lateral (
       select d.dept_id, d.parent_id from departments d where d.tenant_id = tenant and d.dept_id = up.parent_id limit 1
     ) d
-  ), down (id, path) as (
-    select up.id, '0,' || up.id from up where up.parent_id is null
-    union all
-    select up.id, down.path || ',' || up.id from down join up on up.parent_id = down.id
+  ), sorted as materialized (
+    select array_agg(up.id order by up.id) as ids from up
   )
-  select 0::bigint, '0' union all
-  select down.id, down.path from down where down.id = any (depts);
+  -- The place of a number in a sorted list, by halving.
+  select (select s.ids from sorted s),
+      array_agg(coalesce(width_bucket(up.parent_id, (select s.ids from sorted s)), 0) order by up.id)
+    into ids, above from up;
+  paths := array_fill(null::text, array[coalesce(cardinality(ids), 0)]);
+  for n in 1 .. cardinality(paths) loop
+    steps := 0;
+    place := n;
+    while place > 0 and paths[place] is null loop
+      steps := steps + 1;
+      trail[steps] := place;
+      place := above[place];
+    end loop;
+    told := case when place > 0 then paths[place] else '0' end;
+    for step in reverse steps .. 1 loop
+      place := trail[step];
+      if told <> '' then told := told || ',' || ids[place]; end if;
+      if octet_length(told) > 2000 then told := ''; end if;
+      paths[place] := told;
+    end loop;
+  end loop;
+  return query select 0::bigint, '0' union all select * from unnest(ids, paths);
 end $$;
 
--- As a read shows it: DeptDTO. Of a department hundreds of levels deep without its path: ten thousand of them, made at
--- once, would fill the ledger with nothing else. It follows from `parentId`, as it does in the past (server/history).
+-- As a read shows it: DeptDTO.
 create function department_shown(d departments, ancestors text) returns json language sql stable as $$
-  select json_build_object('deptId', d.dept_id, 'parentId', coalesce(d.parent_id, 0),
-    'ancestors', case when length(ancestors) <= 2000 then ancestors else '' end,
+  select json_build_object('deptId', d.dept_id, 'parentId', coalesce(d.parent_id, 0), 'ancestors', ancestors,
     'deptName', d.dept_name, 'orderNum', d.order_num, 'leader', d.leader, 'phone', d.phone, 'email', d.email,
     'status', d.status, 'delFlag', d.del_flag, 'tenantId', d.tenant_id,
     'createBy', d.create_by, 'createTime', to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS'),
     'updateBy', d.update_by, 'updateTime', to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS'))
 $$;
 
--- Without nested loops: a connection keeps the plan of a trigger's statement, and with it what it believed of the rows
--- when it first met them, one, mostly. Then a thousand departments written at once would take minutes.
+-- A connection keeps the plan of a trigger's statement, and with it what it believed of the rows when it first met them:
+-- one, mostly. So that ten thousand written at once are still joined in one pass there are no nested loops, and each join
+-- has one key alone: with the tenant beside it, it would be taken for key enough. Hence tenant by tenant; mostly it is one.
 create function note_new_departments() returns trigger
-  language plpgsql set search_path = banyan, pg_temp set enable_nestloop = off as $$
+  language plpgsql set search_path = banyan, pg_temp set enable_nestloop = off set jit = off as $$
 declare
   origin jsonb := change_origin();
   several boolean := jsonb_typeof(origin) = 'array';
+  tenant text;
   batch bigint;
   moment timestamptz;
 begin
-  if not exists (select from made) then return null; end if;
-  batch := case when several then 0 else change_batch() end;
-  moment := change_moment();
-  with parents as (
-    select tenant_id, array_agg(distinct coalesce(parent_id, 0)) as ids from made group by tenant_id
-  ), paths as materialized (
-    select p.tenant_id, f.id, f.path from parents p cross join lateral department_paths(p.tenant_id, p.ids) f
-  ), noted as (
-    insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
-      resource, resource_id, action, parent_id, after)
-    select m.tenant_id, m.change_id, case when several then m.change_id else batch end, moment, m.create_by,
-      (o.origin ->> 'userId')::bigint, o.origin ->> 'tenantId', o.origin ->> 'address', o.origin ->> 'requestId',
-      'department', m.dept_id, 'created', coalesce(m.parent_id, 0),
-      department_shown((m.tenant_id, m.dept_id, m.parent_id, m.dept_name, m.order_num, m.leader, m.phone, m.email,
-        m.status, m.del_flag, m.create_by, m.create_time, m.update_by, m.update_time)::departments, p.path)
-    from (
-      select s.*, nextval('change_serial') as change_id, row_number() over () as n
-      from (select * from made order by dept_id) s
-    ) m
-    join paths p on p.tenant_id = m.tenant_id and p.id = coalesce(m.parent_id, 0)
-    cross join lateral (select case when several then origin -> (m.n::int - 1) else origin end as origin) o
-    returning tenant_id, change_id
-  )
-  insert into unsealed select tenant_id, change_id from noted;
+  for tenant in select distinct m.tenant_id from made m loop
+    batch := case when several then 0 else change_batch() end;
+    moment := change_moment();
+    with noted as (
+      insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
+        resource, resource_id, action, parent_id, after)
+      select tenant, m.change_id, case when several then m.change_id else batch end, moment, m.create_by,
+        (o.origin ->> 'userId')::bigint, o.origin ->> 'tenantId', o.origin ->> 'address', o.origin ->> 'requestId',
+        'department', m.dept_id, 'created', coalesce(m.parent_id, 0),
+        department_shown((m.tenant_id, m.dept_id, m.parent_id, m.dept_name, m.order_num, m.leader, m.phone, m.email,
+          m.status, m.del_flag, m.create_by, m.create_time, m.update_by, m.update_time)::departments, p.path)
+      from (
+        select s.*, nextval('change_serial') as change_id, row_number() over () as n
+        from (select * from made where tenant_id = tenant order by dept_id) s
+      ) m
+      join department_paths(tenant, array(
+        select distinct coalesce(parent_id, 0) from made where tenant_id = tenant)) p on p.id = coalesce(m.parent_id, 0)
+      cross join lateral (select case when several then origin -> (m.n::int - 1) else origin end as origin) o
+      returning change_id
+    )
+    insert into unsealed select tenant, change_id from noted;
+  end loop;
   return null;
 end $$;
 create trigger note_new after insert on departments
   referencing new table as made for each statement execute function note_new_departments();
 
 create function note_changed_departments() returns trigger
-  language plpgsql set search_path = banyan, pg_temp set enable_nestloop = off as $$
+  language plpgsql set search_path = banyan, pg_temp set enable_nestloop = off set jit = off as $$
 declare
   origin jsonb := change_origin();
+  tenant text;
   batch bigint;
   moment timestamptz;
 begin
   -- An update that met no row is no write: the moment is still to come, behind the locks that are waited for next.
-  if not exists (select from became) then return null; end if;
-  batch := change_batch();
-  moment := change_moment();
-  with parents as (
-    select tenant_id, array_agg(distinct coalesce(parent_id, 0)) as ids
-    from (select tenant_id, parent_id from was union select tenant_id, parent_id from became) p group by tenant_id
-  ), paths as materialized (
-    select p.tenant_id, f.id, f.path from parents p cross join lateral department_paths(p.tenant_id, p.ids) f
-  ), noted as (
-    insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
-      resource, resource_id, action, parent_id, before, after)
-    select b.tenant_id, b.change_id, batch, moment, b.update_by, (origin ->> 'userId')::bigint, origin ->> 'tenantId',
-      origin ->> 'address', origin ->> 'requestId', 'department', b.dept_id, k.action,
-      case when k.action in ('moved', 'restored') then coalesce(b.parent_id, 0) end,
-      case when w.del_flag = '0' then
-        department_shown((w.tenant_id, w.dept_id, w.parent_id, w.dept_name, w.order_num, w.leader, w.phone, w.email,
-          w.status, w.del_flag, w.create_by, w.create_time, w.update_by, w.update_time)::departments, wp.path) end,
-      case when b.del_flag = '0' then
-        department_shown((b.tenant_id, b.dept_id, b.parent_id, b.dept_name, b.order_num, b.leader, b.phone, b.email,
-          b.status, b.del_flag, b.create_by, b.create_time, b.update_by, b.update_time)::departments, bp.path) end
-    from (
-      select s.*, nextval('change_serial') as change_id from (select * from became order by dept_id) s
-    ) b
-    join was w on w.tenant_id = b.tenant_id and w.dept_id = b.dept_id
-    join paths wp on wp.tenant_id = w.tenant_id and wp.id = coalesce(w.parent_id, 0)
-    join paths bp on bp.tenant_id = b.tenant_id and bp.id = coalesce(b.parent_id, 0)
-    cross join lateral (select case
-        when w.del_flag = '0' and b.del_flag <> '0' then 'deleted'
-        when w.del_flag <> '0' and b.del_flag = '0' then 'restored'
-        when w.parent_id is distinct from b.parent_id then 'moved'
-        else 'updated' end as action) k
-    where w.del_flag = '0' or b.del_flag = '0'
-    returning tenant_id, change_id
-  )
-  insert into unsealed select tenant_id, change_id from noted;
+  for tenant in select distinct b.tenant_id from became b loop
+    batch := change_batch();
+    moment := change_moment();
+    with paths as materialized (
+      select * from department_paths(tenant, array(
+        select coalesce(parent_id, 0) from was where tenant_id = tenant
+        union select coalesce(parent_id, 0) from became where tenant_id = tenant))
+    ), noted as (
+      insert into changes (tenant_id, change_id, batch, time, by_name, by_user, by_tenant, address, request_id,
+        resource, resource_id, action, parent_id, before, after)
+      select tenant, b.change_id, batch, moment, b.update_by, (origin ->> 'userId')::bigint, origin ->> 'tenantId',
+        origin ->> 'address', origin ->> 'requestId', 'department', b.dept_id, k.action,
+        case when k.action in ('moved', 'restored') then coalesce(b.parent_id, 0) end,
+        case when w.del_flag = '0' then
+          department_shown((w.tenant_id, w.dept_id, w.parent_id, w.dept_name, w.order_num, w.leader, w.phone, w.email,
+            w.status, w.del_flag, w.create_by, w.create_time, w.update_by, w.update_time)::departments, wp.path) end,
+        case when b.del_flag = '0' then
+          department_shown((b.tenant_id, b.dept_id, b.parent_id, b.dept_name, b.order_num, b.leader, b.phone, b.email,
+            b.status, b.del_flag, b.create_by, b.create_time, b.update_by, b.update_time)::departments, bp.path) end
+      from (
+        select s.*, nextval('change_serial') as change_id
+        from (select * from became where tenant_id = tenant order by dept_id) s
+      ) b
+      join (select * from was where tenant_id = tenant) w on w.dept_id = b.dept_id
+      join paths wp on wp.id = coalesce(w.parent_id, 0)
+      join paths bp on bp.id = coalesce(b.parent_id, 0)
+      cross join lateral (select case
+          when w.del_flag = '0' and b.del_flag <> '0' then 'deleted'
+          when w.del_flag <> '0' and b.del_flag = '0' then 'restored'
+          when w.parent_id is distinct from b.parent_id then 'moved'
+          else 'updated' end as action) k
+      where w.del_flag = '0' or b.del_flag = '0'
+      returning change_id
+    )
+    insert into unsealed select tenant, change_id from noted;
+  end loop;
   return null;
 end $$;
 create trigger note_changed after update on departments
@@ -454,7 +489,8 @@ begin
       from down join departments d on d.tenant_id = t.tenant_id and d.parent_id = down.dept_id
     ), shown as (
       select d.*, down.depth, department_shown(case when d.del_flag = '0' then d else jsonb_populate_record(d,
-        '{"del_flag": "0", "update_by": "", "update_time": null}') end, down.path) as record
+        '{"del_flag": "0", "update_by": "", "update_time": null}') end,
+        case when length(down.path) <= 2000 then down.path else '' end) as record
       from down join departments d on d.tenant_id = t.tenant_id and d.dept_id = down.dept_id
     ), happened as (
       select create_time as time, create_by as by_name, 'created' as action, s.*, depth as turn from shown s
