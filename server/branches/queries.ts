@@ -180,9 +180,16 @@ export const lockBranch = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ 
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag <> '2'
   order by dept_id for update`;
 
-export const markBranchDeleted = (tx: Tx, tenantId: string, deptIds: string[], by: string) => tx`
-  update departments set del_flag = '2', update_by = ${by}, update_time = now()
-  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag <> '2'`;
+/** In pieces: each department leaves its row in the ledger too, and no statement is to need long. */
+export const markBranchDeleted = async (tx: Tx, tenantId: string, deptIds: string[], by: string): Promise<void> => {
+  for (let at = 0; at < deptIds.length; at += PIECE) {
+    await tx`
+      update departments set del_flag = '2', update_by = ${by}, update_time = now()
+      where tenant_id = ${tenantId} and dept_id = any(${deptIds.slice(at, at + PIECE).map(long)}::bigint[])
+        and del_flag <> '2'`;
+  }
+};
+const PIECE = 20_000;
 
 /** New ids, ascending: departments of the same `orderNum` are shown in the order in which they were sent. */
 export const takeIds = async (tx: Tx, count: number): Promise<number[]> => {
