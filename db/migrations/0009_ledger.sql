@@ -114,10 +114,11 @@ $$;
 
 -- Seals what is committed, oldest first. Whoever depends on another's change has the greater id, and cannot be visible
 -- without it: so the order by ids, among what is visible, puts no cause behind its effect.
--- By keys alone: mostly there is next to nothing to seal, and a connection would keep the plan that was made for that.
+-- By keys alone: mostly there is next to nothing to seal, and a connection would keep the plan that was made for that. So
+-- changes are asked for as a range, and in the order that only their key has.
 create function seal_changes(tenant text, at_most int) returns bigint
   language plpgsql volatile set search_path = banyan, pg_temp
-  set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
 declare
   head seal_heads;
   change changes;
@@ -132,7 +133,9 @@ begin
     select c.* from (
       select u.change_id from unsealed u where u.tenant_id = tenant order by u.change_id limit at_most
     ) waiting cross join lateral (
-      select * from changes c where c.tenant_id = tenant and c.change_id = waiting.change_id limit 1
+      select * from changes c
+      where c.tenant_id = tenant and c.change_id >= waiting.change_id and c.change_id <= waiting.change_id
+      order by c.change_id limit 1
     ) c
     order by waiting.change_id
   loop

@@ -11,6 +11,7 @@ import {
   type AuditRow,
   type AuditSearch,
   type ChangeRow,
+  keepToKeys,
   listAudit,
   openLedgers,
   readByIds,
@@ -58,7 +59,7 @@ export async function changesAfter(tx: Tx, tenantId: string, after: number, limi
   // Until there is one for it: what it passes over, logins most of all, may be most of a ledger.
   while (rows.length === 0 && next < last) {
     const upTo = Math.min(last, next + PLACES_AT_ONCE);
-    rows = await readFeed(tx, tenantId, { after: next, upTo, limit });
+    [, rows] = await Promise.all([keepToKeys(tx), readFeed(tx, tenantId, { after: next, upTo, limit })]);
     next = rows.length === limit ? (rows.at(-1)?.seq ?? upTo) : upTo;
   }
   return { rows: rows.map((row) => shown(row)), next };

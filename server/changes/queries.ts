@@ -26,12 +26,25 @@ export const sealChanges = async (tx: Tx, tenantId: string, atMost: number): Pro
   return row.seq ?? 0;
 };
 
+/**
+ * From here on the transaction goes by the order of the ledger's keys, whatever a connection believed of it when it was
+ * small: a plan that it kept from then would go through all of it, for each row. So changes are asked for as a range below.
+ */
+export const keepToKeys = (tx: Tx) =>
+  tx`
+    select set_config(name, value, true) from (values ('plan_cache_mode', 'force_custom_plan'), ('jit', 'off'),
+      ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off'), ('enable_sort', 'off')) as setting (name, value)`.execute();
+
 /** Of a ledger, whether they were archived or not. An archive that was emptied is not missed: its rows are just not told. */
 const everKept = (tx: Tx, tenantId: string, changeId: Fragment) => tx`
   select * from (
-    select * from changes c where c.tenant_id = ${tenantId} and c.change_id = ${changeId}
+    (select * from changes c
+    where c.tenant_id = ${tenantId} and c.change_id >= ${changeId} and c.change_id <= ${changeId}
+    order by c.change_id limit 1)
     union all
-    select * from changes_archive c where c.tenant_id = ${tenantId} and c.change_id = ${changeId}
+    (select * from changes_archive c
+    where c.tenant_id = ${tenantId} and c.change_id >= ${changeId} and c.change_id <= ${changeId}
+    order by c.change_id limit 1)
   ) c limit 1`;
 
 /** In their order, after one place and up to another. Logins and webhooks are for the audit alone. */
