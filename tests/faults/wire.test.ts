@@ -26,13 +26,15 @@ async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-for (const moment of ['before the commit', 'after the commit'] as Cut[]) {
+const moments: Cut['moment'][] = ['before the commit', 'after the commit'];
+
+for (const moment of moments) {
   test(`a connection that breaks right ${moment}: 503, and a repeated request writes once`, async (t) => {
     const rounds = scale(5, 100);
     for (let round = 0; round < rounds; round++) {
       const deptName = randomUUID();
       const send = () => admin.post('/system/dept-api', { deptName }, { headers: { 'idempotency-key': deptName } });
-      wire.cuts.push(moment);
+      wire.cuts.push({ moment, of: deptName });
       const cut = await send();
       assertRefused(cut, 503, 'DATABASE_AWAY');
       assert.match(String(cut.headers['retry-after']), /^[1-9]\d*$/);
@@ -56,7 +58,8 @@ test('commits cut under load: nothing acknowledged is lost, nothing is written t
   const writer = new Writer(admin);
   writer.start(16);
   for (let cut = 0; cut < cuts; cut++) {
-    wire.cuts.push(pick(['before the commit', 'after the commit']));
+    // Every write of a caller says who he is, and nothing in the background does.
+    wire.cuts.push({ moment: pick(moments), of: '"requestId":' });
     await writer.acknowledges(3);
   }
   report(t, { cuts, ...(await writer.check()), ...writer.tally.counts, seed: firstSeed });

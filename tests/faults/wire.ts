@@ -3,8 +3,12 @@ import net from 'node:net';
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-/** The moment in which a connection breaks. */
-export type Cut = 'before the commit' | 'after the commit';
+/** A connection that breaks with the commit of one transaction. */
+export interface Cut {
+  moment: 'before the commit' | 'after the commit';
+  /** Words that this transaction sends, and no other: the service's own work in the background commits too. */
+  of: string;
+}
 
 /**
  * A wire between the service and PostgreSQL that can be slow, and can break in the worst moment: when a COMMIT goes by,
@@ -13,7 +17,7 @@ export type Cut = 'before the commit' | 'after the commit';
 export class Wire {
   /** What PostgreSQL answers is under way for this long. */
   latencyMs = 0;
-  /** What happens to the coming commits, each on its own connection. */
+  /** What happens to coming commits, each on its own connection. */
   cuts: Cut[] = [];
   /** Those over whom nothing is carried any more, though nobody hangs up. */
   private readonly mute = new Set<net.Socket>();
@@ -63,27 +67,38 @@ export class Wire {
       arrived = Promise.all([arrived, setTimeout(this.latencyMs)]).then(() => near.write(bytes));
     };
     far.on('data', answer);
-    const commits = watchCommits();
+    const committed = watchCommits();
     near.on('data', (bytes) => {
       if (this.mute.has(near)) return;
-      const cut = commits(bytes) ? this.cuts.shift() : undefined;
-      if (cut === 'before the commit') {
+      const cut = this.cutOf(committed(bytes));
+      if (cut?.moment === 'before the commit') {
         near.destroy();
         return;
       }
-      // Once PostgreSQL answers, it is done; and nobody hears of it.
-      if (cut) far.off('data', answer).once('data', () => near.destroy());
+      // Nobody hears of it. What was sent together with the commit is answered before it is done.
+      if (cut) far.off('data', answer).on('data', (heard) => heard.includes('COMMIT\0') && near.destroy());
       far.write(bytes);
     });
   }
+
+  private cutOf(transaction: string): Cut | undefined {
+    const place = this.cuts.findIndex(({ of }) => transaction.includes(of));
+    return place < 0 ? undefined : this.cuts.splice(place, 1)[0];
+  }
 }
 
-/** Tells whether a COMMIT is in these bytes. The driver sends its text once, and later just the name it gave it. */
-function watchCommits(): (bytes: Buffer) => boolean {
+/**
+ * Tells all that the transaction has sent whose COMMIT is in these bytes, else nothing. The driver sends the text of a
+ * COMMIT once, and later just the name it gave it; that of a BEGIN each time.
+ */
+function watchCommits(): (bytes: Buffer) => string {
   let name: string | undefined;
+  let transaction = '';
   return (bytes) => {
     const text = bytes.toString('latin1');
+    transaction += text;
+    transaction = transaction.slice(Math.max(0, transaction.lastIndexOf('begin read write\0')));
     name ??= /([a-z0-9]+)\0commit\0/.exec(text)?.[1];
-    return name !== undefined && text.includes(`\0${name}\0`);
+    return name !== undefined && text.includes(`\0${name}\0`) ? transaction : '';
   };
 }
