@@ -1,85 +1,174 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { connectOwner } from '../../db/sql.ts';
+import { Client, makeDatabase, PASSWORD } from '../harness.ts';
+import { newFolder, start, until } from '../process.ts';
 import { chance, firstSeed, report, scale, Tally, together } from '../scale.ts';
+import { type Order, readPieces } from './told.ts';
 
-const service = await startService();
 const dept = '/system/dept-api';
+const ACTS = 300;
+
+const { databaseUrl, superuserUrl } = await makeDatabase();
+const superuser = connectOwner({ url: superuserUrl });
+after(() => superuser.end());
+const folder = newFolder();
+const startService = () => start(folder, { DATABASE_URL: databaseUrl });
+let run = startService();
+const root = await run.admin();
+/** Where the service is; while it was killed and is not back yet, where it will be. */
+let serving = Promise.resolve(root.base);
+
+async function killService(): Promise<void> {
+  serving = run.kill('SIGKILL').then(async () => {
+    run = startService();
+    return (await run.ready()).base;
+  });
+  await serving;
+}
+
+async function makeTenant(): Promise<Client> {
+  const admin = new Client(await serving, root.token);
+  const id = await admin.make('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
+  const { tenantId } = (await admin.get(`/system/tenant-api/${id}`)).data;
+  const { data } = await admin.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
+  return new Client(admin.base, data.access_token, undefined, tenantId);
+}
 
 interface Row {
   id: number;
   resource: string;
-  resourceId: string;
   before: { deptId: number } | null;
   after: { deptId: number; parentId: number; deptName: string } | null;
 }
 
-/** What a follower knows who has never seen anything but the feed. */
-class Copy {
-  readonly tree = new Map<number, NonNullable<Row['after']>>();
-  readonly seen = new Set<number>();
-  after = '0';
+/** The process that follows, and what it has kept. One thing is done to it after the other. */
+class Follower {
+  private readonly order: Omit<Order, 'base'>;
+  private child: ChildProcess | undefined;
+  private turn = Promise.resolve();
 
-  take(rows: Row[]) {
-    for (const { id, resource, before, after } of rows) {
-      assert.ok(!this.seen.has(id), 'told twice');
-      this.seen.add(id);
-      if (resource !== 'department') continue;
-      if (before) assert.ok(this.tree.has(before.deptId), 'a change of what was never told of');
-      if (!after) this.tree.delete(before?.deptId as number);
-      else {
-        // Nothing comes before what it stands on.
-        if (after.parentId !== 0) assert.ok(this.tree.has(after.parentId), `${after.deptId} below an unknown parent`);
-        this.tree.set(after.deptId, after);
-      }
-    }
+  constructor(order: Omit<Order, 'base'>) {
+    this.order = order;
+    after(() => this.kill());
   }
 
-  async follow(client: Client, wait: number) {
-    const { data, text } = await client.get(`/system/change-api?after=${this.after}&limit=50&wait=${wait}`);
-    assert.ok(data?.rows, text);
-    this.take(data.rows);
-    this.after = data.next;
-    return data.rows.length as number;
+  /** Begins where it was; one that is at work is told the service's address. */
+  start(base: string): Promise<void> {
+    this.turn = this.turn.then(() => {
+      this.child ??= fork(fileURLToPath(new URL('./follower.js', import.meta.url)), { execArgv: [] });
+      this.child.send({ ...this.order, base });
+    });
+    return this.turn;
   }
+
+  kill(): Promise<void> {
+    this.turn = this.turn.then(async () => {
+      if (!this.child) return;
+      this.child.kill('SIGKILL');
+      await once(this.child, 'exit');
+      this.child = undefined;
+    });
+    return this.turn;
+  }
+
+  pieces = () => readPieces(this.order.file);
+  place = () => Number(this.pieces().at(-1)?.next ?? 0);
+  told = () => this.pieces().flatMap(({ rows }) => rows as Row[]);
 }
 
-test('the whole tree, rebuilt from the feed alone while 16 write', { timeout: 1_200_000 }, async (t) => {
-  const tally = new Tally();
-  for (let run = 0; run < scale(2, 100); run++) {
-    const boss = await service.tenant();
-    const { pick, below } = chance(firstSeed + run);
-    const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => boss.dept({ deptName: `root ${n}` })));
-    const copy = new Copy();
-    let writing = true;
-    const followed = (async () => {
-      while (writing) await copy.follow(boss, 1);
-      while ((await copy.follow(boss, 0)) > 0);
-    })();
-    await together(16, 300, async (n) => {
-      const id = pick(ids);
-      const act = below(10);
-      const answer =
-        act < 5
-          ? await boss.post(dept, { parentId: id, deptName: `made ${n}` })
-          : act < 7
-            ? await boss.put(dept, { deptId: id, deptName: `named ${n}` })
-            : act < 9
-              ? await boss.put(dept, { deptId: id, deptName: `moved ${n}`, parentId: pick(ids) })
-              : await boss.delete(`${dept}/${id}${below(3) === 0 ? '?subtree=true' : ''}`);
-      if (answer.code === 200 && act < 5) ids.push(String(answer.headers.location).split('/').at(-1) as string);
-      tally.add(answer.code === 200 ? 'done' : (answer.data?.reason ?? answer.code));
-    });
-    writing = false;
-    await followed;
-    const rows = await service.superuser<{ deptId: number; parentId: number; deptName: string }[]>`
-      select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName"
-      from banyan.departments where tenant_id = ${boss.tenantId} and del_flag = '0' order by dept_id`;
-    const known = [...copy.tree.values()]
-      .map(({ deptId, parentId, deptName }) => ({ deptId, parentId, deptName }))
-      .sort((a, b) => a.deptId - b.deptId);
-    assert.deepEqual(known, [...rows]);
+/** The departments, as somebody knows them who has never seen anything but these changes. */
+function rebuild(rows: Row[]) {
+  const tree = new Map<number, NonNullable<Row['after']>>();
+  for (const { resource, before, after } of rows) {
+    if (resource !== 'department') continue;
+    if (before) assert.ok(tree.has(before.deptId), 'a change of what was never told of');
+    if (!after) tree.delete(before?.deptId as number);
+    else {
+      // Nothing comes before what it stands on.
+      if (after.parentId !== 0) assert.ok(tree.has(after.parentId), `${after.deptId} below an unknown parent`);
+      tree.set(after.deptId, after);
+    }
   }
-  assert.ok(tally.get('done') > 100);
-  report(t, tally.counts);
+  return [...tree.values()]
+    .map(({ deptId, parentId, deptName }) => ({ deptId, parentId, deptName }))
+    .sort((a, b) => a.deptId - b.deptId);
+}
+
+async function assertAllTold(tenantId: string, rows: Row[]) {
+  const told = rows.map(({ id }) => id);
+  assert.equal(new Set(told).size, told.length, 'none is told twice');
+  const ledger = await superuser<{ id: number }[]>`
+    select change_id as id from banyan.changes join banyan.seals using (tenant_id, change_id)
+    where tenant_id = ${tenantId} and resource not in ('login', 'webhook') order by seq`;
+  const committed = ledger.map(({ id }) => id);
+  const missed = committed.filter((id) => !told.includes(id));
+  const uncommitted = told.filter((id) => !committed.includes(id));
+  assert.deepEqual({ missed, uncommitted }, { missed: [], uncommitted: [] });
+  assert.deepEqual(told, committed, 'in the order of the ledger');
+  const tree = await superuser<{ deptId: number; parentId: number; deptName: string }[]>`
+    select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName"
+    from banyan.departments where tenant_id = ${tenantId} and del_flag = '0' order by dept_id`;
+  assert.deepEqual(rebuild(rows), [...tree]);
+}
+
+const name = 'the whole tree, rebuilt from the feed alone, while 16 write and both service and follower are killed';
+test(name, { timeout: 3_000_000 }, async (t) => {
+  const tally = new Tally();
+  const runs = scale(2, 100);
+  for (let n = 0; n < runs; n++) {
+    const { pick, below } = chance(firstSeed + n);
+    const boss = await makeTenant();
+    const ids = await Promise.all(Array.from({ length: 8 }, (_, r) => boss.dept({ deptName: `root ${r}` })));
+    const way = n % 2 === 0 ? 'calls' : 'events';
+    const follower = new Follower({ token: boss.token as string, file: path.join(folder, '..', `told ${n}`), way });
+    await follower.start(boss.base);
+    const somewhere = () => 20 + below(ACTS - 40);
+    const [serviceDies, followerDies] = [somewhere(), new Set([somewhere(), somewhere()])];
+
+    await together(16, ACTS, async (act) => {
+      if (act === serviceDies) {
+        await killService();
+        await follower.start(await serving);
+      }
+      if (followerDies.has(act)) {
+        await follower.kill();
+        await follower.start(await serving);
+      }
+      const client = new Client(await serving, boss.token);
+      const id = pick(ids);
+      const kind = below(10);
+      const writing =
+        kind < 5
+          ? client.post(dept, { parentId: id, deptName: `made ${act}` })
+          : kind < 7
+            ? client.put(dept, { deptId: id, deptName: `named ${act}` })
+            : kind < 9
+              ? client.put(dept, { deptId: id, deptName: `moved ${act}`, parentId: pick(ids) })
+              : client.delete(`${dept}/${id}${below(3) === 0 ? '?subtree=true' : ''}`);
+      // Killed in the middle of it: done or not, the feed must know.
+      const answer = await writing.catch(() => undefined);
+      if (answer?.code === 200 && kind < 5) ids.push(String(answer.headers.location).split('/').at(-1) as string);
+      if (answer?.code === 200 && kind === 9) ids.splice(ids.indexOf(id), 1);
+      tally.add(answer ? (answer.code === 200 ? 'done' : (answer.data?.reason ?? answer.code)) : 'cut off');
+    });
+
+    // All that is committed by now has its place once somebody has asked.
+    await new Client(await serving, boss.token).get('/system/change-api?limit=1');
+    const [head] = await superuser<[{ seq: number }]>`
+      select seq from banyan.seal_heads where tenant_id = ${boss.tenantId}`;
+    await until('the follower is at the end', () => follower.place() >= head.seq);
+    await follower.kill();
+    const rows = follower.told();
+    await assertAllTold(boss.tenantId, rows);
+    tally.counts.told = tally.get('told') + rows.length;
+  }
+  assert.ok(tally.get('done') > runs * 50);
+  assert.ok(tally.get('cut off') > 0, 'it was killed in the middle of writes');
+  report(t, { runs, ...tally.counts, seed: firstSeed });
+  assert.equal(await run.stop(), 0, run.stderr);
 });
