@@ -89,9 +89,13 @@ const readSeals = (tx: Tx, tenantId: string, after: number) => tx<
   where s.tenant_id = ${tenantId} and s.seq > ${after}
   order by s.seq limit ${AT_ONCE}`;
 
+/** Of what a webhook is told: so long at least it is tried (server/webhooks). */
+const TOLD_DAYS = 3;
+
 /**
  * Moves what is older than so many days to the archive, where something of those days has followed it: so the moment
- * before which history begins is known in full. A little at a time: nobody waits for it.
+ * before which history begins is known in full. What a webhook is yet to be told stays. A little at a time: nobody waits
+ * for it.
  */
 export async function archiveLedger(owner: Sql, days: number): Promise<number> {
   const [{ limit }] = await owner<[{ limit: Date }]>`select now() - ${days} * interval '1 day' as limit`;
@@ -118,6 +122,13 @@ async function archiveSome(tx: Tx, tenantId: string, limit: Date): Promise<numbe
             and n.action <> 'password changed'
             -- By what brought it to its place a department is found among its parent's children.
             and (c.parent_id is null or n.parent_id is not null)))
+        and not exists (
+          select from webhook_deliveries d
+          where d.tenant_id = ${tenantId} and d.change_id = c.change_id and d.state = 'waiting')
+        -- No delivery yet, because many wait already. One that is behind for longer does not hold the ledger up.
+        and (c.time < now() - ${TOLD_DAYS} * interval '1 day' or not exists (
+          select from webhooks w join seals s on s.tenant_id = w.tenant_id and s.seq > w.seq
+          where w.tenant_id = ${tenantId} and w.status = '0' and w.del_flag = '0' and s.change_id = c.change_id))
       order by c.time limit ${AT_ONCE}
     ), gone as (
       delete from changes c using old where c.tenant_id = ${tenantId} and c.change_id = old.change_id returning c.*

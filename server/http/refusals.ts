@@ -182,6 +182,11 @@ export const reasons = {
     '每个租户最多 {limit} 个网络钩子，请先删除不用的',
     'A tenant has {limit} webhooks at most. Delete one first.',
   ],
+  DELIVERY_TOO_OLD: [
+    409,
+    '对应的变更已归档，不能重新投递',
+    'The change that it told of has been archived. It cannot be sent again.',
+  ],
   WEBHOOK_DISABLED: [409, '网络钩子已停用，请先启用', 'The webhook is disabled. Enable it first.'],
   USER_NOT_DELETED: [409, '用户未被删除，无需恢复', 'The user is not deleted. There is nothing to restore.'],
   USER_DEPT_GONE: [

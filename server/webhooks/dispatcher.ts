@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import type { LookUp } from './addresses.ts';
 import { findWork, type Work } from './dispatch-queries.ts';
 import { type Attempt, BACKLOG, begin, drop, type Job, nextRound, type Round } from './rounds.ts';
-import { send } from './sending.ts';
+import { NOTHING_TO_SEND, send } from './sending.ts';
 
 /** How often the database is asked for work. */
 const LOOK_MS = 500;
@@ -64,7 +64,7 @@ export function keepDelivering(app: App, db: Database, lookUp: LookUp): () => vo
   async function sendAll(jobs: Job[]): Promise<Attempt[]> {
     const sent = jobs.map(async ({ deliveryId, message }) => ({
       deliveryId,
-      outcome: await send(lookUp, message, cutOff.signal),
+      outcome: message ? await send(lookUp, message, cutOff.signal) : NOTHING_TO_SEND,
     }));
     return (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   }

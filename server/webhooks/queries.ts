@@ -114,8 +114,8 @@ const turn = (tx: Tx, tenantId: string, id: number, resource: string, resourceId
   ) then 'infinity' else now() end`;
 
 export const findDelivery = async (tx: Tx, tenantId: string, id: number, deliveryId: string) => {
-  const [row] = await tx<{ resource: string; resourceId: string; state: State }[]>`
-    select resource, resource_id::text as "resourceId", state from webhook_deliveries
+  const [row] = await tx<{ resource: string; resourceId: string; state: State; changeId: number | null }[]>`
+    select resource, resource_id::text as "resourceId", state, change_id as "changeId" from webhook_deliveries
     where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id = ${long(deliveryId)}`;
   return row;
 };

@@ -41,7 +41,8 @@ const LONGEST_REST = 600;
 
 export interface Job {
   deliveryId: number;
-  message: Message;
+  /** undefined: there is nothing left to tell. */
+  message: Message | undefined;
 }
 export interface Attempt {
   deliveryId: number;
@@ -68,7 +69,8 @@ export function nextRound(
   return writeInTenant(db, work.tenantId, async (tx) => {
     const { tenantId } = work;
     // Before the webhook's row is locked: the end of the ledger is what everybody locks first.
-    const news = !last && place.waiting < BACKLOG ? await changesAfter(tx, tenantId, place.seq, PAGE) : undefined;
+    const room = Math.min(PAGE, BACKLOG - place.waiting);
+    const news = !last && room > 0 ? await changesAfter(tx, tenantId, place.seq, room) : undefined;
     const webhook = await hold(tx, work, by);
     if (!webhook) return undefined;
     const told = attempts.map(toldOf);
@@ -82,7 +84,7 @@ export function nextRound(
     const { waiting, resting } = await keepStanding(tx, work, standing, LEASE_SECONDS);
     const idle = last || resting || standing.gone || webhook.status !== '0' || !webhook.inService;
     const due = idle ? [] : await pick(tx, work, standing.failures > 0 ? 1 : AT_ONCE);
-    if (due.length === 0 && (idle || news?.rows.length !== PAGE)) {
+    if (due.length === 0 && (idle || news?.rows.length !== room)) {
       await release(tx, work, by, KEPT_DAYS);
       return undefined;
     }
@@ -134,6 +136,8 @@ async function jobsOf(tx: Tx, tenantId: string, { url, secrets }: Held, due: Due
   const changes = new Map((ids.length > 0 ? await changesOf(tx, tenantId, ids) : []).map((row) => [row.id, row]));
   return due.map(({ deliveryId, changeId, type, time }) => {
     const change = changeId === null ? undefined : changes.get(changeId);
+    // Archived in the moment in which it was asked for again: only of a test there is nothing to tell.
+    if (!change && changeId !== null) return { deliveryId, message: undefined };
     const body = JSON.stringify({ type, timestamp: change?.time ?? time, data: change ?? null });
     return { deliveryId, message: { id: `msg_${deliveryId}`, url, body, secrets } };
   });

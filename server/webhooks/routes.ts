@@ -227,7 +227,7 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         params: DeliveryPath,
         response: answers('guarded', {
           writes: 'new',
-          reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND', 'WEBHOOK_DISABLED'],
+          reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND', 'WEBHOOK_DISABLED', 'DELIVERY_TOO_OLD'],
         }),
       },
     },

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
-import { lastPlace } from '../changes/changes.ts';
+import { changesOf, lastPlace } from '../changes/changes.ts';
 import { idOf, type Rows } from '../http/fields.ts';
 import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
@@ -97,8 +97,13 @@ export async function resendDelivery(tx: Tx, caller: Caller, webhookId: string, 
   const delivery = await findDelivery(tx, tenantId, webhook.id, deliveryId);
   if (!delivery) throw refuse('DELIVERY_NOT_FOUND');
   refuseDisabled(webhook);
-  if (delivery.state === 'waiting') await hasten(tx, tenantId, webhook.id, deliveryId);
-  else await sendAgain(tx, tenantId, webhook.id, deliveryId, { ...delivery, days: DAYS });
+  const { state, changeId } = delivery;
+  if (state === 'waiting') await hasten(tx, tenantId, webhook.id, deliveryId);
+  else {
+    const kept = changeId === null || (await changesOf(tx, tenantId, [changeId])).length > 0;
+    if (!kept) throw refuse('DELIVERY_TOO_OLD');
+    await sendAgain(tx, tenantId, webhook.id, deliveryId, { ...delivery, days: DAYS });
+  }
   await markDue(tx, tenantId, webhook.id);
 }
 
