@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { archiveLedger } from '../../db/ledger.ts';
+import { type Client, startService } from '../harness.ts';
+import { Receiver } from '../receiver.ts';
+import { until } from '../waiting.ts';
+import { assertOk, assertRefused, DEPTS } from './answers.ts';
+
+/** What days and thousands do to webhooks. Time passes by what was written being made older, around the service. */
+
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const { superuser, owner } = service;
+const path = '/system/webhook-api';
+
+async function register(boss: Client, receiver: Receiver): Promise<number> {
+  const { data, text } = await boss.post(path, { url: receiver.url, kinds: ['department.*'] });
+  assert.ok(data?.id, text);
+  return data.id;
+}
+
+/** The earliest first. */
+const deliveries = async (boss: Client, id: number) =>
+  (await boss.get(`${path}/${id}/deliveries?limit=500`)).data.rows.reverse();
+const waiting = async (boss: Client, id: number): Promise<number> => (await boss.get(`${path}/${id}`)).data.waiting;
+
+/** Of a webhook all deliveries were made so long ago; those that have their turn are due, and it is not left alone. */
+async function letPass(id: number, time: string) {
+  await superuser`
+    update banyan.webhook_deliveries set time = time - ${time}::text::interval, give_up = give_up - ${time}::text::interval,
+      next_try = case when next_try < 'infinity' then now() else next_try end
+    where webhook_id = ${id}`;
+  await superuser`update banyan.webhooks set next_due = now(), rest_until = null where webhook_id = ${id}`;
+}
+
+test('after three days it is given up, the next of its record has its turn, and it can be sent again', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start(() => 500);
+  const id = await register(boss, receiver);
+  const dept = await boss.dept({ deptName: 'v0' });
+  const attempts = async (n: number): Promise<number> => (await deliveries(boss, id))[n]?.attempts ?? 0;
+  await until(async () => (await attempts(0)) === 1, 'it is tried');
+  await letPass(id, '71 hours');
+  await until(async () => (await attempts(0)) === 2, 'it is tried again');
+  assert.equal((await deliveries(boss, id))[0].state, 'waiting', 'an hour is left');
+  await boss.put(DEPTS, { deptId: dept, deptName: 'v1' });
+  await until(async () => (await deliveries(boss, id)).length === 2, 'another waits behind it');
+  assert.equal(await attempts(1), 0);
+  // The next attempt would come after that.
+  await letPass(id, '59 minutes 59 seconds');
+  await until(async () => (await deliveries(boss, id))[0].state === 'failed', 'it is given up');
+  const [first] = await deliveries(boss, id);
+  assert.deepEqual([first.attempts, first.nextTry, first.lastStatus], [3, null, 500]);
+  await letPass(id, '0');
+  await until(async () => (await attempts(1)) > 0, 'the next has its turn');
+  assert.equal(await attempts(0), 3, 'the first is left alone');
+  receiver.answering = () => 200;
+  assertOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));
+  await letPass(id, '0');
+  await until(async () => (await waiting(boss, id)) === 0, 'all is delivered');
+  assert.deepEqual(receiver.taken.map(({ data }) => data.after.deptName).sort(), ['v0', 'v1']);
+  assert.equal(receiver.taken.find(({ data }) => data.after.deptName === 'v0')?.id, first.messageId);
+});
+
+test('what is done is kept for 30 days; what waits, until it is done', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start(({ data }) => (data.after.deptName === 'bad' ? 500 : 200));
+  const id = await register(boss, receiver);
+  for (const deptName of ['bad', 'old']) await boss.dept({ deptName });
+  await until(async () => (await waiting(boss, id)) === 1 && receiver.taken.length === 1, 'all were tried');
+  const [bad, old] = await deliveries(boss, id);
+  await superuser`update banyan.webhook_deliveries set time = now() - interval '31 days' where webhook_id = ${id}`;
+  await boss.dept({ deptName: 'young' });
+  await until(() => receiver.taken.length === 2, 'another has arrived');
+  await until(async () => (await deliveries(boss, id)).length === 2, 'one is gone');
+  const [kept, young] = await deliveries(boss, id);
+  assert.deepEqual([kept.id, kept.state], [bad.id, 'waiting']);
+  await superuser`
+    update banyan.webhook_deliveries set time = now() - interval '29 days' where delivery_id = ${young.id}`;
+  await boss.dept({ deptName: 'younger' });
+  await until(() => receiver.taken.length === 3, 'another has arrived');
+  const free = async () => {
+    const [row] = await superuser`select busy_by from banyan.webhooks where webhook_id = ${id}`;
+    return row?.busy_by === null;
+  };
+  await until(free, 'it is at rest');
+  assert.equal((await deliveries(boss, id)).length, 3, 'nothing else is gone');
+  assertRefused(await boss.post(`${path}/${id}/deliveries/${old.id}/resend`), 404, 'DELIVERY_NOT_FOUND');
+});
+
+test('a thousand wait at most, the others in the ledger; and in the end all arrive', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start(() => 500);
+  const id = await register(boss, receiver);
+  const made = async (count: number) => {
+    const departments = Array.from({ length: count }, (_, n) => ({ ref: `${n}`, deptName: `d${n}` }));
+    assert.equal((await boss.post(`${DEPTS}/bulk`, { departments })).code, 200);
+  };
+  await made(700);
+  await until(async () => (await waiting(boss, id)) === 700, 'those wait');
+  await made(700);
+  // Left alone by now; but whoever is tried anew takes up what there is room for.
+  await until(async () => {
+    await letPass(id, '0');
+    return (await waiting(boss, id)) >= 1_000;
+  }, 'a thousand wait');
+  await letPass(id, '0');
+  const before = receiver.all.length;
+  await until(() => receiver.all.length > before, 'it is tried again');
+  assert.equal(await waiting(boss, id), 1_000);
+  receiver.answering = () => 200;
+  assertOk(await boss.put(path, { id, url: receiver.url, kinds: ['department.*'] }));
+  await until(() => receiver.taken.length >= 1_400, 'all have arrived');
+  assert.equal(new Set(receiver.taken.map(({ data }) => data.id)).size, 1_400);
+});
+
+/** All that was written in this tenant was written so long ago. */
+const age = (tenantId: string, days: number) => superuser`
+  update banyan.changes set time = time - ${days} * interval '1 day' where tenant_id = ${tenantId}`;
+const archived = async (tenantId: string): Promise<number> =>
+  (await superuser`select from banyan.changes_archive where tenant_id = ${tenantId} and resource = 'department'`)
+    .length;
+
+test('what waits to be delivered is not archived; what was, is not sent again', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start(() => 500);
+  const id = await register(boss, receiver);
+  const dept = await boss.dept({ deptName: 'v0' });
+  for (const deptName of ['v1', 'v2']) await boss.put(DEPTS, { deptId: dept, deptName });
+  await until(async () => (await waiting(boss, id)) === 3, 'all wait');
+  await age(boss.tenantId, 10);
+  await archiveLedger(owner, 1);
+  assert.equal(await archived(boss.tenantId), 0);
+  receiver.answering = () => 200;
+  await boss.put(path, { id, url: receiver.url, kinds: ['department.*'] });
+  await until(async () => (await waiting(boss, id)) === 0, 'all are delivered');
+  assert.deepEqual(
+    receiver.taken.map(({ data }) => data.after.deptName),
+    ['v0', 'v1', 'v2'],
+  );
+  await archiveLedger(owner, 1);
+  assert.equal(await archived(boss.tenantId), 1, 'v1; what brought it to its place stays, and what came last');
+  const [first, second] = await deliveries(boss, id);
+  assertRefused(await boss.post(`${path}/${id}/deliveries/${second.id}/resend`), 409, 'DELIVERY_TOO_OLD');
+  assertOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));
+  await until(() => receiver.taken.length === 4, 'what is kept is sent again');
+});
+
+test('what a webhook has not come to yet is not archived for three days', async () => {
+  const boss = await service.tenant();
+  const receiver = await Receiver.start();
+  const id = await register(boss, receiver);
+  // Somebody is at work on it, and does not come back.
+  await superuser`update banyan.webhooks set busy_until = 'infinity' where webhook_id = ${id}`;
+  const dept = await boss.dept({ deptName: 'v0' });
+  for (const deptName of ['v1', 'v2']) await boss.put(DEPTS, { deptId: dept, deptName });
+  await boss.get('/system/change-api');
+  await age(boss.tenantId, 2);
+  await archiveLedger(owner, 1);
+  assert.equal(await archived(boss.tenantId), 0);
+  await age(boss.tenantId, 2);
+  await archiveLedger(owner, 1);
+  assert.equal(await archived(boss.tenantId), 1);
+  await superuser`update banyan.webhooks set busy_until = '-infinity' where webhook_id = ${id}`;
+  await until(() => receiver.taken.length === 2, 'it is told of what is kept');
+  assert.ok(receiver.taken.every(({ data }) => data !== null));
+});
