@@ -1,4 +1,5 @@
 import http from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 
@@ -21,11 +22,22 @@ export type Answering = (received: Received, response: http.ServerResponse) => n
 export class Receiver {
   /** In the order in which they came. */
   readonly all: Received[] = [];
-  answering: Answering = () => 200;
-  private readonly server = http.createServer((request, response) => this.take(request, response));
+  answering: Answering;
+  private readonly server: http.Server | https.Server;
+
+  /** `certificate`: it speaks https. */
+  private constructor(answering: Answering, certificate?: { cert: string; key: string }) {
+    this.answering = answering;
+    const take = (request: http.IncomingMessage, response: http.ServerResponse) => this.take(request, response);
+    this.server = certificate ? https.createServer(certificate, take) : http.createServer(take);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
+    return `http://127.0.0.1:${this.port}/hook`;
   }
 
   /** What it has taken. */
@@ -33,9 +45,8 @@ export class Receiver {
     return this.all.filter(({ status }) => status >= 200 && status < 300);
   }
 
-  static async start(answering: Answering = () => 200): Promise<Receiver> {
-    const receiver = new Receiver();
-    receiver.answering = answering;
+  static async start(answering: Answering = () => 200, certificate?: { cert: string; key: string }): Promise<Receiver> {
+    const receiver = new Receiver(answering, certificate);
     await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
     after(() => {
       receiver.server.closeAllConnections();
