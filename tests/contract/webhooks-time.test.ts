@@ -143,6 +143,13 @@ test('what waits to be delivered is not archived; what was, is not sent again', 
   assertRefused(await boss.post(`${path}/${id}/deliveries/${second.id}/resend`), 409, 'DELIVERY_TOO_OLD');
   assertOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));
   await until(() => receiver.taken.length === 4, 'what is kept is sent again');
+  // Asked for in the moment in which it was archived: nothing is sent rather than a message that tells nothing.
+  await superuser`
+    update banyan.webhook_deliveries set state = 'waiting', next_try = now(), give_up = now() + interval '1 day'
+    where delivery_id = ${second.id}`;
+  await letPass(id, '0');
+  await until(async () => (await deliveries(boss, id))[1].lastError === 'the change was archived', 'it says why');
+  assert.equal(receiver.all.filter(({ id }) => id === second.messageId).length, 1);
 });
 
 test('what a webhook has not come to yet is not archived for three days', async () => {
