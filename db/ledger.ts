@@ -94,8 +94,8 @@ const TOLD_DAYS = 3;
 
 /**
  * Moves what is older than so many days to the archive, where something of those days has followed it: so the moment
- * before which history begins is known in full. What a webhook is yet to be told stays. A little at a time: nobody waits
- * for it.
+ * before which history begins is known in full. What a webhook is yet to be told stays, because
+ * the archive may be emptied. A little at a time: nobody waits for it.
  */
 export async function archiveLedger(owner: Sql, days: number): Promise<number> {
   const [{ limit }] = await owner<[{ limit: Date }]>`select now() - ${days} * interval '1 day' as limit`;

@@ -184,8 +184,8 @@ export const reasons = {
   ],
   DELIVERY_TOO_OLD: [
     409,
-    '对应的变更已归档，不能重新投递',
-    'The change that it told of has been archived. It cannot be sent again.',
+    '对应的变更已不再保留，不能重新投递',
+    'The change that it told of is not kept any more. It cannot be sent again.',
   ],
   WEBHOOK_DISABLED: [409, '网络钩子已停用，请先启用', 'The webhook is disabled. Enable it first.'],
   USER_NOT_DELETED: [409, '用户未被删除，无需恢复', 'The user is not deleted. There is nothing to restore.'],

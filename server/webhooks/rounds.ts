@@ -136,7 +136,7 @@ async function jobsOf(tx: Tx, tenantId: string, { url, secrets }: Held, due: Due
   const changes = new Map((ids.length > 0 ? await changesOf(tx, tenantId, ids) : []).map((row) => [row.id, row]));
   return due.map(({ deliveryId, changeId, type, time }) => {
     const change = changeId === null ? undefined : changes.get(changeId);
-    // Archived in the moment in which it was asked for again: only of a test there is nothing to tell.
+    // Its archive was emptied in the moment in which it was asked for again. Only a test tells of nothing.
     if (!change && changeId !== null) return { deliveryId, message: undefined };
     const body = JSON.stringify({ type, timestamp: change?.time ?? time, data: change ?? null });
     return { deliveryId, message: { id: `msg_${deliveryId}`, url, body, secrets } };

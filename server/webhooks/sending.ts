@@ -26,7 +26,7 @@ export interface Outcome {
   ms: number;
 }
 
-export const NOTHING_TO_SEND: Outcome = { status: null, answer: null, error: 'the change was archived', ms: 0 };
+export const NOTHING_TO_SEND: Outcome = { status: null, answer: null, error: 'the change is not kept any more', ms: 0 };
 
 export const newSecret = (): Buffer => randomBytes(32);
 export const shownSecret = (secret: Buffer): string => `whsec_${secret.toString('base64')}`;
