@@ -120,12 +120,28 @@ export const lockDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[])
   order by dept_id for update`;
 
-/** Back to existence, each below the parent that is said; null: top level. */
-export const restoreDepts = (tx: Tx, tenantId: string, by: string, parents: ReadonlyMap<string, string | null>) => tx`
-  update departments d set del_flag = '0', parent_id = n.parent_id, update_by = ${by}, update_time = now()
-  from unnest(${[...parents.keys()]}::bigint[], ${[...parents.values()]}::bigint[]) as n (dept_id, parent_id)
-  where d.tenant_id = ${tenantId} and d.dept_id = any(${[...parents.keys()]}::bigint[]) and d.dept_id = n.dept_id
-    and d.del_flag = '2'`;
+/**
+ * Back to existence, each below the parent that is said; null: top level. In pieces: each leaves its row in the ledger
+ * too, and no statement is to need long. Who changes his place comes before those below him: their paths lead over him.
+ */
+export async function restoreDepts(
+  tx: Tx,
+  tenantId: string,
+  by: string,
+  parents: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  const all = [...parents];
+  for (let at = 0; at < all.length; at += PIECE) {
+    const piece = all.slice(at, at + PIECE);
+    const ids = piece.map(([id]) => id);
+    await tx`
+      update departments d set del_flag = '0', parent_id = n.parent_id, update_by = ${by}, update_time = now()
+      from unnest(${ids}::bigint[], ${piece.map(([, parentId]) => parentId)}::bigint[]) as n (dept_id, parent_id)
+      where d.tenant_id = ${tenantId} and d.dept_id = any(${ids}::bigint[]) and d.dept_id = n.dept_id
+        and d.del_flag = '2'`;
+  }
+}
+const PIECE = 20_000;
 
 export const markDeleted = (tx: Tx, tenantId: string, by: string, deptIds: string[]) => tx`
   update departments set del_flag = '2', update_by = ${by}, update_time = now()
