@@ -65,8 +65,11 @@ test('a department with children is not deleted; they are shown, or go with it o
   const page = await stage.page();
   await asBoss(page, boss, `/departments/${research}`);
   const begin = async () => {
+    const question = page.getByRole('dialog', { name: '删除“研发部”？' });
     await page.getByRole('button', { name: '删除' }).click();
-    await page.getByRole('dialog', { name: '删除“研发部”？' }).getByRole('button', { name: '删除' }).click();
+    await question.getByRole('button', { name: '删除' }).click();
+    // While it goes away it would take the click that is meant for the next.
+    await question.waitFor({ state: 'detached' });
   };
   await begin();
   const dialog = page.getByRole('dialog', { name: '“研发部”现在不能删除' });
