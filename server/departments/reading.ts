@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import { type Asked, gather } from '../../db/gather.ts';
 import { readInTenant } from '../../db/tenancy.ts';
@@ -16,13 +15,15 @@ export interface DeptAsk {
   includeDeleted: boolean;
 }
 
+export type DeptReader = (token: Token, ask: DeptAsk) => Promise<Dept | undefined>;
+
 type Reading = Asked<DeptAsk & { token: Token }, Dept | undefined>;
 
 /**
  * Reads of single departments, the call that comes most often. Those that come at the same moment go to the database
  * together, each as his own caller; who he is and whether he may is read in the same statement as what he asks for.
  */
-export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk) => Promise<Dept | undefined> {
+export function makeReader(db: Database): DeptReader {
   const paths = makePaths();
 
   async function answer(tenantId: string, asked: Reading[]): Promise<void> {
@@ -57,5 +58,5 @@ export function makeReader(db: Database): (request: FastifyRequest, ask: DeptAsk
 
   // While one is told, the next is asked. Not more: the fewer go at once, the more go together.
   const together = gather(answer, { underWay: 2, together: 500 });
-  return ({ token }, ask) => together(token.tenantId, { token, ...ask });
+  return (token, ask) => together(token.tenantId, { token, ...ask });
 }

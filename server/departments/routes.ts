@@ -14,14 +14,13 @@ import { invalid, pathId, pathIds } from '../http/validation.ts';
 import { makeCreator } from './creating.ts';
 import { removeDepartments, updateDepartment } from './departments.ts';
 import { listDepartments, readDepartments } from './list.ts';
-import { makeReader } from './reading.ts';
+import type { DeptReader } from './reading.ts';
 import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
 
 const path = '/system/dept-api';
 const shared = { ...guarded, tags: ['Departments'] };
 
-export function departmentRoutes(app: App, { db }: Parts): void {
-  const read = makeReader(db);
+export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): void {
   const create = makeCreator(db);
 
   app.post(
@@ -112,7 +111,7 @@ export function departmentRoutes(app: App, { db }: Parts): void {
         const past = await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, caller, id, moment));
         return okTagged(reply, { data: past, etag: etagOf(past) });
       }
-      const dept = await read(request, { deptId: id, includeDeleted });
+      const dept = await read(request.token, { deptId: id, includeDeleted });
       if (!dept) throw refuse('DEPT_NOT_FOUND');
       return okTagged(reply, { data: dept, etag: etagOf(dept) });
     },

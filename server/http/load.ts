@@ -24,6 +24,18 @@ const WAITING_AT_MOST = 1_000;
 /** An answer comes within this time, whatever happens below. */
 const DEADLINE_MS = 10_000;
 
+/** Since when a caller waits for us: never, while we wait for his body. */
+interface Waiting {
+  since: number;
+  late: () => void;
+}
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** undefined: it is not for it. Otherwise a promise of the answer; of nothing, if it is for the long way after all. */
+export type ShortWay = (
+  request: IncomingMessage,
+) => Promise<((response: ServerResponse) => void) | undefined> | undefined;
+
 /**
  * Keeps the service useful under more load than it can bear: what is too much is refused at once and cheaply, before
  * any other work, with the time to come back.
@@ -43,6 +55,10 @@ export function boundLoad(config: Config) {
     answers = 0;
   }, SLOT_MS).unref();
   const open = new UnderWay<{ socket: Socket; end: () => void }>();
+  const waiting = new UnderWay<Waiting>();
+  /** Of those who tried the short way in vain: their time counts from then. */
+  const arrivals = new WeakMap<IncomingMessage, number>();
+  let shortWay: ShortWay | undefined;
   const isTooMuch = (request: IncomingMessage) =>
     waitsForNews(request)
       ? waitingForNews >= WAITING_AT_MOST
@@ -89,7 +105,17 @@ export function boundLoad(config: Config) {
           }
           // Now, not later: of a thousand that come in one moment, all would find the place empty.
           if (!hasBody(request)) begin(request, response);
-          handler(request, response);
+          const answer = shortWay?.(request);
+          if (!answer) return handler(request, response);
+          const since = performance.now();
+          const goOn = (tell?: (response: ServerResponse) => void) => {
+            if (!leave()) return;
+            if (tell) return tell(response);
+            arrivals.set(request, since);
+            handler(request, response);
+          };
+          const leave = waiting.add({ since, late: goOn });
+          answer.then(goOn, () => goOn());
         },
       );
       // A caller who is slow to send his request holds a connection, not a place at work, and not for long.
@@ -114,37 +140,44 @@ export function boundLoad(config: Config) {
      * own limit would forget a request as soon as its body is there.
      */
     keepDeadline(app: App): void {
+      app.decorateReply('waiting', null);
       // One clock for all: a timer for each would cost more than the rest of this file.
-      const waiting = new UnderWay<{ request: FastifyRequest; reply: FastifyReply }>();
-      app.decorateReply('waitsSince', 0);
       const clock = setInterval(() => {
         const now = performance.now();
-        for (const { request, reply } of waiting) {
-          if (now - reply.waitsSince < DEADLINE_MS) continue;
-          reply.waitsSince = Number.POSITIVE_INFINITY;
-          // Of an answer that goes out piece by piece the headers are sent: it was begun in time.
-          if (reply.sent || reply.raw.headersSent) continue;
-          request.log.warn({ requestId: request.id }, 'a request was not answered in time');
-          reply.send(refuse('TOO_BUSY'));
+        for (const one of waiting) {
+          if (now - one.since < DEADLINE_MS) continue;
+          one.since = NEVER;
+          one.late();
         }
       }, 100).unref();
+      const tellLate = (request: FastifyRequest, reply: FastifyReply) => {
+        // Of an answer that goes out piece by piece the headers are sent: it was begun in time.
+        if (reply.sent || reply.raw.headersSent) return;
+        request.log.warn({ requestId: request.id }, 'a request was not answered in time');
+        reply.send(refuse('TOO_BUSY'));
+      };
       app.addHook('onClose', async () => clearInterval(clock));
       app.addHook('onRequest', (request, reply, done) => {
         // Its own deadline is what it asked for.
         if (waitsForNews(request.raw)) return done();
-        reply.waitsSince = performance.now();
-        reply.raw.once('close', waiting.add({ request, reply }));
+        const since = arrivals.get(request.raw) ?? performance.now();
+        reply.waiting = { since, late: () => tellLate(request, reply) };
+        reply.raw.once('close', waiting.add(reply.waiting));
         done();
       });
       app.addHook('preParsing', (request, reply, payload, done) => {
-        if (hasBody(request.raw)) reply.waitsSince = Number.POSITIVE_INFINITY;
+        if (reply.waiting && hasBody(request.raw)) reply.waiting.since = NEVER;
         done(null, payload);
       });
       app.addHook('preValidation', (request, reply, done) => {
         // Its body has arrived.
-        if (hasBody(request.raw)) reply.waitsSince = performance.now();
+        if (reply.waiting && hasBody(request.raw)) reply.waiting.since = performance.now();
         done();
       });
+    },
+    /** For what is so frequent and so plain that it need not go through the framework. */
+    open(way: ShortWay | undefined): void {
+      shortWay = way;
     },
     headerLimit: HEADER_LIMIT,
   };
@@ -191,7 +224,7 @@ function paceRefusals() {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** The moment from which its caller counts; never, while we wait for his body. */
-    waitsSince: number;
+    /** null: it is to take as long as it takes. */
+    waiting: Waiting | null;
   }
 }

@@ -33,7 +33,10 @@ export interface Tagged<T> {
 }
 
 /** Of the whole record, so that two writes within one second, or to what isn't shown, count as well. */
-export const etagOf = (record: unknown): string => `"${hash('sha1', JSON.stringify(record), 'base64url')}"`;
+export const etagOf = (record: unknown): string => etagOfText(JSON.stringify(record));
+
+/** The same for who has the text already. */
+export const etagOfText = (record: string): string => `"${hash('sha1', record, 'base64url')}"`;
 
 export function okTagged<T>(reply: FastifyReply, { data, etag }: Tagged<T>) {
   reply.header('etag', etag);
