@@ -26,6 +26,7 @@ import { answerBroken, brokenBy } from './http/broken.ts';
 import { openTo } from './http/cors.ts';
 import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
+import { makeAnswerLog, standardOutput } from './http/log.ts';
 import { describeInterface } from './http/openapi.ts';
 import { refuse } from './http/refusals.ts';
 import { serializeBySchema } from './http/serializing.ts';
@@ -63,9 +64,22 @@ export async function buildApp(parts: Parts): Promise<App> {
   const { db, config } = parts;
   const pages = new ConsolePages(parts.consoleFolder);
   const load = boundLoad(config);
+  const output = standardOutput();
+  const tell = makeAnswerLog(output, config.logLevel);
+  const logAnswer = (request: FastifyRequest, reply: FastifyReply) =>
+    tell({
+      requestId: request.id,
+      method: request.method,
+      // The path alone: a query may hold names.
+      path: request.url.split('?')[0] as string,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      from: request.ip,
+      token: request.token ?? null,
+    });
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so passwords and tokens aren't either.
-    logger: { level: config.logLevel, stream: standardOutput() },
+    logger: { level: config.logLevel, stream: output },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
     serverFactory: load.serverFactory,
@@ -158,7 +172,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     });
     sessionRoutes(guarded, { ...parts, keys });
     const read = makeReader(db);
-    load.open(makeShortWay({ tokens, read, log: app.log, config }));
+    load.open(makeShortWay({ tokens, read, tell, config }));
     departmentRoutes(guarded, parts, read);
     branchRoutes(guarded, parts);
     tenantRoutes(guarded, parts);
@@ -194,42 +208,3 @@ function watchRoutes(app: App): (url: string) => string[] {
 
 const refuseUnknown = (allowed: string[]) =>
   allowed.length > 0 ? refuse('METHOD_NOT_ALLOWED', { allowed: allowed.join(', ') }) : refuse('PATH_NOT_FOUND');
-
-/**
- * What is logged in one turn is written at once. Not through the logger's own stream, which blocks the process for ever
- * when the terminal is closed.
- */
-function standardOutput() {
-  let lines: string[] = [];
-  const flush = () => {
-    let piece = '';
-    for (const line of lines) {
-      if (piece.length + line.length > WHOLE) {
-        process.stdout.write(piece);
-        piece = '';
-      }
-      piece += line;
-    }
-    if (piece) process.stdout.write(piece);
-    lines = [];
-  };
-  process.once('exit', flush);
-  return {
-    write(line: string) {
-      if (lines.length === 0) setImmediate(flush);
-      lines.push(line);
-    },
-  };
-}
-
-/** Several workers write to one pipe, in which 4,096 bytes stay together; letters may take more than one. */
-const WHOLE = 2_000;
-
-function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
-  const ms = Math.round(reply.elapsedTime * 10) / 10;
-  // The path alone: a query may hold names.
-  const path = request.url.split('?')[0];
-  const { id: requestId, method, ip: from, token } = request;
-  const who = token && { tenantId: token.tenantId, userId: token.userId };
-  request.log.info({ requestId, method, path, status: reply.statusCode, ms, from, ...who }, 'answered');
-}

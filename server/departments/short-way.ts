@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
-import type { FastifyBaseLogger } from 'fastify';
 import type { TokenReader } from '../auth/tokens.ts';
 import type { Config } from '../config.ts';
 import { everyAnswer, okAround, requestIdOf } from '../http/envelope.ts';
 import type { ShortWay } from '../http/load.ts';
+import type { Answered } from '../http/log.ts';
 import { etagOfText } from '../http/preconditions.ts';
 import type { DeptReader } from './reading.ts';
 
@@ -19,10 +19,10 @@ const PLAIN = /^\/system\/dept-api\/([1-9]\d{0,15})$/;
 export function makeShortWay(parts: {
   tokens: TokenReader;
   read: DeptReader;
-  log: FastifyBaseLogger;
+  tell: (answered: Answered) => void;
   config: Config;
 }): ShortWay | undefined {
-  const { tokens, read, log, config } = parts;
+  const { tokens, read, tell, config } = parts;
   // What a browser may read is said with every answer, and said by the framework.
   if (config.corsOrigins.length > 0) return undefined;
   const addressOf = makeAddressOf(config);
@@ -39,11 +39,9 @@ export function makeShortWay(parts: {
         dept &&
         ((response) => {
           const requestId = requestIdOf(request);
-          tell(response, requestId, JSON.stringify(dept));
-          const ms = Math.round((performance.now() - began) * 10) / 10;
-          const { tenantId, userId } = token;
-          const said = { requestId, method: 'GET', path: request.url, status: 200, ms, from: addressOf(request) };
-          log.info({ ...said, tenantId, userId }, 'answered');
+          send(response, requestId, JSON.stringify(dept));
+          const ms = performance.now() - began;
+          tell({ requestId, method: 'GET', path: request.url ?? '', status: 200, ms, from: addressOf(request), token });
         }),
     );
   };
@@ -54,7 +52,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
 
 const constant = Object.entries(everyAnswer('')).flat();
 
-function tell(response: ServerResponse, requestId: string, dept: string): void {
+function send(response: ServerResponse, requestId: string, dept: string): void {
   const body = okAround.before + dept + okAround.after;
   const own = ['etag', etagOfText(dept), 'content-type', 'application/json; charset=utf-8'];
   response.writeHead(200, [...constant.with(1, requestId), ...own, 'content-length', String(Buffer.byteLength(body))]);

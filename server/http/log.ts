@@ -1,0 +1,66 @@
+import os from 'node:os';
+import type { Config } from '../config.ts';
+
+/** Where JSON lines go. */
+export interface Output {
+  write(line: string): void;
+}
+
+/**
+ * What is logged in one turn is written at once. Not through the logger's own stream, which blocks the process for ever
+ * when the terminal is closed.
+ */
+export function standardOutput(): Output {
+  let lines: string[] = [];
+  const flush = () => {
+    let piece = '';
+    for (const line of lines) {
+      if (piece.length + line.length > WHOLE) {
+        process.stdout.write(piece);
+        piece = '';
+      }
+      piece += line;
+    }
+    if (piece) process.stdout.write(piece);
+    lines = [];
+  };
+  process.once('exit', flush);
+  return {
+    write(line: string) {
+      if (lines.length === 0) setImmediate(flush);
+      lines.push(line);
+    },
+  };
+}
+
+/** Several workers write to one pipe, in which 4,096 bytes stay together; letters may take more than one. */
+const WHOLE = 2_000;
+
+/** What an operator is told of a request. */
+export interface Answered {
+  requestId: string;
+  method: string;
+  path: string;
+  status: number;
+  ms: number;
+  from: string | undefined;
+  token: { tenantId: string; userId: string } | null;
+}
+
+const TOLD: Config['logLevel'][] = ['trace', 'debug', 'info'];
+
+/**
+ * The line of an answer, as the logger would write it: by hand, because it is written with every one, and the logger took
+ * longer for it than the service for a read. Ids are digits, or were checked.
+ */
+export function makeAnswerLog(output: Output, level: Config['logLevel']): (answered: Answered) => void {
+  if (!TOLD.includes(level)) return () => {};
+  const here = `"pid":${process.pid},"hostname":${JSON.stringify(os.hostname())}`;
+  return ({ requestId, method, path, status, ms, from = '', token }) => {
+    const what = `"method":"${method}","path":${JSON.stringify(path)},"status":${status},"ms":${Math.round(ms * 10) / 10}`;
+    const who = token ? `,"tenantId":"${token.tenantId}","userId":"${token.userId}"` : '';
+    output.write(
+      `{"level":30,"time":${Date.now()},${here},"requestId":"${requestId}",${what},"from":${JSON.stringify(from)}${who},"msg":"answered"}\n`,
+    );
+  };
+}
