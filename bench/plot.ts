@@ -25,6 +25,7 @@ export function plot(title: string, sizes: string, costs: string, series: Series
     `<line x1="${fromX.toFixed(1)}" y1="${fromY.toFixed(1)}" x2="${toX.toFixed(1)}" y2="${toY.toFixed(1)}" stroke="#ddd"/>`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13">`,
+    `<title>${title}</title>`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
     text(WIDTH / 2, 24, title, 'middle', '#111'),
     ...powers(x0, x1).flatMap((size) => [
