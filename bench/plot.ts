@@ -6,9 +6,12 @@ export interface Series {
   points: [number, number][];
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [720, 400, 70, 50, 50, 30];
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TITLE, RIGHT] = [720, 400, 70, 50, 40, 40];
+/** Of the name of a series, above the picture: no line goes through it. */
+const NAME = 18;
 
 export function plot(title: string, sizes: string, costs: string, series: Series[]): string {
+  const TOP = TITLE + series.length * NAME + 14;
   const points = series.flatMap((line) => line.points);
   const range = (at: 0 | 1) => {
     const powers = points.map((point) => Math.log10(point[at]));
@@ -37,13 +40,13 @@ export function plot(title: string, sizes: string, costs: string, series: Series
       text(LEFT - 8, y(cost) + 4, String(cost), 'end'),
     ]),
     text(WIDTH / 2, HEIGHT - 10, sizes),
-    text(LEFT - 8, TOP - 12, costs, 'end'),
+    text(LEFT - 8, TOP - 14, costs, 'end'),
     ...series.flatMap(({ name, colour, points }, n) => [
       `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${points.map(([size, cost]) => `${x(size).toFixed(1)},${y(cost).toFixed(1)}`).join(' ')}"/>`,
       ...points.map(
         ([size, cost]) => `<circle cx="${x(size).toFixed(1)}" cy="${y(cost).toFixed(1)}" r="4" fill="${colour}"/>`,
       ),
-      text(LEFT + 12, TOP + 16 + n * 18, `— ${name}`, 'start', colour),
+      text(LEFT, TITLE + (n + 0.5) * NAME, `— ${name}`, 'start', colour),
     ]),
     '</svg>',
     '',
