@@ -28,10 +28,12 @@ const server = await startEmbedded(folder, () => {});
 let failed = false;
 let stopped = false;
 try {
-  // Some write as much as may be written in one call, which has ten seconds as any other, and in the long run some judge
-  // speed: they have the machine to themselves.
+  // Some write or read as much as one call may, which has ten seconds as any other, and in the long run some judge speed:
+  // they have the machine to themselves.
   const long = process.env.BANYAN_TEST_LONG === '1';
-  const alone = files.filter((name) => (long ? /overload|timing|bulk|many/ : /bulk|many/).test(name));
+  const alone = files.filter((name) =>
+    (long ? /overload|timing|bulk|many|races.history/ : /bulk|many|races.history/).test(name),
+  );
   const others = files.filter((name) => !alone.includes(name));
   if (others.length > 0) await test(others, long ? 2 : 5);
   if (alone.length > 0 && !stopped) await test(alone, 1);

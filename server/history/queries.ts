@@ -55,8 +55,9 @@ export const readAbove = (tx: Tx, tenantId: string, deptIds: number[], moment: M
 /** The children of a department: of all that ever came to it, those that were there. */
 export const childrenOf = (tx: Tx, tenantId: string, parent: Fragment, moment: Moment) => tx`
   select ever.id, c.change_id, c.time, c.after, (c.after ->> 'orderNum')::int as order_num from (
-    select distinct e.resource_id as id from changes e
+    select distinct on (e.parent_id, e.resource_id) e.resource_id as id from changes e
     where e.tenant_id = ${tenantId} and e.parent_id >= ${parent} and e.parent_id <= ${parent}
+    order by e.parent_id, e.resource_id
   ) ever
   cross join lateral (${latest(tx, tenantId, 'department', tx`ever.id`, moment)}) c
   where (c.after ->> 'parentId')::bigint = ${parent}`;
