@@ -1,22 +1,28 @@
 import http from 'node:http';
-import type { Sql } from '../db/sql.ts';
+import { begin as inTransaction, type Sql } from '../db/sql.ts';
 import type { Client } from './harness.ts';
 
 /** Large trees for tests: made around the service, and read as slowly as a test wants. */
 
-/** As many departments below the top as are asked for, ids from `first` on; `parentOf` is SQL over n, null for the top. */
+/**
+ * As many departments below the top as are asked for, ids from `first` on; `parentOf` is SQL over n, null for the top.
+ * The ledger is not told: sealing all of it in the background would be work of its own.
+ */
 export const plant = (
   superuser: Sql,
   tenantId: string,
   { first, count, parentOf, name = `'部门 ' || n` }: { first: number; count: number; parentOf: string; name?: string },
 ) =>
-  superuser.unsafe(
-    `insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, status, create_by)
-      select $1, ${first} + n, ${first} + (${parentOf}), ${name}, (n::bigint * 7919 % 5)::int,
-        case when n % 3 = 0 then '张三 "' || n end, case when n % 11 = 0 then '1' else '0' end, 'test'
-      from generate_series(1, ${count}) n`,
-    [tenantId],
-  );
+  inTransaction(superuser, async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx.unsafe(
+      `insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, status, create_by)
+        select $1, ${first} + n, ${first} + (${parentOf}), ${name}, (n::bigint * 7919 % 5)::int,
+          case when n % 3 = 0 then '张三 "' || n end, case when n % 11 = 0 then '1' else '0' end, 'test'
+        from generate_series(1, ${count}) n`,
+      [tenantId],
+    );
+  });
 
 interface Row {
   deptId: number;
