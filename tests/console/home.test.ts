@@ -6,7 +6,9 @@ import { logIn, noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole }
 const stage = await startConsole();
 const { root } = stage.service;
 
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+/** By the calendar of the service. */
+const inDays = (days: number) =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() + days * 86_400_000);
 
 const company = await stage.service.tenant({
   tenantName: '榕树集团',
