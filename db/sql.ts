@@ -28,6 +28,10 @@ export function connectService(target: Target, timeZone: string): (watch: Watch)
     // Sooner than the service's own deadline, so that a blocked statement doesn't keep its connection.
     statement_timeout: 8_000,
     idle_in_transaction_session_timeout: 20_000,
+    // Plans are kept. One that was made while a table was small must not read the whole of it when it is large. Where
+    // there is no other way the cost that is put on it must not make PostgreSQL compile the plan.
+    enable_seqscan: 'off',
+    jit: 'off',
   };
   let first: Sql | undefined;
   return (watch) => {
@@ -204,6 +208,12 @@ export const isLost = (code: string): boolean =>
 
 /** PostgreSQL's five letters for an error, or the driver's word for it. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/**
+ * Ids whose number the planner does not see. For a few it would find the plan that it keeps for any number too dear, and
+ * make a new one each time, which takes several times as long as to carry it out.
+ */
+export const anyNumberOf = (tx: Tx, ids: (string | number)[]): Fragment => tx`(select ${ids}::bigint[])`;
 
 /** An id as PostgreSQL takes it. Digits beyond its bigint are no error: they match no row. */
 export const long = (digits: string): string => (BigInt(digits) <= 9223372036854775807n ? digits : '-1');

@@ -18,14 +18,20 @@ export interface CallerRow {
 /** In the order of the tokens; all of one tenant. Where there is no such user, all of it is null. */
 export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<CallerRow[]>`
   select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag", standing as "tenantStanding",
-    exists (
-      select from sessions s
-      where s.tenant_id = ${tenantId} and s.session_id = a.session_id and s.user_id = u.user_id and s.expires > now()
-    ) as "sessionLives"
+    s.session_id is not null as "sessionLives"
   from tenant_standing(${tenantId}) standing
-  cross join unnest(${tokens.map(({ userId }) => long(userId))}::bigint[], ${tokens.map(({ sessionId }) => sessionId)}::uuid[])
-    with ordinality a (user_id, session_id, n)
-  left join users u on u.tenant_id = ${tenantId} and u.user_id = a.user_id
+  cross join unnest(
+    (select ${tokens.map(({ userId }) => long(userId))}::bigint[]),
+    (select ${tokens.map(({ sessionId }) => sessionId)}::uuid[])
+  ) with ordinality a (user_id, session_id, n)
+  -- limit 1 leaves the planner no choice but the primary keys, statistics or not.
+  left join lateral (
+    select * from users where tenant_id = ${tenantId} and user_id = a.user_id limit 1
+  ) u on true
+  left join lateral (
+    select session_id from sessions
+    where tenant_id = ${tenantId} and session_id = a.session_id and user_id = u.user_id and expires > now() limit 1
+  ) s on true
   order by a.n`;
 
 export const readStanding = async (tx: Tx, tenantId: string): Promise<Standing> => {

@@ -1,4 +1,4 @@
-import { type Fragment, long, type Sql, type Tx } from '../../db/sql.ts';
+import { anyNumberOf, type Fragment, long, type Sql, type Tx } from '../../db/sql.ts';
 import type { Origin } from '../../db/tenancy.ts';
 import type { Dept } from './schema.ts';
 
@@ -35,7 +35,7 @@ export const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.paren
   d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 
-/** As 0012_read_rows.sql writes it. `above`: the parent of its parent. */
+/** As 0013_plans.sql writes it. `above`: the parent of its parent. */
 export type FoundRow = [
   deptId: number,
   parentId: number,
@@ -90,11 +90,12 @@ export const showFound = (tenantId: string, ancestors: string, row: FoundRow): D
 export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(Dept & { treeStamp: string })[]>`
   select ${columns(tx, tx`''`)}, t.tree_stamp as "treeStamp"
   from departments d join tenants t on t.tenant_id = d.tenant_id
-  where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(long)}::bigint[])`;
+  where d.tenant_id = ${tenantId} and d.dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[])`;
 
 /** The paths of parents, each included. */
 export const walkPaths = (tx: Tx, tenantId: string, parentIds: number[]) => tx<{ parentId: number; path: string }[]>`
-  select m.id as "parentId", ${walk(tx, tx`${tenantId}`, tx`m.id`)} as path from unnest(${parentIds}::bigint[]) m (id)`;
+  select m.id as "parentId", ${walk(tx, tx`${tenantId}`, tx`m.id`)} as path
+  from unnest(${anyNumberOf(tx, parentIds)}) m (id)`;
 
 /** A move: the paths that were known are known no more. */
 export const stampTree = (tx: Tx, tenantId: string) => tx`
@@ -112,7 +113,7 @@ export const holdDepts = (tx: Tx, tenantId: string, deptIds: string[], { wait = 
   { deptId: number; status: string }[]
 >`
   select dept_id as "deptId", status from departments
-  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0'
+  where tenant_id = ${tenantId} and dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[]) and del_flag = '0'
   order by dept_id for share ${wait ? tx`` : tx`skip locked`}`;
 
 /** Locked for ourselves, in the order of ids, as everywhere. */
@@ -120,7 +121,7 @@ export const lockDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   { deptId: number; parentId: number | null; status: string }[]
 >`
   select dept_id as "deptId", parent_id as "parentId", status from departments
-  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0'
+  where tenant_id = ${tenantId} and dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[]) and del_flag = '0'
   order by dept_id for update`;
 
 /** The new ids, in the order of the rows. With origins of their own these are what the ledger notes. */
