@@ -66,17 +66,19 @@ export async function buildApp(parts: Parts): Promise<App> {
   const load = boundLoad(config);
   const output = standardOutput();
   const tell = makeAnswerLog(output, config.logLevel);
-  const logAnswer = (request: FastifyRequest, reply: FastifyReply) =>
+  const logAnswer = (request: FastifyRequest, reply: FastifyReply) => {
+    const arrival = load.arrivalOf(request.raw);
     tell({
       requestId: request.id,
       method: request.method,
       // The path alone: a query may hold names.
       path: request.url.split('?')[0] as string,
       status: reply.statusCode,
-      ms: reply.elapsedTime,
+      ms: arrival === undefined ? reply.elapsedTime : performance.now() - arrival,
       from: request.ip,
       token: request.token ?? null,
     });
+  };
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so passwords and tokens aren't either.
     logger: { level: config.logLevel, stream: output },

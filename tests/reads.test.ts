@@ -164,3 +164,27 @@ test('a move between the two statements of a read changes nothing for that read:
   assert.equal((await boss.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${branch}`);
   assert.equal(moved, 2, 'the second read walked anew');
 });
+
+test('who is logged out between the two statements of a read is not answered', async () => {
+  let uses = 0;
+  let beforeSecond = async () => {};
+  const between = (db: Database): Database => ({
+    ...db,
+    async use(work) {
+      if (++uses === 2) await beforeSecond();
+      return db.use(work);
+    },
+  });
+  const slow = await startService({}, { between });
+  const boss = await slow.tenant();
+  const member = await slow.member(boss);
+  const leaf = await boss.dept({ parentId: await boss.dept({ parentId: await boss.dept() }) });
+  let loggedOut = 0;
+  beforeSecond = async () => {
+    await member.post('/auth/logout');
+    loggedOut++;
+  };
+  uses = 0;
+  assert.equal(reasonOf(await member.get(`${dept}/${leaf}`)), '401 SESSION_ENDED');
+  assert.equal(loggedOut, 1);
+});

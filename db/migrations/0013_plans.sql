@@ -14,11 +14,11 @@ begin
       from tenant_standing(tenant) standing
       cross join unnest((select user_ids), (select session_ids)) with ordinality a (user_id, session_id, n)
       left join lateral (
-        select * from users where tenant_id = tenant and user_id = a.user_id limit 1
+        select * from users u where u.tenant_id = tenant and u.user_id = a.user_id limit 1
       ) u on true
       left join lateral (
-        select session_id from sessions
-        where tenant_id = tenant and session_id = a.session_id and user_id = u.user_id and expires > now() limit 1
+        select s.session_id from sessions s
+        where s.tenant_id = tenant and s.session_id = a.session_id and s.user_id = u.user_id and s.expires > now() limit 1
       ) s on true),
     (select t.tree_stamp from tenants t where t.tenant_id = tenant),
     (select json_agg(json_build_array(

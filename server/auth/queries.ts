@@ -26,11 +26,11 @@ export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<Cal
   ) with ordinality a (user_id, session_id, n)
   -- limit 1 leaves the planner no choice but the primary keys, statistics or not.
   left join lateral (
-    select * from users where tenant_id = ${tenantId} and user_id = a.user_id limit 1
+    select * from users u where u.tenant_id = ${tenantId} and u.user_id = a.user_id limit 1
   ) u on true
   left join lateral (
-    select session_id from sessions
-    where tenant_id = ${tenantId} and session_id = a.session_id and user_id = u.user_id and expires > now() limit 1
+    select s.session_id from sessions s
+    where s.tenant_id = ${tenantId} and s.session_id = a.session_id and s.user_id = u.user_id and s.expires > now() limit 1
   ) s on true
   order by a.n`;
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/connect.ts';
 import { type Asked, gather } from '../../db/gather.ts';
 import { readInTenant } from '../../db/tenancy.ts';
-import { type CallerRow, callerOr } from '../auth/caller.ts';
+import { type CallerRow, callerOr, nameCallers } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
 import { Refusal } from '../http/refusals.ts';
 import { readWithPaths } from './departments.ts';
@@ -49,11 +49,18 @@ export function makeReader(db: Database): DeptReader {
     if (left.length > 0) await walk(tenantId, left);
   }
 
-  /** Whose paths are not known: read once more, with the paths, in one snapshot. */
+  /** Whose paths are not known: read once more, with the paths, in one snapshot; and who asks, who may be shut out by now. */
   async function walk(tenantId: string, asked: Reading[]): Promise<void> {
     const asks = asked.map(({ ask }) => ask);
-    const found = await readInTenant(db, tenantId, (tx) => readWithPaths(tx, paths, tenantId, asks));
-    for (const [n, { resolve }] of asked.entries()) resolve(found[n]);
+    const tokens = [...new Set(asks.map(({ token }) => token))];
+    const [callers, found] = await readInTenant(db, tenantId, (tx) =>
+      Promise.all([nameCallers(tx, tenantId, tokens, 'user'), readWithPaths(tx, paths, tenantId, asks)]),
+    );
+    for (const [n, { ask, resolve, reject }] of asked.entries()) {
+      const caller = callers[tokens.indexOf(ask.token)];
+      if (caller instanceof Refusal) reject(caller);
+      else resolve(found[n]);
+    }
   }
 
   // While one is told, the next is asked. Not more: the fewer go at once, the more go together.

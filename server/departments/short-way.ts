@@ -34,7 +34,8 @@ export function makeShortWay(parts: {
     const token = tokens.known(headers.authorization);
     if (!token) return undefined;
     const began = performance.now();
-    return read(token, { deptId, includeDeleted: false }).then(
+    request.deptAsked = read(token, { deptId, includeDeleted: false });
+    return request.deptAsked.then(
       (dept) =>
         dept &&
         ((response) => {
@@ -64,4 +65,11 @@ function makeAddressOf({ trustProxy }: Config): (request: IncomingMessage) => st
   if (!trustProxy) return ({ socket }) => socket.remoteAddress;
   const trusted = proxyAddr.compile(trustProxy.split(',').map((address) => address.trim()));
   return (request) => proxyAddr.all(request, trusted).at(-1);
+}
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** What was asked for in vain, or is still waited for: the route need not ask again. */
+    deptAsked?: ReturnType<DeptReader>;
+  }
 }

@@ -21,7 +21,11 @@ export function watchConnections(server: Server): () => Promise<void> {
   };
   server.on('connection', (socket) => {
     sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      // An answer that waits behind others on its connection never closes when that does.
+      underWay.forget(({ req }) => req.socket === socket);
+    });
   });
   // Before whoever answers.
   server.prependListener('request', (_request, response) => {

@@ -26,6 +26,7 @@ const DEADLINE_MS = 10_000;
 
 /** Since when a caller waits for us: never, while we wait for his body. */
 interface Waiting {
+  socket: Socket;
   since: number;
   late: () => void;
 }
@@ -82,9 +83,10 @@ export function boundLoad(config: Config) {
     };
     response.once('close', work.end);
   };
-  /** An answer that waits behind others on its connection never closes when that does. */
+  /** An answer that waits behind others on its connection never closes when that does, nor one that was not begun. */
   const endAll = (socket: Socket) => {
     for (const work of open) if (work.socket === socket) work.end();
+    waiting.forget((one) => one.socket === socket);
   };
   return {
     serverFactory(handler: RequestListener): http.Server {
@@ -109,12 +111,13 @@ export function boundLoad(config: Config) {
           if (!answer) return handler(request, response);
           const since = performance.now();
           const goOn = (tell?: (response: ServerResponse) => void) => {
+            // Answered before, or its caller has gone.
             if (!leave()) return;
             if (tell) return tell(response);
             arrivals.set(request, since);
             handler(request, response);
           };
-          const leave = waiting.add({ since, late: goOn });
+          const leave = waiting.add({ socket: request.socket, since, late: goOn });
           answer.then(goOn, () => goOn());
         },
       );
@@ -161,7 +164,7 @@ export function boundLoad(config: Config) {
         // Its own deadline is what it asked for.
         if (waitsForNews(request.raw)) return done();
         const since = arrivals.get(request.raw) ?? performance.now();
-        reply.waiting = { since, late: () => tellLate(request, reply) };
+        reply.waiting = { socket: request.raw.socket, since, late: () => tellLate(request, reply) };
         reply.raw.once('close', waiting.add(reply.waiting));
         done();
       });
@@ -175,6 +178,8 @@ export function boundLoad(config: Config) {
         done();
       });
     },
+    /** When it came, if it tried the short way in vain before the framework knew of it. */
+    arrivalOf: (request: IncomingMessage): number | undefined => arrivals.get(request),
     /** For what is so frequent and so plain that it need not go through the framework. */
     open(way: ShortWay | undefined): void {
       shortWay = way;

@@ -4,24 +4,32 @@
  * was in it. So whole requests outlived their answers, and a quarter of the time went into collecting them.
  */
 export class UnderWay<T> {
-  private readonly places: (T | undefined)[] = [];
+  private readonly places: ({ thing: T } | undefined)[] = [];
   private readonly free: number[] = [];
 
   /** What is returned takes it out again, once. */
   add(thing: T): () => boolean {
     const place = this.free.pop() ?? this.places.length;
-    this.places[place] = thing;
-    let here = true;
+    const entry = { thing };
+    this.places[place] = entry;
     return () => {
-      if (!here) return false;
-      here = false;
+      if (this.places[place] !== entry) return false;
       this.places[place] = undefined;
       this.free.push(place);
       return true;
     };
   }
 
+  /** Takes out all for which this holds. */
+  forget(is: (thing: T) => boolean): void {
+    for (const [place, entry] of this.places.entries()) {
+      if (!entry || !is(entry.thing)) continue;
+      this.places[place] = undefined;
+      this.free.push(place);
+    }
+  }
+
   *[Symbol.iterator](): Generator<T> {
-    for (const thing of this.places) if (thing !== undefined) yield thing;
+    for (const entry of this.places) if (entry) yield entry.thing;
   }
 }

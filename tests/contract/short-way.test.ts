@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Database } from '../../db/connect.ts';
 import { type Client, startService } from '../harness.ts';
 import { sendRaw } from '../raw.ts';
 
@@ -93,4 +94,24 @@ test('a request without Host, with Expect or with a body is treated as everywher
     assert.deepEqual(shown(), shown(long));
     assert.equal(short?.status, more.length === 0 || more[1] === 'Expect: x' ? 400 : 200);
   }
+});
+
+test('what is not there is looked for once', async () => {
+  let asked = 0;
+  const between = (db: Database): Database => ({
+    ...db,
+    use: (work) => {
+      asked++;
+      return db.use(work);
+    },
+  });
+  const counted = await startService({}, { between });
+  const boss = await known(await counted.tenant());
+  asked = 0;
+  assert.equal((await boss.get(`${dept}/999999`)).status, 404);
+  assert.equal(asked, 1);
+  await boss.post('/auth/logout');
+  asked = 0;
+  assert.equal((await boss.get(`${dept}/999999`)).data.reason, 'SESSION_ENDED');
+  assert.equal(asked, 1);
 });

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import type { Database } from '../../db/connect.ts';
+import { makeKeyring } from '../../server/auth/keys.ts';
+import { TokenReader } from '../../server/auth/tokens.ts';
 import { Client, startService } from '../harness.ts';
 import { craft, encode, now, tamper } from '../tokens.ts';
 
@@ -108,4 +111,18 @@ test('every node takes the tokens of every other, also of a key that signs no mo
     assert.equal(data.user.userName, 'boss');
   }
   assert.equal((await new Client(service.base, node.root.token).get('/auth/me')).code, 200);
+});
+
+test('a header is remembered as it came, but not one of endless blanks: they are all different, and large', async () => {
+  let db: Database | undefined;
+  const between = (real: Database) => {
+    db = real;
+    return real;
+  };
+  const own = await startService({}, { between });
+  const reader = new TokenReader(makeKeyring(db as Database));
+  const [short, long] = [1, 50_000].map((blanks) => `Bearer${' '.repeat(blanks)}${own.root.token}`) as [string, string];
+  for (const header of [short, long]) assert.equal((await reader.read(header)).tenantId, '000000');
+  assert.equal(reader.known(short)?.tenantId, '000000');
+  assert.equal(reader.known(long), undefined);
 });
