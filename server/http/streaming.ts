@@ -11,8 +11,9 @@ const WHOLE_MS = 300_000;
 /** Who waits this long for his turn is told to come back, before the deadline of every answer tells him. */
 const PATIENCE_MS = 8_000;
 
-/** An answer that is text already. */
-export const sendText = (reply: FastifyReply, text: string) => reply.type('application/json; charset=utf-8').send(text);
+/** An answer that is text already. As bytes: of a long text the framework would count them, and Node make them again. */
+export const sendText = (reply: FastifyReply, text: string) =>
+  reply.type('application/json; charset=utf-8').send(Buffer.from(text));
 
 /** Whether anybody still waits for it: the caller may have left, or the deadline answered in our place. */
 export const isAwaited = ({ raw }: FastifyReply) => !raw.headersSent && !raw.destroyed;
