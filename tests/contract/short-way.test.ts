@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Database } from '../../db/connect.ts';
 import { type Client, startService } from '../harness.ts';
 import { sendRaw } from '../raw.ts';
+import { type Query, watched } from '../watched.ts';
 
 /**
  * A plain read of a department is answered without the framework, once the token is known; with a query, or anything
@@ -97,21 +97,14 @@ test('a request without Host, with Expect or with a body is treated as everywher
 });
 
 test('what is not there is looked for once', async () => {
-  let asked = 0;
-  const between = (db: Database): Database => ({
-    ...db,
-    use: (work) => {
-      asked++;
-      return db.use(work);
-    },
-  });
-  const counted = await startService({}, { between });
+  const queries: Query[] = [];
+  const counted = await startService({}, { between: watched(queries) });
   const boss = await known(await counted.tenant());
-  asked = 0;
+  const reads = () => queries.splice(0).filter(({ string }) => string?.includes('read_departments(')).length;
+  reads();
   assert.equal((await boss.get(`${dept}/999999`)).status, 404);
-  assert.equal(asked, 1);
+  assert.equal(reads(), 1);
   await boss.post('/auth/logout');
-  asked = 0;
   assert.equal((await boss.get(`${dept}/999999`)).data.reason, 'SESSION_ENDED');
-  assert.equal(asked, 1);
+  assert.equal(reads(), 1);
 });
