@@ -28,15 +28,18 @@ const server = await startEmbedded(folder, () => {});
 let failed = false;
 let stopped = false;
 try {
+  const long = process.env.BANYAN_TEST_LONG === '1';
   // Some write or read as much as one call may, which has ten seconds as any other, and in the long run some judge speed:
   // they have the machine to themselves.
-  const long = process.env.BANYAN_TEST_LONG === '1';
-  const alone = files.filter((name) =>
-    (long ? /overload|timing|bulk|many|races.history/ : /bulk|many|races.history/).test(name),
-  );
-  const others = files.filter((name) => !alone.includes(name));
-  if (others.length > 0) await test(others, long ? 2 : 5);
-  if (alone.length > 0 && !stopped) await test(alone, 1);
+  const alone = long ? /overload|timing|bulk|many|races.history/ : /bulk|many|races.history/;
+  // Few browsers are enough to fill two cores, and people's patience is part of these: more would only be slower each.
+  const browsers = /tests.console./;
+  const groups = [
+    { atOnce: long ? 2 : 5, names: files.filter((name) => !alone.test(name) && !browsers.test(name)) },
+    { atOnce: long ? 2 : 3, names: files.filter((name) => !alone.test(name) && browsers.test(name)) },
+    { atOnce: 1, names: files.filter((name) => alone.test(name)) },
+  ];
+  for (const { atOnce, names } of groups) if (names.length > 0 && !stopped) await test(names, atOnce);
 } finally {
   await server.stop();
   fs.rmSync(folder, { recursive: true, force: true });

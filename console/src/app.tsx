@@ -9,7 +9,7 @@ import { RouterProvider } from 'react-router/dom';
 import { useLanguage } from './language.ts';
 import { queries } from './queries.ts';
 import { router } from './routes.tsx';
-import { themeOf, useIsDark } from './theme.ts';
+import { themeOf, useIsDark, useIsStill } from './theme.ts';
 import { Connection } from './ui/connection.tsx';
 
 /** The service writes it into the page for antd's style sheets; the policy lets no others in. */
@@ -18,6 +18,7 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"
 export function App() {
   const language = useLanguage();
   const dark = useIsDark();
+  const still = useIsStill();
   dayjs.locale(language === 'zh' ? 'zh-cn' : 'en');
   useEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
@@ -26,8 +27,9 @@ export function App() {
   return (
     <ConfigProvider
       locale={language === 'zh' ? zhCN : enUS}
-      theme={themeOf(dark)}
+      theme={themeOf(dark, still)}
       csp={{ nonce }}
+      wave={{ disabled: still }}
       button={{ autoInsertSpace: false }}
       form={{ scrollToFirstError: { focus: true } }}
     >

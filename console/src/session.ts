@@ -28,7 +28,7 @@ export async function logIn(login: Login): Promise<void> {
   const { data } = await inTurn(() => send<Fresh>('POST', '/auth/login', { query: COOKIE, body: login }));
   await begin(data.access_token);
   keep('banyan.tenant', login.tenantId);
-  tell({ kind: 'token', token: data.access_token });
+  tell({ kind: 'token', token: token as string });
 }
 
 /** At load: another tab's token, or a new one for the cookie. */
@@ -38,9 +38,8 @@ export async function restore(): Promise<void> {
     setTimeout(resolve, 50);
   });
   try {
-    // What another tab lent may have run out meanwhile.
-    if (token) await begin(token).catch(() => refresh(token).then(() => begin(token as string)));
-    else await refresh(undefined).then(() => begin(token as string));
+    if (!token) await refresh(undefined);
+    await begin(token as string);
   } catch (error) {
     // Busy is no answer to who is logged in.
     if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
@@ -89,8 +88,16 @@ function untilLoggedIn(error: ApiRefusal): Promise<void> {
   });
 }
 
-async function begin(fresh: string): Promise<void> {
-  const { data: me } = await send<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${fresh}` } });
+async function begin(fresh: string, tries = 1): Promise<void> {
+  let me: Me;
+  try {
+    ({ data: me } = await send<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${fresh}` } }));
+  } catch (error) {
+    if (!(error instanceof ApiRefusal && error.status === 401) || tries > 4) throw error;
+    // It ran out on its way: another tab lent its last second, or this page is slow. The session itself may go on.
+    await refresh(fresh);
+    return begin(token as string, tries + 1);
+  }
   token = fresh;
   session.set({ state: 'in', me });
   for (const { again } of waiting.splice(0)) again();

@@ -5,9 +5,16 @@ export type Lightness = 'light' | 'dark' | 'system';
 
 export const lightness = keptStore<Lightness>('banyan.theme', ['light', 'dark', 'system'], () => 'system');
 
-const darkSystem = window.matchMedia('(prefers-color-scheme: dark)');
-const systemIsDark = store(darkSystem.matches);
-darkSystem.addEventListener('change', () => systemIsDark.set(darkSystem.matches));
+/** What the person told the system, also when it changes. */
+function told(query: string) {
+  const media = window.matchMedia(query);
+  const isSo = store(media.matches);
+  media.addEventListener('change', () => isSo.set(media.matches));
+  return isSo;
+}
+
+const systemIsDark = told('(prefers-color-scheme: dark)');
+const systemIsStill = told('(prefers-reduced-motion: reduce)');
 
 export function useIsDark(): boolean {
   const chosen = useStore(lightness);
@@ -15,10 +22,14 @@ export function useIsDark(): boolean {
   return chosen === 'system' ? system : chosen === 'dark';
 }
 
+/** Motion makes some people ill: who asked for little of it gets none. */
+export const useIsStill = () => useStore(systemIsStill);
+
 /** The same colours are in ui/styles.css, for what antd does not draw. */
-export const themeOf = (dark: boolean): ThemeConfig => ({
+export const themeOf = (dark: boolean, still: boolean): ThemeConfig => ({
   algorithm: dark ? theme.darkAlgorithm : theme.defaultAlgorithm,
   token: {
+    motion: !still,
     colorPrimary: dark ? '#4fb97c' : '#2b7a4b',
     colorLink: dark ? '#6cc492' : '#23693f',
     colorInfo: dark ? '#4fb97c' : '#2b7a4b',

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { after } from 'node:test';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { after, afterEach, beforeEach, type TestContext } from 'node:test';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import { PASSWORD, type Service, startService } from '../harness.ts';
 import { findChromium } from './chromium.ts';
 
@@ -15,11 +22,12 @@ export const PHONE = { width: 390, height: 844 };
 export interface Stage {
   service: Service;
   browser: Browser;
-  /** A page of somebody new: no cookie, no choice kept. Chinese and 1440 wide unless told. */
+  /** A page of somebody new: no cookie, no choice kept. Chinese, 1440 wide and without motion unless told. */
   page(options?: BrowserContextOptions): Promise<Page>;
 }
 
 const complaints = new WeakMap<Page, string[]>();
+const unanswered = new WeakMap<Page, Set<Request>>();
 
 export async function startConsole(environment: Record<string, string> = {}): Promise<Stage> {
   const browser = await chromium.launch({
@@ -29,20 +37,55 @@ export async function startConsole(environment: Record<string, string> = {}): Pr
   });
   after(() => browser.close());
   const service = await startService(environment);
+  // A page that a test opened ends with it: what it goes on doing would slow down the others.
+  const lasting = new Set<BrowserContext>();
+  beforeEach(() => {
+    for (const context of browser.contexts()) lasting.add(context);
+  });
+  afterEach(async (t) => {
+    if ('passed' in t && !t.passed) await tellPages(browser, t as TestContext);
+    await Promise.all(browser.contexts().map((context) => lasting.has(context) || context.close()));
+  });
   const page = async (options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext({ baseURL: service.base, locale: 'zh-CN', viewport: DESKTOP, ...options });
+    const context = await browser.newContext({
+      baseURL: service.base,
+      locale: 'zh-CN',
+      viewport: DESKTOP,
+      // A hand would not click on what still slides; on a busy machine a test does, and misses it.
+      reducedMotion: 'reduce',
+      ...options,
+    });
     // Long: several browsers may share two cores. What is quick enough is for people to say, not for tests.
     context.setDefaultTimeout(60_000);
-    const page = await context.newPage();
-    const heard: string[] = [];
-    complaints.set(page, heard);
-    page.on('console', (message) => {
-      if (message.type() === 'error') heard.push(message.text());
-    });
-    page.on('pageerror', (error) => heard.push(String(error)));
-    return page;
+    context.on('page', listen);
+    return context.newPage();
   };
   return { service, browser, page };
+}
+
+function listen(page: Page): void {
+  const heard: string[] = [];
+  complaints.set(page, heard);
+  page.on('console', (message) => {
+    if (message.type() === 'error') heard.push(message.text());
+  });
+  page.on('pageerror', (error) => heard.push(String(error)));
+  const open = new Set<Request>();
+  unanswered.set(page, open);
+  page.on('request', (request) => open.add(request));
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+}
+
+/** What somebody would have seen who sat there when the test failed. */
+async function tellPages(browser: Browser, t: TestContext): Promise<void> {
+  for (const page of browser.contexts().flatMap((context) => context.pages())) {
+    const text = await page.locator('body').innerText({ timeout: 10_000 }).catch(String);
+    const requests = [...(unanswered.get(page) ?? [])].map((request) => `${request.method()} ${request.url()}`);
+    t.diagnostic(`${page.url()} showed: ${text.replaceAll(/\s+/g, ' ').slice(0, 1000)}`);
+    for (const request of requests) t.diagnostic(`  without an answer: ${request}`);
+    for (const complaint of complaints.get(page) ?? []) t.diagnostic(`  complained: ${complaint}`);
+  }
 }
 
 /** Opens a place of the console and waits until it stands there. */

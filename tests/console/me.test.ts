@@ -63,3 +63,21 @@ test('light and dark are chosen and kept; both can be read', async () => {
   await noSeriousAxe(page);
   await screenshot(page, 'me-dark-phone');
 });
+
+test('nothing moves for who asked the system for little motion', async () => {
+  await somebody('qin');
+  const movements = async (reducedMotion: 'reduce' | 'no-preference') => {
+    const page = await stage.page({ reducedMotion });
+    await logIn(page, { username: 'qin' }, '/me');
+    await page.getByText('当前会话').waitFor();
+    await page.evaluate(`moved = [];
+      for (const kind of ['animationstart', 'transitionstart'])
+        addEventListener(kind, ({ target, propertyName, animationName }) => moved.push([target.className, propertyName, animationName].join(' ')), true);`);
+    await page.getByRole('button', { name: '在所有地方退出' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: '取消' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    return (await page.evaluate('moved')) as string[];
+  };
+  assert.notDeepEqual(await movements('no-preference'), []);
+  assert.deepEqual(await movements('reduce'), []);
+});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../harness.ts';
 import { logIn, noCspViolations, noSeriousAxe, startConsole } from './harness.ts';
@@ -46,6 +47,25 @@ test('tabs refresh in turn: none ends the session of the other', async () => {
     await Promise.all(tabs.map((page) => page.goto('/me')));
     await Promise.all(tabs.map((page) => page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor()));
   }
+});
+
+test('a token that runs out on a slow line is exchanged, at login, in a tab that lends it and in one that comes back', async () => {
+  const page = await stage.page();
+  await makeUser('yu');
+  let slow = 1;
+  await page.context().route('**/auth/me', async (route) => {
+    if (slow-- > 0) await setTimeout(2500);
+    await route.continue();
+  });
+  await logIn(page, { username: 'yu' }, '/me');
+  slow = 2;
+  const lent = await page.context().newPage();
+  await lent.goto('/me');
+  await lent.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
+  await lent.close();
+  slow = 2;
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
 });
 
 test('a logout in one tab is one in all', async () => {
