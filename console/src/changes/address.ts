@@ -1,5 +1,5 @@
-import { useSearchParams } from 'react-router';
 import type { AuditFilter } from '../api.ts';
+import { useSearch } from '../ui/address.ts';
 
 const RESOURCES = ['department', 'user', 'tenant', 'login', 'webhook'] as const;
 export type Resource = (typeof RESOURCES)[number];
@@ -20,7 +20,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const matching = (text: string | null, pattern: RegExp) => (text && pattern.test(text) ? text : null);
 
 export function useAddress(): [Shown, (changes: Partial<Shown>, how?: { replace?: boolean }) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [search, show] = useSearch();
   const shown: Shown = {
     resource: RESOURCES.find((one) => one === search.get('resource')) ?? null,
     resourceId: matching(search.get('resourceId'), /^\d{1,19}$/),
@@ -29,18 +29,6 @@ export function useAddress(): [Shown, (changes: Partial<Shown>, how?: { replace?
     to: matching(search.get('to'), DAY),
     tenant: matching(search.get('tenant'), /^(own|\w{1,18})$/),
   };
-  const show = (changes: Partial<Shown>, { replace = false } = {}) =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value) next.set(name, value);
-          else next.delete(name);
-        }
-        return next;
-      },
-      { replace },
-    );
   return [shown, show];
 }
 

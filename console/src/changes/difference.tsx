@@ -1,10 +1,11 @@
 import { ArrowLeftOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { api, type Diff } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator } from '../session.ts';
+import { useSearch } from '../ui/address.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Empty, Failed, ForAdministrators, Loading } from '../ui/states.tsx';
@@ -33,7 +34,7 @@ export default function Difference() {
 
 function Screen() {
   const t = useTexts(differenceTexts);
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useSearch();
   const [weekAgo] = useState(() => daysAgo(7));
   const from = search.get('from') || weekAgo;
   const to = search.get('to') || null;
@@ -44,8 +45,8 @@ function Screen() {
     enabled: !backwards,
     staleTime: 0,
   });
-  const show = (moments: { from: string; to: string | null }) =>
-    setSearch({ from: moments.from, ...(moments.to ? { to: moments.to } : {}) });
+  const show = (moments: { from?: string; to?: string | null }) =>
+    change((now) => ({ from: now.get('from') || weekAgo, ...moments }));
   return (
     <>
       <Panel>

@@ -9,7 +9,7 @@ interface Props {
   from: string;
   /** null: now. */
   to: string | null;
-  show: (moments: { from: string; to: string | null }) => void;
+  show: (moments: { from?: string; to?: string | null }) => void;
 }
 
 export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -26,8 +26,8 @@ export function Moments({ from, to, show }: Props) {
     navigator.clipboard?.writeText(linkOf(from, to)).then(() => notices.done(t.copied), notices.failed);
   return (
     <fieldset className="changes-moments" aria-label={t.moments}>
-      <MomentField label={t.from} value={from} choose={(chosen) => chosen && show({ from: chosen, to })} />
-      <MomentField label={t.to} none={t.now} value={to} choose={(chosen) => show({ from, to: chosen })} />
+      <MomentField label={t.from} value={from} choose={(chosen) => chosen && show({ from: chosen })} />
+      <MomentField label={t.to} none={t.now} value={to} choose={(chosen) => show({ to: chosen })} />
       <fieldset className="page-actions" aria-label={t.presets}>
         {periods.map(([name, days]) => (
           <Button key={days} onClick={() => show({ from: daysAgo(days), to: null })}>

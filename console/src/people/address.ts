@@ -1,5 +1,5 @@
-import { useSearchParams } from 'react-router';
 import { useMe } from '../session.ts';
+import { useSearch } from '../ui/address.ts';
 
 /** What the screen shows, as its address says it. */
 export interface Shown {
@@ -16,7 +16,7 @@ export interface Shown {
 const numberIn = (text: string | null) => (text && /^\d{1,15}$/.test(text) ? Number(text) : null);
 
 export function useAddress(): [Shown, (changes: Partial<Shown>, how?: { replace?: boolean }) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useSearch();
   const own = useMe().tenant.tenantId;
   const status = search.get('status');
   const tenantId = search.get('tenantId');
@@ -29,17 +29,7 @@ export function useAddress(): [Shown, (changes: Partial<Shown>, how?: { replace?
     tenantId: tenantId && tenantId !== own ? tenantId : undefined,
     person: person === 'new' ? person : numberIn(person),
   };
-  const show = (changes: Partial<Shown>, { replace = false } = {}) =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value == null || value === '' || (name === 'page' && value === 1)) next.delete(name);
-          else next.set(name, String(value));
-        }
-        return next;
-      },
-      { replace },
-    );
+  const show = (changes: Partial<Shown>, how?: { replace?: boolean }) =>
+    change({ ...changes, ...(changes.page === 1 ? { page: null } : {}) }, how);
   return [shown, show];
 }

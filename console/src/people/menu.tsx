@@ -1,9 +1,10 @@
 import { MoreOutlined } from '@ant-design/icons';
 import { Button, Dropdown } from 'antd';
-import { type SyntheticEvent, useRef } from 'react';
+import { useRef } from 'react';
 import type { User } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
+import { inDialog } from '../ui/in-dialog.ts';
 import { nameOf } from './person.ts';
 import type { Kind, Task } from './task.ts';
 import { peopleTexts } from './texts.ts';
@@ -25,11 +26,7 @@ export function PersonActions({ user, edit, act, canMove }: Props) {
     key: kind,
     label,
     danger,
-    onClick: ({ domEvent }: { domEvent: SyntheticEvent }) => {
-      // Otherwise the same press of Enter goes on to what has the focus in the dialog: its close button.
-      domEvent.preventDefault();
-      act({ kind, people: [user], opener: button.current });
-    },
+    onClick: inDialog(() => act({ kind, people: [user], opener: button.current })),
   });
   const items = [
     ...(canMove ? [item('move', t.move)] : []),

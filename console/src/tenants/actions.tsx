@@ -7,6 +7,7 @@ import { isRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useAction } from '../ui/action.ts';
+import { inDialog } from '../ui/in-dialog.ts';
 import { newBelow } from './new-below.ts';
 import { MoveDialog, StatusDialog } from './quick-dialogs.tsx';
 import { tenantsTexts } from './texts.ts';
@@ -38,10 +39,14 @@ export function ActionMenu({ tenant, compact = false }: Menu) {
     ...(own
       ? []
       : [
-          { key: 'move', label: t.move, onClick: () => setDialog('move') },
-          { key: 'status', label: tenant.status === '0' ? t.disable : t.enable, onClick: () => setDialog('status') },
+          { key: 'move', label: t.move, onClick: inDialog(() => setDialog('move')) },
+          {
+            key: 'status',
+            label: tenant.status === '0' ? t.disable : t.enable,
+            onClick: inDialog(() => setDialog('status')),
+          },
           { type: 'divider' as const },
-          { key: 'remove', label: t.remove, danger: true, onClick: ask },
+          { key: 'remove', label: t.remove, danger: true, onClick: inDialog(ask) },
         ]),
   ];
   return (

@@ -1,5 +1,5 @@
-import { useSearchParams } from 'react-router';
 import type { TenantFilter } from '../api.ts';
+import { useSearch } from '../ui/address.ts';
 import { inDays } from './period.ts';
 
 /** What the list shows is in the address: it can be sent, and Back leads to it. */
@@ -18,7 +18,7 @@ export interface Shown {
 export const PAGE = 20;
 
 export function useShown() {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useSearch();
   const text = (key: string) => search.get(key) ?? '';
   const status = text('status');
   const shown: Shown = {
@@ -31,10 +31,10 @@ export function useShown() {
     parent: /^\d{6,18}$/.test(text('parent')) ? text('parent') : '',
   };
   /** Anything but the page begins at the first page again. */
-  const show = (change: Partial<Shown>, { replace = false } = {}) => {
-    const next = { ...shown, page: 1, ...change };
-    const given = Object.entries(next).filter(([, value]) => value && value !== 1 && value !== 'list');
-    setSearch(Object.fromEntries(given.map(([key, value]) => [key, String(value)])), { replace });
+  const show = (changes: Partial<Shown>, how?: { replace?: boolean }) => {
+    const all = Object.entries({ page: 1, ...changes });
+    const unsaid = (value: string | number) => !value || value === 1 || value === 'list';
+    change(Object.fromEntries(all.map(([name, value]) => [name, unsaid(value) ? null : value])), how);
   };
   return [shown, show] as const;
 }
