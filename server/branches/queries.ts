@@ -1,4 +1,4 @@
-import { long, type Tx } from '../../db/sql.ts';
+import { type Fragment, long, type Tx } from '../../db/sql.ts';
 import type { Child } from './schema.ts';
 
 /** Where a row is among its siblings, and where the next page begins. */
@@ -61,27 +61,44 @@ export interface Part {
 }
 
 const skeletonColumns = (tx: Tx) => tx`d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId"`;
-/** What a node shows of itself, as text: PostgreSQL makes it beside us, and the driver has one column to read, not six. */
-const nodeColumns = (tx: Tx) => tx`
-  ${skeletonColumns(tx)},
-  '{"deptId":' || d.dept_id || ',"parentId":' || coalesce(d.parent_id, 0)
-    || ',"deptName":' || to_json(d.dept_name)::text || ',"orderNum":' || d.order_num
-    || ',"leader":' || coalesce(to_json(d.leader)::text, 'null') || ',"status":"' || d.status || '",' as beginning`;
+/** What a node shows of itself, as it is sent: PostgreSQL writes it beside us, and here nobody reads it. */
+const nodeText = (tx: Tx) => tx`
+  concat('{"deptId":', d.dept_id, ',"parentId":', coalesce(d.parent_id, 0), ',"deptName":', to_json(d.dept_name),
+    ',"orderNum":', d.order_num, ',"leader":', coalesce(to_json(d.leader)::text, 'null'), ',"status":"', d.status, '",')`;
 
 export interface NodeRow {
   deptId: number;
   parentId: number;
-  /** The JSON of a TreeNode up to where its children matter: `{"deptId":…,"status":"0",` */
-  beginning: string;
+  /** The JSON of a TreeNode up to where its children matter: `{"deptId":…,"parentId":…,…,"status":"0",` */
+  beginning: Buffer;
   /** Told where some may be cut off; elsewhere the children themselves tell it. */
   hasChildren?: boolean;
 }
+
+/** A row of a node's text, and of whether it has children where that is asked for. */
+async function readRaw(rows: { raw(): PromiseLike<unknown> }): Promise<NodeRow[]> {
+  return ((await rows.raw()) as [Buffer, Buffer?][]).map(([beginning, hasChildren]) => {
+    const [deptId, end] = numberAt(beginning, '{"deptId":'.length);
+    const [parentId] = numberAt(beginning, end + ',"parentId":'.length);
+    return { deptId, parentId, beginning, hasChildren: hasChildren?.[0] === TRUE };
+  });
+}
+const TRUE = 't'.charCodeAt(0);
+
+/** The digits from a place on, as a number, and where they end. */
+function numberAt(bytes: Buffer, from: number): [value: number, end: number] {
+  let [value, at] = [0, from];
+  for (let digit = digitAt(bytes, at); digit >= 0 && digit <= 9; digit = digitAt(bytes, ++at))
+    value = value * 10 + digit;
+  return [value, at];
+}
+const digitAt = (bytes: Buffer, at: number) => (bytes[at] ?? 0) - 48;
 
 /**
  * Level by level, the children of each department together and in display order: the walk goes through the departments
  * of a level as they came, and from each to its children.
  */
-const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, columns: ReturnType<typeof nodeColumns>) => tx`
+const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, columns: Fragment) => tx`
   with recursive branch as (
     (select ${columns}, 1 as level from departments d
     where d.tenant_id = ${tenantId}
@@ -98,24 +115,24 @@ const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, columns: Re
   )`;
 
 /** The nodes of a part, children of one parent together and in display order; at most `limit`. */
-export const readNodes = (tx: Tx, tenantId: string, part: Part, limit: number) => {
+export const readNodes = (tx: Tx, tenantId: string, part: Part, limit: number): Promise<NodeRow[]> => {
   if (part.rootId === null && part.depth === null) {
-    return tx<NodeRow[]>`
-      select ${nodeColumns(tx)} from departments d
+    return readRaw(tx`
+      select ${nodeText(tx)} from departments d
       where d.tenant_id = ${tenantId} and d.del_flag = '0'
-      ${inOrder(tx)} limit ${limit}`;
+      ${inOrder(tx)} limit ${limit}`);
   }
   // What is cut off is seen at the last level alone.
-  return tx<NodeRow[]>`
-    ${walkDown(tx, tenantId, part, nodeColumns(tx))}
-    select b."deptId", b."parentId", b.beginning, c.found is not null as "hasChildren"
+  return readRaw(tx`
+    ${walkDown(tx, tenantId, part, tx`${skeletonColumns(tx)}, ${nodeText(tx)} as beginning`)}
+    select b.beginning, c.found is not null
     from branch b left join lateral (
       select true as found from departments c
       where c.tenant_id = ${tenantId} and c.parent_id >= b."deptId" and c.parent_id <= b."deptId" and c.del_flag = '0'
         and b.level = ${part.depth}::int
       order by c.parent_id, c.order_num, c.dept_id limit 1
     ) c on true
-    limit ${limit}`;
+    limit ${limit}`);
 };
 
 /** The same of any size, ids alone, to be fetched in pieces: none of the statements needs long. */
@@ -136,10 +153,11 @@ export const fetchSkeleton = async (tx: Tx): Promise<[deptId: number, parentId: 
 export const closeSkeleton = (tx: Tx) => tx`close skeleton`;
 
 /** The contents of some nodes, in no order; `cut`: some may have children that are not shown. */
-export const readContents = (tx: Tx, tenantId: string, deptIds: number[], cut: boolean) => tx<NodeRow[]>`
-  select ${nodeColumns(tx)} ${cut ? tx`, c.found is not null as "hasChildren"` : tx``}
-  from departments d ${cut ? hasChildren(tx) : tx``}
-  where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(String)}::bigint[])`;
+export const readContents = (tx: Tx, tenantId: string, deptIds: number[], cut: boolean): Promise<NodeRow[]> =>
+  readRaw(tx`
+    select ${nodeText(tx)} ${cut ? tx`, c.found is not null` : tx``}
+    from departments d ${cut ? hasChildren(tx) : tx``}
+    where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(String)}::bigint[])`);
 
 /** Of the live children of a department, at most `limit`. */
 export const childIds = async (tx: Tx, tenantId: string, parentId: string | null, limit: number): Promise<string[]> => {

@@ -8,7 +8,7 @@ import { ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { writeHeaders } from '../http/preconditions.ts';
-import { answering, inTurn, isAwaited, sendPieces, sendText } from '../http/streaming.ts';
+import { answering, inTurn, isAwaited, sendPieces, sendWritten } from '../http/streaming.ts';
 import { pathId } from '../http/validation.ts';
 import { listChildren, orderDepartments } from './branches.ts';
 import { addDepartments } from './bulk.ts';
@@ -72,7 +72,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
       const small = await inTurn(reply, 'small trees', SMALL_AT_ONCE, () =>
         readAs(db, request, 'user', async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
       );
-      if (small !== undefined) return sendText(reply, small);
+      if (small !== undefined) return sendWritten(reply, small);
       const send = () =>
         readAs(db, request, 'user', (tx, caller) =>
           sendPieces(

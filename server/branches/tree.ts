@@ -3,6 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import { okAround } from '../http/envelope.ts';
 import { idOf } from '../http/fields.ts';
 import { refuse } from '../http/refusals.ts';
+import type { Piece } from '../http/streaming.ts';
 import { countUsersIn } from '../users/memberships.ts';
 import {
   closeSkeleton,
@@ -65,16 +66,16 @@ export function treeNow(tx: Tx, { tenantId }: Caller, filter: TreeFilter): TreeS
   };
 }
 
-/** The text of a tree in its envelope; undefined when it is too large to be held in memory. */
-export async function readSmallTree({ part, nodes }: TreeSource): Promise<string | undefined> {
+/** A tree in its envelope, as it is sent; undefined when it is too large to be held in memory. */
+export async function readSmallTree({ part, nodes }: TreeSource): Promise<Buffer | undefined> {
   const rows = await nodes(SMALL);
   if (!rows || rows.length > SMALL) return undefined;
   if (part.rootId && rows.length === 0) throw refuse('DEPT_NOT_FOUND');
   const skeleton = new Skeleton();
   const contents: NodeRow[] = [];
   for (const row of rows) contents[skeleton.add(row.deptId, parentIn(part, row.deptId, row.parentId))] = row;
-  const text = textOf(skeleton, [...stepsThrough(skeleton)], (node) => contents[node] as NodeRow);
-  return `${okAround.before}[${text}]${okAround.after}`;
+  const told = tell(skeleton, [...stepsThrough(skeleton)], (node) => contents[node] as NodeRow);
+  return Buffer.concat([Buffer.from(`${okAround.before}[`), told, Buffer.from(`]${okAround.after}`)]);
 }
 
 /**
@@ -82,7 +83,7 @@ export async function readSmallTree({ part, nodes }: TreeSource): Promise<string
  * contents, in the order in which they are told. All of one snapshot: it is the caller's transaction that must be one.
  * `isAwaited` is asked until the first piece is there; then whoever takes the pieces may stop taking them.
  */
-export async function* readTree(source: TreeSource, isAwaited: () => boolean): AsyncGenerator<string, void> {
+export async function* readTree(source: TreeSource, isAwaited: () => boolean): AsyncGenerator<Piece, void> {
   const skeleton = await source.skeleton(isAwaited);
   if (!skeleton) return;
   if (source.part.rootId && skeleton.size === 0) throw refuse('DEPT_NOT_FOUND');
@@ -105,7 +106,7 @@ export async function* readTree(source: TreeSource, isAwaited: () => boolean): A
       now = readMore();
       for (let at = 0; at < some.length; at += IN_A_PIECE) {
         const piece = some.slice(at, at + IN_A_PIECE);
-        yield textOf(skeleton, piece, (node) => contents.get(skeleton.id(node)) as NodeRow, ended);
+        yield tell(skeleton, piece, (node) => contents.get(skeleton.id(node)) as NodeRow, ended);
         ended = piece.at(-1)?.ends ?? 0;
       }
     }
@@ -120,7 +121,7 @@ export async function* readTree(source: TreeSource, isAwaited: () => boolean): A
 async function readSome(tx: Tx, tenantId: string, ids: number[], { depth }: Part, counts = false) {
   // Sent together.
   const [rows, users] = await Promise.all([
-    readContents(tx, tenantId, ids, depth !== null).execute(),
+    readContents(tx, tenantId, ids, depth !== null),
     counts ? countUsersIn(tx, tenantId, ids) : undefined,
   ]);
   if (users) tellCounts(rows, users);
@@ -128,7 +129,9 @@ async function readSome(tx: Tx, tenantId: string, ids: number[], { depth }: Part
 }
 
 function tellCounts(rows: NodeRow[], users: Map<number, number>): void {
-  for (const row of rows) row.beginning += `"userCount":${users.get(row.deptId) ?? 0},`;
+  for (const row of rows) {
+    row.beginning = Buffer.concat([row.beginning, Buffer.from(`"userCount":${users.get(row.deptId) ?? 0},`)]);
+  }
 }
 
 async function readSkeleton(tx: Tx, tenantId: string, part: Part, isAwaited: () => boolean) {
@@ -157,18 +160,36 @@ function take(steps: Generator<Step, void>, count: number): Step[] {
 /** The root of a branch has a parent, but not in this tree. */
 const parentIn = ({ rootId }: Part, deptId: number, parentId: number) => (String(deptId) === rootId ? 0 : parentId);
 
-/** `ended`: how many ended before the first of these; 0 when it is a first child, or the first of all. */
-function textOf(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => NodeRow, ended = 0): string {
-  let text = '';
+const WITH_CHILDREN = Buffer.from('"hasChildren":true,"children":[');
+const WITHOUT = Buffer.from('"hasChildren":false,"children":[');
+const END = Buffer.from(']}');
+
+/**
+ * These nodes as they are sent. Bytes all the way from PostgreSQL: as texts they would be read and written once more.
+ * `ended`: how many ended before the first of these; 0 when it is a first child, or the first of all.
+ */
+function tell(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => NodeRow, ended = 0): Buffer {
+  const rows = steps.map(({ node }) => rowOf(node));
+  const size = (sum: number, { beginning }: NodeRow, at: number) =>
+    sum + beginning.length + WITHOUT.length + END.length * (steps[at] as Step).ends + 1;
+  const bytes = Buffer.allocUnsafe(rows.reduce(size, 0));
+  let length = 0;
+  const put = (some: Buffer) => {
+    bytes.set(some, length);
+    length += some.length;
+  };
   let before = ended;
-  for (const { node, ends } of steps) {
-    const { beginning, hasChildren = false } = rowOf(node);
-    const parent = hasChildren || skeleton.firstChild(node) !== 0;
-    text += `${before > 0 ? ',' : ''}${beginning}"hasChildren":${parent},"children":[${']}'.repeat(ends)}`;
+  for (const [at, { node, ends }] of steps.entries()) {
+    const { beginning, hasChildren = false } = rows[at] as NodeRow;
+    if (before > 0) bytes[length++] = COMMA;
+    put(beginning);
+    put(hasChildren || skeleton.firstChild(node) !== 0 ? WITH_CHILDREN : WITHOUT);
+    for (let n = 0; n < ends; n++) put(END);
     before = ends;
   }
-  return text;
+  return bytes.subarray(0, length);
 }
+const COMMA = ','.charCodeAt(0);
 
 export const partOf = ({ rootId, depth }: TreeFilter): Part => {
   const id = rootId === undefined ? '0' : idOf(rootId);

@@ -88,5 +88,5 @@ const inDisplayOrder = (a: Dept, b: Dept) => a.parentId - b.parentId || a.orderN
 function nodeOf({ dept, hasChildren = false }: { dept: Dept; hasChildren?: boolean }): NodeRow {
   const { deptId, parentId, deptName, orderNum, leader, status } = dept;
   const text = JSON.stringify({ deptId, parentId, deptName, orderNum, leader, status });
-  return { deptId, parentId, beginning: `${text.slice(0, -1)},`, hasChildren };
+  return { deptId, parentId, beginning: Buffer.from(`${text.slice(0, -1)},`), hasChildren };
 }

@@ -11,9 +11,11 @@ const WHOLE_MS = 300_000;
 /** Who waits this long for his turn is told to come back, before the deadline of every answer tells him. */
 const PATIENCE_MS = 8_000;
 
-/** An answer that is text already. As bytes: of a long text the framework would count them, and Node make them again. */
-export const sendText = (reply: FastifyReply, text: string) =>
-  reply.type('application/json; charset=utf-8').send(Buffer.from(text));
+/** An answer that was written before. */
+export const sendWritten = (reply: FastifyReply, json: Buffer) =>
+  reply.type('application/json; charset=utf-8').send(json);
+
+export type Piece = string | Buffer;
 
 /** Whether anybody still waits for it: the caller may have left, or the deadline answered in our place. */
 export const isAwaited = ({ raw }: FastifyReply) => !raw.headersSent && !raw.destroyed;
@@ -23,7 +25,7 @@ export const isAwaited = ({ raw }: FastifyReply) => !raw.headersSent && !raw.des
  * piece is there is refused like anything else; what fails later ends the connection, so that nobody takes what he has
  * for the whole.
  */
-export async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string, void>): Promise<void> {
+export async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<Piece, void>): Promise<void> {
   const first = await pieces.next();
   if (!isAwaited(reply)) return void (await pieces.return());
   const isHead = reply.request.method === 'HEAD';
@@ -39,9 +41,9 @@ export async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<str
 
 async function* watched(
   { raw }: FastifyReply,
-  first: IteratorResult<string, void>,
-  pieces: AsyncGenerator<string, void>,
-): AsyncGenerator<string, void> {
+  first: IteratorResult<Piece, void>,
+  pieces: AsyncGenerator<Piece, void>,
+): AsyncGenerator<Piece, void> {
   const cut = () => void raw.destroy();
   const whole = setTimeout(cut, WHOLE_MS).unref();
   let stall: NodeJS.Timeout | undefined;
