@@ -26,7 +26,7 @@ import { answerBroken, brokenBy } from './http/broken.ts';
 import { openTo } from './http/cors.ts';
 import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
-import { makeAnswerLog, standardOutput } from './http/log.ts';
+import { logMethod, makeAnswerLog, standardOutput } from './http/log.ts';
 import { describeInterface } from './http/openapi.ts';
 import { refuse } from './http/refusals.ts';
 import { serializeBySchema } from './http/serializing.ts';
@@ -81,7 +81,7 @@ export async function buildApp(parts: Parts): Promise<App> {
   };
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so passwords and tokens aren't either.
-    logger: { level: config.logLevel, stream: output },
+    logger: { level: config.logLevel, stream: output, hooks: { logMethod } },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
     serverFactory: load.serverFactory,

@@ -151,6 +151,33 @@ test('passwords and tokens are in no line, however a request ends', { timeout: 6
   assert.doesNotMatch(printed.stdout, /argon2|bearer|authorization/i);
 });
 
+test('of an answer that comes too late the log tells, but not what was searched for', async () => {
+  const admin = await logIn('admin', PASSWORD);
+  const other = connectOwner({ url: superuserUrl });
+  // Neither takes too long by itself: first who asks is looked for, then what he asks for.
+  const held = [
+    superuser.begin(async (tx) => {
+      await tx`lock table banyan.departments in access exclusive mode`;
+      await setTimeout(12_000);
+    }),
+    other.begin(async (tx) => {
+      await tx`lock table banyan.sessions in access exclusive mode`;
+      await setTimeout(6_000);
+    }),
+  ];
+  await setTimeout(200);
+  const late = await admin.get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
+  assert.equal(late.status, 503);
+  const [warned, answered] = await linesOf('late-1');
+  assert.equal(warned.msg, 'a request was not answered in time');
+  assert.equal(answered.status, 503);
+  await Promise.all(held);
+  await other.end();
+  // Now its own answer comes, to nobody.
+  await setTimeout(500);
+  assert.ok(!printed.stdout.includes('redundancies'), printed.stdout.slice(-1000));
+});
+
 test('who hangs up before all has been sent is not reported as our fault', async () => {
   const head = request(
     'POST /auth/login',

@@ -64,3 +64,12 @@ export function makeAnswerLog(output: Output, level: Config['logLevel']): (answe
     );
   };
 }
+
+/**
+ * Of an answer that came after the deadline had answered, the deadline's own line tells. The framework would tell of it
+ * again, with the whole address: what somebody searched for is not for the log.
+ */
+export function logMethod(this: unknown, args: unknown[], method: (...args: unknown[]) => void): void {
+  const { err } = (args[0] ?? {}) as { err?: { code?: string } };
+  if (err?.code !== 'FST_ERR_REP_ALREADY_SENT') method.apply(this, args);
+}
