@@ -40,16 +40,19 @@ export interface Sending {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  /** Its answer is taken also when the page is left meanwhile. */
+  lasting?: boolean;
 }
 
 /** One request, one answer; the envelope is taken off. */
 export async function send<T>(method: string, path: string, sending: Sending = {}): Promise<Answer<T>> {
-  const { body, headers = {}, signal } = sending;
+  const { body, headers = {}, signal, lasting = false } = sending;
   let response: Response;
   try {
     response = await fetch(path + asText(sending.query), {
       method,
       credentials: 'same-origin',
+      keepalive: lasting,
       headers: {
         accept: 'application/json',
         'accept-language': language() === 'zh' ? 'zh-CN' : 'en',

@@ -25,7 +25,7 @@ const tell = (news: News) => tabs.postMessage(news);
 export const tokenNow = () => token;
 
 export async function logIn(login: Login): Promise<void> {
-  const { data } = await inTurn(() => send<Fresh>('POST', '/auth/login', { query: COOKIE, body: login }));
+  const { data } = await inTurn(() => send<Fresh>('POST', '/auth/login', { ...COOKIE, body: login }));
   await begin(data.access_token);
   keep('banyan.tenant', login.tenantId);
   tell({ kind: 'token', token: token as string });
@@ -64,12 +64,13 @@ export function renew(stale: string | undefined): Promise<void> {
   return renewing;
 }
 
-const COOKIE = { session: 'cookie' };
+/** The answer brings the next cookie: lost with its page, the one before would be good for a few seconds only. */
+const COOKIE = { query: { session: 'cookie' }, lasting: true };
 
 const refresh = (stale: string | undefined) =>
   inTurn(async () => {
     if (token && token !== stale) return; // another tab was quicker
-    const { data } = await send<Fresh>('POST', '/auth/refresh', { query: COOKIE });
+    const { data } = await send<Fresh>('POST', '/auth/refresh', COOKIE);
     adopt(data.access_token);
     tell({ kind: 'token', token: data.access_token });
   });

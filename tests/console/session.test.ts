@@ -68,6 +68,25 @@ test('a token that runs out on a slow line is exchanged, at login, in a tab that
   await page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
 });
 
+test('a page that is left in the middle of a refresh does not end the session', async () => {
+  const page = await stage.page();
+  await makeUser('tao');
+  await logIn(page, { username: 'tao' }, '/me');
+  await setTimeout(2100);
+  await superuser.begin(async (tx) => {
+    await tx`select from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'tao') for update`;
+    const asked = page.waitForRequest(/auth\/refresh/);
+    await page.getByRole('link', { name: '首页' }).click();
+    await asked;
+    await setTimeout(300);
+    await page.goto('about:blank');
+  });
+  // Longer than the cookie before would be forgiven.
+  await setTimeout(11_000);
+  await page.goto('/me');
+  await page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
+});
+
 test('a logout in one tab is one in all', async () => {
   const first = await stage.page();
   await makeUser('zhu');
