@@ -51,7 +51,7 @@ export async function startConsole(environment: Record<string, string> = {}): Pr
       baseURL: service.base,
       locale: 'zh-CN',
       viewport: DESKTOP,
-      // A hand would not click on what still slides; on a busy machine a test does, and misses it.
+      // What slides takes a busy machine's time; only one test is about it.
       reducedMotion: 'reduce',
       ...options,
     });
