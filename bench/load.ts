@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { ancestorsOf } from './organization.ts';
+import { ancestorsOf, emailOf } from './organization.ts';
 
 /**
  * The load generator: bare sockets, each asking again as soon as it was answered, so that it takes as little of the
@@ -35,12 +35,20 @@ class Caller {
   private readonly order: Order;
   private readonly answered: (ms: number) => boolean;
   private readonly failed: (fault: string) => void;
+  /** Told so for the first time. */
+  private readonly isNew: (id: string | undefined) => boolean;
   private since = 0;
   private asked = 0;
   private heard = '';
 
-  constructor(order: Order, answered: (ms: number) => boolean, failed: (fault: string) => void) {
+  constructor(
+    order: Order,
+    answered: (ms: number) => boolean,
+    failed: (fault: string) => void,
+    isNew: (id: string | undefined) => boolean,
+  ) {
     this.order = order;
+    this.isNew = isNew;
     this.answered = answered;
     this.failed = failed;
     const { hostname, port } = new URL(order.base);
@@ -81,6 +89,7 @@ class Caller {
     if (end < 0) return;
     const length = Number(/content-length: (\d+)/i.exec(this.heard)?.[1] ?? 0);
     if (this.heard.length < end + 4 + length) return;
+    if (this.heard.length > end + 4 + length) return this.failed(`more than one answer: ${this.heard}`);
     const answer = this.heard;
     this.heard = '';
     if (!this.isRight(answer)) return this.failed(`a wrong answer: ${answer}`);
@@ -90,11 +99,15 @@ class Caller {
   private isRight(answer: string): boolean {
     if (!answer.startsWith('HTTP/1.1 200 ')) return false;
     const { ask } = this.order;
-    if (ask.what === 'create') return answer.includes(`\r\nlocation: ${DEPT}/`);
+    if (ask.what === 'create') return this.isNew(/\r\nlocation: [\w/-]+\/(\d+)\r\n/.exec(answer)?.[1]);
     if (ask.what === 'login') return answer.includes('"access_token":"ey');
     if (ask.what === 'path') return answer.includes('{"code":200,');
     const ancestors = ancestorsOf(ask.firstId, this.asked);
-    return answer.includes(`"deptId":${this.asked},`) && answer.includes(`"ancestors":"${ancestors}",`);
+    return (
+      answer.includes(`"deptId":${this.asked},`) &&
+      answer.includes(`"ancestors":"${ancestors}",`) &&
+      answer.includes(`"email":"${emailOf(this.asked - ask.firstId)}",`)
+    );
   }
 }
 
@@ -110,6 +123,7 @@ const run = (order: Order) =>
       return false;
     };
     const finish = () => {
+      clearTimeout(patience);
       const seconds = (performance.now() - began) / 1000;
       for (const caller of callers) caller.leave();
       waits.sort((a, b) => a - b);
@@ -117,11 +131,15 @@ const run = (order: Order) =>
       resolve({ answers: waits.length, aSecond: waits.length / seconds, p50: at(0.5), p99: at(0.99) });
     };
     const failed = (fault: string) => {
+      clearTimeout(patience);
       for (const caller of callers) caller.leave();
       reject(new Error(fault));
     };
+    const patience = setTimeout(() => failed('somebody was not answered'), order.ms + 30_000);
+    const made = new Set<string>();
+    const isNew = (id: string | undefined) => id !== undefined && made.size < made.add(id).size;
     began = performance.now();
-    const callers = Array.from({ length: order.connections }, () => new Caller(order, answered, failed));
+    const callers = Array.from({ length: order.connections }, () => new Caller(order, answered, failed, isNew));
   });
 
 process.on('message', (order: Order) => {

@@ -40,8 +40,9 @@ export type Measure = (scene: Scene) => Promise<Result[]>;
 export const median = (numbers: number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] as number;
 
 /**
- * Two things, turn and turn about, so that whatever else the machine does falls on both. Tells the ratio of each round:
- * the first to the second.
+ * Two things, turn and turn about, so that whatever else the machine does falls on both; each goes first in every other
+ * round, so that what one leaves behind for the next falls on both too. Tells the ratio of each round: the first to the
+ * second.
  */
 export async function alternate(
   { rounds, progress }: Scene,
@@ -53,10 +54,14 @@ export async function alternate(
   // The first round warms up, and does not count.
   for (let round = 0; round <= rounds; round++) {
     progress(`${name}: round ${round} of ${rounds}`);
-    const [first, second] = [await one(), await other()];
-    if (round === 0) continue;
-    ones.push(first);
-    others.push(second);
+    const turns = [
+      [one, ones],
+      [other, others],
+    ] as const;
+    for (const [run, figures] of round % 2 ? turns : turns.toReversed()) {
+      const figure = await run();
+      if (round > 0) figures.push(figure);
+    }
   }
   const ratios = ones.map((first, n) => first / (others[n] as number));
   return { ratio: median(ratios), spread: [Math.min(...ratios), Math.max(...ratios)], ones, others };

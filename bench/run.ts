@@ -39,6 +39,11 @@ const measures: Record<string, Measure> = {
   starts,
   memory,
 };
+const unknown = positionals.filter((name) => !(name in measures));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no measure ${unknown.join(', ')}: there are ${Object.keys(measures).join(', ')}.\n`);
+  process.exit(2);
+}
 const wanted = Object.entries(measures).filter(([name]) => positionals.length === 0 || positionals.includes(name));
 const LARGE = 1_000_000;
 /** Only then it is written down. */

@@ -70,7 +70,7 @@ const asProcess = (child: ChildProcess, base: string): Process => ({
   },
 });
 
-/** The service, as `npm start` runs it, its log included (to nowhere). */
+/** The service as `npm start` runs it once all is built, its log included (to nowhere). */
 export async function startService(databaseUrl: string, env: Record<string, string> = {}): Promise<Process> {
   const child = start(
     '../server/main.js',
@@ -93,10 +93,20 @@ export async function startBare(body: string): Promise<Process> {
   return asProcess(child, `http://127.0.0.1:${port}`);
 }
 
-/** Seconds of processor time that a process has used so far. */
-export function cpuSeconds(pid: number): number {
-  const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+/** Seconds of processor time that processes have used so far. */
+export function cpuSeconds(pids: number[]): number {
+  const seconds = (pid: number) => {
+    const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  };
+  return pids.reduce((sum, pid) => sum + seconds(pid), 0);
+}
+
+/** The processes of PostgreSQL that work for a service. */
+export async function backendsOf({ superuser }: Place, { pid }: Process): Promise<number[]> {
+  const rows = await superuser<{ pid: number }[]>`
+    select pid from pg_stat_activity where application_name = ${`banyan ${pid}`}`;
+  return rows.map((row) => row.pid);
 }
 
 export async function call(base: string, method: string, url: string, token = '', body?: unknown) {

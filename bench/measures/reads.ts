@@ -1,5 +1,5 @@
 import { alternate, type Measure, median, type Scene, type Tenant } from '../measure.ts';
-import { call, cpuSeconds, type Process, startBare } from '../services.ts';
+import { backendsOf, call, cpuSeconds, startBare } from '../services.ts';
 
 const CONNECTIONS = 64;
 
@@ -11,27 +11,21 @@ const readsOf = async ({ crowd, service, ms }: Scene, { token, firstId, count }:
 
 /** One department out of a million, against a route that answers a constant; and against one out of a thousand. */
 export const reads: Measure = async (scene) => {
-  const { service, crowd, large, small, ms } = scene;
+  const { place, service, crowd, large, small, ms } = scene;
   const { text } = await call(service.base, 'GET', `/system/dept-api/${large.firstId + large.count - 1}`, large.token);
   const bare = await startBare(text);
+  const constant = await (await fetch(`${bare.base}/constant`)).text();
+  if (constant.length !== text.length) throw new Error(`a constant of ${constant.length} for ${text.length} letters`);
   const constants = async () => {
     const ask = { what: 'path', path: '/constant' } as const;
     return (await crowd.call({ base: bare.base, ask, connections: CONNECTIONS, ms })).aSecond;
   };
   try {
-    const cpu = { service: 0, bare: 0 };
-    const against = await alternate(
-      scene,
-      'reads against a bare route',
-      () =>
-        counted(
-          service,
-          (us) => (cpu.service = us),
-          () => readsOf(scene, large),
-          ms,
-        ),
-      () => counted(bare, (us) => (cpu.bare = us), constants, ms),
-    );
+    await readsOf(scene, large);
+    const ofService = counted([service.pid], () => readsOf(scene, large), ms);
+    const ofPostgres = counted(await backendsOf(place, service), ofService.run, ms);
+    const ofBare = counted([bare.pid], constants, ms);
+    const against = await alternate(scene, 'reads against a bare route', ofPostgres.run, ofBare.run);
     const sizes = await alternate(
       scene,
       'reads at 1,000 and at 1,000,000',
@@ -48,7 +42,7 @@ export const reads: Measure = async (scene) => {
         spread: against.spread,
         notes:
           `${aSecond(against.ones)} against ${aSecond(against.others)}; ` +
-          `processor time of the service ${Math.round(cpu.service)} µs a read, of the bare route ${Math.round(cpu.bare)} µs`,
+          `processor time of the service ${us(ofService)} a read and of PostgreSQL ${us(ofPostgres)}, of the bare route ${us(ofBare)}`,
       },
       {
         what: `The same, of ${large.count} against of ${small.count}`,
@@ -64,10 +58,19 @@ export const reads: Measure = async (scene) => {
   }
 };
 
-/** Tells also the microseconds of processor time for each answer. */
-async function counted(process: Process, tell: (us: number) => void, run: () => Promise<number>, ms: number) {
-  const before = cpuSeconds(process.pid);
-  const aSecond = await run();
-  tell(((cpuSeconds(process.pid) - before) * 1e6) / ((aSecond * ms) / 1000));
-  return aSecond;
+/** Keeps also the microseconds of processor time of some processes for each answer. */
+function counted(pids: number[], work: () => Promise<number>, ms: number) {
+  const each: number[] = [];
+  const run = async () => {
+    const before = cpuSeconds(pids);
+    const aSecond = await work();
+    each.push(((cpuSeconds(pids) - before) * 1e6) / ((aSecond * ms) / 1000));
+    return aSecond;
+  };
+  return { run, each };
+}
+
+/** The median, and the smallest and the largest; without the round that warmed up. */
+function us({ each: [, ...counted] }: { each: number[] }): string {
+  return `${Math.round(median(counted))} µs (${Math.round(Math.min(...counted))} – ${Math.round(Math.max(...counted))})`;
 }

@@ -1,25 +1,25 @@
+import { setTimeout } from 'node:timers/promises';
 import postgres from 'postgres';
 import { alternate, type Measure, median, type Scene } from '../measure.ts';
 
 const CONNECTIONS = 16;
 
-/** Creates over HTTP against the plainest loop of inserts of the same row: same driver, same number of connections. */
+/**
+ * Creates over HTTP against the fastest plain loop of inserts of the same row into the same table: same driver, same
+ * number of connections, without row security, foreign keys or the ledger.
+ */
 export const creates: Measure = async (scene) => {
-  const { crowd, service, writing, place, ms } = scene;
+  const { place } = scene;
   const sql = postgres(place.superuserUrl, {
     ...place.socket,
     max: CONNECTIONS,
-    connection: { search_path: 'banyan' },
+    connection: { search_path: 'banyan', session_replication_role: 'replica' },
   });
   try {
     const result = await alternate(
       scene,
       'creates against plain inserts',
-      async () => {
-        const ask = { what: 'create', parentId: writing.firstId } as const;
-        const order = { base: service.base, token: writing.token, ask, connections: CONNECTIONS, ms };
-        return (await crowd.call(order)).aSecond;
-      },
+      () => createsASecond(scene, { noted: true }),
       () => insertsASecond(scene, sql),
     );
     return [
@@ -39,20 +39,21 @@ export const creates: Measure = async (scene) => {
 
 /** Creates with the ledger against creates without it: its triggers are switched off and on again. */
 export const ledger: Measure = async (scene) => {
-  const { crowd, service, writing, place, ms } = scene;
-  const creates = async () => {
-    const ask = { what: 'create', parentId: writing.firstId } as const;
-    return (await crowd.call({ base: service.base, token: writing.token, ask, connections: CONNECTIONS, ms })).aSecond;
-  };
+  const { place } = scene;
   const without = async () => {
     await place.superuser`alter table banyan.departments disable trigger note_new`;
     try {
-      return await creates();
+      return await createsASecond(scene, { noted: false });
     } finally {
       await place.superuser`alter table banyan.departments enable trigger note_new`;
     }
   };
-  const result = await alternate(scene, 'creates with the ledger against without', creates, without);
+  const result = await alternate(
+    scene,
+    'creates with the ledger against without',
+    () => createsASecond(scene, { noted: true }),
+    without,
+  );
   return [
     {
       what: `Create with the ledger, ${CONNECTIONS} connections`,
@@ -65,7 +66,42 @@ export const ledger: Measure = async (scene) => {
   ];
 };
 
-async function insertsASecond({ writing, ms }: Scene, sql: postgres.Sql): Promise<number> {
+/** Over HTTP. Each answer has its row, and each row its change, if it is to be noted. */
+async function createsASecond(
+  { crowd, service, writing, place: { superuser }, ms }: Scene,
+  { noted }: { noted: boolean },
+): Promise<number> {
+  await allSealed(superuser);
+  const { tenantId, token, firstId: parentId } = writing;
+  const count = async () => {
+    const [found] = await superuser<[{ rows: number; changes: number }]>`
+      select
+        (select count(*) from banyan.departments where tenant_id = ${tenantId} and parent_id = ${parentId}) as rows,
+        (select count(*) from banyan.changes where tenant_id = ${tenantId}) as changes`;
+    return found;
+  };
+  const before = await count();
+  const ask = { what: 'create', parentId } as const;
+  const { answers, aSecond } = await crowd.call({ base: service.base, token, ask, connections: CONNECTIONS, ms });
+  const after = await count();
+  const made = after.rows - before.rows;
+  const told = after.changes - before.changes;
+  if (made !== answers) throw new Error(`${answers} answers for ${made} departments`);
+  if (told !== (noted ? answers : 0)) throw new Error(`${told} changes for ${answers} departments`);
+  return aSecond;
+}
+
+/** The ledger is sealed a moment later: what one run has left shall not fall on the next. */
+async function allSealed(superuser: Scene['place']['superuser']): Promise<void> {
+  for (;;) {
+    const [{ left }] = await superuser<[{ left: boolean }]>`select exists (select from banyan.unsealed) as left`;
+    if (!left) return;
+    await setTimeout(100);
+  }
+}
+
+async function insertsASecond({ writing, ms, place }: Scene, sql: postgres.Sql): Promise<number> {
+  await allSealed(place.superuser);
   const began = performance.now();
   let done = 0;
   const insert = async () => {
