@@ -5,6 +5,11 @@ import { codeOf, isLost, type Sql, type Watch } from './sql.ts';
 export interface Pool {
   /** For as long as `work` takes, which fails when its connection is lost. */
   use<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * How many connections were opened so far. A new one may lead to another database than those before it: one that was
+   * put back from a backup, or a replica that took over.
+   */
+  opened(): number;
   close(): Promise<void>;
 }
 
@@ -28,8 +33,10 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
   const idle: Connection[] = [];
   const waiting: ((connection: Connection) => void)[] = [];
   let closed = false;
+  let opened = 0;
 
   function open(): Connection {
+    opened++;
     const connection: Connection = {
       lost: false,
       read: 0,
@@ -99,6 +106,7 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
         giveBack(connection);
       }
     },
+    opened: () => opened,
     async close() {
       closed = true;
       clearInterval(looking);

@@ -53,6 +53,12 @@ async function transaction<T>(
 
 export class TooLate extends Error {}
 
+/** Of a deadline, what it takes to commit and to answer. */
+const COMMITTED_WITHIN_MS = 500;
+/** Who asked so long ago is about to be told to come again: what was done for him must not count. */
+export const isGivenUp = (asked: number, deadline: number): boolean =>
+  performance.now() - asked > deadline - COMMITTED_WITHIN_MS;
+
 /**
  * From here on the transaction sees this tenant instead. The setting ends with the transaction: one of the session would
  * leak to whoever gets the connection next.

@@ -146,7 +146,7 @@ test('a move between the two statements of a read changes nothing for that read:
       new Proxy(sql, {
         apply(target, self, args) {
           const query = Reflect.apply(target as never, self, args);
-          return String(args[0]).startsWith('\n  select m.id') ? beforeWalk().then(() => query) : query;
+          return String(args[0]).includes('with recursive up (id, parent_id)') ? beforeWalk().then(() => query) : query;
         },
       });
     return { ...db, use: (work) => db.use((sql) => work(hold(sql))) };
@@ -197,4 +197,28 @@ test('who is logged out between the two statements of a read is not answered', a
   };
   assert.equal(reasonOf(await member.get(`${dept}/${leaf}`)), '401 SESSION_ENDED');
   assert.equal(loggedOut, 1);
+});
+
+test('a database that was put back, with an id given anew, is read as it is: no path is known from before', async () => {
+  const node = await startService();
+  const boss = await node.tenant();
+  const [before, after] = [await boss.dept(), await boss.dept()];
+  const branch = await boss.dept({ parentId: before });
+  const leaf = await boss.dept({ parentId: await boss.dept({ parentId: branch }) });
+  const pathOf = async () => (await boss.get(`${dept}/${leaf}`)).data.ancestors.split(',').slice(1, 3);
+  assert.deepEqual(await pathOf(), [before, branch]);
+  // The same stamp of the tree, and another parent: as if it had been made again after the backup.
+  await node.superuser`set session_replication_role = replica`;
+  await node.superuser`update banyan.departments set parent_id = ${after} where dept_id = ${branch}`;
+  assert.deepEqual(await pathOf(), [before, branch], 'as long as it is the same database, the path is known');
+  await node.superuser`
+    select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where datname = current_database() and application_name like 'banyan %' and pid <> pg_backend_pid()
+      and usename = (select role from banyan.service_login)`;
+  for (;;) {
+    const { status } = await boss.get(`${dept}/${branch}`);
+    if (status === 200) break;
+    assert.equal(status, 503);
+  }
+  assert.deepEqual(await pathOf(), [after, branch]);
 });

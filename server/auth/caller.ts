@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
-import { type Origin, readInTenant, writeInTenant } from '../../db/tenancy.ts';
+import { isGivenUp, type Origin, readInTenant, TooLate, writeInTenant } from '../../db/tenancy.ts';
+import { deadlineOf } from '../http/deadline.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
 import { once, type Repeatable, recall, repeatableOf, type WorkDone } from './idempotency.ts';
 import { type CallerRow, readCallers, type Standing } from './queries.ts';
@@ -31,8 +32,13 @@ export const readInWrite = <T>(db: Database, { token }: FastifyRequest, who: Who
   writeInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
 
 /** The same for writing; done once, however often it is repeated with the same Idempotency-Key. */
-export const writeAs = async <T>(db: Database, request: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
-  write(db, request, who, await repeatableOf(request), work);
+export const writeAs = async <T>(
+  db: Database,
+  request: FastifyRequest,
+  who: Who,
+  work: Work<T>,
+  asked = performance.now(),
+): Promise<T> => write(db, request, who, { asked, repeatable: await repeatableOf(request) }, work);
 
 /**
  * The same with slow work to do before: hashing, which must not hold a transaction and its locks meanwhile. It is done
@@ -45,6 +51,7 @@ export async function writeAfter<P, T>(
   prepare: (caller: Caller) => Promise<P>,
   work: (tx: Tx, caller: Caller, prepared: P) => Promise<T>,
 ): Promise<T> {
+  const asked = performance.now();
   const repeatable = await repeatableOf(request);
   const { caller, kept } = await readAs(db, request, who, async (tx, caller) => ({
     caller,
@@ -52,19 +59,25 @@ export async function writeAfter<P, T>(
   }));
   if (kept) return told({ ...kept, replayed: true }, request);
   const prepared = await prepare(caller);
-  return write(db, request, who, repeatable, (tx, caller) => work(tx, caller, prepared));
+  return write(db, request, who, { asked, repeatable }, (tx, caller) => work(tx, caller, prepared));
 }
 
 async function write<T>(
   db: Database,
   request: FastifyRequest,
   who: Who,
-  repeatable: Repeatable | undefined,
+  { asked, repeatable }: { asked: number; repeatable: Repeatable | undefined },
   work: Work<T>,
 ): Promise<T> {
   const { token } = request;
-  const inTenant = <R>(story: (tx: Tx) => Promise<R>) =>
-    writeInTenant(db, token.tenantId, story, { record: recordOf(request), origin: originOf(request) });
+  const inTenant = <R>(story: (tx: Tx) => Promise<R>) => {
+    const inTime = async (tx: Tx) => {
+      const result = await story(tx);
+      if (isGivenUp(asked, deadlineOf(request))) throw new TooLate();
+      return result;
+    };
+    return writeInTenant(db, token.tenantId, inTime, { record: recordOf(request), origin: originOf(request) });
+  };
   if (!repeatable) return inTenant(async (tx) => work(tx, await nameCaller(tx, token, who)));
   // A refusal is kept as well, so it is thrown only after the transaction.
   const outcome = await inTenant(async (tx) => {

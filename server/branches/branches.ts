@@ -3,6 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import { parentOf, readDepartment, refuseChangedDept } from '../departments/departments.ts';
 import { cutPage, placeIn } from '../http/cursor.ts';
 import { idOf, shownId, shownIds } from '../http/fields.ts';
+import { countLetters } from '../http/letters.ts';
 import type { IfMatch } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { invalid } from '../http/validation.ts';
@@ -36,6 +37,7 @@ export async function listChildren(
   const parentId = parentOf(deptId);
   // Sent together: it costs no round trip of its own.
   const [ancestors] = await Promise.all([parentId ? pathBelow(tx, caller, parentId) : '0', keepToKeys(tx)]);
+  countLetters()(ancestors.length * limit);
   const found = await listRows(tx, caller.tenantId, parentId, { ancestors, after, limit: limit + 1 });
   const page = cutPage(found, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
   if (!counts) return page;
@@ -80,10 +82,9 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
   const others = [...children.values()].filter(({ deptId }) => !first.has(String(deptId)));
   others.sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId);
   const inOrder = [...listed, ...others.map(({ deptId }) => String(deptId))];
-  const changed = new Map(
-    inOrder.map((id, at) => [id, at + 1] as const).filter(([id, number]) => children.get(id)?.orderNum !== number),
-  );
-  if (changed.size > 0) await renumber(tx, tenantId, userName, changed);
+  const numbered = inOrder.map((id, at): [string, number] => [id, at + 1]);
+  const changed = numbered.filter(([id, number]) => children.get(id)?.orderNum !== number);
+  await renumber(tx, tenantId, userName, changed);
 }
 
 /** Deletes a department with all that is below it, or nothing. */

@@ -10,7 +10,7 @@ import type { NewDept, NewDeptIds, NewDepts } from './schema.ts';
 export async function addDepartments(tx: Tx, caller: Caller, input: NewDepts): Promise<NewDeptIds> {
   const { departments } = input;
   for (const [at, entry] of departments.entries()) {
-    refuseOtherTenant(caller, entry.tenantId);
+    refuseOtherTenant(caller, entry.tenantId, { field: `departments[${at}].tenantId` });
     // Ignored like other unknown fields, it would put a department where nobody meant it to be.
     if ((entry as { parentId?: unknown }).parentId != null) throw invalid(`departments[${at}].parentId`, 'entryParent');
   }

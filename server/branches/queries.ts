@@ -175,13 +175,19 @@ export const lockForOrder = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag <> '2'
   order by dept_id for no key update`;
 
-/** `any` beside the join: it is what finds the rows by their key, however many the planner expects. */
-export const renumber = (tx: Tx, tenantId: string, by: string, numbers: Map<string, number>) => {
-  const ids = [...numbers.keys()];
-  return tx`
-    update departments d set order_num = n.order_num, update_by = ${by}, update_time = now()
-    from unnest(${ids}::bigint[], ${[...numbers.values()].map(String)}::int[]) as n (dept_id, order_num)
-    where d.tenant_id = ${tenantId} and d.dept_id = any(${ids}::bigint[]) and d.dept_id = n.dept_id`;
+/**
+ * In pieces: each department leaves its row in the ledger too, and no statement is to need long. `any` beside the join:
+ * it is what finds the rows by their key, however many the planner expects.
+ */
+export const renumber = async (tx: Tx, tenantId: string, by: string, numbers: [string, number][]): Promise<void> => {
+  for (let at = 0; at < numbers.length; at += PIECE) {
+    const piece = numbers.slice(at, at + PIECE);
+    const ids = piece.map(([id]) => id);
+    await tx`
+      update departments d set order_num = n.order_num, update_by = ${by}, update_time = now()
+      from unnest(${ids}::bigint[], ${piece.map(([, number]) => String(number))}::int[]) as n (dept_id, order_num)
+      where d.tenant_id = ${tenantId} and d.dept_id = any(${ids}::bigint[]) and d.dept_id = n.dept_id`;
+  }
 };
 
 /** A department and all live ones below it, at most `limit`. */
@@ -198,7 +204,7 @@ export const lockBranch = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ 
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[]) and del_flag <> '2'
   order by dept_id for update`;
 
-/** In pieces: each department leaves its row in the ledger too, and no statement is to need long. */
+/** In pieces as well. */
 export const markBranchDeleted = async (tx: Tx, tenantId: string, deptIds: string[], by: string): Promise<void> => {
   for (let at = 0; at < deptIds.length; at += PIECE) {
     await tx`

@@ -7,7 +7,7 @@ import { treeOf } from '../history/tree.ts';
 import { ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
 import { answers, guarded } from '../http/openapi.ts';
-import { writeHeaders } from '../http/preconditions.ts';
+import { refuseIfMatch, writeHeaders } from '../http/preconditions.ts';
 import { answering, inTurn, isAwaited, sendPieces, sendWritten } from '../http/streaming.ts';
 import { pathId } from '../http/validation.ts';
 import { listChildren, orderDepartments } from './branches.ts';
@@ -36,7 +36,10 @@ export function branchRoutes(app: App, { db }: Parts): void {
         description: 'Any user of the tenant. Sorted by `orderNum`, then id. Id 0: the top level.',
         params: IdPath,
         querystring: ChildrenFilter,
-        response: answers('guarded', { data: ChildrenPage, reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
+        response: answers('guarded', {
+          data: ChildrenPage,
+          reasons: ['DEPT_NOT_FOUND', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+        }),
       },
     },
     async (request) => {
@@ -91,6 +94,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
   app.put(
     `${path}/order`,
     {
+      config: { writesMany: true },
       schema: {
         ...shared,
         operationId: 'orderDepartments',
@@ -107,6 +111,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
       },
     },
     async (request) => {
+      refuseIfMatch(request);
       await writeAs(db, request, 'administrator', (tx, caller) => orderDepartments(tx, caller, request.body));
       return ok(null);
     },
@@ -115,6 +120,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
   app.post(
     `${path}/bulk`,
     {
+      config: { writesMany: true },
       bodyLimit: BULK_BODY_LIMIT,
       schema: {
         ...shared,

@@ -2,15 +2,16 @@ import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import { type Asked, gather } from '../../db/gather.ts';
 import { codeOf, commitWith } from '../../db/sql.ts';
-import { type Origin, writeInTenant } from '../../db/tenancy.ts';
+import { isGivenUp, type Origin, writeInTenant } from '../../db/tenancy.ts';
 import { nameCallers, originOf, writeAs } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
-import { Refusal } from '../http/refusals.ts';
+import { DEADLINE_MS } from '../http/deadline.ts';
+import { Refusal, refuse } from '../http/refusals.ts';
 import { createDepartment, createDepartments, holdParents } from './departments.ts';
 import type { DeptInput } from './schema.ts';
 
 /** 'alone': it has to be made apart from the others. */
-type Creating = Asked<{ token: Token; origin: Origin; input: DeptInput }, number | 'alone'>;
+type Creating = Asked<{ token: Token; origin: Origin; input: DeptInput; since: number }, number | 'alone'>;
 
 /**
  * Creating departments. Those that come at the same moment share a transaction, and so one wait for the disk; each is
@@ -40,8 +41,11 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
         nameCallers(tx, tenantId, tokens, 'administrator'),
         holdParents(tx, tenantId, inputs, { wait: false }),
       ]);
+      const inTime = named.map((caller, n) =>
+        isGivenUp(asked[n]?.ask.since ?? 0, DEADLINE_MS) ? refuse('TOO_BUSY') : caller,
+      );
       const allowed = asked.flatMap(({ ask: { input, origin } }, n) => {
-        const caller = named[n];
+        const caller = inTime[n];
         return caller && !(caller instanceof Refusal) ? [{ caller, input, origin }] : [];
       });
       const made = await createDepartments(tx, tenantId, allowed, {
@@ -49,15 +53,16 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
         parents,
         last: (insert) => commitWith(tx, insert),
       });
-      return named.map((caller) => (caller instanceof Refusal ? caller : (made.shift() as (typeof made)[number])));
+      return inTime.map((caller) => (caller instanceof Refusal ? caller : (made.shift() as (typeof made)[number])));
     });
 
   const together = gather(create, { underWay: 2, together: 100 });
   return async (request) => {
+    const since = performance.now();
     const { token, body: input, headers } = request;
     const alone = headers['idempotency-key'] !== undefined;
-    const made = alone ? 'alone' : await together(token.tenantId, { token, input, origin: originOf(request) });
+    const made = alone ? 'alone' : await together(token.tenantId, { token, input, origin: originOf(request), since });
     if (made !== 'alone') return made;
-    return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input));
+    return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input), since);
   };
 }

@@ -217,8 +217,9 @@ export async function refuseChangedDept(
 const isOtherTenant = (caller: Pick<Caller, 'tenantId'>, tenantId: string | null | undefined): boolean =>
   tenantId != null && tenantId !== caller.tenantId;
 
-export function refuseOtherTenant(caller: Caller, tenantId: string | null | undefined): void {
-  if (isOtherTenant(caller, tenantId)) throw refuse('OTHER_TENANT');
+/** `facts`: which of several it is. */
+export function refuseOtherTenant(caller: Caller, tenantId: string | null | undefined, facts = {}): void {
+  if (isOtherTenant(caller, tenantId)) throw refuse('OTHER_TENANT', facts);
 }
 
 export const parentOf = (long: number | string) => (idOf(long) === TOP ? null : idOf(long));

@@ -50,6 +50,7 @@ const keys = {
 
 const exact = (tx: Tx, time: Fragment) => tx`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
+/** `ancestors` is left to paths.ts. */
 export const readPage = async (
   tx: Tx,
   tenantId: string,
@@ -71,9 +72,9 @@ export const readPage = async (
       ? tx`(select * from departments d where ${plain(tx, tenantId, search, source)} ${after}
           order by ${inOrder} limit ${source.look}) d where true ${costly}`
       : tx`departments d where ${plain(tx, tenantId, search, source)} ${after} ${costly}`;
-  // The page first, its columns then: `ancestors` is walked for the rows that are shown, not for those before them.
+  // The page first, its columns then: they cost something for the rows that are shown, not for those before them.
   return tx<Keyed[]>`
-    select ${columns(tx)}, ${shown} as key from (
+    select ${columns(tx, tx`''`)}, ${shown} as key from (
       select d.* from ${rows} order by ${inOrder} limit ${cut.limit} offset ${cut.offset ?? 0}
     ) d order by ${inOrder}`;
 };
@@ -145,9 +146,9 @@ export const fewFound = async (tx: Tx, { deptName, leader }: Search, few: number
   return rows.length > few ? undefined : rows.map(({ id }) => id);
 };
 
-/** The departments of these ids, each once. */
+/** The departments of these ids, each once; `ancestors` is left to paths.ts. */
 export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<Dept[]>`
-  select ${columns(tx)} from unnest(${deptIds.map(long)}::bigint[]) as asked (id)
+  select ${columns(tx, tx`''`)} from unnest(${deptIds.map(long)}::bigint[]) as asked (id)
   cross join lateral (
     select * from departments d where d.tenant_id = ${tenantId} and d.dept_id = asked.id limit 1
   ) d

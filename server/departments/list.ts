@@ -2,6 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
 import { cutPage, type NextRows, placeIn } from '../http/cursor.ts';
 import { idOf, isCalendarDate, pageOf, type Rows, shownId } from '../http/fields.ts';
+import { countLetters } from '../http/letters.ts';
 import {
   type Cut,
   countRows,
@@ -15,6 +16,7 @@ import {
   type Search,
   type Source,
 } from './list-queries.ts';
+import { tellAncestors } from './paths.ts';
 import type { DeptBatch, DeptFilter, DeptRow, Sort } from './schema.ts';
 
 /** So many are read one by one and sorted, rather than looked for in the order of the list. */
@@ -41,7 +43,11 @@ export async function listDepartments(
     filter.cursor === undefined
       ? await numberedPage(tx, tenantId, search, order, { limit, offset })
       : await nextPage(tx, tenantId, search, order, { limit, ...(after ? { after } : {}) });
-  const rows = page.rows.map(({ key: _, ...row }) => row);
+  const rows = await tellAncestors(
+    tx,
+    tenantId,
+    page.rows.map(({ key: _, ...row }) => row),
+  );
   return { ...page, rows: filter.withPath ? await withPathNames(tx, tenantId, rows) : rows };
 }
 
@@ -101,7 +107,7 @@ const allOf = ({ underId }: Search): Source => ({ from: underId === null ? 'orde
 /** In the order asked. What is another tenant's, deleted or missing is all the same. */
 export async function readDepartments(tx: Tx, caller: Caller, asked: (number | string)[]): Promise<DeptBatch> {
   const ids = asked.map(idOf);
-  const found = await readDepts(tx, caller.tenantId, [...new Set(ids)]);
+  const found = await tellAncestors(tx, caller.tenantId, await readDepts(tx, caller.tenantId, [...new Set(ids)]));
   const byId = new Map(found.map((dept) => [String(dept.deptId), dept]));
   return {
     rows: ids.flatMap((id) => byId.get(id) ?? []),
@@ -112,9 +118,16 @@ export async function readDepartments(tx: Tx, caller: Caller, asked: (number | s
 /** The ids are in `ancestors` already: each name is read once, however many rows are below it. */
 async function withPathNames(tx: Tx, tenantId: string, rows: DeptRow[]): Promise<DeptRow[]> {
   const above = (row: DeptRow) => row.ancestors.split(',').slice(1);
-  const names = await readNames(tx, tenantId, [...new Set(rows.flatMap(above))]);
+  const ids = new Set<string>();
+  for (const row of rows) for (const id of above(row)) ids.add(id);
+  const names = await readNames(tx, tenantId, [...ids]);
   const nameOf = new Map(names.map(({ deptId, deptName }) => [deptId, deptName]));
-  return rows.map((row) => ({ ...row, pathNames: above(row).map((id) => nameOf.get(id) ?? '') }));
+  const count = countLetters();
+  return rows.map((row) => {
+    const pathNames = above(row).map((id) => nameOf.get(id) ?? '');
+    for (const name of pathNames) count(name.length);
+    return { ...row, pathNames };
+  });
 }
 
 const searchOf = (filter: DeptFilter): Search => ({

@@ -92,10 +92,22 @@ export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(De
   from departments d join tenants t on t.tenant_id = d.tenant_id
   where d.tenant_id = ${tenantId} and d.dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[])`;
 
-/** The paths of parents, each included. */
-export const walkPaths = (tx: Tx, tenantId: string, parentIds: number[]) => tx<{ parentId: number; path: string }[]>`
-  select m.id as "parentId", ${walk(tx, tx`${tenantId}`, tx`m.id`)} as path
-  from unnest(${anyNumberOf(tx, parentIds)}) m (id)`;
+/** These and all above them, each with its parent, 0 at the top: each once, however many it is above. */
+export const walkUp = (tx: Tx, tenantId: string, deptIds: number[]) => {
+  const found = (id: Fragment) => tx`
+    cross join lateral (
+      -- limit 1 leaves the planner no choice but the primary key, statistics or not.
+      select dept_id, coalesce(parent_id, 0) as parent_id
+      from departments d where d.tenant_id = ${tenantId} and d.dept_id = ${id} limit 1
+    ) d`;
+  return tx<{ deptId: number; parentId: number }[]>`
+    with recursive up (id, parent_id) as (
+      select d.dept_id, d.parent_id from unnest(${anyNumberOf(tx, deptIds)}) m (id) ${found(tx`m.id`)}
+      union
+      select d.dept_id, d.parent_id from up ${found(tx`up.parent_id`)}
+    )
+    select id as "deptId", parent_id as "parentId" from up`;
+};
 
 /** A move: the paths that were known are known no more. */
 export const stampTree = (tx: Tx, tenantId: string) => tx`

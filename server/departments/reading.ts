@@ -24,7 +24,7 @@ type Reading = Asked<DeptAsk & { token: Token }, Dept | undefined>;
  * together, each as his own caller; who he is and whether he may is read in the same statement as what he asks for.
  */
 export function makeReader(db: Database): DeptReader {
-  const paths = makePaths();
+  const paths = makePaths(db.opened);
 
   async function answer(tenantId: string, asked: Reading[]): Promise<void> {
     const tokens = [...new Set(asked.map(({ ask }) => ask.token))];

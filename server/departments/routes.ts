@@ -56,7 +56,10 @@ export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): voi
         description:
           'Any user of the tenant. Sorted by `orderNum`, then id, unless `sort` says otherwise. Filters combine.',
         querystring: DeptFilter,
-        response: answers('guarded', { data: DeptPage, reasons: ['PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'] }),
+        response: answers('guarded', {
+          data: DeptPage,
+          reasons: ['PATHS_TOO_LONG', 'PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'],
+        }),
       },
     },
     async (request) => {
@@ -79,7 +82,7 @@ export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): voi
         summary: 'Read many departments at once',
         description: 'Any user of the tenant. A read: it writes nothing and needs no Idempotency-Key.',
         body: DeptIds,
-        response: answers('guarded', { data: DeptBatch, body: true }),
+        response: answers('guarded', { data: DeptBatch, reasons: ['PATHS_TOO_LONG'], body: true }),
       },
     },
     async (request) =>
@@ -152,6 +155,7 @@ export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): voi
   app.delete(
     `${path}/:id`,
     {
+      config: { writesMany: true },
       schema: {
         ...shared,
         operationId: 'deleteDepartments',

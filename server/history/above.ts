@@ -1,6 +1,10 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Dept } from '../departments/schema.ts';
+import { countLetters } from '../http/letters.ts';
 import { type Moment, readAbove } from './queries.ts';
+
+/** The letters of most ids. */
+const ID = 8;
 
 /** What was above departments at a moment. */
 export interface Paths {
@@ -24,17 +28,30 @@ export async function pathsAbove(
   const rows = parents.length > 0 ? await readAbove(tx, tenantId, parents, moment) : [];
   const above = new Map(rows.map((row) => [row.deptId, row]));
   const known = new Map<number, number[]>();
+  const count = countLetters();
   const idsTo = (parentId: number): number[] => {
     const before = known.get(parentId);
     if (before) return before;
     const ids: number[] = [];
-    for (let id = parentId; id !== 0; id = above.get(id)?.parentId ?? 0) ids.push(id);
+    for (let id = parentId; id !== 0; id = above.get(id)?.parentId ?? 0) {
+      count(ID);
+      ids.push(id);
+    }
     ids.reverse();
     known.set(parentId, ids);
     return ids;
   };
   return {
-    ancestors: (parentId) => [0, ...idsTo(parentId)].join(','),
-    names: (parentId) => idsTo(parentId).map((id) => above.get(id)?.deptName ?? ''),
+    ancestors: (parentId) => {
+      const ids = [0, ...idsTo(parentId)].join(',');
+      count(ids.length);
+      return ids;
+    },
+    names: (parentId) =>
+      idsTo(parentId).map((id) => {
+        const { deptName } = above.get(id) ?? { deptName: '' };
+        count(deptName.length);
+        return deptName;
+      }),
   };
 }

@@ -45,7 +45,10 @@ export function historyRoutes(app: App, { db }: Parts): void {
           'Any user of the tenant. The difference between two states, not the way from one to the other: what was ' +
           'made and deleted in between is not in it. Each list is in the order of ids.',
         querystring: DiffFilter,
-        response: answers('guarded', { data: Diff, reasons: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'HISTORY_NOT_KEPT'] }),
+        response: answers('guarded', {
+          data: Diff,
+          reasons: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+        }),
       },
     },
     async (request) => {

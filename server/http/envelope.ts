@@ -41,6 +41,11 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   // Hung up before all was sent: nobody hears this.
   if (code === 'ECONNRESET' && statusCode === 400) return refuse('BAD_REQUEST', { cause: 'aborted' });
   if (code.startsWith('FST_') && statusCode < 500) return refuse('BAD_REQUEST', { cause: message });
+  // It needed too long, or waited too long for somebody else.
+  if (code === CUT_OFF) {
+    request.log.warn({ requestId: request.id, err: error }, 'a statement was cut off');
+    return refuse('TOO_BUSY');
+  }
   if (isDatabaseAway(error, code)) {
     request.log.error({ requestId: request.id, err: error }, 'the database is away');
     return refuse('DATABASE_AWAY');
@@ -49,8 +54,11 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   return refuse('INTERNAL', { requestId: request.id });
 }
 
+/** PostgreSQL's word for a statement that met its time limit. */
+const CUT_OFF = '57014';
+
 /**
- * Connections refused, cut or used up; the server stopping or starting; no room on its disk; a statement cut off. What
+ * Connections refused, cut or used up; the server stopping or starting; no room on its disk. What
  * PostgreSQL calls FATAL ends a connection or keeps it from being made.
  */
 const isDatabaseAway = (error: unknown, code: string) =>

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
+import { DEADLINE_MS, deadlineOf } from './deadline.ts';
 import { answerTo, requestIdOf } from './envelope.ts';
 import { refuse } from './refusals.ts';
 import { UnderWay } from './under-way.ts';
@@ -21,13 +22,11 @@ const HEADER_LIMIT = 262_144; // ten thousand ids in a path shall reach the sent
 const CONNECTIONS = 10_000;
 /** Who waits for news takes no time and no place at work, but a connection and some memory. */
 const WAITING_AT_MOST = 1_000;
-/** An answer comes within this time, whatever happens below. */
-const DEADLINE_MS = 10_000;
-
-/** Since when a caller waits for us: never, while we wait for his body. */
+/** Since when a caller waits for us: never, while we wait for his body. And until when at most. */
 interface Waiting {
   socket: Socket;
   since: number;
+  within: number;
   late: () => void;
 }
 const NEVER = Number.POSITIVE_INFINITY;
@@ -117,7 +116,7 @@ export function boundLoad(config: Config) {
             arrivals.set(request, since);
             handler(request, response);
           };
-          const leave = waiting.add({ socket: request.socket, since, late: goOn });
+          const leave = waiting.add({ socket: request.socket, since, within: DEADLINE_MS, late: goOn });
           answer.then(goOn, () => goOn());
         },
       );
@@ -148,7 +147,7 @@ export function boundLoad(config: Config) {
       const clock = setInterval(() => {
         const now = performance.now();
         for (const one of waiting) {
-          if (now - one.since < DEADLINE_MS) continue;
+          if (now - one.since < one.within) continue;
           one.since = NEVER;
           one.late();
         }
@@ -164,7 +163,8 @@ export function boundLoad(config: Config) {
         // Its own deadline is what it asked for.
         if (waitsForNews(request.raw)) return done();
         const since = arrivals.get(request.raw) ?? performance.now();
-        reply.waiting = { socket: request.raw.socket, since, late: () => tellLate(request, reply) };
+        const within = deadlineOf(request);
+        reply.waiting = { socket: request.raw.socket, since, within, late: () => tellLate(request, reply) };
         reply.raw.once('close', waiting.add(reply.waiting));
         done();
       });

@@ -54,6 +54,11 @@ export function ifMatchOf(request: FastifyRequest, ids: readonly string[] = []):
   return header.split(',').map((tag) => tag.trim());
 }
 
+/** For what writes several records: one tag can't be of all of them. */
+export function refuseIfMatch(request: FastifyRequest): void {
+  if (request.headers['if-match'] !== undefined) throw invalid('If-Match', 'single');
+}
+
 /** Under a lock on the record: between this check and the write nobody else may come. */
 export function refuseChanged(ifMatch: IfMatch, etag: string): void {
   if (ifMatch && !ifMatch.includes(etag)) throw refuse('CHANGED_MEANWHILE', { etag });

@@ -55,6 +55,11 @@ export const reasons = {
     '两个时间之间有超过 {limit} 个部门发生变化，请缩短时间范围',
     'More than {limit} departments were touched between the two moments. Choose moments that are nearer to each other.',
   ],
+  PATHS_TOO_LONG: [
+    400,
+    '这些部门层级过深，路径合计超过 {limit} 个字符，请一次查询较少的部门',
+    'The paths of these departments have more than {limit} letters together, so deep are they. Ask for fewer at a time.',
+  ],
   PAST_TOO_LARGE: [
     400,
     '部门超过 {limit} 个，查询过去的列表时请用 parentId 或 underId 指定较小的范围',

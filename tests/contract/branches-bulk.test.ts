@@ -71,7 +71,7 @@ describe('Many departments at once: refused, all of them', () => {
   test('another tenant’s code in any entry: 403', () =>
     refusedWhole(async () => {
       const departments = [{ ref: 'a' }, { ref: 'b', tenantId: neighbour.tenantId }];
-      assertRefused(await add(departments), 403, 'OTHER_TENANT');
+      assertRefused(await add(departments), 403, 'OTHER_TENANT', { field: 'departments[1].tenantId' });
     }));
 
   test('for administrators only', async () => {

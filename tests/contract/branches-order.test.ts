@@ -33,6 +33,19 @@ describe('Order', () => {
     assert.deepEqual(await shown(parent), numbered(a, b, c, d, e, f));
   });
 
+  test('If-Match, which is of one record: 400, and nothing changes', async () => {
+    const { parent, ids } = await family(2);
+    const { headers } = await boss.get(`${DEPTS}/${parent}`);
+    for (const tag of [String(headers.etag), '"another"']) {
+      const body = { parentId: parent, deptIds: [ids[1]] };
+      assertInvalid(await boss.call('PUT', `${DEPTS}/order`, body, { headers: { 'if-match': tag } }), 'If-Match');
+    }
+    assert.deepEqual(
+      await shown(parent),
+      [...ids].map((id) => [Number(id), 0]),
+    );
+  });
+
   test('rows whose number stays are not touched', async () => {
     const { parent, ids } = await family(4, (n) => n + 1);
     const [a, b, c, d] = ids;

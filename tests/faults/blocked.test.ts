@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { Answer, Client } from '../harness.ts';
 import { startService } from '../harness.ts';
 import { report, together } from '../scale.ts';
@@ -89,4 +90,29 @@ test('who waited too long for a connection is told so, and his work is not done 
     report(t, { firstMs: (await first).ms, secondMs: (await second).ms, lateMs: late.ms });
   });
   assert.equal((await boss.get('/system/dept-api/list?deptName=late')).data.total, 0, 'it was done after its answer');
+});
+
+test('who was told to come again finds nothing done, whenever his turn came', async () => {
+  const narrow = await startService({}, { connections: 1 });
+  const boss = await narrow.tenant();
+  const locked = await boss.dept({ deptName: 'locked' });
+  const create = (deptName: string) => took(boss.post('/system/dept-api', { deptName }));
+  await narrow.superuser.begin(async (tx) => {
+    await tx`select from departments where dept_name = 'locked' for update`;
+    const first = took(rename(boss, locked, 'first'));
+    await until(async () => (await countWaiting(narrow.owner)) === 1, 'the first waits for the row');
+    // Two that wait for the connection, and one behind them, who goes with neither.
+    const inLine = [create('one')];
+    await setTimeout(50);
+    inLine.push(create('two'));
+    await setTimeout(50);
+    const behind = create('behind');
+    const second = took(rename(boss, locked, 'second'));
+    for (const { answer } of [await first, await behind, await second]) assert.equal(answer.status, 503, answer.text);
+    for (const { answer } of await Promise.all(inLine)) assert.equal(answer.code, 200, answer.text);
+    // The row is free now: the second goes on, and then the one behind.
+  });
+  await until(async () => (await boss.get('/system/dept-api/list')).status === 200, 'the connection is free');
+  const { rows } = (await boss.get('/system/dept-api/list')).data;
+  assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), ['locked', 'one', 'two']);
 });

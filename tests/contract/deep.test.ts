@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Client, startService } from '../harness.ts';
+import { report } from '../scale.ts';
+import { assertRefused, DEPTS } from './answers.ts';
+
+/** Ten thousand departments, each below the other: what one bulk may make, every read can tell. */
+
+const DEPTH = 10_000;
+const service = await startService();
+
+async function makeChain(nameOf: (n: number) => string): Promise<{ boss: Client; ids: number[] }> {
+  const boss = await service.tenant();
+  const departments = Array.from({ length: DEPTH }, (_, n) => ({
+    ref: `r${n}`,
+    ...(n > 0 ? { parentRef: `r${n - 1}` } : {}),
+    deptName: nameOf(n),
+    orderNum: n,
+  }));
+  const { data } = await boss.post(`${DEPTS}/bulk`, { departments });
+  return { boss, ids: data.deptIds };
+}
+
+const { boss, ids } = await makeChain((n) => `c${n}`);
+const ancestorsOf = (n: number) => [0, ...ids.slice(0, n)].join(',');
+const isRight = ({ deptId, ancestors }: { deptId: number; ancestors: string }) =>
+  ancestors === ancestorsOf(ids.indexOf(deptId));
+
+test('a page of 500 of the deepest, by number, by cursor, by name and below one of them', async (t) => {
+  const began = performance.now();
+  for (const query of ['pageNum=20', 'sort=-orderNum&cursor=', 'deptName=c99', `underId=${ids[DEPTH - 501]}`]) {
+    const { rows } = (await boss.get(`${DEPTS}/list?pageSize=500&${query}`)).data;
+    assert.ok(rows.length >= 110, `${rows.length} for ${query}`);
+    assert.ok(rows.every(isRight), query);
+  }
+  report(t, { ms: Math.round(performance.now() - began) });
+});
+
+test('with the names above them', async () => {
+  const { rows } = (await boss.get(`${DEPTS}/list?pageSize=100&pageNum=100&withPath=true`)).data;
+  assert.equal(rows.length, 100);
+  assert.deepEqual(
+    rows.at(-1).pathNames,
+    Array.from({ length: DEPTH - 1 }, (_, n) => `c${n}`),
+  );
+});
+
+test('500 of them in one read, and one after the other', async () => {
+  const asked = ids.slice(-500).reverse();
+  const { rows } = (await boss.post(`${DEPTS}/batch-read`, { ids: asked })).data;
+  assert.deepEqual(
+    rows.map(({ deptId }: { deptId: number }) => deptId),
+    asked,
+  );
+  assert.ok(rows.every(isRight));
+  const single = await Promise.all(asked.slice(0, 64).map((id) => boss.get(`${DEPTS}/${id}`)));
+  assert.ok(single.every((answer) => isRight(answer.data)));
+});
+
+test('names that are too many for one answer are refused, and nobody waits for that', async () => {
+  const { boss: wordy } = await makeChain((n) => `${'部'.repeat(95)}${n}`);
+  const member = await service.member(wordy);
+  let slowest = 0;
+  const asking = Promise.all([
+    member.get(`${DEPTS}/diff?from=2020-01-01`),
+    member.get(`${DEPTS}/list?pageSize=500&pageNum=20&withPath=true`),
+  ]);
+  let over = false;
+  void asking.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    const began = performance.now();
+    assert.equal((await boss.get('/health/live')).status, 200);
+    slowest = Math.max(slowest, performance.now() - began);
+  }
+  for (const answer of await asking) assertRefused(answer, 400, 'PATHS_TOO_LONG', { limit: 50_000_000 });
+  assert.ok(slowest < 3_000, `somebody else waited ${slowest} ms`);
+  // Fewer of them can be told.
+  assert.equal((await member.get(`${DEPTS}/list?pageSize=20&withPath=true`)).data.rows.length, 20);
+});
