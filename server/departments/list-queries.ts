@@ -14,13 +14,11 @@ export interface Search {
 }
 
 /**
- * Where the rows come from. `ids`: these departments, which may be all of the branch asked for. `branch`: walked down from
- * `underId`. `order`: the index of the order, where every row is looked at until there are enough, or no more than `look`.
+ * Where the rows come from. `ids`: these departments. `branch`: walked down from `underId`. `order`: the index of the
+ * order, where every row is looked at until there are enough, or no more than `look`; then whether they are in the branch
+ * is not asked.
  */
-export type Source =
-  | { from: 'ids'; ids: string[]; areBranch: boolean }
-  | { from: 'branch' }
-  | { from: 'order'; look?: number };
+export type Source = { from: 'ids'; ids: string[] } | { from: 'branch' } | { from: 'order'; look?: number };
 
 export interface Order {
   sort: Sort;
@@ -50,6 +48,25 @@ const keys = {
 
 const exact = (tx: Tx, time: Fragment) => tx`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
+/** A page: its rows `d` as a part of a statement, what they are sorted by, and the key that each shows. */
+const cutOut = (tx: Tx, tenantId: string, search: Search, source: Source, order: Order, cut: Cut) => {
+  const { key, shown, type } = keys[order.sort](tx);
+  const inOrder = order.descending ? tx`${key} desc, d.dept_id desc` : tx`${key}, d.dept_id`;
+  const beyond = order.descending ? tx`<` : tx`>`;
+  // As text first: of a time, the driver would drop the microseconds.
+  const after = cut.after
+    ? tx`and (${key}, d.dept_id) ${beyond} (${cut.after.key}::text::${type}, ${long(cut.after.id)}::bigint)`
+    : tx``;
+  const costly = narrow(tx, search);
+  const rows =
+    source.from === 'order' && source.look !== undefined
+      ? tx`(select * from departments d where ${plain(tx, tenantId, search, source)} ${after}
+          order by ${inOrder} limit ${source.look}) d where true ${costly}`
+      : tx`departments d where ${plain(tx, tenantId, search, source)} ${after} ${costly}`;
+  const page = tx`(select d.* from ${rows} order by ${inOrder} limit ${cut.limit} offset ${cut.offset ?? 0}) d`;
+  return { page, inOrder, shown };
+};
+
 /** `ancestors` is left to paths.ts. */
 export const readPage = async (
   tx: Tx,
@@ -59,30 +76,29 @@ export const readPage = async (
   order: Order,
   cut: Cut,
 ): Promise<Keyed[]> => {
-  const { key, shown, type } = keys[order.sort](tx);
-  const inOrder = order.descending ? tx`${key} desc, d.dept_id desc` : tx`${key}, d.dept_id`;
-  const beyond = order.descending ? tx`<` : tx`>`;
-  // As text first: of a time, the driver would drop the microseconds.
-  const after = cut.after
-    ? tx`and (${key}, d.dept_id) ${beyond} (${cut.after.key}::text::${type}, ${long(cut.after.id)}::bigint)`
-    : tx``;
-  const costly = narrow(tx, tenantId, search, source);
-  const rows =
-    source.from === 'order' && source.look !== undefined
-      ? tx`(select * from departments d where ${plain(tx, tenantId, search, source)} ${after}
-          order by ${inOrder} limit ${source.look}) d where true ${costly}`
-      : tx`departments d where ${plain(tx, tenantId, search, source)} ${after} ${costly}`;
+  const { page, inOrder, shown } = cutOut(tx, tenantId, search, source, order, cut);
   // The page first, its columns then: they cost something for the rows that are shown, not for those before them.
-  return tx<Keyed[]>`
-    select ${columns(tx, tx`''`)}, ${shown} as key from (
-      select d.* from ${rows} order by ${inOrder} limit ${cut.limit} offset ${cut.offset ?? 0}
-    ) d order by ${inOrder}`;
+  return tx<Keyed[]>`select ${columns(tx, tx`''`)}, ${shown} as key from ${page} order by ${inOrder}`;
+};
+
+/** The ids of a page. */
+export const readIds = async (
+  tx: Tx,
+  tenantId: string,
+  search: Search,
+  source: Source,
+  order: Order,
+  cut: Cut,
+): Promise<string[]> => {
+  const { page, inOrder } = cutOut(tx, tenantId, search, source, order, cut);
+  const rows = await tx<{ id: string }[]>`select d.dept_id::text as id from ${page} order by ${inOrder}`;
+  return rows.map(({ id }) => id);
 };
 
 export const countRows = async (tx: Tx, tenantId: string, search: Search, source: Source): Promise<number> => {
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*) as total from departments d
-    where ${plain(tx, tenantId, search, source)} ${narrow(tx, tenantId, search, source)}`;
+    where ${plain(tx, tenantId, search, source)} ${narrow(tx, search)}`;
   return total;
 };
 
@@ -95,34 +111,22 @@ const plain = (tx: Tx, tenantId: string, { status, parentId, underId }: Search, 
   ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${long(parentId)}`}`;
 
 /** The conditions that cost something for each row. */
-const narrow = (tx: Tx, tenantId: string, { deptName, leader, underId }: Search, source: Source) => {
-  const inBranch = source.from === 'branch' || (source.from === 'ids' && source.areBranch);
-  return tx`
-    ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
-    ${leader === null ? tx`` : tx`and strpos(lower(d.leader), lower(${leader})) > 0`}
-    ${underId === null || inBranch ? tx`` : tx`and ${isBelow(tx, tenantId, underId)}`}`;
-};
-
-/** Whether row `d` is below a department: walked up, until that is met. */
-const isBelow = (tx: Tx, tenantId: string, underId: string) => tx`exists (
-  with recursive up (id) as (
-    select d.parent_id
-    union all
-    select p.parent_id from up cross join lateral (
-      select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
-    ) p
-    where up.id <> ${long(underId)}
-  )
-  select from up where id = ${long(underId)})`;
+const narrow = (tx: Tx, { deptName, leader }: Search) => tx`
+  ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
+  ${leader === null ? tx`` : tx`and strpos(lower(d.leader), lower(${leader})) > 0`}`;
 
 /**
- * The ids of a branch, without the department at its top: one look at the index for each level, which costs a tenth of
- * one for each department. With `atMost`, no more than that of each level.
+ * The ids of a branch, without the department at its top, level by level. With `atMost`, no more than that of each level.
+ * From each department to its children, as a range and in the order that only their index has: given a whole level at
+ * once, the planner may go through all of the tenant for each, where its statistics know nothing of the tenant.
  */
 export const below = (tx: Tx, tenantId: string, underId: string, atMost: number | null = null) => {
   const children = (parents: Fragment) => tx`array(
-    select c.dept_id from departments c
-    where c.tenant_id = ${tenantId} and c.parent_id = any(${parents}) and c.del_flag = '0' limit ${atMost})`;
+    select c.dept_id from unnest(${parents}) p (id) cross join lateral (
+      select c.dept_id from departments c
+      where c.tenant_id = ${tenantId} and c.parent_id >= p.id and c.parent_id <= p.id and c.del_flag = '0'
+      order by c.parent_id, c.order_num, c.dept_id limit ${atMost}
+    ) c limit ${atMost})`;
   return tx`
     with recursive level (ids) as (
       select ${children(tx`array[${long(underId)}::bigint]`)}

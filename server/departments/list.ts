@@ -11,12 +11,14 @@ import {
   type Keyed,
   type Order,
   readDepts,
+  readIds,
   readNames,
   readPage,
   type Search,
   type Source,
 } from './list-queries.ts';
 import { tellAncestors } from './paths.ts';
+import { walkUp } from './queries.ts';
 import type { DeptBatch, DeptFilter, DeptRow, Sort } from './schema.ts';
 
 /** So many are read one by one and sorted, rather than looked for in the order of the list. */
@@ -86,20 +88,49 @@ async function readMany(tx: Tx, tenantId: string, search: Search, order: Order, 
 
 /** A page from the first rows in the order of the list; undefined when it is not full. */
 async function readAmongFirst(tx: Tx, tenantId: string, search: Search, order: Order, cut: Cut, times: number) {
-  const look = Math.min(times * (cut.limit + (cut.offset ?? 0)), LOOK_AT_MOST);
-  const rows = await readPage(tx, tenantId, search, { from: 'order', look }, order, cut);
-  return rows.length === cut.limit ? rows : undefined;
+  const { limit, offset = 0 } = cut;
+  const look = Math.min(times * (limit + offset), LOOK_AT_MOST);
+  const source: Source = { from: 'order', look };
+  if (search.underId === null) {
+    const rows = await readPage(tx, tenantId, search, source, order, cut);
+    return rows.length === limit ? rows : undefined;
+  }
+  const seen = await readIds(tx, tenantId, search, source, order, { ...cut, limit: look, offset: 0 });
+  const ids = (await thoseBelow(tx, tenantId, search.underId, seen)).slice(offset, offset + limit);
+  return ids.length === limit ? readPage(tx, tenantId, search, { from: 'ids', ids }, order, { limit }) : undefined;
+}
+
+/** Of these, those that are somewhere below a department. Together: what is above many of them is looked at once. */
+async function thoseBelow(tx: Tx, tenantId: string, underId: string, ids: string[]): Promise<string[]> {
+  const rows = await walkUp(tx, tenantId, ids);
+  const parents = new Map(rows.map(({ deptId, parentId }) => [deptId, parentId]));
+  const known = new Map([
+    [0, false],
+    [Number(underId), true],
+  ]);
+  const isAtOrBelow = (deptId: number): boolean => {
+    const trail: number[] = [];
+    let id = deptId;
+    for (; !known.has(id); id = parents.get(id) ?? 0) trail.push(id);
+    const found = known.get(id) as boolean;
+    for (const passed of trail) known.set(passed, found);
+    return found;
+  };
+  return ids.filter((id) => id !== underId && isAtOrBelow(Number(id)));
 }
 
 /** By name, or by branch, whichever leaves few; undefined when neither does. The children of one parent are few as such. */
 async function fewOf(tx: Tx, tenantId: string, search: Search, few: number): Promise<Source | undefined> {
   if (search.parentId === null && (search.deptName ?? search.leader) !== null) {
     const ids = await fewFound(tx, search, few);
-    if (ids) return { from: 'ids', ids, areBranch: false };
+    if (ids) {
+      const { underId } = search;
+      return { from: 'ids', ids: underId === null ? ids : await thoseBelow(tx, tenantId, underId, ids) };
+    }
   }
   if (search.underId === null) return undefined;
   const ids = await fewBelow(tx, tenantId, search.underId, few);
-  return ids && { from: 'ids', ids, areBranch: true };
+  return ids && { from: 'ids', ids };
 }
 
 const allOf = ({ underId }: Search): Source => ({ from: underId === null ? 'order' : 'branch' });

@@ -93,7 +93,7 @@ export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(De
   where d.tenant_id = ${tenantId} and d.dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[])`;
 
 /** These and all above them, each with its parent, 0 at the top: each once, however many it is above. */
-export const walkUp = (tx: Tx, tenantId: string, deptIds: number[]) => {
+export const walkUp = (tx: Tx, tenantId: string, deptIds: (string | number)[]) => {
   const found = (id: Fragment) => tx`
     cross join lateral (
       -- limit 1 leaves the planner no choice but the primary key, statistics or not.

@@ -79,3 +79,17 @@ test('names that are too many for one answer are refused, and nobody waits for t
   // Fewer of them can be told.
   assert.equal((await member.get(`${DEPTS}/list?pageSize=20&withPath=true`)).data.rows.length, 20);
 });
+
+test('a small branch beside it is listed as soon as if it were alone', async () => {
+  const top = await boss.dept({ orderNum: DEPTH });
+  const below = await Promise.all(
+    Array.from({ length: 29 }, (_, n) => boss.dept({ parentId: top, orderNum: DEPTH + n })),
+  );
+  for (const query of ['', '&cursor=', '&deptName=', '&deptName=&cursor=']) {
+    const { status, data, text } = await boss.get(`${DEPTS}/list?underId=${top}&pageSize=500${query}`);
+    assert.equal(status, 200, text.slice(0, 200));
+    assert.equal(data.rows.length, below.length);
+  }
+  const { data } = await boss.get(`${DEPTS}/list?underId=${ids[DEPTH - 11]}&deptName=c&pageSize=500`);
+  assert.deepEqual([data.rows.length, data.total], [10, 10]);
+});
