@@ -22,7 +22,7 @@ import { makeReader } from './departments/reading.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { makeShortWay } from './departments/short-way.ts';
 import { historyRoutes } from './history/routes.ts';
-import { answerBroken, brokenBy } from './http/broken.ts';
+import { answerBroken, brokenBy, languageIn } from './http/broken.ts';
 import { openTo } from './http/cors.ts';
 import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
@@ -94,7 +94,7 @@ export async function buildApp(parts: Parts): Promise<App> {
       reply.raw.once('finish', () => logAnswer(request, reply));
       sendRefusal(refusalOf(error, request), request, reply, config);
     },
-    clientErrorHandler: (error, socket) => answerBroken(brokenBy(error), socket, config),
+    clientErrorHandler: (error, socket) => answerBroken(brokenBy(error), socket, config, languageIn(error)),
     forceCloseConnections: 'idle',
     // While it stops, what still comes over open connections is answered as ever.
     return503OnClosing: false,

@@ -89,7 +89,15 @@ interface Answers {
   body?: boolean;
 }
 
-const always: Reason[] = ['BAD_REQUEST', 'INVALID_UTF8', 'INVALID_FIELD', 'HEADERS_TOO_LARGE', 'INTERNAL', 'TOO_BUSY'];
+const always: Reason[] = [
+  'BAD_REQUEST',
+  'ADDRESS_NOT_ENCODED',
+  'INVALID_UTF8',
+  'INVALID_FIELD',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL',
+  'TOO_BUSY',
+];
 const withDatabase: Reason[] = ['DATABASE_AWAY'];
 /** A body is read with every write, also where none is asked for. */
 const readBody: Reason[] = ['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_TOO_LARGE', 'NOT_JSON', 'REQUEST_TIMEOUT'];
