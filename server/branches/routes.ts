@@ -94,7 +94,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
   app.put(
     `${path}/order`,
     {
-      config: { writesMany: true },
+      config: { writesMany: () => true },
       schema: {
         ...shared,
         operationId: 'orderDepartments',
@@ -120,7 +120,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
   app.post(
     `${path}/bulk`,
     {
-      config: { writesMany: true },
+      config: { writesMany: () => true },
       bodyLimit: BULK_BODY_LIMIT,
       schema: {
         ...shared,

@@ -155,7 +155,7 @@ export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): voi
   app.delete(
     `${path}/:id`,
     {
-      config: { writesMany: true },
+      config: { writesMany: ({ query }) => 'subtree' in (query as object) },
       schema: {
         ...shared,
         operationId: 'deleteDepartments',

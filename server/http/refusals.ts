@@ -7,7 +7,7 @@ export const reasons = {
   ADDRESS_NOT_ENCODED: [
     400,
     '地址中的中文等字符必须先做百分号编码，例如 研 写作 %E7%A0%94',
-    'Letters beyond ASCII must be percent-encoded in an address, as 研 is %E7%A0%94.',
+    'Letters beyond ASCII must be percent-encoded in an address, as é is %C3%A9.',
   ],
   INVALID_JSON: [400, '请求体不是有效的 JSON，请检查格式', 'The body is not valid JSON. Check its syntax.'],
   INVALID_UTF8: [400, '请求不是有效的 UTF-8 文本', 'The request is not valid UTF-8. Send it in that encoding.'],

@@ -14,7 +14,7 @@ export function undoRoutes(app: App, { db }: Parts): void {
   app.post(
     '/system/dept-api/:id/restore',
     {
-      config: { writesMany: true },
+      config: { writesMany: () => true },
       schema: {
         ...guarded,
         tags: ['Departments'],
@@ -108,7 +108,7 @@ export function undoRoutes(app: App, { db }: Parts): void {
   app.post(
     '/system/change-api/:id/revert',
     {
-      config: { writesMany: true },
+      config: { writesMany: () => true },
       schema: {
         ...guarded,
         tags: ['Changes'],

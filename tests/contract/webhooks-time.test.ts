@@ -103,8 +103,8 @@ test('a thousand wait at most, the others in the ledger; and in the end all arri
     await letPass(id, '0');
     return (await waiting(boss, id)) >= 1_000;
   }, 'a thousand wait');
-  await letPass(id, '0');
   const before = receiver.all.length;
+  await letPass(id, '0');
   await until(() => receiver.all.length > before, 'it is tried again');
   assert.equal(await waiting(boss, id), 1_000);
   receiver.answering = () => 200;

@@ -101,11 +101,12 @@ test('who was told to come again finds nothing done, whenever his turn came', as
     await tx`select from departments where dept_name = 'locked' for update`;
     const first = took(rename(boss, locked, 'first'));
     await until(async () => (await countWaiting(narrow.owner)) === 1, 'the first waits for the row');
-    // Two that wait for the connection, and one behind them, who goes with neither.
-    const inLine = [create('one')];
-    await setTimeout(50);
-    inLine.push(create('two'));
-    await setTimeout(50);
+    // Three that wait for the connection, and one behind them, who goes with none.
+    const inLine: ReturnType<typeof create>[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      inLine.push(create(name));
+      await setTimeout(50);
+    }
     const behind = create('behind');
     const second = took(rename(boss, locked, 'second'));
     for (const { answer } of [await first, await behind, await second]) assert.equal(answer.status, 503, answer.text);
@@ -114,5 +115,10 @@ test('who was told to come again finds nothing done, whenever his turn came', as
   });
   await until(async () => (await boss.get('/system/dept-api/list')).status === 200, 'the connection is free');
   const { rows } = (await boss.get('/system/dept-api/list')).data;
-  assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), ['locked', 'one', 'two']);
+  assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), [
+    'locked',
+    'one',
+    'three',
+    'two',
+  ]);
 });
