@@ -115,26 +115,9 @@ const narrow = (tx: Tx, { deptName, leader }: Search) => tx`
   ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
   ${leader === null ? tx`` : tx`and strpos(lower(d.leader), lower(${leader})) > 0`}`;
 
-/**
- * The ids of a branch, without the department at its top, level by level. With `atMost`, no more than that of each level.
- * From each department to its children, as a range and in the order that only their index has: given a whole level at
- * once, the planner may go through all of the tenant for each, where its statistics know nothing of the tenant.
- */
-export const below = (tx: Tx, tenantId: string, underId: string, atMost: number | null = null) => {
-  const children = (parents: Fragment) => tx`array(
-    select c.dept_id from unnest(${parents}) p (id) cross join lateral (
-      select c.dept_id from departments c
-      where c.tenant_id = ${tenantId} and c.parent_id >= p.id and c.parent_id <= p.id and c.del_flag = '0'
-      order by c.parent_id, c.order_num, c.dept_id limit ${atMost}
-    ) c limit ${atMost})`;
-  return tx`
-    with recursive level (ids) as (
-      select ${children(tx`array[${long(underId)}::bigint]`)}
-      union all
-      select ${children(tx`level.ids`)} from level where cardinality(level.ids) > 0
-    )
-    select unnest(ids) as id from level`;
-};
+/** The ids of a branch, without the department at its top. With `atMost`, not all where there are more. */
+export const below = (tx: Tx, tenantId: string, underId: string, atMost: number | null = null) => tx`
+  select id from departments_below(${tenantId}, ${long(underId)}, ${atMost}) as b (id)`;
 
 /** The ids of a branch, unless there are more than `few`: then undefined. */
 export const fewBelow = async (tx: Tx, tenantId: string, underId: string, few: number) => {
