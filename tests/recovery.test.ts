@@ -138,8 +138,12 @@ const dead = (run: Run) => run.child.exitCode !== null;
 
 /** Its number, once it is ready. */
 function serverOf(dataDir: string): number | undefined {
-  const file = path.join(dataDir, 'postgres/postmaster.pid');
-  const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : [];
+  let lines: string[] = [];
+  try {
+    lines = fs.readFileSync(path.join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n');
+  } catch {
+    // Not there at this moment.
+  }
   return lines[7]?.trim() === 'ready' ? Number(lines[0]) : undefined;
 }
 

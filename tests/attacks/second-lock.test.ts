@@ -259,7 +259,7 @@ test('the same holds for the functions of the database that read the rows of ten
     functions
       .map(({ name }) => name)
       .filter((name) => !/^note_|_shown$|^(change_text|department_paths?|seal_changes)$/.test(name)),
-    ['read_departments'],
+    ['departments_below', 'read_departments'],
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
   const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];
@@ -283,4 +283,27 @@ test('the same holds for the functions of the database that read the rows of ten
   await superuser.unsafe('drop function read_departments_cut');
   report(t, { cut: conditions.length, openWithoutRowSecurity: open });
   assert.ok(open >= 2, 'without row security something would have been seen');
+});
+
+test('nor does the walk down a branch leave the tenant, in small levels or in wide ones', async () => {
+  const [{ text }] = await superuser<[{ text: string }]>`
+    select pg_get_functiondef('banyan.departments_below'::regproc) as text`;
+  const [{ root }] = await superuser<[{ root: string }]>`
+    select parent_id::text as root from departments
+    where tenant_id = ${B.tenantId} and parent_id is not null and del_flag = '0' limit 1`;
+  for (const [condition, without, small] of [
+    ['c.tenant_id = tenant', 'true', 100],
+    ['c.tenant_id = $1', '$1 is not null', 0],
+  ] as const) {
+    const cut = text.replace(condition, () => without).replace('<= 100', `<= ${small}`);
+    assert.ok(cut.includes(without) && !cut.includes(condition));
+    await superuser.unsafe(cut.replace('departments_below', 'departments_below_cut'));
+    const call = { text: 'select * from departments_below_cut($1, $2::bigint, null)', parameters: [A.tenantId, root] };
+    assert.equal((await tryOn(connection, A.tenantId, call)).count, 0);
+    assert.ok(
+      (await tryOn(superuser, A.tenantId, call)).count > 0,
+      'without row security something would have been seen',
+    );
+  }
+  await superuser.unsafe('drop function departments_below_cut');
 });
