@@ -40,7 +40,7 @@ export function makeShortWay(parts: {
         dept &&
         ((response) => {
           const requestId = requestIdOf(request);
-          send(response, requestId, JSON.stringify(dept));
+          send(response, requestId, Buffer.from(JSON.stringify(dept)));
           const ms = performance.now() - began;
           tell({ requestId, method: 'GET', path: request.url ?? '', status: 200, ms, from: addressOf(request), token });
         }),
@@ -53,11 +53,16 @@ const hasBody = ({ headers }: IncomingMessage) =>
 
 const constant = Object.entries(everyAnswer('')).flat();
 
-function send(response: ServerResponse, requestId: string, dept: string): void {
-  const body = okAround.before + dept + okAround.after;
+/** Each byte as a letter: Node sends that together with the headers as it is, where Chinese would have both encoded anew. */
+const asLetters = (bytes: Buffer): string => bytes.toString('latin1');
+const before = asLetters(Buffer.from(okAround.before));
+const after = asLetters(Buffer.from(okAround.after));
+
+function send(response: ServerResponse, requestId: string, dept: Buffer): void {
+  const body = before + asLetters(dept) + after;
   const own = ['etag', etagOfText(dept), 'content-type', 'application/json; charset=utf-8'];
-  response.writeHead(200, [...constant.with(1, requestId), ...own, 'content-length', String(Buffer.byteLength(body))]);
-  response.end(body);
+  response.writeHead(200, [...constant.with(1, requestId), ...own, 'content-length', String(body.length)]);
+  response.end(body, 'latin1');
 }
 
 /** Of the caller, or of the one for whom a trusted proxy calls. */

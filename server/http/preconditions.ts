@@ -36,7 +36,7 @@ export interface Tagged<T> {
 export const etagOf = (record: unknown): string => etagOfText(JSON.stringify(record));
 
 /** The same for who has the text already. */
-export const etagOfText = (record: string): string => `"${hash('sha1', record, 'base64url')}"`;
+export const etagOfText = (record: string | Buffer): string => `"${hash('sha1', record, 'base64url')}"`;
 
 export function okTagged<T>(reply: FastifyReply, { data, etag }: Tagged<T>) {
   reply.header('etag', etag);
