@@ -22,7 +22,7 @@ export function writeInTenant<T>(
 ): Promise<T> {
   const asked = performance.now();
   const write = () => retried(() => transaction(db, 'read write', tenantId, work, { asked, origin }));
-  const inTenant = () => inLane(tenantId, WRITES_AT_ONCE, write);
+  const inTenant = () => inTurn(tenantId, write);
   return record === undefined ? inTenant() : inLane(`${tenantId} ${record}`, WRITES_OF_A_RECORD, inTenant);
 }
 
@@ -70,12 +70,55 @@ export const enterTenant = (tx: Tx, tenantId: string, origin?: Origin) =>
     : tx`select set_config('banyan.tenant', ${tenantId}, true)`
   ).execute();
 
-/** Of the ten connections. Writes may wait for each other's locks, and one tenant's must not keep everybody waiting. */
-const WRITES_AT_ONCE = 5;
-/** Nor must those of one record, which go one after the other anyway, keep the whole tenant waiting. */
+/** Of the ten connections: those that wait for each other's locks leave two for who only reads. */
+const WRITES_AT_ONCE = 8;
+let atWork = 0;
+
+/**
+ * A tenant gets the next place as long as more are free than it has: four when it is alone, and whoever comes to where
+ * others have piled up finds one. So no tenant's locks keep everybody waiting, nor those of two or three.
+ */
+const mayBegin = ({ running }: Turns) => WRITES_AT_ONCE - atWork > running;
+
+interface Turns {
+  running: number;
+  waiting: (() => void)[];
+}
+const tenants = new Map<string, Turns>();
+
+async function inTurn<T>(tenantId: string, write: () => Promise<T>): Promise<T> {
+  const turns = tenants.get(tenantId) ?? { running: 0, waiting: [] };
+  tenants.set(tenantId, turns);
+  await new Promise<void>((resume) => {
+    turns.waiting.push(resume);
+    callNext();
+  });
+  try {
+    return await write();
+  } finally {
+    turns.running--;
+    atWork--;
+    callNext();
+  }
+}
+
+/** Each tenant's in their order, and the tenants by turns. */
+function callNext() {
+  for (const [tenantId, turns] of [...tenants]) {
+    if (turns.running === 0 && turns.waiting.length === 0) tenants.delete(tenantId);
+    if (turns.waiting.length === 0 || !mayBegin(turns)) continue;
+    tenants.delete(tenantId);
+    tenants.set(tenantId, turns);
+    turns.running++;
+    atWork++;
+    turns.waiting.shift()?.();
+  }
+}
+
+/** Those of one record go one after the other anyway, and must not keep the whole tenant waiting. */
 const WRITES_OF_A_RECORD = 2;
 
-const lanes = new Map<string, { running: number; waiting: (() => void)[] }>();
+const lanes = new Map<string, Turns>();
 
 /** Some at a time; the others wait, in their order. */
 async function inLane<T>(name: string, atOnce: number, write: () => Promise<T>): Promise<T> {

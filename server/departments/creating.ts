@@ -56,7 +56,7 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
       return inTime.map((caller) => (caller instanceof Refusal ? caller : (made.shift() as (typeof made)[number])));
     });
 
-  // Most of each is waiting for the disk. The tenant's other writes keep two of their five places.
+  // Most of each is waiting for the disk. The tenant's other writes keep one of its four places.
   const together = gather(create, { underWay: 3, together: 100 });
   return async (request) => {
     const since = performance.now();

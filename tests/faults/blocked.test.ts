@@ -72,6 +72,43 @@ test('requests pile up on locked rows: each is told in time to come again, and a
   }
 });
 
+test('where two tenants have piled up on many locked rows, all others read and write', async (t) => {
+  const [one, other] = [await service.tenant(), await service.tenant()];
+  const neighbour = await makeTenant();
+  const locked: [Client, string][] = [];
+  for (const boss of [one, other])
+    for (let n = 0; n < 6; n++) locked.push([boss, await boss.dept({ deptName: `locked too ${n}` })]);
+  let told = 0;
+  let others = 0;
+  await service.superuser.begin(async (tx) => {
+    await tx`select from departments where dept_name like 'locked too %' for update`;
+    const piled = Promise.all(
+      locked.map(async ([boss, deptId]) => {
+        const { status, data, text } = await rename(boss, deptId, 'changed');
+        told++;
+        assert.equal(status, 503, text);
+        assert.equal(data.reason, 'TOO_BUSY');
+      }),
+    );
+    await until(async () => (await countWaiting(service.owner)) >= 6, 'as many wait for a row as may');
+    const everybodyElse: (() => Promise<Answer>)[] = [
+      () => neighbour.boss.get('/system/dept-api/list'),
+      () => rename(neighbour.boss, neighbour.free, 'changed'),
+      () => neighbour.boss.post('/system/dept-api', {}),
+      () => one.get(`/system/dept-api/${locked[0]?.[1]}`),
+      () => one.get('/system/dept-api/list'),
+    ];
+    for (const call of everybodyElse) {
+      const answer = await call();
+      assert.equal(told, 0, 'it was answered when the first of those who had piled up were told to come again');
+      assert.equal(answer.code, 200, answer.text);
+      others++;
+    }
+    await piled;
+  });
+  report(t, { piled: told, others });
+});
+
 test('who waited too long for a connection is told so, and his work is not done behind his back', async (t) => {
   const narrow = await startService({}, { connections: 1 });
   const boss = await narrow.tenant();
