@@ -159,3 +159,23 @@ test('who was told to come again finds nothing done, whenever his turn came', as
   const { rows } = (await boss.get('/system/dept-api/list')).data;
   assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), done.sort());
 });
+
+test('what may write a whole branch has longer for its answer than ten seconds', async () => {
+  const { boss, free } = await makeTenant();
+  const child = await boss.dept({ parentId: free, deptName: 'held for long' });
+  const ordered = await service.superuser.begin(async (tx) => {
+    await tx`select from departments where dept_name = 'held for long' for update`;
+    await tx`savepoint before_tenant`;
+    await tx`select from tenants where tenant_id = ${boss.tenantId} for update`;
+    const answer = boss.put('/system/dept-api/order', { parentId: free, deptIds: [child] });
+    await until(async () => (await countWaiting(service.owner)) === 1, 'it waits for its tenant');
+    // No statement may wait for 8 seconds; two may, one after the other, for more than ten.
+    await setTimeout(6_000);
+    await tx`rollback to before_tenant`;
+    await setTimeout(6_000);
+    return { answer };
+  });
+  const { code, text } = await ordered.answer;
+  assert.equal(code, 200, text);
+  assert.equal((await boss.get(`/system/dept-api/${child}`)).data.orderNum, 1);
+});
