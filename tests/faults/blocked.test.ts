@@ -146,6 +146,8 @@ test('who was told to come again finds nothing done, whenever his turn came', as
       inLine.push(create(name));
       await setTimeout(50);
     }
+    // So much later that their own patience does not end when the first's does.
+    await setTimeout(1_000);
     const behind = create('behind');
     const second = took(rename(boss, locked, 'second'));
     for (const { answer } of [await first, await behind, await second]) assert.equal(answer.status, 503, answer.text);
