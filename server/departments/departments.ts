@@ -142,18 +142,21 @@ export async function moveDepartment(
   { evenDisabled = false } = {},
 ): Promise<void> {
   const { parentId } = fields;
-  // Locked first: two opposite moves could each look acyclic.
-  await lockTenant(tx, tenantId);
-  const found = await lockDepts(tx, tenantId, parentId ? [deptId, parentId] : [deptId]);
+  // Sent together, and done in this order: two opposite moves could each look acyclic without the lock on the tree, so
+  // it is looked for only once that is ours, in a later snapshot.
+  const [, found, cycle] = await Promise.all([
+    lockTenant(tx, tenantId),
+    lockDepts(tx, tenantId, parentId ? [deptId, parentId] : [deptId]),
+    parentId !== null && isAtOrAbove(tx, tenantId, deptId, parentId),
+  ]);
   if (!found.some((dept) => String(dept.deptId) === deptId)) throw refuse('DEPT_NOT_FOUND');
   if (parentId) {
     const parent = found.find((dept) => String(dept.deptId) === parentId);
     if (!parent) throw refuse('PARENT_NOT_FOUND', { parentId: shownId(parentId) });
-    if (await isAtOrAbove(tx, tenantId, deptId, parentId)) throw refuse('DEPT_CYCLE');
+    if (cycle) throw refuse('DEPT_CYCLE');
     if (parent.status !== '0' && !evenDisabled) throw refuse('PARENT_DISABLED');
   }
-  await updateDept(tx, tenantId, deptId, userName, fields, { move: true });
-  await stampTree(tx, tenantId);
+  await Promise.all([updateDept(tx, tenantId, deptId, userName, fields, { move: true }), stampTree(tx, tenantId)]);
 }
 
 export async function removeDepartments(

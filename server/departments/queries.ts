@@ -196,14 +196,14 @@ export const readPlace = async (tx: Tx, tenantId: string, deptId: string) => {
 export const isAtOrAbove = async (tx: Tx, tenantId: string, deptId: string, fromId: string): Promise<boolean> => {
   const [row] = await tx<[{ found: boolean }]>`
     with recursive up (id) as (
-      select ${fromId}::bigint
+      select ${long(fromId)}::bigint
       union all
       select p.parent_id from up cross join lateral (
         select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
       ) p
       where p.parent_id is not null
     )
-    select exists (select from up where id = ${deptId}::bigint) as found`;
+    select exists (select from up where id = ${long(deptId)}::bigint) as found`;
   return row.found;
 };
 

@@ -198,9 +198,10 @@ export const lockTenantTree = (tx: Tx) => tx`select from tenant_tree for update`
 
 /** Taken by whatever must not happen twice at once within a tenant: moves of departments, the count of accounts. */
 export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: string) => {
+  // execute(): it goes before all that is sent together with it, which is then looked for under the lock.
   const [row] = await tx<{ accountCount: number }[]>`
     select account_count as "accountCount" from tenants t
-    where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId} for no key update`;
+    where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId} for no key update`.execute();
   return row;
 };
 
