@@ -18,6 +18,8 @@ type News = { kind: 'token'; token: string } | { kind: 'ask' } | { kind: 'out' }
 export const session = store<Session>({ state: 'restoring' });
 let token: string | undefined;
 let waiting: { again(): void; giveUp(error: unknown): void }[] = [];
+/** How often a session has ended here: what was asked for before that must not begin one after it. */
+let ends = 0;
 
 const tabs = new BroadcastChannel('banyan.session');
 const tell = (news: News) => tabs.postMessage(news);
@@ -67,12 +69,14 @@ export function renew(stale: string | undefined): Promise<void> {
 /** The answer brings the next cookie: lost with its page, the one before would be good for a few seconds only. */
 const COOKIE = { query: { session: 'cookie' }, lasting: true };
 
+const exchange = async () => (await send<Fresh>('POST', '/auth/refresh', COOKIE)).data.access_token;
+
 const refresh = (stale: string | undefined) =>
   inTurn(async () => {
     if (token && token !== stale) return; // another tab was quicker
-    const { data } = await send<Fresh>('POST', '/auth/refresh', COOKIE);
-    adopt(data.access_token);
-    tell({ kind: 'token', token: data.access_token });
+    const fresh = await exchange();
+    adopt(fresh);
+    tell({ kind: 'token', token: fresh });
   });
 
 /** Without a secure origin browsers have no locks: then two tabs may end each other's session, which asks to log in. */
@@ -90,6 +94,7 @@ function untilLoggedIn(error: ApiRefusal): Promise<void> {
 }
 
 async function begin(fresh: string, tries = 1): Promise<void> {
+  const before = ends;
   let me: Me;
   try {
     ({ data: me } = await send<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${fresh}` } }));
@@ -99,6 +104,7 @@ async function begin(fresh: string, tries = 1): Promise<void> {
     await refresh(fresh);
     return begin(token as string, tries + 1);
   }
+  if (ends !== before) throw ended();
   token = fresh;
   session.set({ state: 'in', me });
   for (const { again } of waiting.splice(0)) again();
@@ -130,31 +136,47 @@ export async function readMeAgain(): Promise<void> {
 }
 
 /** Also gives up what waits for a new login. */
-export function forget(): void {
+function forget(): void {
+  ends++;
   token = undefined;
   session.set({ state: 'out' });
   const gone = waiting;
   waiting = [];
-  for (const { giveUp } of gone) giveUp(new ApiRefusal(401, 'SESSION_ENDED', '', {}));
+  for (const { giveUp } of gone) giveUp(ended());
 }
 
+const ended = () => new ApiRefusal(401, 'SESSION_ENDED', '', {});
+
+/** In turn: a refresh at the same moment would use up the cookie by which an old session is ended. */
 export async function logOut({ everywhere = false } = {}): Promise<void> {
-  try {
-    await send('POST', '/auth/logout', {
-      query: everywhere ? { everywhere } : {},
-      headers: token ? { authorization: `Bearer ${token}` } : {},
-    });
-  } catch (error) {
-    // A session that has ended already needs no end.
-    if (!(error instanceof ApiRefusal && error.status === 401)) throw error;
-  }
+  await inTurn(() => endSession(everywhere));
   tell({ kind: 'out' });
   forget();
 }
 
+async function endSession(everywhere: boolean): Promise<void> {
+  const end = (bearer: string | undefined) =>
+    send('POST', '/auth/logout', {
+      query: everywhere ? { everywhere } : {},
+      headers: bearer ? { authorization: `Bearer ${bearer}` } : {},
+    });
+  try {
+    await end(token).catch(async (error) => {
+      if (!isShutOut(error)) throw error;
+      // Often only the token has run out. The session goes on, and the next person at this desk must not find it.
+      await end(await exchange());
+    });
+  } catch (error) {
+    // One that has ended already needs no end.
+    if (!isShutOut(error)) throw error;
+  }
+}
+
+const isShutOut = (error: unknown) => error instanceof ApiRefusal && (error.status === 401 || error.status === 403);
+
 tabs.onmessage = ({ data: news }: MessageEvent<News>) => {
   if (news.kind === 'ask' && token && session.get().state === 'in') tell({ kind: 'token', token });
-  if (news.kind === 'out' && session.get().state !== 'restoring') forget();
+  if (news.kind === 'out') forget();
   if (news.kind === 'token') {
     if (session.get().state === 'out') void begin(news.token).catch(() => undefined);
     else adopt(news.token);

@@ -98,6 +98,48 @@ test('a logout in one tab is one in all', async () => {
   await first.getByRole('heading', { name: '登录榕树' }).waitFor();
 });
 
+test('a logout reaches a tab that is still loading', async () => {
+  const first = await stage.page();
+  await makeUser('hua');
+  await logIn(first, { username: 'hua' });
+  const second = await first.context().newPage();
+  let tellNow = () => {};
+  const later = new Promise<void>((resolve) => (tellNow = resolve));
+  await second.route('**/auth/me', async (route) => {
+    const response = await route.fetch();
+    await later;
+    await route.fulfill({ response });
+  });
+  const asked = second.waitForRequest('**/auth/me');
+  await second.goto('/home');
+  await asked;
+  await first.getByRole('button', { name: '账户：hua' }).click();
+  await first.getByRole('menuitem', { name: '退出登录' }).click();
+  await second.getByRole('heading', { name: '登录榕树' }).waitFor();
+  const told = second.waitForResponse('**/auth/me');
+  tellNow();
+  await (await told).finished();
+  await setTimeout(500);
+  await second.getByRole('heading', { name: '登录榕树' }).waitFor();
+  assert.equal(await second.getByRole('button', { name: '账户：hua' }).count(), 0);
+});
+
+test('a logout after the token ran out ends the session: a reload does not bring it back', async () => {
+  const page = await stage.page();
+  await makeUser('qiu');
+  await logIn(page, { username: 'qiu' });
+  const sessions = () => superuser`
+    select from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'qiu')`;
+  assert.equal((await sessions()).length, 1);
+  await setTimeout(2500);
+  await page.getByRole('button', { name: '账户：qiu' }).click();
+  await page.getByRole('menuitem', { name: '退出登录' }).click();
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+  assert.equal((await sessions()).length, 0);
+  await page.reload();
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+});
+
 test('a lost connection is said; what was sent arrives once it is back', async () => {
   const page = await stage.page();
   await makeUser('ju');
