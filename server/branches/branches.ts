@@ -1,10 +1,10 @@
 import type { Tx } from '../../db/sql.ts';
 import type { Caller } from '../auth/caller.ts';
-import { parentOf, readDepartment, refuseChangedDept } from '../departments/departments.ts';
+import { parentOf, readDepartment } from '../departments/departments.ts';
 import { cutPage, placeIn } from '../http/cursor.ts';
 import { idOf, shownId, shownIds } from '../http/fields.ts';
 import { countLetters } from '../http/letters.ts';
-import type { IfMatch } from '../http/preconditions.ts';
+import { etagOf, type IfMatch, refuseChanged } from '../http/preconditions.ts';
 import { refuse } from '../http/refusals.ts';
 import { invalid } from '../http/validation.ts';
 import { lockTenant } from '../tenants/reach.ts';
@@ -93,8 +93,8 @@ export async function removeBranch(tx: Tx, caller: Caller, deptId: string, ifMat
   await keepToKeys(tx);
   // Nothing moves into the branch or out of it any more, and nobody joins it.
   await lockTenant(tx, tenantId);
-  await refuseChangedDept(tx, tenantId, deptId, ifMatch);
   const deptIds = await lockWholeBranch(tx, tenantId, deptId);
+  if (ifMatch) refuseChanged(ifMatch, etagOf(await readDepartment(tx, caller, deptId)));
   const used = await departmentsWithUsers(tx, tenantId, deptIds);
   if (used.length > 0) throw refuse('DEPT_HAS_USERS', { deptIds: shownIds(used.slice(0, NAMED)) });
   await markBranchDeleted(tx, tenantId, deptIds, userName);

@@ -201,12 +201,12 @@ export async function holdParent(tx: Tx, { tenantId }: Caller, parentId: string)
  * The tree is locked too: `ancestors` is part of what was read, and somebody may move the branch. So is the parent it
  * may move to: locked later, it would be out of the order of ids.
  */
-export async function refuseChangedDept(
+async function refuseChangedDept(
   tx: Tx,
   tenantId: string,
   deptId: string,
   ifMatch: IfMatch,
-  parentId?: string | null,
+  parentId: string | null | undefined,
 ): Promise<void> {
   if (!ifMatch) return;
   await lockTenant(tx, tenantId);

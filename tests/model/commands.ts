@@ -192,8 +192,9 @@ const remove = command(
     tenant: someTenant,
     elsewhere,
     odd: sometimes(3, fc.constantFrom(...ODD_IDS, tooMany)),
+    subtree: sometimes(30, weighted([8, 'true'], [1, 'false'], [1, 'all'])),
   },
-  ({ caller, key, match, kind, depts, users, single, tenant, elsewhere, odd }, state) => {
+  ({ caller, key, match, kind, depts, users, single, tenant, elsewhere, odd, subtree }, state) => {
     const home = homeOf(state, caller);
     const code = kind === USER ? codeOf(state, home, elsewhere) : undefined;
     const ids = {
@@ -205,7 +206,8 @@ const remove = command(
     const path = `${kind}/${id}`;
     const ifMatch = ifMatchOf(state, path, match);
     // Whether the refusal of If-Match with several ids is kept under a key, the documents leave open.
-    return { caller, method: 'DELETE', path, query: queryOf(code), ifMatch, key: ifMatch ? undefined : key };
+    const query = { ...queryOf(code), ...(kind === DEPT && subtree ? { subtree } : {}) };
+    return { caller, method: 'DELETE', path, query, ifMatch, key: ifMatch ? undefined : key };
   },
 );
 
@@ -219,23 +221,133 @@ const list = command(
       pageNum: sometimes(40, weighted([8, '1'], [3, '2'], [1, '0'], [1, ''])),
       pageSize: sometimes(50, weighted([6, '2'], [2, '500'], [1, '501'], [1, 'x'])),
     }),
+    more: partly<string | undefined>({
+      leader: sometimes(20, fc.constantFrom('张', 'XX', '')),
+      sort: sometimes(
+        50,
+        fc.constantFrom('orderNum', '-orderNum', 'deptName', '-deptName', 'createTime', '-createTime'),
+      ),
+      withPath: sometimes(40, weighted([6, 'true'], [2, 'false'], [1, 'yes'])),
+      cursor: sometimes(30, fc.constant('')),
+    }),
     dept: sometimes(35, someDept),
+    under: sometimes(35, someDept),
     parent: sometimes(30, someTenant),
     elsewhere,
   },
-  ({ caller, kind, filters: { name, ...filters }, dept, parent, elsewhere }, state) => {
+  ({ caller, kind, filters: { name, ...filters }, more, dept, under, parent, elsewhere }, state) => {
     const home = homeOf(state, caller);
     const code = kind === DEPT ? undefined : codeOf(state, home, elsewhere);
     const query = {
       ...filters,
       tenantId: code,
       [{ [DEPT]: 'deptName', [USER]: 'userName', [TENANT]: 'tenantName' }[kind]]: name,
+      ...(kind === DEPT ? more : {}),
       ...(kind === DEPT && dept ? { parentId: deptOf(state, home, dept) } : {}),
+      ...(kind === DEPT && under ? { underId: deptOf(state, home, under) } : {}),
       ...(kind === USER && dept ? { deptId: deptOf(state, code ?? home, dept) } : {}),
       ...(kind === TENANT ? { tenantParent: codeOf(state, home, parent) } : {}),
     };
     const set = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     return { caller, method: 'GET', path: `${kind}/list`, query: Object.fromEntries(set) };
+  },
+);
+
+const yes = (inHundred: number) => sometimes(inHundred, weighted([6, 'true'], [2, 'false'], [1, '1']));
+
+const readMany = command(
+  {
+    caller: someCaller,
+    what: weighted<'children' | 'tree' | 'users' | 'batch-read'>(
+      [3, 'children'],
+      [3, 'tree'],
+      [2, 'users'],
+      [2, 'batch-read'],
+    ),
+    dept: sometimes(80, someDept),
+    odd: oddId,
+    depts: fc.array(fc.record({ choice: someDept, text: fc.boolean() }), { maxLength: 4 }),
+    spoil: sometimes(5, fc.constantFrom(undefined, {}, { ids: 5 }, { ids: [-1] }, { ids: Array(501).fill(1) })),
+    query: partly<string | undefined>({
+      limit: sometimes(60, fc.constantFrom('1', '2', '500', '501', '0')),
+      depth: sometimes(60, weighted([3, '1'], [3, '2'], [1, '3'], [1, '0'])),
+      counts: yes(50),
+      below: yes(70),
+      countOnly: yes(20),
+      pageSize: sometimes(30, fc.constantFrom('1', '2', 'x')),
+    }),
+  },
+  ({ caller, what, dept, odd, depts, spoil, query: { limit, depth, counts, below, countOnly, pageSize } }, state) => {
+    const home = homeOf(state, caller);
+    const id = odd ?? (dept ? deptOf(state, home, dept) : '0');
+    if (what === 'batch-read') {
+      const ids = depts.map(({ choice, text }) => (text ? String : Number)(deptOf(state, home, choice)));
+      return { caller, method: 'POST', path: `${DEPT}/batch-read`, query: {}, body: spoil ?? { ids } };
+    }
+    const query = {
+      children: { limit, counts },
+      tree: { ...(dept ? { rootId: id } : {}), depth, counts },
+      users: { below, countOnly, pageSize },
+    }[what];
+    const set = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const path = what === 'tree' ? `${DEPT}/tree` : `${DEPT}/${id}/${what}`;
+    return { caller, method: 'GET', path, query: Object.fromEntries(set) };
+  },
+);
+
+/** Some children of one parent in an order by chance, now and then with one that is none. */
+const order = command(
+  {
+    ...shared,
+    parent: sometimes(70, someDept),
+    turn: fc.nat(5),
+    back: fc.boolean(),
+    take: weighted([5, 9], [3, 2], [1, 0]),
+    stranger: sometimes(15, someDept),
+    twice: weighted([12, false], [1, true]),
+  },
+  ({ caller, key, parent, turn, back, take, stranger, twice }, state) => {
+    const home = homeOf(state, caller);
+    const parentId = parent ? deptOf(state, home, parent) : '0';
+    const all = state.deptsOf(home).filter((dept) => String(dept.parentId) === parentId);
+    const ids = all.map(({ deptId }) => deptId);
+    const turned = ids.map((_, at) => ids[(at + turn) % ids.length] as number);
+    const listed = (back ? turned.reverse() : turned).slice(0, take);
+    const deptIds = [
+      ...listed,
+      ...(stranger ? [Number(deptOf(state, home, stranger))] : []),
+      ...(twice ? listed.slice(0, 1) : []),
+    ];
+    const body = { parentId: Number(parentId), deptIds };
+    // Whether the refusal of a repeated id is kept under a key, the documents leave open.
+    const kept = new Set(deptIds).size === deptIds.length ? key : undefined;
+    return { caller, method: 'PUT', path: `${DEPT}/order`, query: {}, body, key: kept };
+  },
+);
+
+/** Departments that are each other's parents; now and then in a circle, or below one that is not there. */
+const bulk = command(
+  {
+    ...shared,
+    parent: sometimes(60, someDept),
+    entries: fc.array(fc.record({ fields: deptFields, above: sometimes(60, fc.nat(4)) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    foreign: sometimes(3, someTenant),
+  },
+  ({ caller, key, parent, entries, foreign }, state) => {
+    const home = homeOf(state, caller);
+    const departments = entries.map(({ fields, above }, at) => ({
+      ...fields,
+      ref: `r${at}`,
+      ...(above === undefined ? {} : { parentRef: `r${above}` }),
+      ...(foreign && at === 0 ? { tenantId: tenantOf(state, home, foreign).tenantId } : {}),
+    }));
+    const body = { ...(parent ? { parentId: Number(deptOf(state, home, parent)) } : {}), departments };
+    // Whether the refusal of references is kept under a key, the documents leave open.
+    const plain = entries.every(({ above }, at) => above === undefined || above < at);
+    return { caller, method: 'POST', path: `${DEPT}/bulk`, query: {}, body, key: plain ? key : undefined };
   },
 );
 
@@ -292,6 +404,7 @@ const ofAll = (caller: CallerName, kind: Kind): Request => ({
 /** At the end of a sequence: everything that these may see. */
 export const lookAround: Command[] = [
   () => ofAll('boss', DEPT),
+  () => ({ caller: 'boss', method: 'GET', path: `${DEPT}/tree`, query: { counts: 'true' } }),
   () => ofAll('boss', USER),
   () => ofAll('above', TENANT),
   () => ofAll('child', DEPT),
@@ -307,6 +420,9 @@ export const sequence: fc.Arbitrary<Command[]> = fc.array(
     { weight: 14, arbitrary: read },
     { weight: 14, arbitrary: remove },
     { weight: 10, arbitrary: list },
+    { weight: 10, arbitrary: readMany },
+    { weight: 6, arbitrary: order },
+    { weight: 6, arbitrary: bulk },
     { weight: 7, arbitrary: again },
     { weight: 2, arbitrary: logIn },
     { weight: 2, arbitrary: me },

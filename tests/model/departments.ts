@@ -1,5 +1,6 @@
 import { type Body, faultsOf, forms, idFaults, idsFaults, isSent, queryFaults, withoutEmpty } from './fields.ts';
 import {
+  cutAt,
   type Dept,
   holds,
   newStamps,
@@ -16,7 +17,7 @@ import {
 
 const path = '/system/dept-api';
 
-const fieldsOf = (body: Body): Dept['fields'] => ({
+export const fieldsOf = (body: Body): Dept['fields'] => ({
   deptName: String(body.deptName ?? ''),
   orderNum: Number(body.orderNum ?? 0),
   leader: body.leader ?? null,
@@ -25,7 +26,7 @@ const fieldsOf = (body: Body): Dept['fields'] => ({
   status: String(body.status ?? '0'),
 });
 
-const show = (state: State, dept: Dept) => ({
+export const show = (state: State, dept: Dept) => ({
   deptId: dept.deptId,
   parentId: dept.parentId,
   ancestors: [
@@ -52,7 +53,7 @@ function refuseOtherTenant(me: User, { tenantId }: Body): void {
 }
 
 /** An existing valid department of the caller's tenant; 0 always is. */
-function parentRefusals(state: State, me: User, parentId: number) {
+export function parentRefusals(state: State, me: User, parentId: number) {
   if (parentId === 0) return [];
   const parent = state.dept(me.tenantId, parentId);
   return [
@@ -119,8 +120,15 @@ const update: Operation = {
 
 const remove: Operation = {
   who: 'administrator',
-  faults: ({ ifMatch }, id) => idsFaults(id, ifMatch),
+  faults: ({ ifMatch, query }, id) => [
+    ...idsFaults(id, ifMatch),
+    ...queryFaults(forms.deptRemoval, query),
+    ...(query.subtree === 'true' && new Set(id.split(',')).size > 1
+      ? [{ reason: 'INVALID_FIELD', facts: { field: 'subtree' } }]
+      : []),
+  ],
   rule(state, me, request, id) {
+    const whole = request.query.subtree === 'true';
     const ids = [...new Set(id.split(','))];
     const missing = ids.filter((deptId) => !state.dept(me.tenantId, deptId));
     if (missing.length > 0) refuse('DEPT_NOT_FOUND', { deptIds: missing });
@@ -128,8 +136,9 @@ const remove: Operation = {
     const { refusal, unsure } = state.ifMatch(request.ifMatch, tagged(state, depts[0] as Dept));
     const among = (test: (dept: Dept) => unknown[]) =>
       depts.filter((dept) => test(dept).length > 0).map(({ deptId }) => deptId);
-    const parents = among((dept) => state.childrenOf(dept));
-    const used = among((dept) => state.membersOf(dept));
+    const parents = whole ? [] : among((dept) => state.childrenOf(dept));
+    const doomed = whole ? depts.flatMap((dept) => state.branchOf(dept)) : depts;
+    const used = doomed.filter((dept) => state.membersOf(dept).length > 0).map(({ deptId }) => deptId);
     refuseAny(
       refusal,
       parents.length > 0 && { reason: 'DEPT_HAS_CHILDREN', facts: { deptIds: parents } },
@@ -138,7 +147,7 @@ const remove: Operation = {
     return {
       ...(unsure ? { unsure } : {}),
       apply: () => {
-        for (const dept of depts) {
+        for (const dept of doomed) {
           dept.deleted = true;
           touch(dept, me);
         }
@@ -146,6 +155,37 @@ const remove: Operation = {
     };
   },
 };
+
+/** Created one after the other, and with growing ids. */
+const KEYS: Record<string, (dept: Dept) => string | number> = {
+  orderNum: ({ fields }) => fields.orderNum,
+  deptName: ({ fields }) => fields.deptName,
+  createTime: () => 0,
+};
+
+/** `-` turns the whole order around. */
+export function sorted(depts: Dept[], sort = 'orderNum'): Dept[] {
+  const key = KEYS[sort.replace('-', '')] as (dept: Dept) => string | number;
+  const compare = (a: Dept, b: Dept) => (key(a) === key(b) ? a.deptId - b.deptId : key(a) < key(b) ? -1 : 1);
+  return [...depts].sort((a, b) => (sort.startsWith('-') ? compare(b, a) : compare(a, b)));
+}
+
+/** Nothing is below what is not there. */
+function isUnder(state: State, dept: Dept, underId: string | undefined): boolean {
+  if (underId === undefined || Number(underId) === 0) return true;
+  const top = state.dept(dept.tenantId, underId);
+  return top !== undefined && top !== dept && state.pathOf(dept).includes(top);
+}
+
+const pathNames = (state: State, dept: Dept, { withPath }: Record<string, string>) =>
+  withPath === 'true'
+    ? {
+        pathNames: state
+          .pathOf(dept)
+          .slice(0, -1)
+          .map(({ fields }) => fields.deptName),
+      }
+    : {};
 
 const list: Operation = {
   who: 'user',
@@ -157,10 +197,15 @@ const list: Operation = {
       .filter(({ parentId, fields }) => {
         const inPlace = query.parentId === undefined || Number(query.parentId) === parentId;
         const inStatus = query.status === undefined || query.status === fields.status;
-        return inPlace && inStatus && holds(fields.deptName, query.deptName);
+        const named = holds(fields.deptName, query.deptName) && holds(fields.leader as string | null, query.leader);
+        return inPlace && inStatus && named;
       })
-      .sort((a, b) => a.fields.orderNum - b.fields.orderNum || a.deptId - b.deptId);
-    return { data: pageOf(found, query, (dept) => show(state, dept)) };
+      .filter((dept) => isUnder(state, dept, query.underId));
+    const inOrder = sorted(found, query.sort);
+    const row = (dept: Dept) => ({ ...show(state, dept), ...pathNames(state, dept, query) });
+    // A cursor is empty for the first page.
+    if (request.query.cursor !== undefined) return { form: cutAt(inOrder.map(row), Number(query.pageSize ?? 20)) };
+    return { data: pageOf(inOrder, query, row) };
   },
 };
 

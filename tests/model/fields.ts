@@ -38,7 +38,9 @@ const every =
   (value) =>
     Array.isArray(value) && value.length >= least && value.length <= most && value.every(check);
 
-const long = either(whole(0, Number.MAX_SAFE_INTEGER), digits(1, 19));
+/** Outside of a path it fits into 64 bits. */
+const longText: Check = (value) => digits(1, 19)(value) && BigInt(value as string) < 2n ** 63n;
+const long = either(whole(0, Number.MAX_SAFE_INTEGER), longText);
 const status: Check = (value) => value === '0' || value === '1';
 const email: Check = (value) => text(254)(value) && /^$|^[^\s@]+@[^\s@]+$/.test(value as string);
 const code = digits(6, 18);
@@ -102,15 +104,31 @@ const number =
   (least: number, most: number): Check =>
   (value) =>
     /^\d+$/.test(String(value)) && Number(value) >= least && Number(value) <= most;
+const flag: Check = (value) => value === 'true' || value === 'false';
 const paging: Form = { pageNum: number(1, 1_000_000_000), pageSize: number(1, 500) };
 
 export const forms = {
   dept,
   deptUpdate: { deptId: long, ...dept },
-  deptList: { deptName: text(100), status, parentId: digits(1, 19), ...paging },
+  deptList: {
+    deptName: text(100),
+    leader: text(50),
+    status,
+    parentId: longText,
+    underId: longText,
+    withPath: flag,
+    ...paging,
+  },
+  deptRemoval: { subtree: flag },
+  deptIds: { ids: every(long, 0, 500) },
+  deptOrder: { parentId: long, deptIds: every(long, 1, 10_000) },
+  deptBulk: { parentId: long, departments: every(() => true, 1, 10_000) },
+  deptUsers: { below: flag, countOnly: flag, ...paging },
+  children: { limit: number(1, 500), counts: flag },
+  tree: { rootId: longText, depth: number(1, 2_147_483_646), counts: flag },
   user,
   userUpdate: { userId: long, ...user },
-  userList: { tenantId: code, userName: text(50), deptId: digits(1, 19), status, ...paging },
+  userList: { tenantId: code, userName: text(50), deptId: longText, status, ...paging },
   inTenant: { tenantId: code },
   tenant: { ...tenant, username: text(50, 1), password: text(128, 8) },
   tenantUpdate: { id: digits(1, 19), ...tenant },

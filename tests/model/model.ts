@@ -1,9 +1,11 @@
 import type { Answer } from '../harness.ts';
+import { branches } from './branches.ts';
 import { departments } from './departments.ts';
 import type { Refusal } from './fields.ts';
 import { logins } from './logins.ts';
 import {
   type Ask,
+  comparable,
   type Operation,
   type Outcome,
   Refused,
@@ -11,7 +13,6 @@ import {
   refuse,
   refuseAny,
   type State,
-  TIME,
 } from './state.ts';
 import { tenants } from './tenants.ts';
 import { users } from './users.ts';
@@ -23,6 +24,12 @@ import { users } from './users.ts';
 
 const operations: Record<string, Operation> = {
   ...crud('/system/dept-api', departments),
+  'GET /system/dept-api/tree': branches.tree,
+  'PUT /system/dept-api/order': branches.order,
+  'POST /system/dept-api/bulk': branches.bulk,
+  'POST /system/dept-api/batch-read': branches.batchRead,
+  'GET /system/dept-api/{id}/children': branches.children,
+  'GET /system/dept-api/{id}/users': branches.users,
   ...crud('/system/tenant-api', tenants),
   ...crud('/system/user-api', users),
   'POST /auth/login': logins.logIn,
@@ -49,6 +56,7 @@ const STATUSES: Record<number, string[]> = {
     'INVALID_FIELD',
     'TOO_MANY_IDS',
     'PARENT_NOT_FOUND',
+    'NOT_CHILDREN',
     'TENANT_PARENT_NOT_FOUND',
     'USER_DEPT_NOT_FOUND',
     'WRONG_PASSWORD',
@@ -130,8 +138,8 @@ export class Model {
 
   private perform(request: Request, expected: Expected): Outcome | undefined {
     const { method, path, caller, key } = request;
-    const [, base = path, id = ''] = /^(\/system\/[a-z]+-api)\/(.+)$/.exec(path) ?? [];
-    const operation = operations[`${method} ${path}`] ?? operations[`${method} ${base}/{id}`];
+    const [, base = path, id = '', part = ''] = /^(\/system\/[a-z]+-api)\/([^/]+)(\/[a-z]+)?$/.exec(path) ?? [];
+    const operation = operations[`${method} ${path}`] ?? operations[`${method} ${base}/{id}${part}`];
     if (!operation) throw new Error(`The model has no ${method} ${path}`);
     const faults = operation.faults(request, id);
     if (operation.who === 'anybody') {
@@ -218,14 +226,4 @@ function isFact(name: string, told: unknown, fact: unknown): boolean {
   if (name === 'field') return told === fact || /^[.[]/.test(String(told).replace(String(fact), ''));
   const [one, other] = [told, fact].map((value) => [value].flat().map(String).sort().join());
   return one === other;
-}
-
-/** Without the order of keys and of a user's departments, and of times only the form. */
-function comparable(value: unknown): string {
-  return JSON.stringify(value, (key, inner) => {
-    if (/^(create|update)Time$/.test(key) && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(inner)) return TIME;
-    if (key === 'deptIds') return [...inner].sort((a, b) => a - b);
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }

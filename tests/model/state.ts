@@ -136,6 +136,9 @@ export class State {
   membersOf = ({ tenantId, deptId }: Dept) =>
     this.usersOf(tenantId).filter((user) => user.deptId === deptId || user.deptIds.includes(deptId));
 
+  /** The department itself and all that exist below it. */
+  branchOf = (dept: Dept): Dept[] => [dept, ...this.childrenOf(dept).flatMap(this.branchOf)];
+
   /** From the top down to the department itself. */
   pathOf(dept: Dept): Dept[] {
     const parent = this.depts.find(({ tenantId, deptId }) => tenantId === dept.tenantId && deptId === dept.parentId);
@@ -248,6 +251,23 @@ export function pageOf<T>(all: T[], query: Record<string, string>, show: (item: 
   const from = (Number(query.pageNum ?? 1) - 1) * pageSize;
   return { rows: all.slice(from, from + pageSize).map(show), total: all.length };
 }
+
+/** Without the order of keys and of a user's departments, and of times only the form. */
+export function comparable(value: unknown): string {
+  return JSON.stringify(value, (key, inner) => {
+    if (/^(create|update)Time$/.test(key) && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(inner)) return TIME;
+    if (key === 'deptIds') return [...inner].sort((a, b) => a - b);
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** The first so many, and a cursor, which cannot be known, when there are more. */
+export const cutAt =
+  (all: unknown[], limit: number) =>
+  ({ rows, next }: Body): boolean =>
+    comparable(rows) === comparable(all.slice(0, limit)) &&
+    (all.length > limit ? typeof next === 'string' : next === null);
 
 export const holds = (name: string | null, part: string | undefined) =>
   part === undefined || (name?.toLowerCase().includes(part.toLowerCase()) ?? false);
