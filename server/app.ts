@@ -22,7 +22,7 @@ import { makeReader } from './departments/reading.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { makeShortWay } from './departments/short-way.ts';
 import { historyRoutes } from './history/routes.ts';
-import { answerBroken, brokenBy, languageIn } from './http/broken.ts';
+import { answerBroken, brokenBy, headersIn } from './http/broken.ts';
 import { openTo } from './http/cors.ts';
 import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
@@ -73,10 +73,11 @@ export async function buildApp(parts: Parts): Promise<App> {
       method: request.method,
       // The path alone: a query may hold names.
       path: request.url.split('?')[0] as string,
-      status: reply.statusCode,
+      status: reply.raw.headersSent ? reply.statusCode : NOT_WAITED_FOR,
       ms: arrival === undefined ? reply.elapsedTime : performance.now() - arrival,
       from: request.ip,
       token: request.token ?? null,
+      whole: reply.raw.writableFinished,
     });
   };
   const app: App = Fastify({
@@ -94,7 +95,8 @@ export async function buildApp(parts: Parts): Promise<App> {
       reply.raw.once('finish', () => logAnswer(request, reply));
       sendRefusal(refusalOf(error, request), request, reply, config);
     },
-    clientErrorHandler: (error, socket) => answerBroken(brokenBy(error), socket, config, languageIn(error)),
+    clientErrorHandler: (error, socket) =>
+      answerBroken(brokenBy(error), socket, config, headersIn(error, load.arrivingAt(socket))),
     forceCloseConnections: 'idle',
     // While it stops, what still comes over open connections is answered as ever.
     return503OnClosing: false,
@@ -105,6 +107,8 @@ export async function buildApp(parts: Parts): Promise<App> {
   load.count(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(everyAnswer(request.id));
+    // Not `onResponse`, which never comes when the caller has gone before; what he asked for may be done all the same.
+    reply.raw.once('close', () => logAnswer(request, reply));
     done();
   });
   // Before anything is refused: a page may read a refusal too.
@@ -121,10 +125,6 @@ export async function buildApp(parts: Parts): Promise<App> {
   });
   checkInput(app);
   serializeBySchema(app);
-  app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply);
-    done();
-  });
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply, config));
   // For routes that look further and find nothing, as that of /docs/static/* does.
   app.setNotFoundHandler((request, reply) =>
@@ -207,6 +207,9 @@ function watchRoutes(app: App): (url: string) => string[] {
     return [...new Set(routes.filter(({ form }) => form.test(path)).map(({ method }) => method))];
   };
 }
+
+/** What web servers write down for a caller who left before he was answered. */
+const NOT_WAITED_FOR = 499;
 
 const refuseUnknown = (allowed: string[]) =>
   allowed.length > 0 ? refuse('METHOD_NOT_ALLOWED', { allowed: allowed.join(', ') }) : refuse('PATH_NOT_FOUND');

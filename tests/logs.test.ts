@@ -190,6 +190,32 @@ test('who hangs up before all has been sent is not reported as our fault', async
   for (let times = 0; times < 10; times++) await nobody.get('/health/ready');
 });
 
+test('who leaves before his answer has a line of his own, and what he asked for is done', async () => {
+  const admin = await logIn('admin', PASSWORD);
+  const body = JSON.stringify({ deptName: 'left behind' });
+  const head = request(
+    'POST /system/dept-api',
+    `Authorization: Bearer ${admin.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'X-Request-Id: left-1',
+  );
+  // It waits for the table when he leaves.
+  await superuser.begin(async (tx) => {
+    await tx`lock table banyan.departments in share row exclusive mode`;
+    await sendAndLeave(base, head + body);
+    const [line] = await eventually(() => {
+      const found = lines().filter((one) => one.requestId === 'left-1');
+      return found.length > 0 && found;
+    });
+    assert.deepEqual([line.msg, line.status], ['the connection ended before the answer', 499]);
+    assert.deepEqual([line.path, line.tenantId], ['/system/dept-api', '000000']);
+  });
+  for (let total = 0; total === 0; await setTimeout(50)) {
+    total = (await admin.get('/system/dept-api/list?deptName=left%20behind')).data.total;
+  }
+});
+
 test('a stop is heard, and every line was JSON: of a request, with its id', async () => {
   child.kill('SIGTERM');
   const [code] = await once(child, 'exit');

@@ -163,6 +163,16 @@ async function giveTokens(
   };
 }
 
+/** By its refresh token: whatever became of the access token, of the user and of the tenant. */
+export async function endByRefreshToken(db: Database, refreshToken: string): Promise<void> {
+  const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
+  await writeInTenant(db, tenantId, async (tx) => {
+    const session = await lockSession(tx, tenantId, sessionId, AGAIN);
+    if (!session || !(isHashOf(session.refreshHash, secret) || followedBy(session, secret))) return;
+    await deleteSession(tx, tenantId, sessionId);
+  });
+}
+
 export async function logOut(tx: Tx, caller: Caller, { everywhere = false }: LogoutQuery): Promise<void> {
   if (everywhere) await endSessionsOf(tx, caller.tenantId, [caller.userId]);
   else await deleteSession(tx, caller.tenantId, caller.sessionId);

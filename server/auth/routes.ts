@@ -8,6 +8,7 @@ import {
   type AuthParts,
   changePassword,
   checkPasswordChange,
+  endByRefreshToken,
   logIn,
   logOut,
   type Origin,
@@ -143,9 +144,23 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
         summary: 'End this session, or all of mine',
         description:
           'Its access token and its refresh token stop working at once; with `everywhere=true` those of all sessions ' +
-          'of the user. A session cookie that came is cleared.',
+          'of the user. A session cookie that came is cleared. With `session=cookie` it ends its session also when ' +
+          'the access token is refused: it has run out, or user or tenant are disabled.',
         querystring: LogoutQuery,
         response: answers('guarded', { writes: 'new', cookie: true }),
+      },
+      // A browser that is left to the next person must not bring back a session that could not be told to end.
+      errorHandler: async (error, request, reply) => {
+        const { session } = request.query as LogoutQuery;
+        const cookie = cookieOf(request);
+        const isShutOut = error instanceof Refusal && (error.status === 401 || error.status === 403);
+        if (session !== 'cookie' || cookie === undefined || !isShutOut) throw error;
+        refuseOtherSites(request);
+        await endByRefreshToken(db, cookie).catch((failure) => {
+          if (!(failure instanceof Refusal)) throw failure;
+        });
+        clearCookie(reply);
+        return reply.code(200).send(ok(null));
       },
     },
     async (request, reply) => {

@@ -20,6 +20,9 @@ export const SessionQuery = Type.Object({
 
 export const LogoutQuery = Type.Object({
   everywhere: Type.Optional(Type.Boolean({ default: false, description: 'End all sessions of the user' })),
+  session: Type.Optional(
+    Type.Unsafe<'cookie'>({ type: 'string', enum: ['cookie'], description: 'The cookie suffices for this session' }),
+  ),
 });
 export type LogoutQuery = Static<typeof LogoutQuery>;
 

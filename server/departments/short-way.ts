@@ -42,7 +42,8 @@ export function makeShortWay(parts: {
           const requestId = requestIdOf(request);
           send(response, requestId, Buffer.from(JSON.stringify(dept)));
           const ms = performance.now() - began;
-          tell({ requestId, method: 'GET', path: request.url ?? '', status: 200, ms, from: addressOf(request), token });
+          const answered = { requestId, method: 'GET', path: request.url ?? '', status: 200, ms, token, whole: true };
+          tell({ ...answered, from: addressOf(request) });
         }),
     );
   };

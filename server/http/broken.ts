@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
-import { asEnvelope, everyAnswer } from './envelope.ts';
-import { languageOf } from './language.ts';
-import { type Language, type Refusal, refuse } from './refusals.ts';
+import { answerTo, requestIdOf } from './envelope.ts';
+import { type Refusal, refuse } from './refusals.ts';
 
 export function brokenBy({ code }: Error & { code?: string }): Refusal | undefined {
   switch (code) {
@@ -20,32 +19,27 @@ export function brokenBy({ code }: Error & { code?: string }): Refusal | undefin
   }
 }
 
-/** As far as it can be read in what was sent. */
-export function languageIn(error: Error): Language {
+/** Of a request whose body was still on its way; otherwise the language, as far as it can be read in what was sent. */
+export function headersIn(error: Error, arriving: IncomingMessage | undefined): IncomingHttpHeaders {
+  if (arriving) return arriving.headers;
   const { rawPacket } = error as Error & { rawPacket?: Buffer };
   const [, wish] = /\r\naccept-language: *([^\r\n]*)/i.exec(rawPacket?.toString('latin1') ?? '') ?? [];
-  return languageOf({ 'accept-language': wish });
+  return wish === undefined ? {} : { 'accept-language': wish };
 }
 
-/** What Node's parser refuses never becomes a request; it gets the envelope all the same. */
+/** What Node's parser refuses never becomes a request; it gets the same answer as others all the same. */
 export function answerBroken(
   refusal: Refusal | undefined,
   socket: Socket,
   config: Config,
-  language: Language = 'zh',
+  asked: IncomingHttpHeaders = {},
 ): void {
   if (!refusal || !socket.writable) {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(asEnvelope(refusal, language));
-  const headers = {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    ...everyAnswer(randomUUID()),
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const status = config.errorStatus === '200' ? 200 : refusal.status;
+  const { status, headers, body } = answerTo(refusal, asked, requestIdOf({ headers: asked }), config);
+  const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${status} Refused`, ...lines, '', body].join('\r\n'));
 }

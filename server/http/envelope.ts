@@ -97,7 +97,7 @@ export function answerTo(refusal: Refusal, asked: IncomingHttpHeaders, requestId
 }
 
 /** Of the caller when it is one, so that a request can be followed through several services. */
-export function requestIdOf({ headers }: IncomingMessage): string {
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
 }
@@ -114,8 +114,7 @@ export const everyAnswer = (requestId: string) => ({
   'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 });
 
-/** Also for what never becomes a request, see app.ts. */
-export const asEnvelope = (refusal: Refusal, language: Language) => ({
+const asEnvelope = (refusal: Refusal, language: Language) => ({
   code: refusal.status,
   msg: refusal.text(language),
   data: refusal.data(language),

@@ -58,6 +58,8 @@ export function boundLoad(config: Config) {
   const waiting = new UnderWay<Waiting>();
   /** Of those who tried the short way in vain: their time counts from then. */
   const arrivals = new WeakMap<IncomingMessage, number>();
+  /** By connection, the last request with a body. */
+  const withBody = new WeakMap<Socket, IncomingMessage>();
   let shortWay: ShortWay | undefined;
   const isTooMuch = (request: IncomingMessage) =>
     waitsForNews(request)
@@ -105,7 +107,8 @@ export function boundLoad(config: Config) {
             return;
           }
           // Now, not later: of a thousand that come in one moment, all would find the place empty.
-          if (!hasBody(request)) begin(request, response);
+          if (hasBody(request)) withBody.set(request.socket, request);
+          else begin(request, response);
           const answer = shortWay?.(request);
           if (!answer) return handler(request, response);
           const since = performance.now();
@@ -183,6 +186,11 @@ export function boundLoad(config: Config) {
     /** For what is so frequent and so plain that it need not go through the framework. */
     open(way: ShortWay | undefined): void {
       shortWay = way;
+    },
+    /** The request whose body is on its way over a connection, if there is one. */
+    arrivingAt(socket: Socket): IncomingMessage | undefined {
+      const request = withBody.get(socket);
+      return request?.complete ? undefined : request;
     },
     headerLimit: HEADER_LIMIT,
   };

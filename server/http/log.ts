@@ -45,6 +45,8 @@ export interface Answered {
   ms: number;
   from: string | undefined;
   token: { tenantId: string; userId: string } | null;
+  /** False: the connection ended before the answer did. */
+  whole: boolean;
 }
 
 const TOLD: Config['logLevel'][] = ['trace', 'debug', 'info'];
@@ -56,11 +58,12 @@ const TOLD: Config['logLevel'][] = ['trace', 'debug', 'info'];
 export function makeAnswerLog(output: Output, level: Config['logLevel']): (answered: Answered) => void {
   if (!TOLD.includes(level)) return () => {};
   const here = `"pid":${process.pid},"hostname":${JSON.stringify(os.hostname())}`;
-  return ({ requestId, method, path, status, ms, from = '', token }) => {
+  return ({ requestId, method, path, status, ms, from = '', token, whole }) => {
     const what = `"method":"${method}","path":${JSON.stringify(path)},"status":${status},"ms":${Math.round(ms * 10) / 10}`;
     const who = token ? `,"tenantId":"${token.tenantId}","userId":"${token.userId}"` : '';
+    const msg = whole ? 'answered' : 'the connection ended before the answer';
     output.write(
-      `{"level":30,"time":${Date.now()},${here},"requestId":"${requestId}",${what},"from":${JSON.stringify(from)}${who},"msg":"answered"}\n`,
+      `{"level":30,"time":${Date.now()},${here},"requestId":"${requestId}",${what},"from":${JSON.stringify(from)}${who},"msg":"${msg}"}\n`,
     );
   };
 }

@@ -10,35 +10,43 @@ export const reasons = {
     'Letters beyond ASCII must be percent-encoded in an address, as é is %C3%A9.',
   ],
   INVALID_JSON: [400, '请求体不是有效的 JSON，请检查格式', 'The body is not valid JSON. Check its syntax.'],
-  INVALID_UTF8: [400, '请求不是有效的 UTF-8 文本', 'The request is not valid UTF-8. Send it in that encoding.'],
+  INVALID_UTF8: [
+    400,
+    '请求不是有效的 UTF-8 文本，或百分号编码有误，请改用 UTF-8 编码',
+    'The request is not valid UTF-8, or has a broken %-escape. Send it as UTF-8.',
+  ],
   FORBIDDEN_KEY: [
     400,
-    '请求体包含不允许的键（__proto__ 或 constructor）',
+    '请求体包含不允许的键（__proto__ 或 constructor），请去掉',
     'The body has a key that is not allowed (__proto__ or constructor). Remove it.',
   ],
   BODY_REQUIRED: [400, '请求体不能为空，请发送 JSON 对象', 'A body is required. Send a JSON object.'],
   FIELD_REQUIRED: [400, '{field} 不能为空', '{field} is required.'],
   INVALID_FIELD: [400, '{field} {problem}', '{field} {problem}.'],
-  TOO_MANY_IDS: [400, '一次最多处理 {limit} 个编号', 'At most {limit} ids in one request. Send several requests.'],
+  TOO_MANY_IDS: [
+    400,
+    '一次最多处理 {limit} 个编号，请分批发送',
+    'At most {limit} ids in one request. Send several requests.',
+  ],
   PARENT_NOT_FOUND: [
     400,
-    '上级部门不存在',
+    '上级部门不存在，请选择已有的部门，或用 0 表示顶级',
     'The parent department does not exist. Choose an existing one, or 0 for the top level.',
   ],
   NOT_CHILDREN: [
     400,
-    '以下部门不是该上级部门的直接下级：{deptIds}',
+    '以下部门不是该上级部门的直接下级：{deptIds}，请只列出其直接下级',
     'These are no children of that department: {deptIds}. List only its direct children.',
   ],
   TENANT_PARENT_NOT_FOUND: [
     400,
-    '上级租户不存在',
+    '上级租户不存在；不填 tenantParent 则建在自己的租户之下',
     'The parent tenant does not exist. Leave tenantParent out for a child of your own tenant.',
   ],
   USER_DEPT_NOT_FOUND: [
     400,
-    '用户的部门不存在：{deptIds}',
-    'These departments of the user do not exist in the tenant: {deptIds}.',
+    '用户的部门不存在：{deptIds}，请选择该租户已有的部门',
+    'These departments of the user do not exist in the tenant: {deptIds}. Choose existing ones.',
   ],
   TENANT_TREE_TOO_LARGE: [
     400,
@@ -75,7 +83,7 @@ export const reasons = {
     '该时间的记录已归档，最早可查询 {from}',
     'What was then has been archived. The earliest moment to ask for is {from}.',
   ],
-  WRONG_PASSWORD: [400, '旧密码错误', 'The old password is wrong.'],
+  WRONG_PASSWORD: [400, '旧密码错误，请重新输入', 'The old password is wrong. Type it again.'],
 
   NO_TOKEN: [
     401,
@@ -85,25 +93,33 @@ export const reasons = {
   INVALID_TOKEN: [401, '令牌无效，请重新登录', 'The access token is not valid. Log in again.'],
   TOKEN_EXPIRED: [401, '令牌已过期，请刷新或重新登录', 'The access token has expired. Refresh it, or log in again.'],
   SESSION_ENDED: [401, '会话已结束，请重新登录', 'The session has ended. Log in again.'],
-  USER_DELETED: [401, '用户已被删除', 'The user has been deleted.'],
-  TENANT_DELETED: [401, '租户已被删除', 'The tenant has been deleted.'],
-  LOGIN_FAILED: [401, '租户、用户名或密码错误', 'Tenant, user name or password is wrong.'],
+  USER_DELETED: [401, '用户已被删除，请联系管理员', 'The user has been deleted. Ask an administrator.'],
+  TENANT_DELETED: [
+    401,
+    '租户已被删除，请联系上级租户的管理员',
+    'The tenant has been deleted. Ask an administrator of a tenant above.',
+  ],
+  LOGIN_FAILED: [
+    401,
+    '租户、用户名或密码错误，请核对后重试',
+    'Tenant, user name or password is wrong. Check all three.',
+  ],
   REFRESH_REFUSED: [401, '刷新令牌无效或已过期，请重新登录', 'The refresh token is not valid any more. Log in again.'],
 
   NOT_ALLOWED: [403, '没有访问权限，请联系管理员授权', 'You are not allowed to do this. Ask an administrator.'],
   OTHER_TENANT: [
     403,
-    '不能访问其他租户的数据',
+    '不能访问其他租户的数据；不填 tenantId 即为自己的租户',
     'That tenant is not within your reach. Leave tenantId out to act in your own.',
   ],
   OTHER_SITE: [
     403,
-    '不接受其他网站的页面使用此会话',
+    '不接受其他网站的页面使用此会话，请从控制台自己的地址打开',
     'A page of another site may not use this session. Open the console at its own address.',
   ],
   TENANT_PARENT_FORBIDDEN: [
     403,
-    '上级租户不在您的管理范围内',
+    '上级租户不在您的管理范围内，请选择自己的租户或其下级',
     'The parent tenant is not within your reach: choose your own or one below it.',
   ],
   OWN_TENANT: [
@@ -114,24 +130,44 @@ export const reasons = {
   USER_DISABLED: [403, '用户已被停用，请联系管理员', 'The user is disabled. Ask an administrator.'],
   TENANT_DISABLED: [
     403,
-    '租户已被停用，请联系管理员',
+    '租户或其上级租户已被停用，请联系管理员',
     'The tenant, or one above it, is disabled. Ask its administrator.',
   ],
-  TENANT_NOT_STARTED: [403, '租户服务尚未开始', "The service of the tenant, or of one above it, hasn't started yet."],
+  TENANT_NOT_STARTED: [
+    403,
+    '租户或其上级租户的服务尚未开始，请联系管理员',
+    "The service of the tenant, or of one above it, hasn't started yet. Ask its administrator.",
+  ],
   TENANT_ENDED: [
     403,
-    '租户服务已到期，请联系管理员',
+    '租户或其上级租户的服务已到期，请联系管理员',
     'The service of the tenant, or of one above it, has ended. Ask its administrator.',
   ],
 
-  DEPT_NOT_FOUND: [404, '部门不存在', 'There is no such department.'],
-  TENANT_NOT_FOUND: [404, '租户不存在', 'There is no such tenant.'],
-  USER_NOT_FOUND: [404, '用户不存在', 'There is no such user.'],
-  CHANGE_NOT_FOUND: [404, '变更记录不存在', 'There is no such change.'],
+  DEPT_NOT_FOUND: [
+    404,
+    '部门不存在或已被删除，请核对编号',
+    'There is no such department, or it was deleted. Check the id.',
+  ],
+  TENANT_NOT_FOUND: [
+    404,
+    '租户不存在或已被删除，请核对编号（id，不是租户代码）',
+    'There is no such tenant, or it was deleted. Use its id, not its code.',
+  ],
+  USER_NOT_FOUND: [404, '用户不存在或已被删除，请核对编号', 'There is no such user, or it was deleted. Check the id.'],
+  CHANGE_NOT_FOUND: [404, '变更记录不存在，请核对编号', 'There is no such change. Check the id.'],
   SESSION_NOT_FOUND: [404, '会话不存在或已结束', 'You have no such session. It may have ended already.'],
-  WEBHOOK_NOT_FOUND: [404, '网络钩子不存在', 'There is no such webhook.'],
-  DELIVERY_NOT_FOUND: [404, '投递记录不存在', 'The webhook has no such delivery. Deliveries are kept for 30 days.'],
-  PATH_NOT_FOUND: [404, '请求的路径不存在', 'There is nothing at this path. /docs shows what there is.'],
+  WEBHOOK_NOT_FOUND: [404, '网络钩子不存在，请核对编号', 'There is no such webhook. Check the id.'],
+  DELIVERY_NOT_FOUND: [
+    404,
+    '投递记录不存在；投递记录只保留 30 天',
+    'The webhook has no such delivery. Deliveries are kept for 30 days.',
+  ],
+  PATH_NOT_FOUND: [
+    404,
+    '请求的路径不存在，可用的路径见 /docs',
+    'There is nothing at this path. /docs shows what there is.',
+  ],
   CONSOLE_NOT_BUILT: [
     404,
     '控制台尚未构建，请运行 npm run build 后重新启动',
@@ -142,7 +178,11 @@ export const reasons = {
     '该路径不支持此方法，可用：{allowed}',
     'This path does not take that method. It takes: {allowed}.',
   ],
-  REQUEST_TIMEOUT: [408, '请求接收超时', 'The request took too long to arrive.'],
+  REQUEST_TIMEOUT: [
+    408,
+    '请求接收超时，请在十秒内发完',
+    'The request took too long to arrive. Send it within ten seconds.',
+  ],
 
   DEPT_HAS_CHILDREN: [
     409,
@@ -167,8 +207,16 @@ export const reasons = {
     '原上级部门 {parentId} 已被删除，请先恢复它，或指定其他上级部门',
     'The parent department {parentId} is deleted. Restore it first, or name another parent.',
   ],
-  TENANT_HAS_CHILDREN: [409, '存在下级租户,不允许删除', 'The tenant has child tenants. Move or delete them first.'],
-  TENANT_CYCLE: [409, '上级租户不能是自己或自己的下级租户', 'A tenant cannot be below itself. Choose another parent.'],
+  TENANT_HAS_CHILDREN: [
+    409,
+    '存在下级租户,不允许删除，请先移走或删除它们',
+    'The tenant has child tenants. Move or delete them first.',
+  ],
+  TENANT_CYCLE: [
+    409,
+    '上级租户不能是自己或自己的下级租户，请另选',
+    'A tenant cannot be below itself. Choose another parent.',
+  ],
   TENANT_NOT_DELETED: [409, '租户未被删除，无需恢复', 'The tenant is not deleted. There is nothing to restore.'],
   TENANT_PARENT_GONE: [
     409,
@@ -180,13 +228,13 @@ export const reasons = {
     '当前租户下用户名额不足，请联系管理员',
     'The tenant has no account left. Ask for a higher accountCount, or delete a user.',
   ],
-  USER_NAME_TAKEN: [409, '用户名已存在', 'The tenant has a user of that name already. Choose another name.'],
+  USER_NAME_TAKEN: [409, '用户名已存在，请换一个', 'The tenant has a user of that name already. Choose another name.'],
   LAST_ADMINISTRATOR: [
     409,
-    '不能删除、停用或降级租户的最后一个管理员',
+    '不能删除、停用或降级租户的最后一个管理员，请先指定另一个管理员',
     'A tenant keeps an administrator: appoint another one first.',
   ],
-  OWN_USER: [409, '不能删除当前登录用户', 'Nobody deletes himself. Ask another administrator.'],
+  OWN_USER: [409, '不能删除当前登录用户，请由其他管理员操作', 'Nobody deletes himself. Ask another administrator.'],
   TOO_MANY_WEBHOOKS: [
     409,
     '每个租户最多 {limit} 个网络钩子，请先删除不用的',
@@ -223,7 +271,7 @@ export const reasons = {
 
   KEY_REUSED: [
     409,
-    '该 Idempotency-Key 已用于另一请求',
+    '该 Idempotency-Key 已用于另一请求，请换一个',
     'This Idempotency-Key was used for another request. Choose a new key.',
   ],
   CHANGED_MEANWHILE: [
@@ -231,14 +279,22 @@ export const reasons = {
     '数据已被他人修改，请重新读取后再试',
     'It was changed since you read it. Read it again, then decide.',
   ],
-  BODY_TOO_LARGE: [413, '请求体超过 {limit} 字节', 'The body has more than {limit} bytes.'],
+  BODY_TOO_LARGE: [
+    413,
+    '请求体超过 {limit} 字节，请分批发送',
+    'The body has more than {limit} bytes. Send less at a time.',
+  ],
   NOT_JSON: [415, '请求体必须是 application/json', 'The body must be JSON: send Content-Type: application/json.'],
   TOO_MANY_LOGINS: [
     429,
     '登录失败次数过多，请 {seconds} 秒后再试',
     'Too many failed logins. Try again in {seconds} seconds.',
   ],
-  HEADERS_TOO_LARGE: [431, '请求地址或请求头过长', 'The address or the headers of the request are too long.'],
+  HEADERS_TOO_LARGE: [
+    431,
+    '请求地址或请求头过长，请缩短',
+    'The address or the headers of the request are too long. Shorten them.',
+  ],
 
   INTERNAL: [
     500,

@@ -4,8 +4,11 @@ import { refuse } from './refusals.ts';
 
 /** Answers that are too large to be held in memory: told piece by piece, as fast as their caller reads. */
 
-/** A caller who takes nothing for this long is cut off: behind his answer there is a transaction. */
-const STALL_MS = 10_000;
+/**
+ * A caller who takes nothing for this long is cut off: behind his answer there is a transaction. Who reads slowly takes
+ * nothing for a while, too: the buffers between us hold megabytes, and ask for more only when a good part is read.
+ */
+const STALL_MS = 60_000;
 /** So is one who takes longer than this, however little by little. */
 const WHOLE_MS = 300_000;
 /** Who waits this long for his turn is told to come back, before the deadline of every answer tells him. */

@@ -71,7 +71,7 @@ test('wrong tenant, wrong user and wrong password answer alike, and so does what
   assert.equal(expected.status, 401);
   assert.deepEqual(JSON.parse(expected.text), {
     code: 401,
-    msg: '租户、用户名或密码错误',
+    msg: '租户、用户名或密码错误，请核对后重试',
     data: { reason: 'LOGIN_FAILED' },
   });
   const alike: [what: string, tenantId: string, username: string, password?: string][] = [

@@ -157,6 +157,36 @@ test('logging out clears the cookie that came, and ends its session', async () =
   assert.equal(bare.headers['set-cookie'], undefined);
 });
 
+test('a browser logs out by its cookie when its token is refused: run out, gone, or shut out with its tenant', async () => {
+  const out = (cookie: string | undefined, headers: Record<string, string> = {}, token?: string) =>
+    new Client(service.base, token).post('/auth/logout?session=cookie', undefined, {
+      headers: { ...(cookie ? { cookie } : {}), ...headers },
+    });
+  const lone = kept(await logIn());
+  assert.equal(reasonOf(await out(lone, { 'sec-fetch-site': 'cross-site' })), '403 OTHER_SITE');
+  assert.equal(reasonOf(await out(undefined)), '401 NO_TOKEN');
+  const forged = `${lone.slice(0, -3)}xyz`;
+  assert.equal(reasonOf(await out(forged)), '200 fine');
+  const next = await refresh(lone);
+  assert.equal(reasonOf(next), '200 fine', 'nobody else ended it');
+  const gone = await out(kept(next));
+  assert.deepEqual([reasonOf(gone), gone.headers['set-cookie']], ['200 fine', [CLEARED]]);
+  assert.equal(reasonOf(await refresh(kept(next))), '401 REFRESH_REFUSED');
+
+  const boss = await service.tenant();
+  const { tenantId } = boss;
+  const answer = await service.nobody.post('/auth/login?session=cookie', { ...login, tenantId, username: 'boss' });
+  const tenant = (await boss.get('/auth/me')).data.tenant;
+  const { packageBo, quotaBo, ruleBo, tenantName } = tenant;
+  const change = (status: string) =>
+    service.root.put('/system/tenant-api', { id: tenant.id, tenantName, packageBo, quotaBo, ruleBo, status });
+  assert.equal((await change('1')).code, 200);
+  assert.equal(reasonOf(await out(kept(answer), {}, answer.data.access_token)), '200 fine');
+  assert.equal((await change('0')).code, 200);
+  assert.equal(reasonOf(await refresh(kept(answer))), '401 REFRESH_REFUSED');
+  assert.equal(reasonOf(await new Client(service.base, answer.data.access_token).get('/auth/me')), '401 SESSION_ENDED');
+});
+
 test('logging out everywhere ends all sessions of that user, and of nobody else', async () => {
   const boss = await service.tenant();
   const [one, two, other] = [

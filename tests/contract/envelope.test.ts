@@ -176,7 +176,12 @@ describe('Language of msg', () => {
   for (const [headers, language] of wishes) {
     test(`${JSON.stringify(headers)}: ${language}`, async () => {
       const { msg } = await boss.get(`${DEPTS}/999999999`, { headers });
-      assert.equal(msg, language === 'Chinese' ? '部门不存在' : 'There is no such department.');
+      assert.equal(
+        msg,
+        language === 'Chinese'
+          ? '部门不存在或已被删除，请核对编号'
+          : 'There is no such department, or it was deleted. Check the id.',
+      );
     });
   }
 

@@ -40,7 +40,10 @@ test('with the old password wrong nothing changes', async () => {
   const boss = await service.tenant();
   const elsewhere = await service.logIn(boss.tenantId, 'boss');
   const answer = await change(boss, 'wrong password');
-  assert.deepEqual([answer.status, answer.msg, answer.data], [400, '旧密码错误', { reason: 'WRONG_PASSWORD' }]);
+  assert.deepEqual(
+    [answer.status, answer.msg, answer.data],
+    [400, '旧密码错误，请重新输入', { reason: 'WRONG_PASSWORD' }],
+  );
   assert.equal((await elsewhere.get('/auth/me')).code, 200);
   assert.equal((await logIn(boss, 'boss', PASSWORD)).code, 200);
 });

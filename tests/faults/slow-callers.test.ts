@@ -49,7 +49,13 @@ function dawdle(beginning: string, rest = ''): Promise<Slow> {
   });
 }
 
-const head = ['POST /system/dept-api HTTP/1.1', 'Host: banyan', `Authorization: Bearer ${boss.token}`].join('\r\n');
+const head = [
+  'POST /system/dept-api HTTP/1.1',
+  'Host: banyan',
+  `Authorization: Bearer ${boss.token}`,
+  'Accept-Language: en',
+  'X-Request-Id: slow-1',
+].join('\r\n');
 const body = 'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"deptName":"half a';
 const ways: [what: string, beginning: string, rest: string, patience: number][] = [
   ['nothing', '', '', 10_000],
@@ -82,6 +88,9 @@ test(`${scale(500, 2_000)} connections that dawdle do not keep others from being
     longest[what] = Math.max(longest[what] ?? 0, Math.round(ms));
     tally.add(`${what}: ${heard.slice(9, 12) || 'closed'}`);
     if (heard) assert.match(heard, /^HTTP\/1\.1 408 .*"reason":"REQUEST_TIMEOUT"\}\}$/s);
+    // What was said before the body is known.
+    if (heard && what.startsWith('half a body'))
+      assert.match(heard, /content-language: en\r\n.*x-request-id: slow-1\r/s);
   }
   assert.equal((await boss.get('/system/dept-api/list?deptName=half')).data.total, 0, 'half a body made nothing');
   report(t, { figures, longest, ...tally.counts });

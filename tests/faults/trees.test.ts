@@ -18,7 +18,7 @@ async function large(first: number, count = 20_000) {
   await plant(superuser, client.tenantId, { first, count, parentOf, name: `repeat('🌳', 100)` });
   return client;
 }
-const [a, b, c] = [await large(1_000_000, 40_000), await large(2_000_000), await large(3_000_000, 10_001)];
+const [a, b, c] = [await large(1_000_000, 40_000), await large(2_000_000, 40_000), await large(3_000_000, 10_001)];
 const noneOpen = () => until(async () => (await openTransactions(superuser)) === 0, 'no transaction is open');
 
 test('a caller who leaves ends the work at once', async () => {
@@ -45,7 +45,7 @@ test('a connection to the database that breaks halfway: the answer is not whole,
   assert.equal((await (await begin(a)).rest()).whole, true);
 });
 
-test('who stops reading is cut off after ten seconds; who reads slowly is not; who waits too long is told', async () => {
+test('who stops reading is cut off after a minute; who reads slowly is not; who waits too long is told', async () => {
   const began = performance.now();
   const stalled = await begin(a);
   const slow = await begin(b);
@@ -59,23 +59,21 @@ test('who stops reading is cut off after ten seconds; who reads slowly is not; w
     let bytes = 0;
     for await (const chunk of slow.response) {
       bytes += chunk.length;
-      if (performance.now() - began < 11_500) await setTimeout(100);
+      if (performance.now() - began < 61_500) await setTimeout(400);
     }
     return { bytes, whole: slow.response.complete, ms: performance.now() - began };
   })();
   for (const waiting of [third, again]) {
-    const { response, rest } = await waiting;
-    const ms = performance.now() - began;
+    const { rest } = await waiting;
     const text = (await rest()).text();
-    // On a busy machine it may have come so late that it saw the stalled one go.
-    if (response.statusCode === 200) assert.ok(ms > 9_500, `it was let in after ${ms} ms`);
-    else assert.equal(JSON.parse(text).data.reason, 'TOO_BUSY');
+    assert.equal(JSON.parse(text).data.reason, 'TOO_BUSY');
   }
+  await setTimeout(59_000 - (performance.now() - began));
+  assert.equal(await openTransactions(superuser), 2, 'not before its time');
   await until(async () => (await openTransactions(superuser)) < 2, 'the stalled one is cut off');
-  assert.ok(performance.now() - began > 9_500, 'not before its time');
   assert.equal((await stalled.rest()).whole, false);
   const { whole, ms } = await slowly;
-  assert.ok(whole && ms > 10_500, `the slow one got all of it, in ${ms} ms`);
+  assert.ok(whole && ms > 60_500, `the slow one got all of it, in ${ms} ms`);
   await noneOpen();
   assert.equal((await (await begin(c)).rest()).whole, true);
 });
