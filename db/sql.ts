@@ -166,11 +166,21 @@ async function within<T>(
   },
 ): Promise<T> {
   let over = false;
+  let failed: unknown;
   let committing: Promise<{ command: string }> | undefined;
   // What `work` left running when it failed must not go on in the next transaction of this connection.
   const apply = (target: Sql | Tx, self: unknown, args: unknown[]) => {
     if (over) throw new Error('The transaction is over.');
-    return Reflect.apply(target as never, self, args);
+    const query = Reflect.apply(target as never, self, args) as { reject?: (error: unknown) => void };
+    const { reject } = query;
+    // How the driver tells a failure; it does so in the order of the statements, whoever hears of it first.
+    if (reject) {
+      query.reject = (error) => {
+        if (codeOf(error) !== ABORTED) failed = error;
+        reject(error);
+      };
+    }
+    return query;
   };
   const tx = new Proxy(sql, { apply }) as Tx;
   const commit = () => {
@@ -189,9 +199,13 @@ async function within<T>(
     over = true;
     // What was lost with its connection has been undone.
     if (!isLost(codeOf(error))) await end.undo(sql);
-    throw error;
+    // Of statements that were sent together the later ones fail because of an earlier one: that is the reason.
+    throw codeOf(error) === ABORTED ? (failed ?? error) : error;
   }
 }
+
+/** PostgreSQL's word for whatever comes behind a statement that failed, until the transaction ends. */
+const ABORTED = '25P02';
 
 /**
  * The driver leaves a query of its own unwatched, by which it asks for the types of a database: lost with its

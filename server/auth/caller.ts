@@ -99,7 +99,8 @@ function recordOf({ method, url, params, body }: FastifyRequest): string | undef
   if (method === 'POST') return undefined;
   const { userId, deptId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
   const path = url.split('/', 3).join('/').split('?')[0];
-  return `${path} ${userId ?? deptId ?? id}`;
+  // However it is spelled.
+  return `${path} ${String(userId ?? deptId ?? id).replace(/^0+(?=\d)/, '')}`;
 }
 
 function told<T>(outcome: WorkDone<T> & { replayed: boolean }, request: FastifyRequest): T {

@@ -37,8 +37,12 @@ export async function listChildren(
   const parentId = parentOf(deptId);
   // Sent together: it costs no round trip of its own.
   const [ancestors] = await Promise.all([parentId ? pathBelow(tx, caller, parentId) : '0', keepToKeys(tx)]);
-  countLetters()(ancestors.length * limit);
-  const found = await listRows(tx, caller.tenantId, parentId, { ancestors, after, limit: limit + 1 });
+  const found = await listRows(tx, caller.tenantId, parentId, { after, limit: limit + 1 });
+  const count = countLetters();
+  for (const row of found) {
+    row.ancestors = ancestors;
+    count(ancestors.length);
+  }
   const page = cutPage(found, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
   if (!counts) return page;
   const users = await countUsersIn(

@@ -17,6 +17,16 @@ export const keepToKeys = (tx: Tx) => tx`
   select set_config(name, value, true) from (values ('plan_cache_mode', 'force_custom_plan'), ('jit', 'off'),
     ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off'), ('enable_sort', 'off')) as setting (name, value)`;
 
+/**
+ * A slow reader may take his time between two statements. So that neither PostgreSQL nor the pool takes the connection for
+ * dead, it is spoken to meanwhile, until what is returned is called.
+ */
+export function keepTalking(tx: Tx): () => void {
+  const speak = async () => void (await tx`select`);
+  const clock = setInterval(() => void speak().catch(() => {}), 5_000);
+  return () => clearInterval(clock);
+}
+
 const childrenOf = (tx: Tx, parentId: string | null) =>
   parentId === null
     ? tx`d.parent_id is null and d.del_flag = '0'`
@@ -36,9 +46,9 @@ export const listChildren = (
   tx: Tx,
   tenantId: string,
   parentId: string | null,
-  { ancestors, after, limit }: { ancestors: string; after: Place | undefined; limit: number },
+  { after, limit }: { after: Place | undefined; limit: number },
 ) => tx<Child[]>`
-  select d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId", ${ancestors} as ancestors,
+  select d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId", '' as ancestors,
     d.dept_name as "deptName", d.order_num as "orderNum", d.leader, d.phone, d.email, d.status,
     d.del_flag as "delFlag", d.tenant_id as "tenantId",
     d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",

@@ -80,7 +80,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
         readAs(db, request, 'user', (tx, caller) =>
           sendPieces(
             reply,
-            readTree(sourceOf(tx, caller), () => isAwaited(reply)),
+            readTree(tx, sourceOf(tx, caller), () => isAwaited(reply)),
           ),
         );
       return answering(reply, () =>

@@ -8,6 +8,7 @@ import { countUsersIn } from '../users/memberships.ts';
 import {
   closeSkeleton,
   fetchSkeleton,
+  keepTalking,
   keepToKeys,
   type NodeRow,
   openSkeleton,
@@ -83,7 +84,7 @@ export async function readSmallTree({ part, nodes }: TreeSource): Promise<Buffer
  * contents, in the order in which they are told. All of one snapshot: it is the caller's transaction that must be one.
  * `isAwaited` is asked until the first piece is there; then whoever takes the pieces may stop taking them.
  */
-export async function* readTree(source: TreeSource, isAwaited: () => boolean): AsyncGenerator<Piece, void> {
+export async function* readTree(tx: Tx, source: TreeSource, isAwaited: () => boolean): AsyncGenerator<Piece, void> {
   const skeleton = await source.skeleton(isAwaited);
   if (!skeleton) return;
   if (source.part.rootId && skeleton.size === 0) throw refuse('DEPT_NOT_FOUND');
@@ -96,9 +97,10 @@ export async function* readTree(source: TreeSource, isAwaited: () => boolean): A
     rows?.catch(() => {});
     return { some, rows };
   };
-  yield `${okAround.before}[`;
+  const hush = keepTalking(tx);
   let now = readMore();
   try {
+    yield `${okAround.before}[`;
     for (let ended = 0; now.rows; ) {
       const { some } = now;
       const contents = new Map((await now.rows).map((row) => [row.deptId, row]));
@@ -111,6 +113,7 @@ export async function* readTree(source: TreeSource, isAwaited: () => boolean): A
       }
     }
   } finally {
+    hush();
     skeleton.release();
     // Whoever stops taking pieces ends the transaction: not while a statement of it is under way.
     await now.rows;

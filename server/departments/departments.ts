@@ -14,12 +14,12 @@ import {
   isAtOrAbove,
   lockDepts,
   markDeleted,
+  moveDept,
   parentsAmong,
   readDept,
   readDepts,
-  readPlace,
   stampTree,
-  updateDept,
+  updateInPlace,
 } from './queries.ts';
 import type { DeptAsk } from './reading.ts';
 import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
@@ -122,14 +122,11 @@ export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate
   const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
   const fields = { ...fieldsOf(input), parentId };
   await refuseChangedDept(tx, tenantId, deptId, ifMatch, parentId);
-  const [place, stayed] = await Promise.all([
-    readPlace(tx, tenantId, deptId),
-    updateDept(tx, tenantId, deptId, userName, fields, { move: false }),
-  ]);
+  const { stayed, was } = await updateInPlace(tx, tenantId, deptId, userName, fields);
   if (stayed) return;
   if (parentId === undefined) throw refuse('DEPT_NOT_FOUND');
   // It was there, and was moved while we waited for it: now it is locked, and the tree, which comes first, is not.
-  if (place?.parentId === parentId) throw new ToldAgain();
+  if (was === parentId) throw new ToldAgain();
   await moveDepartment(tx, caller, deptId, { ...fields, parentId });
 }
 
@@ -142,8 +139,8 @@ export async function moveDepartment(
   { evenDisabled = false } = {},
 ): Promise<void> {
   const { parentId } = fields;
-  // Sent together, and done in this order: two opposite moves could each look acyclic without the lock on the tree, so
-  // it is looked for only once that is ours, in a later snapshot.
+  // Sent together, the lock on the tree before all: without it two opposite moves could each look acyclic. So what they
+  // see is of a later snapshot than it.
   const [, found, cycle] = await Promise.all([
     lockTenant(tx, tenantId),
     lockDepts(tx, tenantId, parentId ? [deptId, parentId] : [deptId]),
@@ -156,7 +153,7 @@ export async function moveDepartment(
     if (cycle) throw refuse('DEPT_CYCLE');
     if (parent.status !== '0' && !evenDisabled) throw refuse('PARENT_DISABLED');
   }
-  await Promise.all([updateDept(tx, tenantId, deptId, userName, fields, { move: true }), stampTree(tx, tenantId)]);
+  await Promise.all([moveDept(tx, tenantId, deptId, userName, fields), stampTree(tx, tenantId)]);
 }
 
 export async function removeDepartments(

@@ -160,37 +160,39 @@ export const insertDepts = async (
   return made.map(({ deptId }) => deptId);
 };
 
+const setFields = (tx: Tx, by: string, fields: Omit<DeptFields, 'parentId'>) => tx`
+  dept_name = ${fields.deptName}, order_num = ${fields.orderNum}, leader = ${fields.leader}, phone = ${fields.phone},
+  email = ${fields.email}, status = ${fields.status}, update_by = ${by}, update_time = now()`;
+
 /**
- * Replaces the fields of a department. Without `move` only where it is at `fields.parentId` already (or, undefined,
- * wherever it is), which needs no lock but its own.
+ * Replaces the fields of a department where it is at `parentId` (undefined: wherever it is), which needs no lock but its
+ * own. Tells whether it did, and where it was: of one snapshot, so that what was elsewhere was not waited for.
  */
-export const updateDept = async (
+export const updateInPlace = async (
   tx: Tx,
   tenantId: string,
   deptId: string,
   by: string,
-  fields: Omit<DeptFields, 'parentId'> & { parentId: string | null | undefined },
-  { move }: { move: boolean },
-): Promise<boolean> => {
-  const { parentId = null } = fields;
-  const anywhere = fields.parentId === undefined;
-  const { count } = await tx`
-    update departments set
-      parent_id = ${move ? tx`${parentId}` : tx`parent_id`}, dept_name = ${fields.deptName},
-      order_num = ${fields.orderNum}, leader = ${fields.leader}, phone = ${fields.phone}, email = ${fields.email},
-      status = ${fields.status}, update_by = ${by}, update_time = now()
-    where tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'
-      ${move || anywhere ? tx`` : tx`and parent_id is not distinct from ${parentId}::bigint`}`;
-  return count > 0;
+  { parentId, ...fields }: Omit<DeptFields, 'parentId'> & { parentId: string | null | undefined },
+): Promise<{ stayed: boolean; was: string | null | undefined }> => {
+  const existing = tx`tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'`;
+  const [row] = await tx<[{ stayed: boolean; found: boolean; parentId: string | null }]>`
+    with place as materialized (
+      select parent_id from departments where ${existing}
+    ), stayed as (
+      update departments set ${setFields(tx, by, fields)}
+      where ${existing} ${parentId === undefined ? tx`` : tx`and parent_id is not distinct from ${parentId}::bigint`}
+      returning 1
+    )
+    select exists (select from stayed) as stayed, exists (select from place) as found,
+      (select parent_id::text from place) as "parentId"`;
+  return { stayed: row.stayed, was: row.found ? row.parentId : undefined };
 };
 
-/** Where it is at this moment; undefined when it isn't. */
-export const readPlace = async (tx: Tx, tenantId: string, deptId: string) => {
-  const [row] = await tx<{ parentId: string | null }[]>`
-    select parent_id::text as "parentId" from departments
-    where tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'`;
-  return row;
-};
+/** Of a department that is locked, and the tree with it. */
+export const moveDept = (tx: Tx, tenantId: string, deptId: string, by: string, fields: DeptFields) => tx`
+  update departments set parent_id = ${fields.parentId}, ${setFields(tx, by, fields)}
+  where tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'`;
 
 /** Whether `deptId` is `fromId` itself or above it. */
 export const isAtOrAbove = async (tx: Tx, tenantId: string, deptId: string, fromId: string): Promise<boolean> => {

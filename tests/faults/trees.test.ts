@@ -18,7 +18,7 @@ async function large(first: number, count = 20_000) {
   await plant(superuser, client.tenantId, { first, count, parentOf, name: `repeat('🌳', 100)` });
   return client;
 }
-const [a, b, c] = [await large(1_000_000, 40_000), await large(2_000_000, 40_000), await large(3_000_000, 10_001)];
+const [a, b, c] = [await large(1_000_000, 40_000), await large(2_000_000, 120_000), await large(3_000_000, 10_001)];
 const noneOpen = () => until(async () => (await openTransactions(superuser)) === 0, 'no transaction is open');
 
 test('a caller who leaves ends the work at once', async () => {

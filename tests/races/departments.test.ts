@@ -209,3 +209,25 @@ test('a branch is moved while others are created in it: every path is right', as
   assert.equal(await checkTree(boss), 2 + 2 * size);
   report(t, { branch: size, createdMeanwhile: size, moves });
 });
+
+// The last one: the others count deadlocks.
+test('a deadlock is told again from its begin, also when the statement that it hit was sent with others', async () => {
+  const { superuser } = service;
+  const boss = await service.tenant();
+  const { user } = (await boss.get('/auth/me')).data;
+  const [deptId, away] = [await boss.dept(), await boss.dept()];
+  let moving: Promise<Answer> | undefined;
+  const other = superuser.begin(async (tx) => {
+    // The service is the first to see it, and the one that is hit.
+    await tx`set local deadlock_timeout = '1min'`;
+    await tx`select from banyan.tenants where tenant_id = ${boss.tenantId} for update`;
+    moving = boss.put('/system/dept-api', { deptId, parentId: away }, { headers: { 'idempotency-key': 'once' } });
+    await until(async () => (await countWaiting(tx)) === 1, 'the move waits for the tree');
+    await tx`insert into banyan.idempotency_keys (tenant_id, user_id, key, fingerprint)
+      values (${boss.tenantId}, ${user.userId}, 'once', '')`;
+    throw new Error('taken back');
+  });
+  await assert.rejects(other, /taken back/);
+  assert.equal(wordOf((await moving) as Answer), 'done');
+  assert.equal((await boss.get(`/system/dept-api/${deptId}`)).data.parentId, Number(away));
+});
