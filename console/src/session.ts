@@ -1,5 +1,5 @@
 import type { Login, Me, Tokens } from '../../server/auth/schema.ts';
-import { ApiRefusal, send } from './http.ts';
+import { ApiRefusal, type Query, send } from './http.ts';
 import { keep, read, store, useStore } from './store.ts';
 
 /**
@@ -155,20 +155,24 @@ export async function logOut({ everywhere = false } = {}): Promise<void> {
 }
 
 async function endSession(everywhere: boolean): Promise<void> {
-  const end = (bearer: string | undefined) =>
-    send('POST', '/auth/logout', {
-      query: everywhere ? { everywhere } : {},
-      headers: bearer ? { authorization: `Bearer ${bearer}` } : {},
-    });
-  try {
-    await end(token).catch(async (error) => {
+  const end = (query: Query, bearer?: string) =>
+    send('POST', '/auth/logout', { query, headers: bearer ? { authorization: `Bearer ${bearer}` } : {} });
+  const all = everywhere ? { everywhere } : {};
+  const ways = [
+    () => end(all, token),
+    // Often only the token has run out. The session goes on, and the next person at this desk must not find it.
+    async () => end(all, await exchange()),
+    // Nor when user or tenant are shut out, for now.
+    () => end({ session: 'cookie' }),
+  ];
+  for (const way of ways) {
+    try {
+      await way();
+      return;
+    } catch (error) {
+      // One that has ended already needs no end.
       if (!isShutOut(error)) throw error;
-      // Often only the token has run out. The session goes on, and the next person at this desk must not find it.
-      await end(await exchange());
-    });
-  } catch (error) {
-    // One that has ended already needs no end.
-    if (!isShutOut(error)) throw error;
+    }
   }
 }
 

@@ -140,6 +140,31 @@ test('a logout after the token ran out ends the session: a reload does not bring
   await page.getByRole('heading', { name: '登录榕树' }).waitFor();
 });
 
+test('a logout while the tenant is disabled ends the session: it is not back when the tenant is', async () => {
+  const root = () => stage.service.logIn('000000', 'admin');
+  const boss = await stage.service.tenant({ tenantName: '分公司' }, await root());
+  const page = await stage.page();
+  await page.goto('/login');
+  await page.getByLabel('租户').fill(boss.tenantId);
+  await page.getByLabel('用户名').fill('boss');
+  await page.getByLabel('密码').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  const account = page.getByRole('button', { name: '账户：boss' });
+  await account.waitFor();
+  const change = async (status: string) => {
+    const { code } = await (await root()).put('/system/tenant-api', { id: boss.id, tenantName: '分公司', status });
+    assert.equal(code, 200);
+  };
+  await change('1');
+  await account.click();
+  await page.getByRole('menuitem', { name: '退出登录' }).click();
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+  await change('0');
+  await page.goto('/home');
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+  assert.deepEqual(await page.context().cookies(`${stage.service.base}/auth`), []);
+});
+
 test('a lost connection is said; what was sent arrives once it is back', async () => {
   const page = await stage.page();
   await makeUser('ju');
