@@ -41,7 +41,7 @@ export interface TreeStore {
 const fresh = <T>(queryKey: unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
   queries.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
 
-const page = (id: number, cursor: string | undefined, limit: number) =>
+const readChildren = (id: number, cursor: string | undefined, limit: number) =>
   fresh(['dept-children', id, 'page', cursor ?? '', limit], ({ signal }) =>
     api.listChildren(id, { limit, ...(cursor ? { cursor } : {}) }, signal),
   );
@@ -64,31 +64,59 @@ export function makeTree(): TreeStore {
     state.set({ ...state.get(), open });
   };
 
-  /** Reads on until so many are there, or all. */
-  async function load(id: number, { from, wanted }: { from: Child[]; wanted: number }, cursor?: string): Promise<void> {
+  /** Reads until so many are there, or all: on from a cursor, else from the beginning. */
+  async function load(id: number, wanted: number, cursor?: string): Promise<void> {
     const turn = (turns.get(id) ?? 0) + 1;
     turns.set(id, turn);
-    const before = branch(id);
-    put(id, { ...(before ?? { rows: [], next: null, aside: [] }), state: 'loading' });
-    let rows = from;
+    const isOld = () => turns.get(id) !== turn;
+    put(id, { ...(branch(id) ?? { rows: [], next: null, aside: [] }), state: 'loading' });
+    const before = () => (cursor ? (branch(id)?.rows ?? []) : []);
+    const read = new Map<number, Child>();
+    /** As they are now; null for who is not here any more. */
+    const readAside = new Map<number, Child | null>();
     let next: string | null | undefined = cursor;
     try {
       do {
-        const limit = Math.min(Math.max(wanted - rows.length, PAGE), LARGEST_PAGE);
-        const { data } = await page(id, next, limit);
-        if (turns.get(id) !== turn) return;
-        rows = rows.concat(data.rows);
+        const limit = Math.min(Math.max(wanted - before().length - read.size, PAGE), LARGEST_PAGE);
+        const { data } = await readChildren(id, next, limit);
+        if (isOld()) return;
+        for (const row of data.rows) read.set(row.deptId, row);
         next = data.next;
-      } while (next !== null && rows.length < wanted);
+      } while (next !== null && before().length + read.size < wanted);
+      for (const { deptId } of branch(id)?.aside ?? [])
+        if (next !== null && !read.has(deptId)) readAside.set(deptId, null);
+      for (const node of await asChildren([...readAside.keys()], (child) => nodes.get(child)?.hasChildren ?? false))
+        if (node.parentId === id) readAside.set(node.deptId, node);
+      if (isOld()) return;
     } catch (error) {
-      if (turns.get(id) === turn) put(id, { ...(branch(id) as Branch), state: 'failed', error });
+      if (!isOld()) put(id, { ...(branch(id) as Branch), state: 'failed', error });
       return;
     }
-    for (const row of rows) nodes.set(row.deptId, row);
+    const rows = [...before().filter(({ deptId }) => !read.has(deptId)), ...read.values()];
     const here = new Set(rows.map(({ deptId }) => deptId));
-    const aside = next === null ? [] : (branch(id)?.aside ?? []).filter(({ deptId }) => !here.has(deptId));
+    // Who was set aside only while this was read is as new as this.
+    const aside = (branch(id)?.aside ?? [])
+      .filter(({ deptId }) => next !== null && !here.has(deptId))
+      .flatMap((node) => (readAside.has(node.deptId) ? (readAside.get(node.deptId) ?? []) : node))
+      .sort(byOrder);
+    settle([...read.values(), ...aside]);
     put(id, { rows, next, aside, state: 'ready' });
     noteChildren(id, rows.length > 0);
+  }
+
+  /** These are where they say: wherever else they were shown, they are no more. */
+  function settle(here: Child[]): void {
+    const left = new Map<number, Set<number>>();
+    for (const node of here) {
+      const { deptId, parentId } = nodes.get(node.deptId) ?? node;
+      if (parentId !== node.parentId) left.set(parentId, (left.get(parentId) ?? new Set()).add(deptId));
+      nodes.set(deptId, node);
+    }
+    for (const [id, gone] of left) {
+      const home = branch(id);
+      const stays = ({ deptId }: Child) => !gone.has(deptId);
+      if (home) put(id, { ...home, rows: home.rows.filter(stays), aside: home.aside.filter(stays) });
+    }
   }
 
   function noteChildren(id: number, hasChildren: boolean): void {
@@ -102,21 +130,19 @@ export function makeTree(): TreeStore {
     if (!hasChildren) setOpen(id, false);
   }
 
-  const ensure = (id: number) => (branch(id)?.state === 'ready' ? undefined : load(id, { from: [], wanted: PAGE }));
+  const ensure = (id: number) => (branch(id)?.state === 'ready' ? undefined : load(id, PAGE));
 
   /** From the beginning, as far as it was read before. */
-  const again = (id: number) => load(id, { from: [], wanted: Math.max(branch(id)?.rows.length ?? 0, PAGE) });
+  const again = (id: number) => load(id, Math.max(branch(id)?.rows.length ?? 0, PAGE));
 
   /** Beside what was read, in the place that it has now and in no other. */
   function setAside(node: Child): void {
-    for (const [id, { rows, aside, ...rest }] of state.get().branches) {
-      const isHere = (row: Child) => row.deptId === node.deptId;
-      if (id !== node.parentId && (rows.some(isHere) || aside.some(isHere)))
-        put(id, { ...rest, rows: rows.filter((row) => !isHere(row)), aside: aside.filter((row) => !isHere(row)) });
-    }
-    nodes.set(node.deptId, node);
+    settle([node]);
     const home = branch(node.parentId);
-    if (home) put(node.parentId, { ...home, aside: [...home.aside, node].sort(byOrder) });
+    const isOther = ({ deptId }: Child) => deptId !== node.deptId;
+    // It may have come meanwhile.
+    if (home?.rows.every(isOther))
+      put(node.parentId, { ...home, aside: [...home.aside.filter(isOther), node].sort(byOrder) });
   }
 
   return {
@@ -131,7 +157,7 @@ export function makeTree(): TreeStore {
       const now = branch(id);
       if (!now || now.state === 'loading') return;
       if (now.state === 'failed') return again(id);
-      await load(id, { from: now.rows, wanted: now.rows.length + PAGE }, now.next ?? undefined);
+      await load(id, now.rows.length + PAGE, now.next ?? undefined);
     },
     async reload(...ids) {
       await Promise.all([...new Set(ids)].map(again));
@@ -144,7 +170,7 @@ export function makeTree(): TreeStore {
         [...(branch(parent)?.rows ?? []), ...(branch(parent)?.aside ?? [])].some(({ deptId }) => deptId === child);
       const path = [...above, id];
       const hidden = path.filter((child, depth) => !shown(child, path[depth - 1] ?? TOP));
-      for (const node of await asChildren(hidden, id)) setAside(node);
+      for (const node of await asChildren(hidden, (child) => child !== id)) setAside(node);
       state.set({ ...state.get(), open: new Set([...state.get().open, ...above]) });
     },
   };
@@ -158,12 +184,14 @@ export const readingDepartment = (id: number) => ({
 
 const byOrder = (a: Child, b: Child) => a.orderNum - b.orderNum || a.deptId - b.deptId;
 
-/** A read does not tell whether there are children: those above have some, the last is asked. */
-async function asChildren(ids: number[], last: number): Promise<Child[]> {
-  if (ids.length === 0) return [];
-  const lists: Dept[][] = [];
-  for (let start = 0; start < ids.length; start += LARGEST_PAGE)
-    lists.push((await api.readDepartments(ids.slice(start, start + LARGEST_PAGE))).data.rows);
-  const { data } = await page(last, undefined, 1);
-  return lists.flat().map((dept) => ({ ...dept, hasChildren: dept.deptId !== last || data.rows.length > 0 }));
+/** A read does not tell whether there are children: unless it is known that there are, each is asked. */
+async function asChildren(ids: number[], isParent: (id: number) => boolean): Promise<Child[]> {
+  const found: Dept[] = [];
+  for (let start = 0; start < ids.length; start += LARGEST_PAGE) {
+    const some = ids.slice(start, start + LARGEST_PAGE);
+    const { data } = await fresh(['dept', 'several', some], ({ signal }) => api.readDepartments(some, signal));
+    found.push(...data.rows);
+  }
+  const hasChildren = async (id: number) => isParent(id) || (await readChildren(id, undefined, 1)).data.rows.length > 0;
+  return Promise.all(found.map(async (dept) => ({ ...dept, hasChildren: await hasChildren(dept.deptId) })));
 }
