@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Client } from '../harness.ts';
-import { asBoss, drag, outline, row, tree, until } from './departments-page.ts';
+import { asBoss, drag, outline, row, shows, tree, until } from './departments-page.ts';
 import { startConsole } from './harness.ts';
 
 /** Two administrators, one tree: the page of one, and what the other does meanwhile. */
@@ -14,6 +14,10 @@ const change = async (boss: Client, id: string | number, what: object) => {
   const { data } = await boss.get(`/system/dept-api/${id}`);
   assert.equal((await boss.put('/system/dept-api', { ...data, ...what })).code, 200);
 };
+const order = async (boss: Client, parentId: string, deptIds: string[]) =>
+  assert.equal((await boss.put('/system/dept-api/order', { parentId, deptIds })).code, 200);
+const childrenOf = async (boss: Client, id: string): Promise<string[]> =>
+  (await boss.get(`/system/dept-api/${id}/children`)).data.rows.map(({ deptName }: { deptName: string }) => deptName);
 
 /** 总部 with 250 groups, more than the tree reads at once, and 分部 after it. */
 async function wide() {
@@ -74,4 +78,52 @@ test('what was found beyond the first page of siblings is renamed, deleted and m
   await page.getByRole('button', { name: '刷新' }).click();
   await row(page, '改名').locator('[data-act=toggle] svg').click();
   await ends(page, ['2 改名', '3 小组', '1 分部', '2 组 243', '2 老组', '3 新名']);
+});
+
+test('an order keeps what somebody else put in order since the page was read', async () => {
+  const boss = await service.tenant();
+  const top = await boss.dept({ deptName: '总部' });
+  const [a, b, c, d, e] = (await Promise.all(
+    ['甲', '乙', '丙', '丁', '戊'].map((deptName, n) => boss.dept({ deptName, parentId: top, orderNum: n })),
+  )) as [string, string, string, string, string];
+  const page = await stage.page();
+  await asBoss(page, boss);
+  const drop = async (from: string, to: string, where: 'before' | 'after', seen: string[], then: string[]) => {
+    await shows(page, ['1 总部', ...seen.map((name) => `2 ${name}`)]);
+    await drag(page, row(page, from), row(page, to), where);
+    await shows(page, ['1 总部', ...then.map((name) => `2 ${name}`)]);
+    assert.deepEqual(await childrenOf(boss, top), then);
+  };
+  await row(page, '总部').locator('[data-act=toggle]').click();
+  await shows(page, ['1 总部', '2 甲', '2 乙', '2 丙', '2 丁', '2 戊']);
+  await order(boss, top, [c, b, a]);
+  await drop('戊', '丁', 'before', ['甲', '乙', '丙', '丁', '戊'], ['丙', '乙', '甲', '戊', '丁']);
+
+  // The one it was to stand behind is gone: then behind the one before that. Who is new stays where he is.
+  await boss.dept({ deptName: '己', parentId: top, orderNum: 0 });
+  await boss.delete(`/system/dept-api/${b}`);
+  await drop('丁', '乙', 'after', ['丙', '乙', '甲', '戊', '丁'], ['己', '丙', '丁', '甲', '戊']);
+
+  // Nobody in sight is there any more.
+  await boss.delete(`/system/dept-api/${a},${c},${e}`);
+  const first = (await boss.get(`/system/dept-api/${top}/children`)).data.rows[0].deptId;
+  await boss.delete(`/system/dept-api/${first}`);
+  await boss.dept({ deptName: '庚', parentId: top, orderNum: 9 });
+  await drop('丁', '丙', 'before', ['己', '丙', '丁', '甲', '戊'], ['庚', '丁']);
+
+  // The dialog does the same.
+  await boss.dept({ deptName: '辛', parentId: top, orderNum: 9 });
+  await page.getByRole('button', { name: '刷新' }).click();
+  await shows(page, ['1 总部', '2 庚', '2 丁', '2 辛']);
+  await row(page, '庚').click();
+  await page.getByRole('button', { name: '移动…' }).click();
+  const dialog = page.getByRole('dialog', { name: '移动“庚”' });
+  await row(dialog, '总部').click();
+  await dialog.getByLabel('位置').click();
+  await page.getByTitle('排在“辛”之后').click();
+  const x = await boss.dept({ deptName: '壬', parentId: top });
+  await order(boss, top, [x, d]);
+  await dialog.getByRole('button', { name: '移动', exact: true }).click();
+  await page.getByText('“庚”已移动').waitFor();
+  assert.deepEqual(await childrenOf(boss, top), ['壬', '丁', '辛', '庚']);
 });

@@ -6,7 +6,7 @@ import { useTexts } from '../language.ts';
 import { useAction } from '../ui/action.ts';
 import { CHANGED } from './changed.ts';
 import { Picker } from './picker.tsx';
-import { moveBelow, whyNotBelow } from './placing.ts';
+import { moveBelow, putBeside, whyNotBelow } from './placing.ts';
 import { departmentsTexts } from './texts.ts';
 import { TOP } from './tree-store.ts';
 import type { DialogProps } from './use-dialog.ts';
@@ -26,13 +26,12 @@ export function MoveDialog({ dept, moved, open, close, gone }: Props) {
   const [place, setPlace] = useState('order');
   const parentId = toTop ? TOP : chosen?.deptId;
   const siblings = useSiblings(parentId, dept.deptId);
+  const seen = siblings.map(({ deptId }) => deptId);
   const move = useAction({
     run: async (to: number) => {
       if (to !== dept.parentId) await moveBelow(dept.deptId, to);
-      if (place === 'order') return;
-      const before = siblings.slice(0, siblings.findIndex(({ deptId }) => String(deptId) === place) + 1);
-      const deptIds = [...before.map(({ deptId }) => deptId), dept.deptId];
-      await api.orderDepartments({ parentId: to, deptIds });
+      if (place === 'first') await api.orderDepartments({ parentId: to, deptIds: [dept.deptId] });
+      else if (place !== 'order') await putBeside(dept.deptId, to, { seen, where: 'after', of: Number(place) });
     },
     done: t.moved(dept.deptName),
     changes: CHANGED,

@@ -41,7 +41,7 @@ export interface TreeStore {
 const fresh = <T>(queryKey: unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
   queries.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
 
-const readChildren = (id: number, cursor: string | undefined, limit: number) =>
+export const readChildren = (id: number, cursor: string | undefined, limit: number) =>
   fresh(['dept-children', id, 'page', cursor ?? '', limit], ({ signal }) =>
     api.listChildren(id, { limit, ...(cursor ? { cursor } : {}) }, signal),
   );
