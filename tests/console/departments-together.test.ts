@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Client } from '../harness.ts';
-import { asBoss, drag, outline, row, shows, tree, until } from './departments-page.ts';
+import { asBoss, company, drag, outline, row, shows, tree, until } from './departments-page.ts';
 import { startConsole } from './harness.ts';
 
 /** Two administrators, one tree: the page of one, and what the other does meanwhile. */
@@ -126,4 +126,24 @@ test('an order keeps what somebody else put in order since the page was read', a
   await dialog.getByRole('button', { name: '移动', exact: true }).click();
   await page.getByText('“庚”已移动').waitFor();
   assert.deepEqual(await childrenOf(boss, top), ['壬', '丁', '辛', '庚']);
+});
+
+test('a refresh is one also for what is closed', async () => {
+  const { boss, top, web, back } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss);
+  const toggle = (name: string) => row(page, name).locator('[data-act=toggle]').click();
+  await toggle('总部');
+  await toggle('研发部');
+  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  await toggle('研发部');
+  await toggle('总部');
+  await boss.dept({ deptName: '人事部', parentId: top, orderNum: 9 });
+  await boss.delete(`/system/dept-api/${web}`);
+  await change(boss, back, { deptName: '平台组' });
+  await page.getByRole('button', { name: '刷新' }).click();
+  await page.waitForLoadState('networkidle');
+  await toggle('总部');
+  await toggle('研发部');
+  await shows(page, ['1 总部', '2 研发部', '3 平台组', '2 市场部', '2 旧部门停用', '2 人事部']);
 });

@@ -67,6 +67,10 @@ export function Side({ tree, treeId, current, go, marked, setMarked, mark, keys,
     else if (target && !put.busy) put.start({ moved: node, target });
     return true;
   };
+  const refreshAll = () => {
+    tree.forgetClosed();
+    void refresh(...opened(tree));
+  };
   const pick = (id: number) => {
     go(id);
     requestAnimationFrame(() => document.getElementById(treeId)?.focus());
@@ -103,7 +107,7 @@ export function Side({ tree, treeId, current, go, marked, setMarked, mark, keys,
                   {t.select}
                 </Button>
               )}
-              <Button size="small" type="text" icon={<ReloadOutlined />} onClick={() => void refresh(...opened(tree))}>
+              <Button size="small" type="text" icon={<ReloadOutlined />} onClick={refreshAll}>
                 {t.refresh}
               </Button>
               <Tooltip title={mark ? t.keys : t.keysForReading} trigger={['hover', 'focus', 'click']}>
@@ -132,5 +136,4 @@ export function Side({ tree, treeId, current, go, marked, setMarked, mark, keys,
   );
 }
 
-/** What is closed is read when it is opened. */
 const opened = (tree: TreeStore) => [TOP, ...[...tree.state.get().open].filter((id) => tree.node(id))];

@@ -34,6 +34,8 @@ export interface TreeStore {
   more(id: number): Promise<void>;
   /** Reads a branch again, as far as it was read, after its departments changed. */
   reload(...ids: number[]): Promise<void>;
+  /** What is closed is read anew when it is opened. */
+  forgetClosed(): void;
   /** Opens the way down to a department, however far down its siblings it is. */
   reveal(id: number): Promise<void>;
 }
@@ -162,6 +164,11 @@ export function makeTree(): TreeStore {
     async reload(...ids) {
       await Promise.all([...new Set(ids)].map(again));
     },
+    forgetClosed() {
+      const { branches, open } = state.get();
+      const isKept = (id: number, { state }: Branch) => id === TOP || open.has(id) || state === 'loading';
+      state.set({ open, branches: new Map([...branches].filter(([id, branch]) => isKept(id, branch))) });
+    },
     async reveal(id) {
       const { data: dept } = await queries.fetchQuery({ ...readingDepartment(id), staleTime: 0 });
       const above = dept.ancestors.split(',').map(Number).filter(Boolean);
@@ -172,6 +179,8 @@ export function makeTree(): TreeStore {
       const hidden = path.filter((child, depth) => !shown(child, path[depth - 1] ?? TOP));
       for (const node of await asChildren(hidden, (child) => child !== id)) setAside(node);
       state.set({ ...state.get(), open: new Set([...state.get().open, ...above]) });
+      // Closed until now, they may have been forgotten meanwhile.
+      await Promise.all(above.map(ensure));
     },
   };
 }
