@@ -147,3 +147,20 @@ test('a refresh is one also for what is closed', async () => {
   await toggle('研发部');
   await shows(page, ['1 总部', '2 研发部', '3 平台组', '2 市场部', '2 旧部门停用', '2 人事部']);
 });
+
+test('a branch is deleted while a department inside it is shown: the one above is shown then', async () => {
+  const { boss, web } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${web}`);
+  await page.getByRole('article', { name: '前端组' }).waitFor();
+  await row(page, '前端组').waitFor();
+  await tree(page).focus();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Delete');
+  await page.getByRole('dialog', { name: '删除“研发部”？' }).getByRole('button', { name: '删除' }).click();
+  const dialog = page.getByRole('dialog', { name: '“研发部”现在不能删除' });
+  await dialog.getByText('我确认删除这 3 个部门').click();
+  await dialog.getByRole('button', { name: '删除整个分支（3 个部门）' }).click();
+  await page.getByRole('article', { name: '总部' }).waitFor();
+  await shows(page, ['1 总部', '2 市场部', '2 旧部门停用']);
+});

@@ -73,7 +73,7 @@ export default function Departments() {
   const removed = (depts: Dept[]) => {
     const gone = new Set(depts.map(({ deptId }) => deptId));
     setMarked((before) => before && new Map([...before].filter(([id]) => !gone.has(id))));
-    const here = depts.find(({ deptId }) => deptId === id);
+    const here = depts.find(({ deptId }) => id !== undefined && tree.isWithin(id, deptId));
     if (here) go(here.parentId || undefined);
     void refresh(...depts.map(({ parentId }) => parentId)).then(focusTree);
   };

@@ -2,7 +2,7 @@ import { api, type Child, type Dept, type DeptUpdate } from '../api.ts';
 import { isRefusal } from '../http.ts';
 import { textsNow } from '../language.ts';
 import { departmentsTexts } from './texts.ts';
-import { readChildren, TOP, type TreeStore } from './tree-store.ts';
+import { readChildren, type TreeStore } from './tree-store.ts';
 
 /** Where a department is to go: below another, or beside it. */
 export interface Target {
@@ -32,8 +32,7 @@ export function whyNot(tree: TreeStore, moved: Child, target: Target): string | 
 export function whyNotBelow(tree: TreeStore, moved: Child | Dept, parentId: number): string | undefined {
   const t = textsNow(departmentsTexts);
   if (parentId === moved.deptId) return t.ontoItself;
-  for (let id = parentId; id !== TOP; id = tree.node(id)?.parentId ?? TOP)
-    if (id === moved.deptId) return t.ownBranch(moved.deptName);
+  if (tree.isWithin(parentId, moved.deptId)) return t.ownBranch(moved.deptName);
   if (parentId !== moved.parentId && tree.node(parentId)?.status === '1') return t.parentDisabled;
   return undefined;
 }

@@ -28,6 +28,8 @@ const LARGEST_PAGE = 500;
 export interface TreeStore {
   state: Store<TreeState>;
   node(id: number): Child | undefined;
+  /** Whether it is that department, or somewhere below it. */
+  isWithin(id: number, branch: number): boolean;
   expand(id: number): Promise<void>;
   collapse(id: number): void;
   /** The next page of a branch; all of it again when that failed. */
@@ -150,6 +152,13 @@ export function makeTree(): TreeStore {
   return {
     state,
     node: (id) => nodes.get(id),
+    isWithin(id, branch) {
+      // Read at different moments, two may each say that they are below the other.
+      const passed = new Set<number>();
+      for (let above = id; above !== TOP && !passed.has(above); above = nodes.get(above)?.parentId ?? TOP)
+        passed.add(above);
+      return passed.has(branch);
+    },
     async expand(id) {
       setOpen(id, true);
       await ensure(id);
