@@ -18,14 +18,23 @@ export function reached(): void {
 }
 
 async function ask(): Promise<void> {
+  clearTimeout(asking);
   asking = undefined;
   try {
     const response = await fetch('/version', { headers: { accept: 'application/json' } });
+    // Unread it would keep its connection, of which a browser has six.
+    await response.text();
     if (response.ok) return reached();
   } catch {
     // Still away.
   }
   lost();
+}
+
+/** Asks now: for what the browser fetches by itself, whose failure does not tell. */
+export async function isReached(): Promise<boolean> {
+  await ask();
+  return connection.get() === 'there';
 }
 
 /** Resolves when the service answers again, or after a few seconds: then it is worth another try. */

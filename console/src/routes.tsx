@@ -1,18 +1,19 @@
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { createBrowserRouter, Navigate } from 'react-router';
+import { screen } from './screen.ts';
 import { Broken, Loading } from './ui/states.tsx';
 
-const Frame = lazy(() => import('./ui/frame.tsx'));
-const Login = lazy(() => import('./login/login.tsx'));
-const Home = lazy(() => import('./home/home.tsx'));
-const Departments = lazy(() => import('./departments/departments.tsx'));
-const Chart = lazy(() => import('./chart/chart.tsx'));
-const Tenants = lazy(() => import('./tenants/tenants.tsx'));
-const People = lazy(() => import('./people/people.tsx'));
-const Changes = lazy(() => import('./changes/changes.tsx'));
-const Difference = lazy(() => import('./changes/difference.tsx'));
-const NotFound = lazy(() => import('./ui/not-found.tsx'));
-const Me = lazy(() => import('./me/me.tsx'));
+const Frame = screen(() => import('./ui/frame.tsx'));
+const Login = screen(() => import('./login/login.tsx'));
+const Home = screen(() => import('./home/home.tsx'));
+const Departments = screen(() => import('./departments/departments.tsx'));
+const Chart = screen(() => import('./chart/chart.tsx'));
+const Tenants = screen(() => import('./tenants/tenants.tsx'));
+const People = screen(() => import('./people/people.tsx'));
+const Changes = screen(() => import('./changes/changes.tsx'));
+const Difference = screen(() => import('./changes/difference.tsx'));
+const NotFound = screen(() => import('./ui/not-found.tsx'));
+const Me = screen(() => import('./me/me.tsx'));
 
 const whole = (element: ReactNode) => <Suspense fallback={<Loading />}>{element}</Suspense>;
 
