@@ -1,8 +1,11 @@
 import { untilReached } from './connection.ts';
 import { type Answer, ApiOffline, ApiRefusal, type Query, type Sending, send } from './http.ts';
-import { renew, tokenNow } from './session.ts';
+import { inThisSession, renew, tokenNow } from './session.ts';
 
-/** How the operations of api.ts call: as whoever is logged in, again after a refresh, writes again after a lost line. */
+/**
+ * How the operations of api.ts call: as whoever is logged in, again after a refresh, writes again after a lost line. A
+ * call belongs to the session in which it began: after a logout the next person's token may be here.
+ */
 
 interface Reading {
   query?: Query | undefined;
@@ -41,9 +44,10 @@ const PATIENCE = 120_000;
 async function write<T>(method: string, path: string, { query, body, ifMatch }: Changing): Promise<Answer<T>> {
   const headers = { 'idempotency-key': someKey(), ...(ifMatch ? { 'if-match': ifMatch } : {}) };
   const began = Date.now();
+  const sameSession = inThisSession();
   for (;;) {
     try {
-      return await asCaller<T>(method, path, { query, body, headers });
+      return await asCaller<T>(method, path, { query, body, headers }, sameSession);
     } catch (error) {
       if (!(error instanceof ApiOffline) || Date.now() - began > PATIENCE) throw error;
       await untilReached(3000);
@@ -51,14 +55,24 @@ async function write<T>(method: string, path: string, { query, body, ifMatch }: 
   }
 }
 
-async function asCaller<T>(method: string, path: string, sending: Sending): Promise<Answer<T>> {
+async function asCaller<T>(
+  method: string,
+  path: string,
+  sending: Sending,
+  sameSession = inThisSession(),
+): Promise<Answer<T>> {
   for (let tries = 1; ; tries++) {
+    sameSession();
     const token = tokenNow();
     try {
       const headers = { ...sending.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
-      return await send<T>(method, path, { ...sending, headers });
+      const answer = await send<T>(method, path, { ...sending, headers });
+      // Whoever waits for it would go on with the next call, as somebody else.
+      sameSession();
+      return answer;
     } catch (error) {
       if (!(error instanceof ApiRefusal && error.status === 401) || tries > 3) throw error;
+      sameSession();
       await renew(token);
     }
   }

@@ -26,6 +26,14 @@ const tell = (news: News) => tabs.postMessage(news);
 
 export const tokenNow = () => token;
 
+/** For what takes several steps: asked before each, it throws once the session of the first has ended. */
+export function inThisSession(): () => void {
+  const before = ends;
+  return () => {
+    if (ends !== before) throw ended();
+  };
+}
+
 export async function logIn(login: Login): Promise<void> {
   const { data } = await inTurn(() => send<Fresh>('POST', '/auth/login', { ...COOKIE, body: login }));
   await begin(data.access_token);

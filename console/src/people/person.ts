@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { api, type User, type UserUpdate } from '../api.ts';
 import { isRefusal } from '../http.ts';
+import { inThisSession } from '../session.ts';
 
 export const nameOf = ({ nickName, userName }: Pick<User, 'nickName' | 'userName'>) => nickName || userName;
 
@@ -24,19 +25,23 @@ const whole = (user: User, change: Change): UserUpdate => ({
 
 /**
  * Changes that alone, of the record as it is now: whatever others change at the same time stays. Without a connection
- * it is read again until there is one.
+ * it is read again until there is one. Once stopped, it throws instead.
  */
 export async function changePerson(
   queries: QueryClient,
   { userId, tenantId }: User,
   changeOf: (now: User) => Change,
+  signal: AbortSignal,
 ): Promise<void> {
+  const sameSession = inThisSession();
   for (;;) {
     const { data, etag } = await queries.fetchQuery({
       queryKey: ['user', userId, tenantId],
       queryFn: ({ signal }) => api.readUser(userId, { tenantId }, signal),
       staleTime: 0,
     });
+    sameSession();
+    signal.throwIfAborted();
     try {
       await api.updateUser(whole(data, changeOf(data)), etag);
       return;

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, type User } from '../api.ts';
+import { isRefusal } from '../http.ts';
 import { textsNow } from '../language.ts';
-import { useMe } from '../session.ts';
+import { inThisSession, useMe } from '../session.ts';
 import { wordsFor } from '../ui/notices.ts';
-import { changePerson, movedTo } from './person.ts';
+import { type Change, changePerson, movedTo } from './person.ts';
 import type { Credentials } from './shown-once.tsx';
 import { taskTexts } from './texts.ts';
 
@@ -31,42 +32,58 @@ export interface Result {
   password?: string;
 }
 
-/** One after the other, so that each has his own answer, and so that it can be stopped between two. */
+/**
+ * One after the other, so that each has his own answer, and so that it can be stopped between two. It also stops when
+ * nobody sees it any more, and with the session.
+ */
 export function useTask() {
   const queries = useQueryClient();
   const { user: me } = useMe();
   const [results, setResults] = useState<Result[]>([]);
   const [busy, setBusy] = useState(false);
-  const stop = useRef(false);
+  const running = useRef<AbortController>(undefined);
+  const stop = () => running.current?.abort();
+  useEffect(() => () => running.current?.abort(), []);
 
-  const doOne = async (kind: Kind, user: User, { deptId, passwordOf }: Choice): Promise<string | undefined> => {
+  const doOne = async (
+    kind: Kind,
+    user: User,
+    { deptId, passwordOf }: Choice,
+    signal: AbortSignal,
+  ): Promise<string | undefined> => {
+    const change = (changeOf: (now: User) => Change) => changePerson(queries, user, changeOf, signal);
     if (kind === 'delete') await api.deleteUsers([user.userId], { tenantId: user.tenantId });
-    if (kind === 'disable') await changePerson(queries, user, () => ({ status: '1' }));
-    if (kind === 'enable') await changePerson(queries, user, () => ({ status: '0' }));
-    if (kind === 'move') await changePerson(queries, user, movedTo(deptId ?? null));
+    if (kind === 'disable') await change(() => ({ status: '1' }));
+    if (kind === 'enable') await change(() => ({ status: '0' }));
+    if (kind === 'move') await change(movedTo(deptId ?? null));
     if (kind !== 'password') return undefined;
     const password = passwordOf?.() ?? '';
-    await changePerson(queries, user, () => ({ password }));
+    await change(() => ({ password }));
     return password;
   };
 
   const start = async ({ kind, people }: Task, choice: Choice): Promise<Result[]> => {
     const t = textsNow(taskTexts);
     const all: Result[] = [];
-    stop.current = false;
+    const sameSession = inThisSession();
+    const controller = new AbortController();
+    running.current = controller;
+    const { signal } = controller;
     setResults([]);
     setBusy(true);
     for (const user of people) {
       // Who disables himself is shut out in the middle of it.
       const self = user.userId === me.userId && user.tenantId === me.tenantId && kind !== 'move';
-      if (stop.current) all.push({ user, why: t.stopped });
+      if (signal.aborted) all.push({ user, why: t.stopped });
       else if (self) all.push({ user, why: t.isSelf });
       else {
         try {
-          const password = await doOne(kind, user, choice);
+          sameSession();
+          const password = await doOne(kind, user, choice, signal);
           all.push(password === undefined ? { user } : { user, password });
         } catch (error) {
-          all.push({ user, why: wordsFor(error) });
+          if (isRefusal(error, 'SESSION_ENDED')) stop();
+          all.push({ user, why: error === signal.reason ? t.stopped : wordsFor(error) });
         }
       }
       setResults([...all]);
@@ -81,9 +98,7 @@ export function useTask() {
     start,
     busy,
     results,
-    stop: () => {
-      stop.current = true;
-    },
+    stop,
     forget: () => setResults([]),
   };
 }
