@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../harness.ts';
 import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
@@ -207,6 +208,85 @@ test('several at once: moved, new passwords, deleted; who was refused is told wi
   await dialogOf(page).getByRole('button', { name: '关闭', exact: true }).last().click();
   await rowOf(page, '甲一').waitFor({ state: 'detached' });
   noCspViolations(page);
+});
+
+/** From home to five people, whose passwords are being reset; the second waits until it is let go. */
+async function resetPasswords() {
+  const child = await stage.service.tenant({ tenantName: '密码公司' });
+  for (const n of [1, 2, 3, 4, 5]) await child.user({ userName: `worker${n}` });
+  const page = await stage.page();
+  await logIn(page, { tenantId: child.tenantId, username: 'boss' });
+  await page.getByRole('navigation').getByRole('link', { name: '人员' }).click();
+  for (const n of [1, 2, 3, 4, 5]) await page.getByRole('checkbox', { name: `选择 worker${n}` }).check();
+  await page.getByRole('toolbar').getByRole('button', { name: '重置密码' }).click();
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const writes: unknown[] = [];
+  await page.route('**/system/user-api', async (route) => {
+    if (route.request().method() === 'PUT' && writes.push(route.request().postDataJSON()) === 2) await held;
+    await route.continue();
+  });
+  await dialogOf(page).getByRole('button', { name: '重置密码' }).click();
+  await page.getByText('正在处理 1 / 5').waitFor();
+  return { page, child, letGo, writes };
+}
+
+test('who goes back while passwords are reset is asked, and once more while they are shown', async () => {
+  const { page, child, letGo } = await resetPasswords();
+  await page.evaluate('history.back()');
+  const running = page.getByRole('dialog', { name: '还没有处理完，要离开吗？' });
+  await running.getByText('已经重置的新密码不会再显示').waitFor();
+  await noSeriousAxe(page);
+  await running.getByRole('button', { name: '留下' }).click();
+  await running.waitFor({ state: 'hidden' });
+  letGo();
+  await page.getByText('5 人全部完成').waitFor();
+  await page.evaluate('history.back()');
+  const shown = page.getByRole('dialog', { name: '离开后不再显示这些密码，要离开吗？' });
+  await shown.getByRole('button', { name: '留下' }).click();
+  await shown.waitFor({ state: 'hidden' });
+  const password = await dialogOf(page).locator('dl', { hasText: 'worker5' }).locator('code').innerText();
+  await stage.service.logIn(child.tenantId, 'worker5', password);
+  const asked = page.waitForEvent('dialog');
+  await page.close({ runBeforeUnload: true });
+  const question = await asked;
+  assert.equal(question.type(), 'beforeunload');
+  await question.dismiss();
+  await page.evaluate('history.back()');
+  await shown.getByRole('button', { name: '离开' }).click();
+  await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  noCspViolations(page);
+});
+
+test('who leaves while passwords are reset stops it', async () => {
+  const { page, letGo, writes } = await resetPasswords();
+  await page.evaluate('history.back()');
+  await page.getByRole('dialog', { name: '还没有处理完，要离开吗？' }).getByRole('button', { name: '离开' }).click();
+  await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+  const answered = page.waitForResponse((response) => response.request().method() === 'PUT');
+  letGo();
+  await (await answered).finished();
+  await setTimeout(1000);
+  assert.equal(writes.length, 2);
+});
+
+test('who goes back from the password of somebody new is asked', async () => {
+  const page = await stage.page();
+  await logIn(page, {}, '/people');
+  await page.getByRole('button', { name: '新建用户' }).click();
+  await dialogOf(page).getByLabel('用户名').fill('onlyonce');
+  await dialogOf(page).getByRole('button', { name: '随机生成' }).click();
+  await dialogOf(page).getByRole('button', { name: '创建' }).click();
+  const made = page.getByRole('dialog', { name: 'onlyonce 的登录信息' });
+  await made.waitFor();
+  await page.evaluate('history.back()');
+  const question = page.getByRole('dialog', { name: '离开后不再显示这些密码，要离开吗？' });
+  await question.getByRole('button', { name: '留下' }).click();
+  await made.locator('code').waitFor();
+  await page.evaluate('history.back()');
+  await question.getByRole('button', { name: '离开' }).click();
+  await made.waitFor({ state: 'hidden' });
 });
 
 test('a tenant below: its people by the address, and its account limit explained', async () => {

@@ -5,6 +5,7 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useLast } from './last.ts';
+import { AskBeforeLeaving } from './leaving.tsx';
 import { nameOf } from './person.ts';
 import { PersonForm } from './person-form.tsx';
 import { type Credentials, ShownOnce } from './shown-once.tsx';
@@ -68,7 +69,10 @@ export function PersonDialog({ person, tenantId, close }: Props) {
       destroyOnHidden
     >
       {made ? (
-        <ShownOnce of={[made]} close={close} />
+        <>
+          <AskBeforeLeaving title={task.leaveSecrets} hint={task.leaveSecretsHint} />
+          <ShownOnce of={[made]} close={close} />
+        </>
       ) : error ? (
         <Failed error={error} retry={refetch} />
       ) : id !== null && !data ? (

@@ -3,6 +3,7 @@ import { useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
 import { useNotices } from '../ui/notices.ts';
 import { useLast } from './last.ts';
+import { AskBeforeLeaving } from './leaving.tsx';
 import { makePassword } from './password.ts';
 import { PasswordInput } from './password-input.tsx';
 import { nameOf } from './person.ts';
@@ -46,6 +47,15 @@ export function TaskDialog({ task, close }: Props) {
       }}
       destroyOnHidden
     >
+      {work.busy ? (
+        <AskBeforeLeaving
+          title={t.leaveRunning}
+          hint={kind === 'password' ? t.leaveResettingHint : t.leaveRunningHint}
+          leave={work.stop}
+        />
+      ) : (
+        secrets && <AskBeforeLeaving title={t.leaveSecrets} hint={t.leaveSecretsHint} leave={leave} />
+      )}
       {work.busy && people.length > 1 ? (
         <Running done={work.results.length} all={people.length} stop={work.stop} />
       ) : listed ? (

@@ -1,0 +1,41 @@
+import { App } from 'antd';
+import { useEffect } from 'react';
+import { useBeforeUnload, useBlocker } from 'react-router';
+import { useTexts } from '../language.ts';
+import { taskTexts } from './texts.ts';
+
+interface Props {
+  title: string;
+  hint: string;
+  /** What is to be done before he goes. */
+  leave?: () => void;
+}
+
+/** As long as it is there, who goes elsewhere or back, or closes the page, is asked first. The router takes one at a time. */
+export function AskBeforeLeaving({ title, hint, leave }: Props) {
+  const t = useTexts(taskTexts);
+  const { modal } = App.useApp();
+  useBeforeUnload((event) => event.preventDefault());
+  const blocker = useBlocker(
+    ({ currentLocation, nextLocation, historyAction }) =>
+      historyAction === 'POP' || currentLocation.pathname !== nextLocation.pathname,
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each attempt to leave
+  useEffect(() => {
+    if (blocker.state !== 'blocked') return undefined;
+    const dialog = modal.confirm({
+      title,
+      content: hint,
+      okText: t.leave,
+      cancelText: t.stay,
+      okButtonProps: { danger: true },
+      onOk: () => {
+        leave?.();
+        blocker.proceed();
+      },
+      onCancel: () => blocker.reset(),
+    });
+    return () => dialog.destroy();
+  }, [blocker.state]);
+  return null;
+}
