@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Alert, Button } from 'antd';
-import { useState } from 'react';
+import { Alert, App, Button } from 'antd';
+import { useEffect, useRef, useState } from 'react';
 import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useAction } from '../ui/action.ts';
@@ -16,6 +16,8 @@ interface Props {
   dept: Dept;
   below: boolean;
   busy: boolean;
+  /** Of the dialog: closed in whatever way, it stops. */
+  open: boolean;
   cancel: () => void;
   /** Nobody is there any more. */
   moved: () => void;
@@ -24,8 +26,10 @@ interface Props {
 const SHOWN = 5;
 
 /** People are there: who they are, and to where they move, so that it can be deleted. */
-export function HasPeople({ dept, below, busy, cancel, moved }: Props) {
+export function HasPeople({ dept, below, busy, open, cancel, moved }: Props) {
   const t = useTexts(departmentsTexts);
+  const { message } = App.useApp();
+  const moving = useRef<AbortController>(undefined);
   const [to, setTo] = useState<Child>();
   const [progress, setProgress] = useState<{ done: number; all: number }>();
   const { data, error, refetch } = useQuery({
@@ -34,11 +38,24 @@ export function HasPeople({ dept, below, busy, cancel, moved }: Props) {
     staleTime: 0,
   });
   const move = useAction({
-    run: (to: number) =>
-      movePeople({ deptId: dept.deptId, below, to, told: (done, all) => setProgress({ done, all }) }),
+    run: async (to: number) => {
+      const controller = new AbortController();
+      moving.current = controller;
+      const { signal } = controller;
+      const told = (done: number, all: number) => setProgress({ done, all });
+      const count = await movePeople({ deptId: dept.deptId, below, to, told, signal });
+      return { count, stopped: signal.aborted };
+    },
     changes: PEOPLE_CHANGED,
-    after: moved,
+    after: ({ count, stopped }) => {
+      if (stopped) void message.info(t.stoppedMoving(count));
+      else moved();
+    },
   });
+  useEffect(() => {
+    if (!open) moving.current?.abort();
+    return () => moving.current?.abort();
+  }, [open]);
   if (error) return <Failed error={error} retry={refetch} />;
   if (!data) return <Loading />;
   const { rows, total } = data.data;

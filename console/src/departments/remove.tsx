@@ -91,6 +91,7 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
           dept={only}
           below={stage.below}
           busy={remove.busy}
+          open={open}
           cancel={close}
           moved={() => start([only], stage.below)}
         />

@@ -106,6 +106,7 @@ export const departmentsTexts = texts({
     peopleTo: '移到哪个部门',
     moveAndRemove: (count: number) => `移动 ${count} 人并删除`,
     movingPeople: (done: number, all: number) => `正在移动人员：${done} / ${all}`,
+    stoppedMoving: (count: number) => `已停止：移动了 ${count} 人，部门没有删除`,
     targetInBranch: '这个部门将被删除',
     targetDisabled: '该部门已停用',
     someCannot: (count: number) => `其中 ${count} 个部门现在不能删除，所以一个也没有删除。`,
@@ -228,6 +229,8 @@ export const departmentsTexts = texts({
     peopleTo: 'Move them to',
     moveAndRemove: (count: number) => (count === 1 ? 'Move 1 person and delete' : `Move ${count} people and delete`),
     movingPeople: (done: number, all: number) => `Moving people: ${done} of ${all}`,
+    stoppedMoving: (count: number) =>
+      `Stopped: ${count === 1 ? '1 person was' : `${count} people were`} moved, and nothing was deleted`,
     targetInBranch: 'This department is about to be deleted',
     targetDisabled: 'This department is disabled',
     someCannot: (count: number) =>
