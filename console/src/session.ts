@@ -7,7 +7,8 @@ import { keep, read, store, useStore } from './store.ts';
  * cannot read. All tabs share that cookie, and each refresh uses it up, so they take turns and tell each other.
  */
 export type Session =
-  | { state: 'restoring' | 'out' }
+  | { state: 'restoring' }
+  | { state: 'out' }
   | { state: 'in'; me: Me }
   /** The page stays as it is, a dialog asks for the password again. */
   | { state: 'expired'; me: Me };

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { App, Button, Form, Modal } from 'antd';
+import { Button, Form, Modal } from 'antd';
 import { useEffect, useRef } from 'react';
 import { api } from '../api.ts';
 import { ApiRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { useAction } from '../ui/action.ts';
+import { useDialogs } from '../ui/dialogs.ts';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { CHANGED } from './changed.ts';
 import { bodyOf, DeptFields, type DeptValues } from './fields.tsx';
@@ -21,7 +22,7 @@ const BLANK: DeptValues = { deptName: '', leader: '', phone: '', email: '', orde
 
 export function CreateDialog({ parent, made, open, close, gone }: Props) {
   const t = useTexts(departmentsTexts);
-  const { modal } = App.useApp();
+  const dialogs = useDialogs();
   const [form] = Form.useForm<DeptValues>();
   const draft = useDraft(`dept-new-${parent.deptId}`, form);
   const another = useRef(false);
@@ -59,7 +60,7 @@ export function CreateDialog({ parent, made, open, close, gone }: Props) {
       close();
     };
     if (!typed) return drop();
-    modal.confirm({
+    dialogs.confirm({
       title: t.discardTitle,
       content: t.discardHint,
       okText: t.discard,

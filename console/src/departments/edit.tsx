@@ -1,4 +1,4 @@
-import { App, Button, Form } from 'antd';
+import { Button, Form } from 'antd';
 import { useState } from 'react';
 import { api, type Dept } from '../api.ts';
 import type { Tagged } from '../calls.ts';
@@ -6,6 +6,7 @@ import { ApiRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { useAction } from '../ui/action.ts';
 import { useConflict } from '../ui/conflict.tsx';
+import { useDialogs } from '../ui/dialogs.ts';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useNotices } from '../ui/notices.ts';
 import { CHANGED } from './changed.ts';
@@ -25,7 +26,7 @@ interface Props {
  */
 export function EditForm({ from, close, saved }: Props) {
   const t = useTexts(departmentsTexts);
-  const { modal } = App.useApp();
+  const dialogs = useDialogs();
   const notices = useNotices();
   const [form] = Form.useForm<DeptValues & { etag: string }>();
   const [base, setBase] = useState(from);
@@ -81,7 +82,7 @@ export function EditForm({ from, close, saved }: Props) {
       close();
     };
     if (differences(valuesOf(base.data), form.getFieldsValue()).length === 0) return drop();
-    modal.confirm({
+    dialogs.confirm({
       title: t.discardTitle,
       content: t.discardHint,
       okText: t.discard,

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { App, Button, Card } from 'antd';
+import { Button, Card } from 'antd';
 import { api, type OwnSession } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { logOut } from '../session.ts';
 import { useAction } from '../ui/action.ts';
+import { useDialogs } from '../ui/dialogs.ts';
 import { Mark } from '../ui/mark.tsx';
 import { useNotices } from '../ui/notices.ts';
 import { Failed, Loading } from '../ui/states.tsx';
@@ -12,7 +13,7 @@ import { meTexts } from './texts.ts';
 /** Where the own account is logged in, and the end of it. */
 export function Sessions() {
   const t = useTexts(meTexts);
-  const { modal } = App.useApp();
+  const dialogs = useDialogs();
   const notices = useNotices();
   const { data, error, refetch } = useQuery({
     queryKey: ['sessions'],
@@ -20,7 +21,7 @@ export function Sessions() {
   });
   const end = useAction({ run: api.endSession, done: t.ended, changes: [['sessions']] });
   const everywhere = () =>
-    modal.confirm({
+    dialogs.confirm({
       title: t.everywhereAsk,
       content: t.everywhereHint,
       okText: t.everywhere,

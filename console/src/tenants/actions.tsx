@@ -1,5 +1,5 @@
 import { DownOutlined, MoreOutlined } from '@ant-design/icons';
-import { App, Button, Dropdown, type MenuProps } from 'antd';
+import { Button, Dropdown, type MenuProps } from 'antd';
 import { useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, type Tenant } from '../api.ts';
@@ -7,6 +7,7 @@ import { isRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useAction } from '../ui/action.ts';
+import { useDialogs } from '../ui/dialogs.ts';
 import { inDialog } from '../ui/in-dialog.ts';
 import { newBelow } from './new-below.ts';
 import { MoveDialog, StatusDialog } from './quick-dialogs.tsx';
@@ -76,7 +77,7 @@ export function ActionMenu({ tenant, compact = false }: Menu) {
 /** Asks first. Child tenants in the way are named, with the way to them. */
 function useRemove(tenant: Tenant, back: () => void) {
   const t = useTexts(tenantsTexts);
-  const { modal } = App.useApp();
+  const dialogs = useDialogs();
   const navigate = useNavigate();
   const name = tenant.tenantName || tenant.tenantId;
   const remove = useAction({
@@ -95,12 +96,11 @@ function useRemove(tenant: Tenant, back: () => void) {
       .listTenants({ tenantParent: tenant.tenantId, pageSize: 5 })
       .catch(() => ({ data: { rows: [] as Tenant[], total: 0 } }));
     const { rows, total = 0 } = data;
-    // Dialogs of the app stand outside of the router: no links in them.
     const leave = (to: string) => {
       shown.destroy();
       navigate(to);
     };
-    const shown = modal.warning({
+    const shown = dialogs.warning({
       title: t.hasChildren(name),
       closable: true,
       afterClose: back,
@@ -131,7 +131,7 @@ function useRemove(tenant: Tenant, back: () => void) {
     });
   };
   const ask = () =>
-    modal.confirm({
+    dialogs.confirm({
       title: t.removeAsk(name),
       content: t.removeHint,
       okText: t.remove,

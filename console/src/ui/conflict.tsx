@@ -1,8 +1,9 @@
-import { App, Button, Space } from 'antd';
+import { Button, Space } from 'antd';
 import { useCallback } from 'react';
 import type { Tagged } from '../calls.ts';
 import { isRefusal } from '../http.ts';
 import { textsNow } from '../language.ts';
+import { useDialogs } from './dialogs.ts';
 import { uiTexts } from './texts.ts';
 
 interface Saving<T> {
@@ -24,7 +25,7 @@ export type Outcome = 'saved' | 'theirs' | 'cancelled';
  * person be quicker still.
  */
 export function useConflict() {
-  const { modal } = App.useApp();
+  const dialogs = useDialogs();
   return useCallback(
     async <T,>({ etag, save, read, show, differences }: Saving<T>): Promise<Outcome> => {
       for (let tag = etag; ; ) {
@@ -35,7 +36,7 @@ export function useConflict() {
           if (!isRefusal(error, 'CHANGED_MEANWHILE')) throw error;
         }
         const theirs = await read();
-        const choice = await ask(modal, whoChanged(theirs.data), differences?.(theirs.data) ?? []);
+        const choice = await ask(dialogs, whoChanged(theirs.data), differences?.(theirs.data) ?? []);
         if (choice === 'cancelled') return choice;
         if (choice === 'theirs') {
           show(theirs);
@@ -44,23 +45,23 @@ export function useConflict() {
         tag = theirs.etag;
       }
     },
-    [modal],
+    [dialogs],
   );
 }
 
 const whoChanged = (record: unknown) => (record as { updateBy?: string }).updateBy ?? '';
 
-type Modal = ReturnType<typeof App.useApp>['modal'];
+type Dialogs = ReturnType<typeof useDialogs>;
 type Differences = { field: string; theirs: string; mine: string }[];
 
-function ask(modal: Modal, who: string, differences: Differences): Promise<'mine' | 'theirs' | 'cancelled'> {
+function ask(dialogs: Dialogs, who: string, differences: Differences): Promise<'mine' | 'theirs' | 'cancelled'> {
   const t = textsNow(uiTexts);
   return new Promise((resolve) => {
     const choose = (choice: 'mine' | 'theirs' | 'cancelled') => () => {
       dialog.destroy();
       resolve(choice);
     };
-    const dialog = modal.confirm({
+    const dialog = dialogs.confirm({
       title: t.changed,
       width: 560,
       onCancel: () => resolve('cancelled'),

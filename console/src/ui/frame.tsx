@@ -9,7 +9,7 @@ import {
   TeamOutlined,
   UserOutlined,
 } from '@ant-design/icons';
-import { Button, Dropdown } from 'antd';
+import { App, Button, Dropdown } from 'antd';
 import { type ReactNode, Suspense, useRef, useState } from 'react';
 import { Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
 import { chooseLanguage, useLanguage, useTexts } from '../language.ts';
@@ -22,28 +22,32 @@ import { uiTexts } from './texts.ts';
 
 /** Around every screen but login: who one is, where one can go. */
 export default function Frame() {
-  const { state } = useSession();
+  const session = useSession();
   const { pathname, search } = useLocation();
   const t = useTexts(uiTexts);
-  if (state === 'restoring') return <Loading />;
-  if (state === 'out') {
+  if (session.state === 'restoring') return <Loading />;
+  if (session.state === 'out') {
     const here = pathname + search;
     return <Navigate to={here === '/' ? '/login' : `/login?to=${encodeURIComponent(here)}`} replace />;
   }
+  const { tenantId, userId } = session.me.user;
   return (
-    <div className="frame">
-      <a className="skip" href="#content">
-        {t.skip}
-      </a>
-      <Header />
-      <Navigation />
-      <main id="content" tabIndex={-1}>
-        <Suspense fallback={<Loading />}>
-          <Outlet />
-        </Suspense>
-      </main>
-      <SessionDialog />
-    </div>
+    // One for each person: what is asked and said over the screens goes with him, and never acts as the next.
+    <App component={false} key={`${tenantId}/${userId}`}>
+      <div className="frame">
+        <a className="skip" href="#content">
+          {t.skip}
+        </a>
+        <Header />
+        <Navigation />
+        <main id="content" tabIndex={-1}>
+          <Suspense fallback={<Loading />}>
+            <Outlet />
+          </Suspense>
+        </main>
+        <SessionDialog />
+      </div>
+    </App>
   );
 }
 
