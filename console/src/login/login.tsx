@@ -44,12 +44,17 @@ function LoginForm() {
   const [form] = Form.useForm<Entered>();
   const password = useRef<InputRef>(null);
   const tenant = tenantBefore();
+  // Not `busy`: a second press may come before the screen knows of the first, and would leave a session that nobody uses.
+  const entering = useRef(false);
   const enter = async ({ tenantId, username, password: secret }: Entered) => {
+    if (entering.current) return;
+    entering.current = true;
     setBusy(true);
     setError(undefined);
     try {
       await logIn({ tenantId: tenantId.trim(), username: username.trim(), password: secret });
     } catch (refusal) {
+      entering.current = false;
       setError(refusal);
       setBusy(false);
       password.current?.focus({ cursor: 'all' });

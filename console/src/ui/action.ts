@@ -1,4 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { useNotices } from './notices.ts';
 
 interface Action<In, Out> {
@@ -14,11 +15,16 @@ interface Action<In, Out> {
   refused?: (error: unknown, input: In) => boolean;
 }
 
-/** Every write of a screen: progress by `busy`, then success or the reason, and what it changed is read anew. */
+/**
+ * Every write of a screen: progress by `busy`, then success or the reason, and what it changed is read anew. One at a time:
+ * who asks again while it runs gets what is running.
+ */
 export function useAction<In = void, Out = unknown>({ run, done, changes = [], after, refused }: Action<In, Out>) {
   const notices = useNotices();
   const queries = useQueryClient();
-  const { mutate, mutateAsync, isPending, error, reset } = useMutation<Out, unknown, In>({
+  // Not `busy`: a second click may come before the screen knows of the first.
+  const running = useRef<Promise<Out>>(undefined);
+  const { mutateAsync, isPending, error, reset } = useMutation<Out, unknown, In>({
     mutationFn: run,
     onSuccess: (out, input) => {
       for (const queryKey of changes) void queries.invalidateQueries({ queryKey });
@@ -29,5 +35,13 @@ export function useAction<In = void, Out = unknown>({ run, done, changes = [], a
       if (!refused?.(error, input)) notices.failed(error);
     },
   });
-  return { start: mutate, run: mutateAsync, busy: isPending, error, reset };
+  const runOnce = (input: In): Promise<Out> => {
+    running.current ??= mutateAsync(input).finally(() => {
+      running.current = undefined;
+    });
+    return running.current;
+  };
+  // Its refusal was dealt with above.
+  const start = (input: In): void => void runOnce(input).catch(() => undefined);
+  return { start, run: runOnce, busy: isPending, error, reset };
 }

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { PASSWORD } from '../harness.ts';
+import { asBoss, company } from './departments-page.ts';
+import { noCspViolations, open, startConsole } from './harness.ts';
+
+/** What is asked for once is done once, whatever hands do meanwhile. */
+
+const stage = await startConsole();
+const { service } = stage;
+
+/** The second click comes when the form has been checked and the screen does not know of it yet. */
+const clickTwice = (button: Locator) =>
+  button.evaluate(async (element: { click(): void }) => {
+    element.click();
+    for (let moment = 0; moment < 200; moment++) await undefined;
+    element.click();
+  });
+
+async function newDepartment(page: Page, name: string) {
+  await page.getByRole('button', { name: '新建下级' }).click();
+  const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
+  await dialog.getByLabel('部门名称').fill(name);
+  return dialog;
+}
+
+async function newTenant(page: Page, name: string) {
+  await page.getByRole('button', { name: '新建租户' }).first().click();
+  await page.getByLabel('租户名称').fill(name);
+  for (const step of ['服务期与账号', '套餐', '额度', '规则', '首个管理员']) {
+    await page.getByRole('button', { name: '下一步' }).click();
+    await page.getByRole('heading', { level: 2, name: step, exact: true }).waitFor();
+  }
+  await page.getByLabel('用户名').fill('first');
+  await page.getByLabel('密码', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: '下一步' }).click();
+  await page.getByRole('heading', { level: 2, name: '核对', exact: true }).waitFor();
+  return page.getByRole('button', { name: '创建租户' });
+}
+
+const childrenOf = async (boss: Awaited<ReturnType<typeof company>>['boss'], parent: string) =>
+  (await boss.get(`/system/dept-api/${parent}/children`)).data.rows.map(
+    ({ deptName }: { deptName: string }) => deptName,
+  );
+
+test('a double click makes one department and one tenant', async () => {
+  const { boss, top } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${top}`);
+  const dialog = await newDepartment(page, '人事部');
+  await clickTwice(dialog.getByRole('button', { name: '保存', exact: true }));
+  await page.getByRole('article', { name: '人事部' }).waitFor();
+  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
+
+  await page.goto('/tenants');
+  await clickTwice(await newTenant(page, '一次公司'));
+  await page.getByRole('heading', { level: 1, name: '一次公司', exact: true }).waitFor();
+  await page.goto('/tenants?q=一次公司');
+  await page.getByText('共 1 个').waitFor();
+  noCspViolations(page);
+});
+
+test('a double click logs in once', async () => {
+  await service.root.user({ userName: 'shuang' });
+  const page = await stage.page();
+  await open(page, '/login');
+  await page.getByLabel('租户编号').fill('000000');
+  await page.getByLabel('用户名').fill('shuang');
+  await page.getByLabel('密码', { exact: true }).fill(PASSWORD);
+  await clickTwice(page.getByRole('button', { name: '登录', exact: true }));
+  await page.locator('.frame h1').waitFor();
+  const { count } = await service.superuser`
+    select from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'shuang')`;
+  assert.equal(count, 1);
+});
