@@ -18,6 +18,21 @@ const clickTwice = (button: Locator) =>
     element.click();
   });
 
+/** Holds the answers to what is made, until told. */
+async function holdCreates(page: Page, path: string) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const asked: string[] = [];
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    asked.push(route.request().postData() ?? '');
+    const response = await route.fetch();
+    await released;
+    await route.fulfill({ response });
+  });
+  return { asked, release };
+}
+
 async function newDepartment(page: Page, name: string) {
   await page.getByRole('button', { name: '新建下级' }).click();
   const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
@@ -73,4 +88,35 @@ test('a double click logs in once', async () => {
   const { count } = await service.superuser`
     select from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'shuang')`;
   assert.equal(count, 1);
+});
+
+test('Enter makes one department: pressed again, held down, or for an input method', async () => {
+  const { boss, top } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${top}`);
+  const dialog = await newDepartment(page, 'ren');
+  // It takes the proposal of the input method.
+  await page.evaluate(
+    "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, isComposing: true }))",
+  );
+  await dialog.getByLabel('部门名称').fill('人事');
+  await page.reload();
+
+  // The press that opened the dialog finds what was typed before in it.
+  await page.getByRole('button', { name: '新建下级' }).focus();
+  await page.keyboard.down('Enter');
+  await dialog.getByText('已恢复您上次未保存的内容').waitFor();
+  await dialog.getByLabel('部门名称').and(page.locator(':focus')).waitFor();
+  await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await dialog.getByLabel('部门名称').fill('人事部');
+
+  const { asked, release } = await holdCreates(page, '/system/dept-api');
+  for (let times = 0; times < 3; times++) await page.keyboard.press('Enter');
+  await dialog.locator('.ant-btn-loading').waitFor();
+  await page.keyboard.press('Enter');
+  release();
+  await page.getByRole('article', { name: '人事部' }).waitFor();
+  assert.equal(asked.length, 1);
+  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
 });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Button, Form, Modal } from 'antd';
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { api } from '../api.ts';
 import { ApiRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
@@ -70,8 +70,14 @@ export function CreateDialog({ parent, made, open, close, gone }: Props) {
     });
   };
   const submit = (andAnother: boolean) => {
+    if (!open || create.busy) return;
     another.current = andAnother;
     form.submit();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || (event.target as HTMLElement).tagName !== 'INPUT') return;
+    // Held since the dialog was opened, or for what an input method proposes.
+    if (!event.repeat && !event.nativeEvent.isComposing) submit(false);
   };
   return (
     <Modal
@@ -99,9 +105,7 @@ export function CreateDialog({ parent, made, open, close, gone }: Props) {
         initialValues={BLANK}
         onFinish={create.start}
         onValuesChange={draft.onValuesChange}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.target as HTMLElement).tagName === 'INPUT') submit(false);
-        }}
+        onKeyDown={onKeyDown}
       >
         <DraftNotice
           restored={draft.restored}
