@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { PASSWORD } from '../harness.ts';
 import { asBoss, company } from './departments-page.ts';
-import { noCspViolations, open, startConsole } from './harness.ts';
+import { logIn, noCspViolations, open, startConsole } from './harness.ts';
 
 /** What is asked for once is done once, whatever hands do meanwhile. */
 
@@ -119,4 +120,44 @@ test('Enter makes one department: pressed again, held down, or for an input meth
   await page.getByRole('article', { name: '人事部' }).waitFor();
   assert.equal(asked.length, 1);
   assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
+});
+
+test('a department that is being saved is not discarded, and pulls nobody back who left', async () => {
+  const { boss, top } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, '/home');
+  await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
+  await page.getByRole('treeitem', { name: '总部', exact: true }).click();
+  const first = await holdCreates(page, '/system/dept-api');
+  const dialog = await newDepartment(page, '财务部');
+  await dialog.getByRole('button', { name: '保存', exact: true }).click();
+  await dialog.locator('.ant-btn-loading').waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByRole('dialog').count(), 1, 'nothing is asked');
+  assert.equal(await dialog.getByRole('button', { name: '取消' }).isDisabled(), true);
+  await page.goBack();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+  first.release();
+  await page.getByText('部门“财务部”已创建').waitFor();
+  // Time for what must not come.
+  await setTimeout(1000);
+  assert.equal(new URL(page.url()).pathname, '/home');
+  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '财务部']);
+});
+
+test('a tenant that is being made is waited for', async () => {
+  const page = await stage.page();
+  await logIn(page, {}, '/tenants');
+  const create = await newTenant(page, '等待公司');
+  const { asked, release } = await holdCreates(page, '/system/tenant-api');
+  await create.click();
+  await page.locator('.ant-btn-loading').waitFor();
+  await page.getByRole('link', { name: '首页' }).click();
+  assert.equal(await page.getByRole('dialog').count(), 0, 'nothing is asked');
+  assert.equal(await page.getByRole('button', { name: '取消' }).isDisabled(), true);
+  assert.equal(new URL(page.url()).pathname, '/tenants/new');
+  release();
+  await page.getByRole('heading', { level: 1, name: '等待公司', exact: true }).waitFor();
+  assert.equal(asked.length, 1);
 });

@@ -53,6 +53,8 @@ export function CreateDialog({ parent, made, open, close, gone }: Props) {
     },
   });
   const leave = () => {
+    // It cannot be called back: whoever left would not know that it was made.
+    if (create.busy) return;
     const values = form.getFieldsValue();
     const typed = (['deptName', 'leader', 'phone', 'email'] as const).some((name) => values[name]?.trim());
     const drop = () => {
@@ -89,7 +91,9 @@ export function CreateDialog({ parent, made, open, close, gone }: Props) {
       mask={{ closable: false }}
       footer={
         <div className="actions">
-          <Button onClick={leave}>{t.cancel}</Button>
+          <Button onClick={leave} disabled={create.busy}>
+            {t.cancel}
+          </Button>
           <Button onClick={() => submit(true)} disabled={create.busy}>
             {t.createAndNext}
           </Button>

@@ -8,6 +8,7 @@ import type { Tagged } from '../calls.ts';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator } from '../session.ts';
 import { useHasDraft } from '../ui/draft.tsx';
+import { useIsHere } from '../ui/is-here.ts';
 import { useNotices } from '../ui/notices.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -31,6 +32,7 @@ export default function Departments() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const notices = useNotices();
+  const isHere = useIsHere();
   const [tree] = useState(makeTree);
   const [marked, setMarked] = useState<ReadonlyMap<number, Dept>>();
   const editing = useEditing(id);
@@ -120,10 +122,12 @@ export default function Departments() {
           {...create}
           parent={create.about}
           made={(made, parentId, another) => {
+            const { pathname } = window.location;
+            const isWaiting = () => isHere() && window.location.pathname === pathname;
             void tree
               .reload(parentId)
               .then(() => tree.expand(parentId))
-              .then(() => another || go(made));
+              .then(() => another || (isWaiting() && go(made)));
           }}
         />
       )}

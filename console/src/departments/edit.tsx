@@ -8,6 +8,7 @@ import { useAction } from '../ui/action.ts';
 import { useConflict } from '../ui/conflict.tsx';
 import { useDialogs } from '../ui/dialogs.ts';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { useIsHere } from '../ui/is-here.ts';
 import { useNotices } from '../ui/notices.ts';
 import { CHANGED } from './changed.ts';
 import { bodyOf, DeptFields, type DeptValues, valuesOf } from './fields.tsx';
@@ -32,6 +33,7 @@ export function EditForm({ from, close, saved }: Props) {
   const [base, setBase] = useState(from);
   const draft = useDraft(`dept-${from.data.deptId}`, form);
   const saveOrAsk = useConflict();
+  const isHere = useIsHere();
   const { deptId } = from.data;
   const save = useAction({
     run: (values: DeptValues) =>
@@ -51,7 +53,8 @@ export function EditForm({ from, close, saved }: Props) {
       draft.clear();
       notices.done(t.saved);
       saved(from.data);
-      close();
+      // By now another department may be edited.
+      if (isHere()) close();
     },
     changes: CHANGED,
     refused: (error) => {
@@ -109,7 +112,9 @@ export function EditForm({ from, close, saved }: Props) {
       />
       <DeptFields />
       <div className="actions">
-        <Button onClick={leave}>{t.cancel}</Button>
+        <Button onClick={leave} disabled={save.busy}>
+          {t.cancel}
+        </Button>
         <Button type="primary" htmlType="submit" loading={save.busy}>
           {t.save}
         </Button>

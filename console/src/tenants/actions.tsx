@@ -9,6 +9,7 @@ import { useMe } from '../session.ts';
 import { useAction } from '../ui/action.ts';
 import { useDialogs } from '../ui/dialogs.ts';
 import { inDialog } from '../ui/in-dialog.ts';
+import { useIsHere } from '../ui/is-here.ts';
 import { newBelow } from './new-below.ts';
 import { MoveDialog, StatusDialog } from './quick-dialogs.tsx';
 import { tenantsTexts } from './texts.ts';
@@ -78,13 +79,14 @@ export function ActionMenu({ tenant, compact = false }: Menu) {
 function useRemove(tenant: Tenant, back: () => void) {
   const t = useTexts(tenantsTexts);
   const dialogs = useDialogs();
+  const isHere = useIsHere();
   const navigate = useNavigate();
   const name = tenant.tenantName || tenant.tenantId;
   const remove = useAction({
     run: () => api.deleteTenant(tenant.id),
     done: t.removed,
     changes: [['tenant-list'], ['tenant-tree'], ['overview']],
-    after: () => navigate('/tenants'),
+    after: () => isHere() && navigate('/tenants'),
     refused: (error) => {
       if (!isRefusal(error, 'TENANT_HAS_CHILDREN')) return false;
       void explain(error.message);

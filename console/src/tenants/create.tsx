@@ -7,6 +7,7 @@ import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useAction } from '../ui/action.ts';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { useIsHere } from '../ui/is-here.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { fieldOf } from './field-of.ts';
 import { fieldTexts } from './field-texts.ts';
@@ -35,6 +36,7 @@ export function CreateTenant() {
   const t = useTexts(flowTexts);
   const f = useTexts(fieldTexts);
   const navigate = useNavigate();
+  const isHere = useIsHere();
   const { tenant: own } = useMe();
   const [search, setSearch] = useSearchParams();
   const parent = /^\d{6,18}$/.exec(search.get('parent') ?? '')?.[0] ?? own.tenantId;
@@ -57,7 +59,6 @@ export function CreateTenant() {
     touched.current = false;
     draft.clear();
   };
-  useLeaving(() => touched.current || draft.restored, forget);
 
   const complain = (name: string | [string, string], message: string) => {
     go(stepOf([name].flat()[0] as string));
@@ -82,7 +83,7 @@ export function CreateTenant() {
       const { wantsAdministrator, username } = all();
       forget();
       const created = { username: wantsAdministrator ? username?.trim() : '' };
-      setTimeout(() => navigate(`/tenants/${id}`, { replace: true, state: { created } }));
+      setTimeout(() => isHere() && navigate(`/tenants/${id}`, { replace: true, state: { created } }));
     },
     refused: (error) => {
       const name = fieldOf(error);
@@ -91,6 +92,7 @@ export function CreateTenant() {
       return true;
     },
   });
+  useLeaving({ isDirty: () => touched.current || draft.restored, discard: forget, busy: create.busy });
   const onward = () => {
     if (step < LAST) return go(step + 1);
     const { wantsAdministrator, password } = all();
@@ -132,8 +134,14 @@ export function CreateTenant() {
       <Way names={names} step={step} reached={reached} go={go} />
       <Card title={<StepTitle name={names[step] ?? ''} at={step} />}>{parts[step]}</Card>
       <div className="actions tenants-foot">
-        <Button onClick={() => navigate('/tenants')}>{t.cancel}</Button>
-        {step > 0 && <Button onClick={() => go(step - 1)}>{t.back}</Button>}
+        <Button onClick={() => navigate('/tenants')} disabled={create.busy}>
+          {t.cancel}
+        </Button>
+        {step > 0 && (
+          <Button onClick={() => go(step - 1)} disabled={create.busy}>
+            {t.back}
+          </Button>
+        )}
         <Button type="primary" htmlType="submit" loading={create.busy}>
           {step === LAST ? t.create : t.next}
         </Button>

@@ -9,6 +9,7 @@ import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useAction } from '../ui/action.ts';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { useIsHere } from '../ui/is-here.ts';
 import { useNotices } from '../ui/notices.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
@@ -51,6 +52,7 @@ function EditForm({ read }: { read: Tagged<Tenant> }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
   const navigate = useNavigate();
+  const isHere = useIsHere();
   const notices = useNotices();
   const save = useSaving();
   const { id, tenantName, tenantId } = read.data;
@@ -63,7 +65,6 @@ function EditForm({ read }: { read: Tagged<Tenant> }) {
     touched.current = false;
     draft.clear();
   };
-  useLeaving(() => touched.current || draft.restored, forget);
   const saving = useAction({
     run: () => {
       const { etag, ...values } = form.getFieldsValue(true) as Typed;
@@ -78,7 +79,7 @@ function EditForm({ read }: { read: Tagged<Tenant> }) {
       notices.done(t.saved);
       forget();
       // After the render that knows of no draft any more.
-      setTimeout(() => navigate(here));
+      setTimeout(() => isHere() && navigate(here));
     },
     refused: (error) => {
       const name = fieldOf(error);
@@ -88,6 +89,7 @@ function EditForm({ read }: { read: Tagged<Tenant> }) {
       return true;
     },
   });
+  useLeaving({ isDirty: () => touched.current || draft.restored, discard: forget, busy: saving.busy });
   const parts = [
     { title: f.who, fields: <WhoFields beneath={id} /> },
     { title: f.period, fields: <PeriodFields /> },
@@ -121,7 +123,9 @@ function EditForm({ read }: { read: Tagged<Tenant> }) {
         </Card>
       ))}
       <div className="actions tenants-foot">
-        <Button onClick={() => navigate(here)}>{t.cancel}</Button>
+        <Button onClick={() => navigate(here)} disabled={saving.busy}>
+          {t.cancel}
+        </Button>
         <Button type="primary" htmlType="submit" loading={saving.busy}>
           {t.save}
         </Button>

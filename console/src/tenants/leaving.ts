@@ -4,8 +4,15 @@ import { useBlocker } from 'react-router';
 import { useTexts } from '../language.ts';
 import { tenantsTexts } from './texts.ts';
 
+interface Leaving {
+  isDirty: () => boolean;
+  discard: () => void;
+  /** Being saved: that cannot be called back, so the answer is waited for. */
+  busy: boolean;
+}
+
 /** Who leaves a half-filled form is asked first. A reload needs no question: the draft is there again. */
-export function useLeaving(isDirty: () => boolean, discard: () => void): void {
+export function useLeaving({ isDirty, discard, busy }: Leaving): void {
   const t = useTexts(tenantsTexts);
   const { modal } = App.useApp();
   const blocker = useBlocker(
@@ -14,6 +21,10 @@ export function useLeaving(isDirty: () => boolean, discard: () => void): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each attempt to leave
   useEffect(() => {
     if (blocker.state !== 'blocked') return undefined;
+    if (busy) {
+      blocker.reset();
+      return undefined;
+    }
     const dialog = modal.confirm({
       title: t.leave,
       content: t.leaveHint,
