@@ -8,7 +8,8 @@ import { keep, read, store, useStore } from './store.ts';
  */
 export type Session =
   | { state: 'restoring' }
-  | { state: 'out' }
+  /** Left on purpose, or not there at all. Where he was who left is nobody else's affair. */
+  | { state: 'out'; left: boolean }
   | { state: 'in'; me: Me }
   /** The page stays as it is, a dialog asks for the password again. */
   | { state: 'expired'; me: Me };
@@ -21,6 +22,8 @@ let token: string | undefined;
 let waiting: { again(): void; giveUp(error: unknown): void }[] = [];
 /** How often a session has ended here: what was asked for before that must not begin one after it. */
 let ends = 0;
+let userBefore = read('banyan.user', sessionStorage);
+let another = false;
 
 const tabs = new BroadcastChannel('banyan.session');
 const tell = (news: News) => tabs.postMessage(news);
@@ -55,7 +58,7 @@ export async function restore(): Promise<void> {
     // Busy is no answer to who is logged in.
     if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
     token = undefined;
-    session.set({ state: 'out' });
+    if (session.get().state !== 'out') session.set({ state: 'out', left: false });
   }
 }
 
@@ -115,15 +118,27 @@ async function begin(fresh: string, tries = 1): Promise<void> {
   }
   if (ends !== before) throw ended();
   token = fresh;
+  remember(me);
   session.set({ state: 'in', me });
   for (const { again } of waiting.splice(0)) again();
 }
+
+/** In this tab only, also after a reload. */
+function remember({ user }: Me): void {
+  const now = `${user.tenantId}/${user.userId}`;
+  another = userBefore !== null && userBefore !== now;
+  userBefore = now;
+  keep('banyan.user', now, sessionStorage);
+}
+
+/** Whether somebody else was logged in before: then this tab's address is his. */
+export const isAnother = () => another;
 
 /** A token of somebody else, from another tab's login: this page shows what is not his, so it begins anew. */
 function adopt(fresh: string): void {
   const now = session.get();
   if ('me' in now && whose(fresh) !== `${now.me.user.tenantId}/${now.me.user.userId}`) {
-    window.location.reload();
+    window.location.replace('/home');
     return;
   }
   token = fresh;
@@ -144,11 +159,11 @@ export async function readMeAgain(): Promise<void> {
   if (token) await begin(token);
 }
 
-/** Also gives up what waits for a new login. */
+/** On purpose. Also gives up what waits for a new login. */
 function forget(): void {
   ends++;
   token = undefined;
-  session.set({ state: 'out' });
+  session.set({ state: 'out', left: true });
   const gone = waiting;
   waiting = [];
   for (const { giveUp } of gone) giveUp(ended());

@@ -12,6 +12,7 @@ const { service } = stage;
 const { root } = service;
 
 const administrator = (userName: string) => root.user({ userName, roles: ['admin'] });
+const addressOf = (page: Page) => page.url().slice(service.base.length);
 
 async function logOut(page: Page) {
   await page.getByRole('button', { name: /^账户：/ }).click();
@@ -108,4 +109,39 @@ test('the way back leaves no question behind', async () => {
   await his.goBack();
   await his.getByRole('dialog').waitFor({ state: 'detached', timeout: 5000 });
   assert.equal((await boss.get(`/system/dept-api/${top}`)).data.deptName, '总部');
+});
+
+test('who logs out leaves no trace of where he was; the next person begins at home', async () => {
+  await administrator('lin');
+  await administrator('tan');
+  const page = await stage.page();
+  await logIn(page, { username: 'lin' }, '/people?q=secret');
+  const other = await page.context().newPage();
+  await other.goto('/tenants?q=secret');
+  await other.locator('.frame h1').waitFor();
+  await logOut(page);
+  await other.getByRole('heading', { name: '登录榕树' }).waitFor();
+  assert.deepEqual([addressOf(page), addressOf(other)], ['/login', '/login']);
+  await logInHere(page, 'tan');
+  assert.equal(addressOf(page), '/home');
+  await other.locator('.frame h1').waitFor();
+  assert.equal(addressOf(other), '/home');
+});
+
+test('after a session that ended by itself its owner is where he was, and somebody else is not', async () => {
+  await administrator('gao');
+  await administrator('xie');
+  const page = await stage.page();
+  const ended = async () => {
+    await page.context().clearCookies();
+    await page.goto('/people?q=secret');
+    await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+  };
+  await logIn(page, { username: 'gao' });
+  await ended();
+  await logInHere(page, 'gao');
+  assert.equal(addressOf(page), '/people?q=secret');
+  await ended();
+  await logInHere(page, 'xie');
+  assert.equal(addressOf(page), '/home');
 });

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Navigate, useSearchParams } from 'react-router';
 import type { Login as Entered } from '../../../server/auth/schema.ts';
 import { chooseLanguage, useLanguage, useTexts } from '../language.ts';
-import { logIn, tenantBefore, useSession } from '../session.ts';
+import { isAnother, logIn, tenantBefore, useSession } from '../session.ts';
 import mark from '../ui/banyan.svg';
 import { wordsFor } from '../ui/notices.ts';
 import { Loading } from '../ui/states.tsx';
@@ -20,7 +20,7 @@ export default function Login() {
     document.title = `${t.title} · ${product}`;
   }, [t, product]);
   if (state === 'restoring') return <Loading />;
-  if (state !== 'out') return <Navigate to={within(search.get('to'))} replace />;
+  if (state !== 'out') return <Navigate to={isAnother() ? '/home' : within(search.get('to'))} replace />;
   return (
     <main className="login">
       <div className="login-card">

@@ -28,7 +28,7 @@ export default function Frame() {
   if (session.state === 'restoring') return <Loading />;
   if (session.state === 'out') {
     const here = pathname + search;
-    return <Navigate to={here === '/' ? '/login' : `/login?to=${encodeURIComponent(here)}`} replace />;
+    return <Navigate to={session.left || here === '/' ? '/login' : `/login?to=${encodeURIComponent(here)}`} replace />;
   }
   const { tenantId, userId } = session.me.user;
   return (
