@@ -159,6 +159,9 @@ export async function readMeAgain(): Promise<void> {
   if (token) await begin(token);
 }
 
+/** Where forms keep what is typed (ui/draft.tsx). */
+export const DRAFTS = 'banyan.draft.';
+
 /** On purpose. Also gives up what waits for a new login. */
 function forget(): void {
   ends++;
@@ -167,6 +170,7 @@ function forget(): void {
   const gone = waiting;
   waiting = [];
   for (const { giveUp } of gone) giveUp(ended());
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(DRAFTS)) keep(key, null, sessionStorage);
 }
 
 const ended = () => new ApiRefusal(401, 'SESSION_ENDED', '', {});

@@ -13,6 +13,8 @@ const { root } = service;
 
 const administrator = (userName: string) => root.user({ userName, roles: ['admin'] });
 const addressOf = (page: Page) => page.url().slice(service.base.length);
+const drafts = (page: Page) =>
+  page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('banyan.draft')).length");
 
 async function logOut(page: Page) {
   await page.getByRole('button', { name: /^账户：/ }).click();
@@ -144,4 +146,23 @@ test('after a session that ended by itself its owner is where he was, and somebo
   await ended();
   await logInHere(page, 'xie');
   assert.equal(addressOf(page), '/home');
+});
+
+test('what was typed and not saved is gone with a logout, in every tab', async () => {
+  const { boss, top } = await company(service);
+  const page = await stage.page();
+  await logIn(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${top}`);
+  await page.getByRole('button', { name: '新建下级' }).click();
+  await page.getByRole('dialog').getByLabel('部门名称').fill('秘密部门');
+  assert.equal(await drafts(page), 1);
+  const other = await page.context().newPage();
+  await other.goto(`/departments/${top}`);
+  await other.getByRole('button', { name: '编辑' }).click();
+  await other.getByLabel('部门名称').fill('另一个秘密');
+  assert.equal(await drafts(other), 1);
+  // Also where the screen that it was typed into was not opened since.
+  await page.goto('/home');
+  await logOut(page);
+  await other.getByRole('heading', { name: '登录榕树' }).waitFor();
+  assert.deepEqual([await drafts(page), await drafts(other)], [0, 0]);
 });

@@ -1,13 +1,14 @@
 import { Alert, Button, type FormInstance } from 'antd';
 import { useEffect, useState } from 'react';
 import { useTexts } from '../language.ts';
-import { useMe } from '../session.ts';
+import { DRAFTS, useMe } from '../session.ts';
 import { keep, read } from '../store.ts';
 import { uiTexts } from './texts.ts';
 
 /**
- * What is typed into a form outlives a reload and the way to another screen, in this tab only. `name` says which form of
- * which record, such as `dept-100`. Passwords are never kept: any field whose name holds "password" is left out.
+ * What is typed into a form outlives a reload and the way to another screen, in this tab only and until a logout. `name`
+ * says which form of which record, such as `dept-100`. Passwords are never kept: any field whose name holds "password" is
+ * left out.
  */
 export function useDraft<T extends object>(name: string, form: FormInstance<T>) {
   const key = useDraftKey(name);
@@ -28,7 +29,7 @@ export function useDraft<T extends object>(name: string, form: FormInstance<T>) 
 
 const useDraftKey = (name: string) => {
   const { user } = useMe();
-  return `banyan.draft.${user.tenantId}.${user.userId}.${name}`;
+  return `${DRAFTS}${user.tenantId}.${user.userId}.${name}`;
 };
 
 /** Whether something was typed that is not saved: then the form is shown at once. */
