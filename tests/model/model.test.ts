@@ -12,7 +12,7 @@ const service = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
 
 /** Worlds that are at work at the same time; each has a seed and sequences of its own. */
 const LANES = scale(2, 4);
-const SEQUENCES = scale(40, 5_000);
+const SEQUENCES = scale(200, 5_000);
 
 const words = (...parts: (string | undefined | false)[]) => parts.filter(Boolean).join(' ');
 
