@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import net from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connectOwner } from '../db/sql.ts';
 import { Client, makeDatabase, PASSWORD } from './harness.ts';
 import { request, sendAndLeave, sendRaw } from './raw.ts';
+import { countWaiting, until } from './waiting.ts';
 
 /** The real process, as npm start runs it, saying all it can: what it prints is what an operator keeps. */
 const { databaseUrl, superuserUrl } = await makeDatabase();
@@ -200,10 +202,12 @@ test('who leaves before his answer has a line of his own, and what he asked for 
     `Content-Length: ${body.length}`,
     'X-Request-Id: left-1',
   );
-  // It waits for the table when he leaves.
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in share row exclusive mode`;
-    await sendAndLeave(base, head + body);
+    const { port, hostname } = new URL(base);
+    const socket = net.connect(Number(port), hostname, () => socket.write(head + body));
+    await until(async () => (await countWaiting(tx)) === 1, 'it waits for the table');
+    socket.destroy();
     const [line] = await eventually(() => {
       const found = lines().filter((one) => one.requestId === 'left-1');
       return found.length > 0 && found;

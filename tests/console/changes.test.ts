@@ -123,6 +123,8 @@ test('the difference of two moments shows what was created, moved, renamed and d
     .waitFor();
   const choose = async (label: string, moment: string) => {
     await page.getByLabel(label, { exact: true }).fill(moment);
+    // Nobody types so fast that the field has not taken it before Enter.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
     await page.getByLabel(label, { exact: true }).press('Enter');
   };
   // A slow machine: the second is chosen before the first is on the screen.
