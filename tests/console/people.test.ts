@@ -283,6 +283,7 @@ test('who goes back from the password of somebody new is asked', async () => {
   await page.evaluate('history.back()');
   const question = page.getByRole('dialog', { name: '离开后不再显示这些密码，要离开吗？' });
   await question.getByRole('button', { name: '留下' }).click();
+  await question.waitFor({ state: 'hidden' });
   await made.locator('code').waitFor();
   await page.evaluate('history.back()');
   await question.getByRole('button', { name: '离开' }).click();

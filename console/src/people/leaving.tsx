@@ -20,7 +20,7 @@ export function AskBeforeLeaving({ title, hint, leave }: Props) {
     ({ currentLocation, nextLocation, historyAction }) =>
       historyAction === 'POP' || currentLocation.pathname !== nextLocation.pathname,
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each attempt to leave
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each attempt to leave, which has a blocker of its own
   useEffect(() => {
     if (blocker.state !== 'blocked') return undefined;
     const dialog = modal.confirm({
@@ -36,6 +36,6 @@ export function AskBeforeLeaving({ title, hint, leave }: Props) {
       onCancel: () => blocker.reset(),
     });
     return () => dialog.destroy();
-  }, [blocker.state]);
+  }, [blocker]);
   return null;
 }

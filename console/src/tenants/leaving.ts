@@ -18,7 +18,7 @@ export function useLeaving({ isDirty, discard, busy }: Leaving): void {
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) => isDirty() && currentLocation.pathname !== nextLocation.pathname,
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each attempt to leave
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked once for each attempt to leave, which has a blocker of its own
   useEffect(() => {
     if (blocker.state !== 'blocked') return undefined;
     if (busy) {
@@ -38,5 +38,5 @@ export function useLeaving({ isDirty, discard, busy }: Leaving): void {
       onCancel: () => blocker.reset(),
     });
     return () => dialog.destroy();
-  }, [blocker.state]);
+  }, [blocker]);
 }
