@@ -75,7 +75,12 @@ export function nextRound(
     if (!webhook) return undefined;
     const told = attempts.map(toldOf);
     await note(tx, work, webhook, told);
-    if (!webhook.mine || webhook.deleted) return undefined;
+    if (!webhook.mine) return undefined;
+    if (webhook.deleted) {
+      // Deleted meanwhile: whoever finds it next drops it, and need not wait for the lease to run out.
+      await release(tx, work, by, KEPT_DAYS);
+      return undefined;
+    }
     const standing = standingAfter(webhook, told);
     if (news && webhook.status === '0' && webhook.inService) {
       await insertAll(tx, work, webhook, news.rows);
