@@ -200,17 +200,29 @@ test('who is logged out between the two statements of a read is not answered', a
 });
 
 test('a database that was put back, with an id given anew, is read as it is: no path is known from before', async () => {
-  const node = await startService();
+  let opened = () => 0;
+  const watched = (db: Database): Database => {
+    opened = db.opened;
+    return db;
+  };
+  const node = await startService({}, { between: watched });
   const boss = await node.tenant();
   const [before, after] = [await boss.dept(), await boss.dept()];
   const branch = await boss.dept({ parentId: before });
   const leaf = await boss.dept({ parentId: await boss.dept({ parentId: branch }) });
   const pathOf = async () => (await boss.get(`${dept}/${leaf}`)).data.ancestors.split(',').slice(1, 3);
-  assert.deepEqual(await pathOf(), [before, branch]);
   // The same stamp of the tree, and another parent: as if it had been made again after the backup.
   await node.superuser`set session_replication_role = replica`;
-  await node.superuser`update banyan.departments set parent_id = ${after} where dept_id = ${branch}`;
-  assert.deepEqual(await pathOf(), [before, branch], 'as long as it is the same database, the path is known');
+  // What is done in the background may need one more connection just now, and then the path is rightly walked anew.
+  let parent = '';
+  for (let connections = -1; connections !== opened(); ) {
+    connections = opened();
+    const known = await pathOf();
+    parent = known[0] === before ? after : before;
+    await node.superuser`update banyan.departments set parent_id = ${parent} where dept_id = ${branch}`;
+    const again = await pathOf();
+    if (connections === opened()) assert.deepEqual(again, known, 'the path is known');
+  }
   await node.superuser`
     select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where datname = current_database() and application_name like 'banyan %' and pid <> pg_backend_pid()
@@ -220,5 +232,5 @@ test('a database that was put back, with an id given anew, is read as it is: no 
     if (status === 200) break;
     assert.equal(status, 503);
   }
-  assert.deepEqual(await pathOf(), [after, branch]);
+  assert.deepEqual(await pathOf(), [parent, branch]);
 });

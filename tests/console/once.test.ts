@@ -77,6 +77,30 @@ test('a double click makes one department and one tenant', async () => {
   noCspViolations(page);
 });
 
+test('a department without a number is put behind the others, however quickly it is saved', async () => {
+  const { boss, top } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${top}`);
+  await page.route('**/system/dept-api/list?*', async (route) => {
+    await setTimeout(500);
+    await route.continue();
+  });
+  const dialog = await newDepartment(page, '人事部');
+  await dialog.getByRole('button', { name: '保存并再建一个' }).click();
+  await page.getByRole('treeitem', { name: '人事部', exact: true }).waitFor();
+  await dialog.getByLabel('部门名称').fill('财务部');
+  await dialog.getByRole('button', { name: '保存', exact: true }).click();
+  await page.getByRole('article', { name: '财务部' }).waitFor();
+  const last = (await boss.get(`/system/dept-api/${top}/children`)).data.rows.slice(-2);
+  assert.deepEqual(
+    last.map(({ deptName, orderNum }: Record<string, unknown>) => [deptName, orderNum]),
+    [
+      ['人事部', 4],
+      ['财务部', 5],
+    ],
+  );
+});
+
 test('a double click logs in once', async () => {
   await service.root.user({ userName: 'shuang' });
   const page = await stage.page();

@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { Button, Form, Modal } from 'antd';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, useRef } from 'react';
 import { api } from '../api.ts';
 import { ApiRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
@@ -18,29 +17,28 @@ interface Props extends DialogProps {
   made: (id: number, parentId: number, another: boolean) => void;
 }
 
-const BLANK: DeptValues = { deptName: '', leader: '', phone: '', email: '', orderNum: 1, status: '0' };
+/** Behind the others unless somebody says where. */
+type NewDept = Omit<DeptValues, 'orderNum'> & { orderNum: number | null };
+
+const BLANK: NewDept = { deptName: '', leader: '', phone: '', email: '', orderNum: null, status: '0' };
 
 export function CreateDialog({ parent, made, open, close, gone }: Props) {
   const t = useTexts(departmentsTexts);
   const dialogs = useDialogs();
-  const [form] = Form.useForm<DeptValues>();
+  const [form] = Form.useForm<NewDept>();
   const draft = useDraft(`dept-new-${parent.deptId}`, form);
   const another = useRef(false);
-  const last = useLastOrder(parent.deptId);
-  // Behind the others unless told; not once somebody has typed a number.
-  useEffect(() => {
-    if (last === undefined || draft.restored || form.isFieldTouched('orderNum')) return;
-    form.setFieldValue('orderNum', last + 1);
-  }, [last, form, draft.restored]);
   const create = useAction({
-    run: async (values: DeptValues) =>
-      Number(await api.createDepartment({ ...bodyOf(values), parentId: parent.deptId })),
+    run: async ({ orderNum, ...values }: NewDept) => {
+      const body = bodyOf({ ...values, orderNum: orderNum ?? (await readNextOrder(parent.deptId)) });
+      return Number(await api.createDepartment({ ...body, parentId: parent.deptId }));
+    },
     done: (_, { deptName }) => t.created(deptName.trim()),
     changes: CHANGED,
-    after: (id, values) => {
+    after: (id) => {
       draft.clear();
       if (another.current) {
-        form.setFieldsValue({ ...BLANK, orderNum: values.orderNum + 1 });
+        form.setFieldsValue(BLANK);
         form.getFieldInstance('deptName')?.focus();
       } else close();
       made(id, parent.deptId, another.current);
@@ -48,7 +46,7 @@ export function CreateDialog({ parent, made, open, close, gone }: Props) {
     refused: (error) => {
       const field = error instanceof ApiRefusal && error.reason === 'INVALID_FIELD' && error.data.field;
       if (!field || !(String(field) in BLANK)) return false;
-      form.setFields([{ name: field as keyof DeptValues, errors: [(error as ApiRefusal).message] }]);
+      form.setFields([{ name: field as keyof NewDept, errors: [(error as ApiRefusal).message] }]);
       return true;
     },
   });
@@ -118,19 +116,19 @@ export function CreateDialog({ parent, made, open, close, gone }: Props) {
             form.resetFields();
           }}
         />
-        <DeptFields />
+        <DeptFields withoutOrder={t.orderLast} />
       </Form>
     </Modal>
   );
 }
 
-/** The number of the last child; undefined while it is read, 0 when there is none. */
-function useLastOrder(parentId: number): number | undefined {
-  const { data } = useQuery({
-    queryKey: ['dept-list', { parentId, sort: '-orderNum', one: true }],
-    queryFn: ({ signal }) =>
-      api.listDepartments({ parentId: String(parentId), sort: '-orderNum', pageSize: 1, cursor: '' }, signal),
-    staleTime: 0,
+/** The number behind that of the last child. */
+async function readNextOrder(parentId: number): Promise<number> {
+  const { data } = await api.listDepartments({
+    parentId: String(parentId),
+    sort: '-orderNum',
+    pageSize: 1,
+    cursor: '',
   });
-  return data && Math.min(data.data.rows[0]?.orderNum ?? 0, 2147483646);
+  return Math.min((data.rows[0]?.orderNum ?? 0) + 1, 2147483647);
 }

@@ -31,7 +31,8 @@ export const bodyOf = (values: DeptValues): Omit<DeptInput, 'parentId'> => ({
   email: values.email?.trim() || null,
 });
 
-export function DeptFields() {
+/** `withoutOrder`: where it is put when no number is given. Without it a number is asked for. */
+export function DeptFields({ withoutOrder }: { withoutOrder?: string }) {
   const t = useTexts(departmentsTexts);
   return (
     <div className="departments-fields">
@@ -47,8 +48,14 @@ export function DeptFields() {
       <Form.Item name="email" label={t.email} rules={[{ pattern: /^\s*[^@\s]+@[^@\s]+\s*$/, message: t.emailWrong }]}>
         <Input maxLength={254} autoComplete="off" inputMode="email" />
       </Form.Item>
-      <Form.Item name="orderNum" label={t.order} rules={[{ required: true, message: t.orderNeeded }]}>
-        <InputNumber min={-2147483648} max={2147483647} precision={0} className="departments-number" />
+      <Form.Item name="orderNum" label={t.order} rules={[{ required: !withoutOrder, message: t.orderNeeded }]}>
+        <InputNumber
+          min={-2147483648}
+          max={2147483647}
+          precision={0}
+          placeholder={withoutOrder}
+          className="departments-number"
+        />
       </Form.Item>
       <Form.Item name="status" label={t.status}>
         <Radio.Group
