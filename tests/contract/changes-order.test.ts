@@ -40,11 +40,13 @@ test('what gets its place while a follower reads is told to him once', async () 
   const id = await boss.dept({ deptName: 'first' });
   const { next, rows } = (await boss.get(`${feed}?limit=1`)).data;
   assert.equal(rows.length, 1);
+  // Whoever seals in the background would stand there too.
+  await until(async () => (await superuser`select from banyan.unsealed`).count === 0, 'everything has its place');
   // Places are seen to be given, all of them, before it is looked what is at them.
   const reading = await asTenant(superuser, boss.tenantId, async (tx) => {
     await tx`lock table banyan.seals in access exclusive mode`;
     const asked = boss.get(`${feed}?after=${next}`);
-    await until(async () => (await countWaiting(tx, 'relation')) === 1, 'he stands before the places');
+    await until(async () => (await countWaiting(tx, 'relation')) > 0, 'he stands before the places');
     await rename(tx, boss.tenantId, id, 'meanwhile');
     await tx`select banyan.seal_changes(${boss.tenantId}, 10)`;
     return { asked };
