@@ -60,6 +60,41 @@ test('a department with people is not deleted; they are moved, then it is', asyn
   noCspViolations(page);
 });
 
+/** Four people on their way out of 市场部: one is moved, and the second write is held until it is let go. */
+async function movingPeople() {
+  const { boss, market } = await company();
+  for (const n of [1, 2, 3, 4]) await boss.user({ userName: `worker${n}`, deptId: market });
+  const page = await stage.page();
+  await asBoss(page, boss, '/home');
+  await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
+  await row(page, '总部').locator('[data-act=toggle]').click();
+  await row(page, '市场部').click();
+  await page.getByRole('article', { name: '市场部' }).getByRole('button', { name: '删除' }).click();
+  await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
+  const dialog = page.getByRole('dialog', { name: '“市场部”现在不能删除' });
+  await row(dialog, '研发部').click();
+  let letGo = () => {};
+  const left = new Promise<void>((resolve) => (letGo = resolve));
+  let writes = 0;
+  await page.route('**/system/user-api', async (route) => {
+    if (route.request().method() === 'PUT' && ++writes === 2) await left;
+    await route.continue();
+  });
+  let asked = 0;
+  const second = page.waitForRequest((request) => request.method() === 'PUT' && ++asked === 2);
+  await dialog.getByRole('button', { name: '移动 4 人并删除' }).click();
+  await dialog.getByText('正在移动人员：1 / 4').waitFor();
+  // The second is only being read at first: who leaves by then stops before him.
+  await second;
+  const stopped = async () => {
+    await page.getByText('已停止：移动了 2 人，部门没有删除').waitFor();
+    assert.equal(writes, 2);
+    assert.equal((await boss.get(`/system/dept-api/${market}`)).code, 200);
+    assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 2);
+  };
+  return { page, dialog, letGo, stopped };
+}
+
 const waysOut: { way: string; out: (page: Page) => Promise<unknown> }[] = [
   { way: 'Cancel', out: (page) => page.getByRole('dialog').getByRole('button', { name: '取消' }).click() },
   { way: 'Escape', out: (page) => page.keyboard.press('Escape') },
@@ -69,33 +104,11 @@ const waysOut: { way: string; out: (page: Page) => Promise<unknown> }[] = [
 
 for (const { way, out } of waysOut)
   test(`people on their way out of a department are stopped by ${way}, and it is not deleted`, async () => {
-    const { boss, market } = await company();
-    for (const n of [1, 2, 3, 4]) await boss.user({ userName: `worker${n}`, deptId: market });
-    const page = await stage.page();
-    await asBoss(page, boss, '/home');
-    await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
-    await row(page, '总部').locator('[data-act=toggle]').click();
-    await row(page, '市场部').click();
-    await page.getByRole('article', { name: '市场部' }).getByRole('button', { name: '删除' }).click();
-    await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
-    const dialog = page.getByRole('dialog', { name: '“市场部”现在不能删除' });
-    await row(dialog, '研发部').click();
-    let letGo = () => {};
-    const left = new Promise<void>((resolve) => (letGo = resolve));
-    let writes = 0;
-    await page.route('**/system/user-api', async (route) => {
-      if (route.request().method() === 'PUT' && ++writes === 2) await left;
-      await route.continue();
-    });
-    await dialog.getByRole('button', { name: '移动 4 人并删除' }).click();
-    await dialog.getByText('正在移动人员：1 / 4').waitFor();
+    const { page, dialog, letGo, stopped } = await movingPeople();
     await out(page);
     await dialog.waitFor({ state: 'hidden' });
     letGo();
-    await page.getByText('已停止：移动了 2 人，部门没有删除').waitFor();
-    assert.equal(writes, 2);
-    assert.equal((await boss.get(`/system/dept-api/${market}`)).code, 200);
-    assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 2);
+    await stopped();
   });
 
 test('a department with children is not deleted; they are shown, or go with it on purpose', async () => {
