@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { asBoss, row, shows, tree } from './departments-page.ts';
 import { noCspViolations, noSeriousAxe, screenshot, startConsole } from './harness.ts';
 
@@ -61,10 +61,10 @@ test('a department with people is not deleted; they are moved, then it is', asyn
 });
 
 /** Four people on their way out of 市场部: one is moved, and the second write is held until it is let go. */
-async function movingPeople() {
+async function movingPeople(options: BrowserContextOptions = {}) {
   const { boss, market } = await company();
   for (const n of [1, 2, 3, 4]) await boss.user({ userName: `worker${n}`, deptId: market });
-  const page = await stage.page();
+  const page = await stage.page(options);
   await asBoss(page, boss, '/home');
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await row(page, '总部').locator('[data-act=toggle]').click();
@@ -110,6 +110,17 @@ for (const { way, out } of waysOut)
     letGo();
     await stopped();
   });
+
+test('people on their way out of a department are stopped at once, not when the dialog has faded out', async () => {
+  const { page, dialog, letGo, stopped } = await movingPeople({ reducedMotion: 'no-preference' });
+  const debugging = await page.context().newCDPSession(page);
+  await debugging.send('Animation.enable');
+  // So slowly that all of them could be moved meanwhile.
+  await debugging.send('Animation.setPlaybackRate', { playbackRate: 0.02 });
+  await dialog.getByRole('button', { name: '取消' }).click();
+  letGo();
+  await stopped();
+});
 
 test('a department with children is not deleted; they are shown, or go with it on purpose', async () => {
   const { boss, top, research, web, market } = await company();

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Alert, App, Button } from 'antd';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useState } from 'react';
 import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useAction } from '../ui/action.ts';
@@ -16,8 +16,8 @@ interface Props {
   dept: Dept;
   below: boolean;
   busy: boolean;
-  /** Of the dialog: closed in whatever way, it stops. */
-  open: boolean;
+  /** What is under way, for the dialog to stop. */
+  moving: RefObject<AbortController | undefined>;
   cancel: () => void;
   /** Nobody is there any more. */
   moved: () => void;
@@ -26,10 +26,9 @@ interface Props {
 const SHOWN = 5;
 
 /** People are there: who they are, and to where they move, so that it can be deleted. */
-export function HasPeople({ dept, below, busy, open, cancel, moved }: Props) {
+export function HasPeople({ dept, below, busy, moving, cancel, moved }: Props) {
   const t = useTexts(departmentsTexts);
   const { message } = App.useApp();
-  const moving = useRef<AbortController>(undefined);
   const [to, setTo] = useState<Child>();
   const [progress, setProgress] = useState<{ done: number; all: number }>();
   const { data, error, refetch } = useQuery({
@@ -52,10 +51,6 @@ export function HasPeople({ dept, below, busy, open, cancel, moved }: Props) {
       else moved();
     },
   });
-  useEffect(() => {
-    if (!open) moving.current?.abort();
-    return () => moving.current?.abort();
-  }, [open]);
   if (error) return <Failed error={error} retry={refetch} />;
   if (!data) return <Loading />;
   const { rows, total } = data.data;

@@ -1,5 +1,5 @@
 import { Button, Modal } from 'antd';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, type Dept } from '../api.ts';
 import { ApiRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
@@ -32,6 +32,12 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
   const [depts, setDepts] = useState(wanted);
   const [stage, setStage] = useState<Stage>({ kind: 'ask' });
   const only = depts.length === 1 ? depts[0] : undefined;
+  const moving = useRef<AbortController>(undefined);
+  // Here: what is in a dialog is not drawn again while it fades out, and by then all might be moved, and it deleted.
+  useEffect(() => {
+    if (!open) moving.current?.abort();
+    return () => moving.current?.abort();
+  }, [open]);
   const remove = useAction({
     run: ({ depts, subtree }: { depts: Dept[]; subtree: boolean }) =>
       api.deleteDepartments(
@@ -91,7 +97,7 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
           dept={only}
           below={stage.below}
           busy={remove.busy}
-          open={open}
+          moving={moving}
           cancel={close}
           moved={() => start([only], stage.below)}
         />
