@@ -233,8 +233,12 @@ async function resetPasswords() {
     if (route.request().method() === 'PUT' && writes.push(route.request().postDataJSON()) === 2) await held;
     await route.continue();
   });
+  let asked = 0;
+  const second = page.waitForRequest((request) => request.method() === 'PUT' && ++asked === 2);
   await dialogOf(page).getByRole('button', { name: '重置密码' }).click();
   await page.getByText('正在处理 1 / 5').waitFor();
+  // The second is only being read at first: who leaves by then stops before him.
+  await second;
   return { page, child, letGo, writes };
 }
 
