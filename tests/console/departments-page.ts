@@ -5,7 +5,7 @@ import { logIn } from './harness.ts';
 /** The Departments screen as people use it. */
 
 export const row = (page: Page | Locator, name: string) => page.getByRole('treeitem', { name, exact: true });
-export const tree = (page: Page) => page.getByRole('tree', { name: '部门树' });
+export const tree = (page: Page) => page.getByRole('tree', { name: /^(部门树|Department tree)$/ });
 
 export const asBoss = (page: Page, { tenantId }: Client, place = '/departments') =>
   logIn(page, { tenantId, username: 'boss' }, place);
