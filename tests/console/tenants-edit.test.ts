@@ -173,6 +173,8 @@ test('a disabled tenant lets nobody in until it is enabled', async () => {
   await stage.service.tenant({ tenantName: '停用试验' });
   await open(page, '/tenants?q=停用试验');
   await page.getByRole('link', { name: '停用试验', exact: true }).click();
+  // Its row in the list has such a menu too, which goes with the list.
+  await page.getByRole('heading', { level: 1, name: '停用试验' }).waitFor();
   await choose('停用');
   await page.getByRole('dialog').getByRole('button', { name: '停用' }).click();
   await page.getByText('租户已停用：').waitFor();
