@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
 
 const stage = await startConsole();
@@ -27,6 +28,11 @@ await edit(design, { parentId: research });
 await edit(research, { deptName: '研究院', leader: '竹' });
 await company.dept({ deptName: '客服部', parentId: head });
 await company.delete(`/system/dept-api/${closed}`);
+
+/** A part of the difference between two moments. */
+const part = (page: Page, name: RegExp) => page.locator('.panel').filter({ has: page.getByRole('heading', { name }) });
+/** What was created itself is a link; where it is, is none. */
+const created = (page: Page, name: string) => part(page, /^新建/).getByRole('link', { name, exact: true });
 
 test('home shows the last changes, without logins, and leads to the record', async () => {
   const page = await stage.page(inZone);
@@ -103,35 +109,24 @@ test('older changes come when asked for; an administrator above sees those of th
 test('the difference of two moments shows what was created, moved, renamed and deleted', async () => {
   const page = await stage.page(inZone);
   await logIn(page, boss, `/changes/diff?from=${before}`);
-  const part = (name: RegExp) => page.locator('.panel').filter({ has: page.getByRole('heading', { name }) });
-  await part(/^移动（1）/)
+  await part(page, /^移动（1）/)
     .getByText('设计组')
     .waitFor();
-  assert.match(await part(/^移动/).innerText(), /从\s*总部 \/ 市场部\s*移到\s*总部 \/ 研究院/);
-  assert.match(await part(/^改名（1）/).innerText(), /研发部\s*变为\s*研究院/);
-  assert.match(await part(/^新建（1）/).innerText(), /客服部\s*总部/);
-  assert.match(await part(/^删除（1）/).innerText(), /筹备组\s*总部/);
-  await part(/^其他修改/)
+  assert.match(await part(page, /^移动/).innerText(), /从\s*总部 \/ 市场部\s*移到\s*总部 \/ 研究院/);
+  assert.match(await part(page, /^改名（1）/).innerText(), /研发部\s*变为\s*研究院/);
+  assert.match(await part(page, /^新建（1）/).innerText(), /客服部\s*总部/);
+  assert.match(await part(page, /^删除（1）/).innerText(), /筹备组\s*总部/);
+  await part(page, /^其他修改/)
     .getByRole('row', { name: '负责人 兰 竹' })
     .waitFor();
   await noSeriousAxe(page);
   await screenshot(page, 'changes-diff');
   await page.getByRole('button', { name: '最近一周' }).click();
-  await part(/^新建（\d+）/)
-    .getByText('总部')
-    .first()
-    .waitFor();
-  /** Until the address has it: a field that is still drawn may not have taken what was typed before Enter. */
+  await created(page, '总部').waitFor();
   const choose = async (label: string, moment: string, shown: RegExp) => {
-    const field = page.getByLabel(label, { exact: true });
-    for (let taken = false; !taken; ) {
-      await field.fill(moment);
-      await field.press('Enter');
-      taken = await page.waitForURL(shown, { timeout: 5_000 }).then(
-        () => true,
-        () => false,
-      );
-    }
+    await page.getByLabel(label, { exact: true }).fill(moment);
+    await page.getByLabel(label, { exact: true }).press('Enter');
+    await page.waitForURL(shown);
   };
   // A slow machine: the second is chosen before the first is on the screen.
   const debugging = await page.context().newCDPSession(page);
@@ -144,6 +139,25 @@ test('the difference of two moments shows what was created, moved, renamed and d
   await choose('到', '2019-01-02 00:00:00', /to=2019-/);
   await page.getByRole('alert').getByText('“到”不能早于“从”').waitFor();
   noCspViolations(page);
+});
+
+test('a moment that is typed while the difference is being read is not taken back when it comes', async () => {
+  const page = await stage.page(inZone);
+  let tellNow = () => {};
+  const later = new Promise<void>((resolve) => (tellNow = resolve));
+  await page.route('**/system/dept-api/diff?*', async (route) => {
+    await later;
+    await route.continue();
+  });
+  await logIn(page, boss, `/changes/diff?from=${before}`);
+  const field = page.getByLabel('从', { exact: true });
+  await field.fill('2020-01-01 00:00:00');
+  tellNow();
+  await page.getByRole('heading', { name: '改名（1）' }).waitFor();
+  assert.equal(await field.inputValue(), '2020-01-01 00:00:00');
+  await field.press('Enter');
+  await page.waitForURL(/from=20(19|20)-/);
+  await created(page, '总部').waitFor();
 });
 
 test('a change is reverted, unless a later one contradicts it, which is said', async () => {

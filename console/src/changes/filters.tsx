@@ -1,9 +1,9 @@
 import { DatePicker, Input, Select } from 'antd';
-import dayjs from 'dayjs';
 import { useEffect, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { changeTexts } from '../ui/change-texts.ts';
 import { useLater } from '../ui/department-select.tsx';
+import { useMoment } from '../ui/moment.ts';
 import type { Resource, Shown } from './address.ts';
 import { TenantFilter } from './tenant-filter.tsx';
 import { changesTexts } from './texts.ts';
@@ -29,6 +29,7 @@ export function Filters({ shown, show }: Props) {
   useEffect(() => {
     if (shown.by !== by) setTyped(shown.by);
   }, [shown.by]);
+  const [from, to] = [useMoment(shown.from), useMoment(shown.to)];
   const resources: Resource[] = ['department', 'user', 'tenant', 'login', 'webhook'];
   return (
     <search className="changes-filters">
@@ -51,15 +52,15 @@ export function Filters({ shown, show }: Props) {
         allowClear
       />
       <DatePicker
-        value={shown.from ? dayjs(shown.from) : null}
-        {...(shown.to ? { maxDate: dayjs(shown.to) } : {})}
+        value={from}
+        {...(to ? { maxDate: to } : {})}
         onChange={(day) => show({ from: day?.format(FORM) ?? null })}
         placeholder={t.fromDay}
         aria-label={t.fromDay}
       />
       <DatePicker
-        value={shown.to ? dayjs(shown.to) : null}
-        {...(shown.from ? { minDate: dayjs(shown.from) } : {})}
+        value={to}
+        {...(from ? { minDate: from } : {})}
         onChange={(day) => show({ to: day?.format(FORM) ?? null })}
         placeholder={t.toDay}
         aria-label={t.toDay}

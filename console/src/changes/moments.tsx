@@ -2,6 +2,7 @@ import { Button, DatePicker } from 'antd';
 import dayjs from 'dayjs';
 import { useId } from 'react';
 import { useTexts } from '../language.ts';
+import { useMoment } from '../ui/moment.ts';
 import { useNotices } from '../ui/notices.ts';
 import { differenceTexts } from './texts.ts';
 
@@ -58,14 +59,14 @@ interface Field {
 
 function MomentField({ label, none, value, choose }: Field) {
   const id = useId();
-  const moment = value ? dayjs(value) : null;
+  const moment = useMoment(value);
   return (
     <div className="changes-moment">
       <label htmlFor={id}>{label}</label>
       <DatePicker
         id={id}
         showTime
-        value={moment?.isValid() ? moment : null}
+        value={moment}
         maxDate={dayjs()}
         allowClear={none !== undefined}
         placeholder={none ?? label}
