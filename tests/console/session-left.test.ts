@@ -95,7 +95,7 @@ test('the way back leaves no question behind', async () => {
   await askToDelete(page, '回头的租户');
   await page.goBack();
   await page.getByRole('heading', { level: 1, name: '租户', exact: true }).waitFor();
-  await page.getByRole('dialog').waitFor({ state: 'detached', timeout: 5000 });
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await root.get(`/system/tenant-api/${tenant}`)).code, 200);
 
   const his = await stage.page();
@@ -109,7 +109,7 @@ test('the way back leaves no question behind', async () => {
   await his.getByRole('button', { name: '保存' }).click();
   await his.getByRole('cell', { name: '别人写的' }).waitFor();
   await his.goBack();
-  await his.getByRole('dialog').waitFor({ state: 'detached', timeout: 5000 });
+  await his.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await boss.get(`/system/dept-api/${top}`)).data.deptName, '总部');
 });
 
