@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asBoss, company, drag, hover, row, shows, tree } from './departments-page.ts';
+import { setTimeout } from 'node:timers/promises';
+import { asBoss, company, drag, hover, outline, row, shows, tree } from './departments-page.ts';
 import { noCspViolations, noSeriousAxe, screenshot, startConsole } from './harness.ts';
 
 const stage = await startConsole();
@@ -133,6 +134,28 @@ test('departments are moved and reordered by dragging; what cannot be dropped sa
     Number((await boss.get(`/system/dept-api/${research}`)).data.parentId),
   );
   noCspViolations(page);
+});
+
+test('a closed department opens when something is held over it, but not when it is itself dragged slowly', async () => {
+  const { boss } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss);
+  await row(page, '总部').locator('[data-act=toggle]').click();
+  const closed = ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用'];
+  await shows(page, closed);
+  const letGoOutside = async () => {
+    await page.mouse.move(0, 0);
+    await page.mouse.up();
+  };
+  await hover(page, row(page, '研发部'), row(page, '研发部'), 'into');
+  await page.getByText('不能移到自己下面').waitFor();
+  // Longer than it takes to open.
+  await setTimeout(1000);
+  assert.deepEqual(await outline(page), closed);
+  await letGoOutside();
+  await hover(page, row(page, '市场部'), row(page, '研发部'), 'into');
+  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  await letGoOutside();
 });
 
 test('a cycle that the page could not know of is refused in the words of the service', async () => {

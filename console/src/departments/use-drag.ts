@@ -52,7 +52,8 @@ export function useDrag(
       const refusal = target && latest.current.dragging?.whyNot(moved, target);
       now = { moved, target, refusal };
       setDrag(now);
-      hold(target?.where === 'into' ? target.node : undefined);
+      // Nothing can be dropped into what is dragged: opened, it would only push away what lies below it.
+      hold(target?.where === 'into' && target.node.deptId !== moved.deptId ? target.node : undefined);
     };
     const hold = (node: Child | undefined) => {
       if (holding?.id === node?.deptId) return;
