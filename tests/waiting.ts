@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { Sql, Tx } from '../db/sql.ts';
 
-/** Polls until it is so; fails when that takes longer than anything here should. */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await setTimeout(20)) if (await isSo()) return;
+/** Polls until it is so; fails when that takes longer than anything here should, or than it is said to. */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string, seconds = 20): Promise<void> {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await setTimeout(20)) if (await isSo()) return;
   assert.fail(`It never came to this: ${what}`);
 }
 

@@ -104,12 +104,16 @@ test('a thousand wait at most, the others in the ledger; and in the end all arri
     return (await waiting(boss, id)) >= 1_000;
   }, 'a thousand wait');
   const before = receiver.all.length;
-  await letPass(id, '0');
-  await until(() => receiver.all.length > before, 'it is tried again');
+  // Again and again: an attempt that was under way when its time was made to pass gives it another rest when it fails.
+  await until(async () => {
+    await letPass(id, '0');
+    return receiver.all.length > before;
+  }, 'it is tried again');
   assert.equal(await waiting(boss, id), 1_000);
   receiver.answering = () => 200;
   assertOk(await boss.put(path, { id, url: receiver.url, kinds: ['department.*'] }));
-  await until(() => receiver.taken.length >= 1_400, 'all have arrived');
+  // Four at a time, each four with a transaction: how long that takes is the machine's.
+  await until(() => receiver.taken.length >= 1_400, 'all have arrived', 120);
   assert.equal(new Set(receiver.taken.map(({ data }) => data.id)).size, 1_400);
 });
 
@@ -164,8 +168,9 @@ test('what a webhook has not come to yet is not archived for three days', async 
   const boss = await service.tenant();
   const receiver = await Receiver.start();
   const id = await register(boss, receiver);
-  // Somebody is at work on it, and does not come back.
-  await superuser`update banyan.webhooks set busy_until = 'infinity' where webhook_id = ${id}`;
+  // Somebody else is at work on it, and does not come back. Who looked at it since it was registered gives nothing back.
+  await superuser`
+    update banyan.webhooks set busy_by = gen_random_uuid(), busy_until = 'infinity' where webhook_id = ${id}`;
   const dept = await boss.dept({ deptName: 'v0' });
   for (const deptName of ['v1', 'v2']) await boss.put(DEPTS, { deptId: dept, deptName });
   await boss.get('/system/change-api');
