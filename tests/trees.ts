@@ -79,10 +79,11 @@ export function begin({ base, token }: Client, query = ''): Promise<Reading> {
   });
 }
 
-/** How many transactions the service has open. */
+/** How many transactions the service has open for its callers: in the background it looks for work at any moment. */
 export async function openTransactions(superuser: Sql): Promise<number> {
   const [row] = await superuser<[{ count: number }]>`
     select count(*) from pg_stat_activity
-    where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null`;
+    where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null
+      and query !~ 'webhooks_with_work|tenants_to_seal|seal_changes'`;
   return row.count;
 }
