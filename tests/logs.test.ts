@@ -156,24 +156,21 @@ test('passwords and tokens are in no line, however a request ends', { timeout: 6
 test('of an answer that comes too late the log tells, but not what was searched for', async () => {
   const admin = await logIn('admin', PASSWORD);
   const other = connectOwner({ url: superuserUrl });
-  // Neither takes too long by itself: first who asks is looked for, then what he asks for.
-  const held = [
-    superuser.begin(async (tx) => {
-      await tx`lock table banyan.departments in access exclusive mode`;
-      await setTimeout(12_000);
-    }),
-    other.begin(async (tx) => {
-      await tx`lock table banyan.sessions in access exclusive mode`;
-      await setTimeout(6_000);
-    }),
-  ];
-  await setTimeout(200);
-  const late = await admin.get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
-  assert.equal(late.status, 503);
-  const [warned, answered] = await linesOf('late-1');
-  assert.equal(warned.msg, 'a request was not answered in time');
-  assert.equal(answered.status, 503);
-  await Promise.all(held);
+  await superuser.begin(async (tx) => {
+    await tx`lock table banyan.departments in access exclusive mode`;
+    // Neither takes too long by itself: first who asks is looked for, half of the time, then what he asks for.
+    const asked = await other.begin(async (first) => {
+      await first`lock table banyan.sessions in access exclusive mode`;
+      const late = admin.get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
+      await until(async () => (await countWaiting(first)) === 1, 'who asks is looked for');
+      await setTimeout(5_000);
+      return { late };
+    });
+    assert.equal((await asked.late).status, 503);
+    const [warned, answered] = await linesOf('late-1');
+    assert.equal(warned.msg, 'a request was not answered in time');
+    assert.equal(answered.status, 503);
+  });
   await other.end();
   // Now its own answer comes, to nobody.
   await setTimeout(500);
@@ -222,7 +219,8 @@ test('who leaves before his answer has a line of his own, and what he asked for 
 
 test('a stop is heard, and every line was JSON: of a request, with its id', async () => {
   child.kill('SIGTERM');
-  const [code] = await once(child, 'exit');
+  // When all that it printed has been read, too.
+  const [code] = await once(child, 'close');
   assert.equal(code, 0);
   for (const line of printed.stdout.trimEnd().split('\n')) {
     const { level, time, msg, requestId, ...rest } = JSON.parse(line);
