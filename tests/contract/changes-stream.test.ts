@@ -11,12 +11,18 @@ interface Event {
   data: { resourceId: string; action: string; reason?: string };
 }
 
-/** Reads events until there are `count`, or the stream ends; then hangs up. */
-function listen({ base, token }: Client, query: string, count: number, headers: Record<string, string> = {}) {
+/** Reads events until there are `count`, or the stream ends; then hangs up. `begun`: told when it is let in. */
+function listen(
+  { base, token }: Client,
+  query: string,
+  count: number,
+  { headers = {}, begun = () => {} }: { headers?: Record<string, string>; begun?: () => void } = {},
+) {
   return new Promise<{ events: Event[]; ended: boolean }>((resolve, reject) => {
     const all = { authorization: `Bearer ${token}`, accept: 'text/event-stream', ...headers };
     const request = http.get(`${base}/system/change-api/stream?${query}`, { headers: all }, (response) => {
       assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8');
+      begun();
       let text = '';
       const events: Event[] = [];
       response.setEncoding('utf8').on('data', (chunk) => {
@@ -47,7 +53,7 @@ test('events come as they are committed, and go on after Last-Event-ID', async (
     events.map(({ event, data }) => `${event} ${data.action} ${data.resourceId}`).slice(2),
     ids.map((id) => `change created ${id}`),
   );
-  const again = listen(boss, '', 1, { 'last-event-id': events[2]?.id as string });
+  const again = listen(boss, '', 1, { headers: { 'last-event-id': events[2]?.id as string } });
   assert.deepEqual((await again).events, events.slice(3));
 });
 
@@ -56,11 +62,15 @@ test('who is shut out meanwhile hears why, and nothing more', async () => {
   await boss.user({ userName: 'second', roles: ['admin'] });
   const second = await service.logIn(boss.tenantId, 'second');
   const { data } = await boss.get('/system/change-api');
-  const heard = listen(second, `after=${data.next}`, 10);
   const { data: me } = await second.get('/auth/me');
+  let heard: ReturnType<typeof listen> | undefined;
+  // Shut out earlier, he would not be let in at all.
+  await new Promise<void>((begun) => {
+    heard = listen(second, `after=${data.next}`, 10, { begun });
+  });
   await boss.delete(`/system/user-api/${me.user.userId}`);
   await boss.dept();
-  const { events, ended } = await heard;
+  const { events, ended } = (await heard) ?? assert.fail();
   assert.deepEqual(
     events.map(({ event, data: { reason } }) => [event, reason]),
     [['refused', 'USER_DELETED']],
