@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isAlive } from '../../db/embedded.ts';
 import { PASSWORD } from '../harness.ts';
 import { assertStopped, processesIn, start, until, usedFolder } from '../process.ts';
 import { report, scale } from '../scale.ts';
@@ -13,7 +14,8 @@ test('a database that freezes: 503 within the deadline, and once it thaws all go
   const run = start(dataDir);
   const writer = new Writer(await run.admin());
   const signal = (name: NodeJS.Signals) => {
-    for (const pid of processesIn(dataDir)) process.kill(pid, name);
+    // A process of PostgreSQL may have ended by itself meanwhile.
+    for (const pid of processesIn(dataDir)) if (isAlive(pid)) process.kill(pid, name);
   };
   let [slowestMs, slowestBackMs] = [0, 0];
   for (let freeze = 0; freeze < freezes; freeze++) {
