@@ -118,7 +118,10 @@ test('who waited too long for a connection is told so, and his work is not done 
     // Each of these two holds the only connection until its statement is cut off.
     const first = took(rename(boss, locked, 'changed'));
     await until(async () => (await countWaiting(narrow.owner)) === 1, 'the first waits for the row');
+    // So much later that its own patience does not end when the first's does; and the other stands in line behind it.
+    await setTimeout(1_000);
     const second = took(rename(boss, locked, 'changed'));
+    await setTimeout(100);
     const late = await took(boss.post('/system/dept-api', { deptName: 'late' }));
     for (const { answer, ms } of [await first, await second, late]) {
       assert.equal(answer.status, 503, answer.text);
