@@ -70,7 +70,7 @@ test('connections that are cut all at once, in any moment: all who used one are 
     const before = outcomes.done;
     await endAll();
     for (const began = performance.now(); outcomes.done < before + 20; await setTimeout(1)) {
-      assert.ok(performance.now() - began < 5_000, `round ${round}: ${JSON.stringify(outcomes)}`);
+      assert.ok(performance.now() - began < 30_000, `round ${round}: ${JSON.stringify(outcomes)}`);
     }
   }
   over = true;
@@ -186,7 +186,8 @@ test('a database that falls silent is given up, and found again where it answers
   const wire = new Wire(`${address.searchParams.get('host')}/.s.PGSQL.5432`);
   address.searchParams.delete('host');
   address.port = String(await wire.listen());
-  const pool = poolOf(2, address.href, 100);
+  // Given up after five looks: long enough for a busy machine to open a connection in.
+  const pool = poolOf(2, address.href, 600);
   const ask = () => pool.use((sql) => sql`select 1`);
   await Promise.all([ask(), ask()]);
   wire.silence();
