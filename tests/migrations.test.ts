@@ -74,7 +74,8 @@ test('of several processes that start at once on an empty database each succeeds
   await superuser`select pg_advisory_lock(${LOCKS.migrate})`;
   const starts = [run(), run(), run()];
   const settled = Promise.allSettled(starts);
-  await until(async () => (await countWaiting(superuser)) === starts.length, 'all wait');
+  // Three processes that start, on a machine that may be busy.
+  await until(async () => (await countWaiting(superuser)) === starts.length, 'all wait', 60);
   await superuser`select pg_advisory_unlock(${LOCKS.migrate})`;
   for (const result of await settled) assert.equal(result.status, 'fulfilled', JSON.stringify(result));
   const told = (await Promise.all(starts)).map(({ stdout }) => stdout.trim().split('\n'));
