@@ -212,8 +212,11 @@ test('a branch is moved while others are created in it: every path is right', as
 
 // The last one: the others count deadlocks.
 test('a deadlock is told again from its begin, also when the statement that it hit was sent with others', async () => {
-  const { superuser } = service;
-  const boss = await service.tenant();
+  const { superuser, databaseUrl } = service;
+  // Who waits looks for a deadlock once: by default after a second, in which the other may not have come to wait yet.
+  await superuser.unsafe(`alter database ${new URL(databaseUrl).pathname.slice(1)} set deadlock_timeout = '4s'`);
+  const node = await startService({ DATABASE_URL: databaseUrl });
+  const boss = await node.tenant();
   const { user } = (await boss.get('/auth/me')).data;
   const [deptId, away] = [await boss.dept(), await boss.dept()];
   let moving: Promise<Answer> | undefined;
