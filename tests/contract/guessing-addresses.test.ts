@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Answer, Client, PASSWORD, startService } from '../harness.ts';
-import { countWaiting, until } from '../waiting.ts';
+import { countWaiting, patiently, until } from '../waiting.ts';
 
 const service = await startService();
 
@@ -93,7 +93,7 @@ test('an address is throttled as a whole, whatever tenants and accounts it tries
   const [one, two] = await Promise.all([service.tenant(), service.tenant()]);
   const from = address();
   const names = Array.from({ length: 60 }, (_, n) => `name${n}`);
-  const answers = await Promise.all(names.map((name) => logIn(from, one.tenantId, WRONG, name)));
+  const answers = await Promise.all(names.map((name) => patiently(() => logIn(from, one.tenantId, WRONG, name))));
   for (const { tenantId } of [one, two]) {
     const answer = await logIn(from, tenantId);
     assert.equal(reasonOf(answer), LOCKED);
