@@ -31,7 +31,8 @@ test('while 300 logins are under way others are answered, and what is too much i
     }
     return answer.status;
   });
-  const reads = await callTogether({ base, request: read, connections: 8, ms: scale(1_000, 3_000) });
+  // Every day for less time than the quickest machine takes for those that are let in.
+  const reads = await callTogether({ base, request: read, connections: 8, ms: scale(300, 3_000) });
   const left = underWay;
   const statuses = await Promise.all(flood);
   assert.ok(left > 0, 'the logins were still under way');
