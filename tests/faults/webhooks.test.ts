@@ -60,13 +60,20 @@ test('SIGTERM with a receiver that never answers: it stops soon, and the next st
   const dataDir = await usedFolder();
   const run = start(dataDir, environment);
   const admin = await run.admin();
-  const receiver = await Receiver.start(() => undefined);
+  let left = 0;
+  const receiver = await Receiver.start((_, response) => {
+    response.on('close', () => {
+      left = performance.now();
+    });
+    return undefined;
+  });
   await admin.post(path, { url: receiver.url });
   await admin.dept();
   await until('it is on its way', () => receiver.all.length > 0);
   const began = performance.now();
   assert.equal(await run.stop(), 0, run.stderr);
-  assert.ok(performance.now() - began < 8_000);
+  // How long PostgreSQL takes to stop is the disk's matter.
+  assert.ok(left > began && left - began < 8_000, `given up after ${Math.round(left - began)} ms`);
   receiver.answering = () => 200;
   const next = start(dataDir, environment);
   await next.ready();
