@@ -34,7 +34,7 @@ async function send(...asked: string[]): Promise<net.Socket> {
 
 async function assertForgotten() {
   const left = () => requests.filter((request) => request.deref()).length;
-  for (let round = 0; round < 50 && left() > 0; round++) {
+  for (let round = 0; round < 90 && left() > 0; round++) {
     await setTimeout(100);
     await setImmediate();
     collect();
