@@ -44,7 +44,9 @@ const ways: [what: string, away: string, back: string][] = [
 async function whileAway<T>([, away, back]: (typeof ways)[number], work: () => Promise<T>): Promise<T> {
   await superuser.unsafe(away);
   try {
-    await cutConnections();
+    // One that was just being let in is not seen among those that are cut.
+    do await cutConnections();
+    while ((await service.nobody.get('/health/ready')).status === 200);
     return await work();
   } finally {
     await superuser.unsafe(back);
