@@ -44,6 +44,23 @@ test('what nobody follows is sealed within seconds', async () => {
   assert.deepEqual(await faultsOf(), []);
 });
 
+test('ledgers that cannot be sealed keep no other from it', async () => {
+  const bosses = await Promise.all(Array.from({ length: 8 }, () => service.tenant()));
+  const [last, ...others] = bosses.map(({ tenantId }) => tenantId) as [string, ...string[]];
+  await superuser.unsafe(`
+    create function banyan.cannot() returns trigger language plpgsql as $$ begin raise exception 'cannot'; end $$;
+    create trigger cannot before insert on banyan.seals for each row
+      when (new.tenant_id in (${others.map((code) => `'${code}'`)})) execute function banyan.cannot()`);
+  const leftOf = async (codes: string[]) =>
+    (await superuser`select distinct tenant_id from banyan.unsealed where tenant_id = any(${codes})`).count;
+  await Promise.all(bosses.map((boss) => boss.dept()));
+  await until(async () => (await leftOf([last])) === 0, 'it is sealed');
+  assert.equal(await leftOf(others), others.length);
+  await superuser`drop trigger cannot on banyan.seals`;
+  await until(async () => (await leftOf(others)) === 0, 'so are the others, when they can be');
+  assert.deepEqual(await faultsOf(), []);
+});
+
 test('a row that was altered, taken out, put in or exchanged is found, and named', async () => {
   const { tenantId, changes } = await written();
   assert.deepEqual(await faultsOf(), []);
