@@ -107,14 +107,20 @@ for (const operation of operations) {
       const before = await storedState(service);
       const others = parameters.filter((one) => one.in === 'query' && one.required && one.name !== name);
       const needed = others.map((one) => `&${one.name}=2026-01-01`).join('');
-      const call = (query: string) =>
-        boss.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method]);
+      const call = (query: string, headers = {}) =>
+        boss.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], { headers });
       for (const text of wrongTexts(schema)) {
         const answer = await call(`${name}=${text}`);
         assertRefused(answer, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);
         assertDocumented(operation, answer);
       }
-      assertRefused(await call(`${name}=0&${name}=1`), 400, 'INVALID_FIELD', { field: name }, `${name} twice`);
+      for (const twice of [`${name}=0&${name}=1`, `${name}=&${name}=`, `${name}=a%00b&${name}=1&${name}=2`]) {
+        const answer = await call(twice);
+        assertRefused(answer, 400, 'INVALID_FIELD', { field: name, problem: '出现了不止一次，请只传一次' }, twice);
+        assertDocumented(operation, answer);
+        const english = await call(twice, { 'accept-language': 'en' });
+        assert.equal(english.msg, `${name} was given more than once: send it once.`);
+      }
       assert.deepEqual(await storedState(service), before);
     });
   }
@@ -135,6 +141,7 @@ test('an empty filter is one that is not set, and unknown ones are ignored', asy
   for (const query of [
     'deptName=&status=&parentId=&pageNum=&pageSize=',
     '__proto__=1&constructor=x&no=%F0%9F%8C%B3',
+    'no=1&no=2&__proto__=1&__proto__=2',
     '&&=&',
     '',
   ]) {

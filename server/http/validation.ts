@@ -29,7 +29,10 @@ export function checkInput(app: FastifyInstance): void {
     if (request.body === undefined && expected?.['x-optional']) request.body = {};
     const { body } = request;
     if (body === undefined && expected) return done(refuse('BODY_REQUIRED'));
-    const query = withoutEmpty(request.query as Record<string, unknown>);
+    const asked = request.query as Record<string, unknown>;
+    const twice = findTwice(asked, request.routeOptions.schema?.querystring);
+    if (twice) return done(invalid(twice, 'twice'));
+    const query = withoutEmpty(asked);
     request.query = query;
     const field = findBrokenText(request.params) ?? findBrokenText(query) ?? findBrokenText(body);
     done(field ? refuse('INVALID_FIELD', { field, problem: problems.text }) : undefined);
@@ -79,6 +82,13 @@ function isDecodable(url: string): boolean {
     return false;
   }
 }
+
+/** Which parameter came more than once: the schema would only say of the list it became that it is no text. */
+const findTwice = (query: Record<string, unknown>, expected: unknown) => {
+  const { properties = {} } = (expected ?? {}) as { properties?: object };
+  // Others are ignored, however often they come.
+  return Object.keys(query).find((name) => Array.isArray(query[name]) && Object.hasOwn(properties, name));
+};
 
 /** Front ends send `?status=` for a filter that isn't set. An empty cursor is one: it asks for the first page. */
 const withoutEmpty = (query: Record<string, unknown>) =>
@@ -131,6 +141,7 @@ const problems = {
   date: { zh: '必须是 YYYY-MM-DD 格式的真实日期', en: 'must be a date that exists, as YYYY-MM-DD' },
   order: { zh: '不能早于 startTime', en: 'must not be before startTime' },
   email: { zh: '不是有效的邮箱地址', en: 'is not an e-mail address' },
+  twice: { zh: '出现了不止一次，请只传一次', en: 'was given more than once: send it once' },
   single: { zh: '只能用于单个编号', en: 'goes with a single id only' },
   repeated: { zh: '重复', en: 'is a repetition' },
   unknownRef: { zh: '在列表中没有对应的 ref', en: 'is no ref of the list' },
