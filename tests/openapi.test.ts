@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { type Reason, reasons } from '../server/http/refusals.ts';
+import { otherwise, type Reason, reasons } from '../server/http/refusals.ts';
 import { version } from '../server/version.ts';
 import { operationsOf, readDocument, reasonsIn } from './document.ts';
 import { startService } from './harness.ts';
@@ -82,6 +82,23 @@ test('every operation documents its success and its refusals, each reason under 
       const problem = response.content?.['application/problem+json']?.schema.properties?.reason?.enum;
       assert.deepEqual(problem, named, `${operationId} ${status} as a problem`);
     }
+  }
+});
+
+test('where a reason is given for something else than usual, its text there is told', () => {
+  const told = (id: string) => operations.find(({ operationId }) => operationId === id)?.responses[409]?.description;
+  for (const [reason, usual, other] of [
+    ['ACCOUNT_LIMIT', 'createUser', 'createTenant'],
+    ['BRANCH_TOO_LARGE', 'deleteDepartments', 'orderDepartments'],
+  ] as const) {
+    const [texts, others] = [told(usual) ?? '', told(other) ?? ''];
+    assert.deepEqual([texts.includes(reasons[reason][2]), texts.includes(otherwise[reason][2])], [true, false], usual);
+    assert.deepEqual(
+      [others.includes(reasons[reason][2]), others.includes(otherwise[reason][2])],
+      [false, true],
+      other,
+    );
+    assert.doesNotMatch(otherwise[reason][2], /\p{Script=Han}/u);
   }
 });
 

@@ -72,7 +72,9 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
   // Locked first: two orders at once would mix, and a move could take a child away from among those that are numbered.
   await lockTenant(tx, tenantId);
   const candidates = await childIds(tx, tenantId, parentId, MAX_IN_BRANCH + 1);
-  if (candidates.length > MAX_IN_BRANCH) throw refuse('BRANCH_TOO_LARGE', { limit: MAX_IN_BRANCH });
+  if (candidates.length > MAX_IN_BRANCH) {
+    throw refuse('BRANCH_TOO_LARGE', { limit: MAX_IN_BRANCH, parentId: shownId(parentId ?? '0') });
+  }
   // In place others may change, and delete, what we have not locked: only now is it known what there is to number.
   const found = await lockForOrder(tx, tenantId, parentId ? [parentId, ...candidates] : candidates);
   if (parentId && !found.some(({ deptId }) => String(deptId) === parentId)) {

@@ -106,6 +106,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
         response: answers('guarded', {
           writes: 'new',
           reasons: ['NOT_ALLOWED', 'PARENT_NOT_FOUND', 'NOT_CHILDREN', 'BRANCH_TOO_LARGE'],
+          otherwise: ['BRANCH_TOO_LARGE'],
           body: true,
         }),
       },

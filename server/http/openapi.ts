@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { version } from '../version.ts';
-import { type Reason, reasons } from './refusals.ts';
+import { otherwise, type Reason, reasons } from './refusals.ts';
 
 /** The document at /openapi.json is made from the schemas that validate; /docs shows it, offline. */
 export async function describeInterface(app: FastifyInstance): Promise<void> {
@@ -79,6 +79,8 @@ interface Answers {
   location?: boolean;
   /** The reasons for which this operation may be refused, beside those that every operation shares. */
   reasons?: Reason[];
+  /** Those of them that are given here for something else than usual, with another text. */
+  otherwise?: (keyof typeof otherwise)[];
   /** The answer has the record's tag in `ETag`. */
   etag?: boolean;
   /** The answer may set the session cookie, or clear it. */
@@ -118,7 +120,7 @@ const withToken: Reason[] = [
 /** What an operation answers, for OpenAPI and for the serialiser. */
 export function answers(
   kind: 'public' | 'open' | 'guarded',
-  { data, location, etag, cookie, writes, reasons: own = [], body = false }: Answers,
+  { data, location, etag, cookie, writes, reasons: own = [], otherwise: other = [], body = false }: Answers,
 ) {
   const all = [
     ...always,
@@ -151,7 +153,7 @@ export function answers(
       }),
     },
     ...Object.fromEntries(
-      [...byStatus].map(([status, list]) => [status, refusalSchema(status, list, replayed(writes))]),
+      [...byStatus].map(([status, list]) => [status, refusalSchema(status, list, other, replayed(writes))]),
     ),
   };
 }
@@ -167,8 +169,8 @@ const replayed = (writes: Answers['writes']) =>
     ? { 'Idempotent-Replayed': header('`true`: what an earlier request with the same Idempotency-Key came to') }
     : {};
 
-const refusalSchema = (status: number, list: Reason[], more: Record<string, unknown>) => ({
-  description: list.map((reason) => `\`${reason}\` ${reasons[reason][2].replace(/[<_]/g, '\\$&')}`).join('\n\n'),
+const refusalSchema = (status: number, list: Reason[], other: Reason[], more: Record<string, unknown>) => ({
+  description: list.map((reason) => `\`${reason}\` ${textOf(reason, other).replace(/[<_]/g, '\\$&')}`).join('\n\n'),
   headers: { ...everyAnswer, 'Content-Language': header('`zh-CN` or `en`'), ...moreHeaders[status], ...more },
   content: {
     'application/json': {
@@ -193,5 +195,8 @@ const refusalSchema = (status: number, list: Reason[], more: Record<string, unkn
     },
   },
 });
+
+const textOf = (reason: Reason, other: Reason[]): string =>
+  (other.includes(reason) ? otherwise[reason as keyof typeof otherwise] : reasons[reason])[2];
 
 export const guarded = { security: [{ accessToken: [] }] };

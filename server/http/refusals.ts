@@ -306,6 +306,21 @@ export const reasons = {
 } as const satisfies Record<string, readonly [status: number, zh: string, en: string]>;
 
 export type Reason = keyof typeof reasons;
+
+/** Where a reason is given for something else than usual, a fact that comes with it says so, and the text is this one. */
+export const otherwise = {
+  ACCOUNT_LIMIT: [
+    'field',
+    '当前租户下用户名额不足：{field} 为 {accountCount}，容不下首个管理员，请改为 1 或以上（-1 表示不限），或不填 username 和 password',
+    '{field} {accountCount} leaves no room for the first administrator. Send 1 or more, -1 for no limit, or leave username and password out.',
+  ],
+  BRANCH_TOO_LARGE: [
+    'parentId',
+    'parentId 为 {parentId} 的部门超过 {limit} 个，无法排序，请先把一部分移到其他上级部门',
+    'More than {limit} departments have the parentId {parentId}, too many to put in order. Move some below another parent first.',
+  ],
+} as const satisfies Partial<Record<Reason, readonly [fact: string, zh: string, en: string]>>;
+
 export type Language = 'zh' | 'en';
 /** A fact may read differently in each language. */
 export type Fact = string | number | readonly (string | number)[] | Record<Language, string>;
@@ -326,7 +341,9 @@ export class Refusal extends Error {
   }
 
   text(language: Language): string {
-    const template = reasons[this.reason][language === 'en' ? 2 : 1];
+    const [fact, ...other] = otherwise[this.reason as keyof typeof otherwise] ?? [];
+    const [zh, en] = fact !== undefined && fact in this.facts ? other : reasons[this.reason].slice(1);
+    const template = String(language === 'en' ? en : zh);
     return template.replace(/\{(\w+)\}/g, (_, name) => String(factIn(language, this.facts[name] ?? '')));
   }
 

@@ -41,6 +41,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
           writes: 'new',
           location: true,
           reasons: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT'],
+          otherwise: ['ACCOUNT_LIMIT'],
           body: true,
         }),
       },

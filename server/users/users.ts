@@ -51,7 +51,8 @@ export async function createFirstAdministrator(
   first: { tenantId: string; userName: string; passwordHash: string; by: string },
 ): Promise<void> {
   const { accountCount } = await lockTenant(tx, first.tenantId);
-  await refuseBeyondLimit(tx, first.tenantId, accountCount);
+  // There is nobody yet whom one could delete: what is wrong is the number.
+  if (accountCount === 0) throw refuse('ACCOUNT_LIMIT', { accountCount, field: 'accountCount' });
   await insertUser(tx, { ...first, userKey: keyOf(first.userName), ...fieldsOf({ roles: ['admin'] }) });
 }
 

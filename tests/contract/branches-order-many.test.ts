@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startService } from '../harness.ts';
 import { plant } from '../trees.ts';
-import { assertOk, DEPTS } from './answers.ts';
+import { assertOk, assertRefused, DEPTS } from './answers.ts';
 
 /** More siblings than one statement writes. */
 
@@ -36,4 +36,20 @@ test('each of 20,500 siblings gets its number, once, and a line in the ledger', 
     select count(*) as written from departments where tenant_id = ${tenantId} and update_by = 'boss'`;
   assert.ok(written > 20_000, `only ${written} were written`);
   assert.deepEqual([noted, changed], [written, written]);
+});
+
+test('more than 100,000 siblings are not put in order, and it is told what to do with them, not with a branch', async () => {
+  const other = await service.tenant();
+  const first = 5_000_000;
+  await plant(superuser, other.tenantId, { first, count: 100_002, parentOf: 'case when n > 1 then 1 end' });
+  const parentId = first + 1;
+  for (const [language, text] of [
+    ['zh', /^parentId 为 5000001 的部门超过 100000 个，无法排序，请先把一部分移到其他上级部门$/],
+    ['en', /^More than 100000 departments have the parentId 5000001,.* Move some below another parent first\.$/],
+  ] as const) {
+    const order = { parentId, deptIds: [first + 3] };
+    const answer = await other.put(`${DEPTS}/order`, order, { headers: { 'accept-language': language } });
+    assertRefused(answer, 409, 'BRANCH_TOO_LARGE', { limit: 100_000, parentId });
+    assert.match(answer.msg, text);
+  }
 });

@@ -168,7 +168,15 @@ describe('first administrator', () => {
   test('the same transaction: where he finds no room, no tenant is made either', async () => {
     const before = await counted();
     const body = { tenantName: 'no room', accountCount: 0, username: 'boss', password: PASSWORD };
-    refused(await root.post(TENANTS, body), 409, 'ACCOUNT_LIMIT', { accountCount: 0 });
+    // Nobody is there to be deleted, and no administrator to be asked: the number is what to change.
+    const key = { 'idempotency-key': 'no room' };
+    for (const repeated of [{}, key, key]) {
+      const answer = await root.post(TENANTS, body, { headers: repeated });
+      refused(answer, 409, 'ACCOUNT_LIMIT', { accountCount: 0, field: 'accountCount' });
+      assert.match(answer.msg, /^当前租户下用户名额不足：accountCount 为 0，容不下首个管理员，请改为 1 或以上/);
+    }
+    const english = await root.post(TENANTS, body, { headers: { 'accept-language': 'en' } });
+    assert.match(english.msg, /^accountCount 0 leaves no room for the first administrator\. Send 1 or more/);
     assert.deepEqual(await counted(), before);
     assert.equal((await read(root, `${TENANTS}/list?tenantName=no%20room`)).total, 0);
   });
