@@ -102,7 +102,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  const allowedAt = watchRoutes(app);
+  const { allowedAt, isMistaken } = watchRoutes(app);
   load.keepDeadline(app);
   load.count(app);
   app.addHook('onRequest', (request, reply, done) => {
@@ -119,9 +119,9 @@ export async function buildApp(parts: Parts): Promise<App> {
     if (headers.expect && !/^100-continue$/i.test(headers.expect)) {
       return done(refuse('BAD_REQUEST', { cause: 'Expect' }));
     }
-    if (!request.is404) return done();
+    if (!request.is404 && !isMistaken(request)) return done();
     // Before the body is looked at: whatever it is, there is nobody here to take it.
-    if (!pages.answer(request, reply)) done(refuseUnknown(allowedAt(request.url)));
+    if (!request.is404 || !pages.answer(request, reply)) done(refuseUnknown(allowedAt(request.url)));
   });
   checkInput(app);
   serializeBySchema(app);
@@ -195,16 +195,25 @@ declare module 'fastify' {
   }
 }
 
-/** Which methods a path takes, for 405. */
-function watchRoutes(app: App): (url: string) => string[] {
+/** Which methods a path takes, for 405: one with a name of its own takes only its own, though it has the form of an id. */
+function watchRoutes(app: App) {
   const routes: { method: string; form: RegExp }[] = [];
+  const named = new Map<string, string[]>();
   app.addHook('onRoute', ({ method, url }) => {
     const form = new RegExp(`^${url.replace(/[.*]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`);
     for (const name of [method].flat()) routes.push({ method: name, form });
+    if (!/[:*]/.test(url)) named.set(url, [...(named.get(url) ?? []), method].flat());
   });
-  return (url) => {
-    const path = url.split('?')[0] as string;
-    return [...new Set(routes.filter(({ form }) => form.test(path)).map(({ method }) => method))];
+  const pathOf = (url: string) => url.split('?')[0] as string;
+  return {
+    allowedAt(url: string): string[] {
+      const path = pathOf(url);
+      const fitting = named.get(path) ?? routes.filter(({ form }) => form.test(path)).map(({ method }) => method);
+      return [...new Set(fitting)];
+    },
+    /** The router takes `DELETE /system/dept-api/list` for the deletion of a department with that id. */
+    isMistaken: ({ url, routeOptions }: FastifyRequest): boolean =>
+      routeOptions.url?.includes(':') === true && named.has(pathOf(url)),
   };
 }
 
