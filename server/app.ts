@@ -68,12 +68,14 @@ export async function buildApp(parts: Parts): Promise<App> {
   const tell = makeAnswerLog(output, config.logLevel);
   const logAnswer = (request: FastifyRequest, reply: FastifyReply) => {
     const arrival = load.arrivalOf(request.raw);
+    const begun = reply.raw.headersSent;
     tell({
       requestId: request.id,
       method: request.method,
       // The path alone: a query may hold names.
       path: request.url.split('?')[0] as string,
-      status: reply.raw.headersSent ? reply.statusCode : NOT_WAITED_FOR,
+      status: begun ? reply.statusCode : NOT_WAITED_FOR,
+      code: (begun && reply.refusedWith) || undefined,
       ms: arrival === undefined ? reply.elapsedTime : performance.now() - arrival,
       from: request.ip,
       token: request.token ?? null,
@@ -103,6 +105,7 @@ export async function buildApp(parts: Parts): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   const { allowedAt, isMistaken } = watchRoutes(app);
+  app.decorateReply('refusedWith', null);
   load.keepDeadline(app);
   load.count(app);
   app.addHook('onRequest', (request, reply, done) => {

@@ -71,6 +71,7 @@ const isDatabaseAway = (error: unknown, code: string) =>
 
 /** The answer to a refusal: the envelope, or RFC 9457 for who asks for it. */
 export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, config: Config) {
+  reply.refusedWith = refusal.status;
   const { status, headers, body } = answerTo(refusal, request.headers, request.id, config);
   return reply.code(status).headers(headers).send(body);
 }
@@ -128,3 +129,10 @@ const asProblem = (refusal: Refusal, language: Language, requestId: string) => (
   detail: refusal.text(language),
   instance: requestId,
 });
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** The code of a refusal, which its HTTP status need not tell; null: it is none. */
+    refusedWith: number | null;
+  }
+}

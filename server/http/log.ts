@@ -42,6 +42,8 @@ export interface Answered {
   method: string;
   path: string;
   status: number;
+  /** Of a refusal, what its body says: the status may be 200 all the same. */
+  code?: number | undefined;
   ms: number;
   from: string | undefined;
   token: { tenantId: string; userId: string } | null;
@@ -58,8 +60,9 @@ const TOLD: Config['logLevel'][] = ['trace', 'debug', 'info'];
 export function makeAnswerLog(output: Output, level: Config['logLevel']): (answered: Answered) => void {
   if (!TOLD.includes(level)) return () => {};
   const here = `"pid":${process.pid},"hostname":${JSON.stringify(os.hostname())}`;
-  return ({ requestId, method, path, status, ms, from = '', token, whole }) => {
-    const what = `"method":"${method}","path":${JSON.stringify(path)},"status":${status},"ms":${Math.round(ms * 10) / 10}`;
+  return ({ requestId, method, path, status, code = status, ms, from = '', token, whole }) => {
+    const outcome = `"status":${status}${code === status ? '' : `,"code":${code}`}`;
+    const what = `"method":"${method}","path":${JSON.stringify(path)},${outcome},"ms":${Math.round(ms * 10) / 10}`;
     const who = token ? `,"tenantId":"${token.tenantId}","userId":"${token.userId}"` : '';
     const msg = whole ? 'answered' : 'the connection ended before the answer';
     output.write(
