@@ -11,7 +11,7 @@ import Fastify, {
 import type { Database } from '../db/connect.ts';
 import { makeKeyring } from './auth/keys.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
-import { type Token, TokenReader } from './auth/tokens.ts';
+import { type GivenToken, TokenReader } from './auth/tokens.ts';
 import { branchRoutes } from './branches/routes.ts';
 import { makeFollowers } from './changes/following.ts';
 import { changeRoutes } from './changes/routes.ts';
@@ -156,7 +156,7 @@ export async function buildApp(parts: Parts): Promise<App> {
   keepSealing(app, db);
   await app.register(async (scope) => {
     const guarded = scope as App;
-    guarded.decorateRequest('token', null as unknown as Token);
+    guarded.decorateRequest('token', null as unknown as GivenToken);
     guarded.decorateRequest('replayed', false);
     guarded.addHook('onSend', (request, reply, payload, done) => {
       if (request.replayed) reply.header('idempotent-replayed', 'true');
@@ -184,7 +184,7 @@ export async function buildApp(parts: Parts): Promise<App> {
     userRoutes(guarded, parts);
     overviewRoutes(guarded, parts);
     historyRoutes(guarded, parts);
-    changeRoutes(guarded, parts, followers);
+    changeRoutes(guarded, parts, { followers, tokens });
     webhookRoutes(guarded, parts, lookUp);
     undoRoutes(guarded, parts);
   });

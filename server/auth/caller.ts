@@ -6,7 +6,7 @@ import { deadlineOf } from '../http/deadline.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
 import { once, type Repeatable, recall, repeatableOf, type WorkDone } from './idempotency.ts';
 import { type CallerRow, readCallers, type Standing } from './queries.ts';
-import type { Token } from './tokens.ts';
+import type { GivenToken, Token } from './tokens.ts';
 
 /** Who is calling, as the database knows him at this moment. */
 export interface Caller extends Token {
@@ -163,7 +163,7 @@ function refuseTenantShutOut(standing: Standing): void {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Of a guarded operation: what the access token says. */
-    token: Token;
+    token: GivenToken;
     /** Told again from what an earlier request with the same Idempotency-Key came to. */
     replayed: boolean;
   }

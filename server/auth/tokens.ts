@@ -15,6 +15,12 @@ export interface Token {
   sessionId: string;
 }
 
+/** One that came with a request. */
+export interface GivenToken extends Token {
+  /** Milliseconds since 1970, by the clock of the keys. */
+  expires: number;
+}
+
 export async function signAccessToken(keys: Keyring, token: Token, seconds: number): Promise<string> {
   const { keyId, secret } = await keys.signing();
   const now = keys.now();
@@ -41,21 +47,24 @@ export class TokenReader {
   }
 
   /** Without waiting, if it was verified before and still holds. */
-  known(authorization: string | undefined): Token | undefined {
+  known(authorization: string | undefined): GivenToken | undefined {
     const found = authorization && this.verified.get(authorization);
     if (!found) return undefined;
-    if (found.expires > this.keys.now() && this.keys.holds(found.keyId)) return found.token;
+    if (found.token.expires > this.keys.now() && this.keys.holds(found.keyId)) return found.token;
     this.verified.delete(authorization);
     return undefined;
   }
 
-  async read(authorization: string | undefined): Promise<Token> {
+  async read(authorization: string | undefined): Promise<GivenToken> {
     const found = await verify(this.keys, authorization);
     if ((authorization as string).length > NOT_LONGER) return found.token;
     if (this.verified.size >= REMEMBERED) this.verified.clear();
     this.verified.set(authorization as string, found);
     return found.token;
   }
+
+  /** How many milliseconds are left to it: for what goes on after its request was let in. */
+  timeLeft = ({ expires }: GivenToken): number => expires - this.keys.now();
 }
 
 /** Some megabytes at most: ours have some 300 letters, but any number of blanks may stand before them. */
@@ -63,10 +72,8 @@ const REMEMBERED = 10_000;
 const NOT_LONGER = 1_000;
 
 interface Verified {
-  token: Token;
+  token: GivenToken;
   keyId: string;
-  /** Milliseconds since 1970. */
-  expires: number;
 }
 
 async function verify(keys: Keyring, authorization: string | undefined): Promise<Verified> {
@@ -89,7 +96,7 @@ async function verify(keys: Keyring, authorization: string | undefined): Promise
     const token = { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };
     if (!/^\d{6,18} \d{1,16} [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(Object.values(token).join(' ')))
       throw refuse('INVALID_TOKEN');
-    return { token, keyId: String(protectedHeader.kid), expires: Number(payload.exp) * 1000 };
+    return { token: { ...token, expires: Number(payload.exp) * 1000 }, keyId: String(protectedHeader.kid) };
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw refuse('TOKEN_EXPIRED');
     if (error instanceof errors.JOSEError) throw refuse('INVALID_TOKEN');

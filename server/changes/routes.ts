@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App, Parts } from '../app.ts';
 import { readInWrite } from '../auth/caller.ts';
+import type { TokenReader } from '../auth/tokens.ts';
 import { ok } from '../http/envelope.ts';
 import { answers, guarded } from '../http/openapi.ts';
 import { invalid } from '../http/validation.ts';
@@ -13,7 +14,11 @@ import { tellChanges } from './stream.ts';
 const path = '/system/change-api';
 const shared = { ...guarded, tags: ['Changes'] };
 
-export function changeRoutes(app: App, { db, config }: Parts, followers: Followers): void {
+export function changeRoutes(
+  app: App,
+  { db }: Parts,
+  { followers, tokens }: { followers: Followers; tokens: TokenReader },
+): void {
   const read = (request: FastifyRequest, place: { after: number; limit: number; tenantId: string | undefined }) =>
     readInWrite(db, request, 'administrator', (tx, caller) => readChanges(tx, caller, place));
 
@@ -56,8 +61,8 @@ export function changeRoutes(app: App, { db, config }: Parts, followers: Followe
         summary: 'Follow the changes of a tenant as server-sent events',
         description:
           'Administrators. The same as `GET /system/change-api`, one event for each change: `id` is the cursor behind ' +
-          'it, `data` the change. It ends after as long as an access token lives: connect again with a new one, and with ' +
-          '`Last-Event-ID`, and nothing is missed.',
+          'it, `data` the change. When the time of its access token is over it ends with an event `refused` and the reason ' +
+          '`TOKEN_EXPIRED`: connect again with a new one, and with `Last-Event-ID`, and nothing is missed.',
         querystring: StreamFilter,
         headers: StreamHeaders,
         response: answers('guarded', { reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
@@ -72,7 +77,7 @@ export function changeRoutes(app: App, { db, config }: Parts, followers: Followe
         followers,
         (place) => read(request, { after: place, limit: 100, tenantId }),
         { tenantId: tenantId ?? request.token.tenantId, after: Number(last) },
-        { ms: config.accessTokenSeconds * 1000, signal },
+        { timeLeft: () => tokens.timeLeft(request.token), signal },
       );
       // What refuses him refuses before anything is sent.
       const first = await pieces.next();

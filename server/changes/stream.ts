@@ -1,4 +1,4 @@
-import { Refusal } from '../http/refusals.ts';
+import { type Reason, Refusal } from '../http/refusals.ts';
 import type { FeedPage } from './changes.ts';
 import type { Followers } from './following.ts';
 
@@ -6,35 +6,40 @@ import type { Followers } from './following.ts';
 const QUIET_MS = 15_000;
 
 /**
- * Server-sent events, one for each change, until time is over or the caller has gone. Each page is read as the caller
- * that he is by then: who was shut out hears no more.
+ * Server-sent events, one for each change, until the time of his token is over or the caller has gone. Each page is read
+ * as the caller that he is by then: who was shut out hears no more.
  */
 export async function* tellChanges(
   followers: Followers,
   read: (after: number) => Promise<FeedPage>,
   { tenantId, after }: { tenantId: string; after: number },
-  { ms, signal }: { ms: number; signal: AbortSignal },
+  { timeLeft, signal }: { timeLeft: () => number; signal: AbortSignal },
 ): AsyncGenerator<string, void> {
-  const until = performance.now() + ms;
   let place = after;
   let page = await read(place);
   yield ': the changes of a tenant\n\n';
   for (;;) {
     yield textOf(page, place);
     place = Number(page.next);
-    if (followers.closed || signal.aborted || performance.now() >= until) return;
-    if (page.rows.length === 0)
-      await followers.news(tenantId, place, Math.min(QUIET_MS, until - performance.now()), signal);
+    if (followers.closed || signal.aborted) return;
+    if (page.rows.length === 0) await followers.news(tenantId, place, Math.min(QUIET_MS, timeLeft()), signal);
     if (signal.aborted) return;
+    // A token that any other request would be refused with opens nothing here either, however long its session lives.
+    if (timeLeft() <= 0) {
+      yield refused('TOKEN_EXPIRED');
+      return;
+    }
     try {
       page = await read(place);
     } catch (error) {
-      // He is told why, and where he was: an event that browsers do not take for a change.
-      if (error instanceof Refusal) yield `event: refused\ndata: ${JSON.stringify({ reason: error.reason })}\n\n`;
+      if (error instanceof Refusal) yield refused(error.reason);
       return;
     }
   }
 }
+
+/** He is told why it ends; where he was, the last `id` told him. An event that browsers do not take for a change. */
+const refused = (reason: Reason) => `event: refused\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /** `id` is the place behind each: of the last row what the page says, which may have passed over more. */
 function textOf({ rows, next, places }: FeedPage, before: number): string {

@@ -1,26 +1,34 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
+import { Client, startService } from '../harness.ts';
+import { craft, now } from '../tokens.ts';
 
 const service = await startService();
 
 interface Event {
   id: string;
   event: string;
-  data: { resourceId: string; action: string; reason?: string };
+  data: { resourceId: string; action: string; after?: { deptName?: string }; reason?: string };
 }
 
-/** Reads events until there are `count`, or the stream ends; then hangs up. `begun`: told when it is let in. */
+/**
+ * Reads events until there are enough, so many or up to such a one, or the stream ends; then hangs up. `begun`: told when
+ * it is let in.
+ */
 function listen(
   { base, token }: Client,
   query: string,
-  count: number,
+  enough: number | ((event: Event) => boolean),
   { headers = {}, begun = () => {} }: { headers?: Record<string, string>; begun?: () => void } = {},
 ) {
   return new Promise<{ events: Event[]; ended: boolean }>((resolve, reject) => {
     const all = { authorization: `Bearer ${token}`, accept: 'text/event-stream', ...headers };
     const request = http.get(`${base}/system/change-api/stream?${query}`, { headers: all }, (response) => {
+      if (response.statusCode !== 200) {
+        response.resume();
+        return reject(new Error(String(response.statusCode)));
+      }
       assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8');
       begun();
       let text = '';
@@ -32,7 +40,7 @@ function listen(
           if (field('event')) events.push({ id: field('id'), event: field('event'), data: JSON.parse(field('data')) });
           text = text.slice(end + 2);
         }
-        if (events.length < count) return;
+        if (typeof enough === 'number' ? events.length < enough : !events.some(enough)) return;
         request.destroy();
         resolve({ events, ended: false });
       });
@@ -76,4 +84,49 @@ test('who is shut out meanwhile hears why, and nothing more', async () => {
     [['refused', 'USER_DELETED']],
   );
   assert.ok(ended);
+});
+
+/** Listens with a token that is good for so long, while there is news, and beyond. */
+async function outlive(seconds: number) {
+  const boss = await service.tenant();
+  const second = await service.logIn(boss.tenantId, 'boss');
+  const { data } = await boss.get('/system/change-api');
+  const made = [await boss.dept()];
+  const token = await craft(service, second.token as string, { claims: { exp: now() + seconds } });
+  const short = new Client(service.base, token);
+  const tooLate = ({ data: { after } }: Event) => after?.deptName === 'too late';
+  const heard = listen(short, `after=${data.next}`, tooLate).catch((error) => {
+    // So slow is the machine that it was over before it began.
+    if (error.message === '401') return undefined;
+    throw error;
+  });
+  do made.push(await boss.dept());
+  while ((await short.get('/auth/me')).code === 200);
+  // A page that was being read when the time was over may be told; not one so long after.
+  for (let count = 0; count < 20; count++) made.push(await boss.dept());
+  made.push(await boss.dept({ deptName: 'too late' }));
+  const whole = await heard;
+  return whole && { ...whole, second, made };
+}
+
+test('it ends with the token that opened it, though the session lives, says so, and goes on with a new one', async () => {
+  let outlived: Awaited<ReturnType<typeof outlive>>;
+  for (let seconds = 2; !outlived; seconds *= 2) outlived = await outlive(seconds);
+  const { events, ended, second, made } = outlived;
+  const last = events.pop();
+  assert.deepEqual([ended, last?.event, last?.data], [true, 'refused', { reason: 'TOKEN_EXPIRED' }]);
+  const told = events.map(({ data: { resourceId } }) => resourceId);
+  assert.deepEqual(told, made.slice(0, told.length));
+
+  assert.equal((await second.get('/auth/me')).code, 200);
+  const { data } = await second.post('/auth/refresh', { refresh_token: second.refreshToken });
+  const again = new Client(service.base, data.access_token);
+  const left = made.slice(told.length);
+  const rest = await listen(again, '', left.length, {
+    headers: { 'last-event-id': events.at(-1)?.id as string },
+  });
+  assert.deepEqual(
+    rest.events.map(({ data: { resourceId } }) => resourceId),
+    left,
+  );
 });
