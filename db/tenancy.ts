@@ -140,14 +140,16 @@ export class ToldAgain extends Error {
   readonly code = '40001';
 }
 
+/** PostgreSQL's words for transactions that are in each other's way, and ours: a later one may find the way free. */
+export const isClash = (code: string): boolean => ['40P01', '40001'].includes(code);
+
 /** Our lock order leaves no deadlock that we know of. Should PostgreSQL find one, the same is done. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left--) {
     try {
       return await attempt();
     } catch (error) {
-      const clash = ['40P01', '40001'].includes(codeOf(error));
-      if (!clash || left === 0) throw error;
+      if (!isClash(codeOf(error)) || left === 0) throw error;
     }
   }
 }

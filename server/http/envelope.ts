@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { codeOf, isLost } from '../../db/sql.ts';
-import { TooLate } from '../../db/tenancy.ts';
+import { isClash, TooLate } from '../../db/tenancy.ts';
 import type { Config } from '../config.ts';
 import { languageOf } from './language.ts';
 import { type Language, Refusal, refuse } from './refusals.ts';
@@ -44,6 +44,11 @@ export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
   // It needed too long, or waited too long for somebody else.
   if (code === CUT_OFF) {
     request.log.warn({ requestId: request.id, err: error }, 'a statement was cut off');
+    return refuse('TOO_BUSY');
+  }
+  // Others came between, each time that it was tried. Nothing of it was done.
+  if (isClash(code)) {
+    request.log.warn({ requestId: request.id, err: error }, 'a transaction met others again and again');
     return refuse('TOO_BUSY');
   }
   if (isDatabaseAway(error, code)) {

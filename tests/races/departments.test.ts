@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Database } from '../../db/connect.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 import { type Answer, asTenant, type Client, startService } from '../harness.ts';
 import { chance, report, scale, seeds, Tally, together } from '../scale.ts';
 import { countWaiting, until } from '../waiting.ts';
@@ -68,6 +70,53 @@ test('moved away while its update waits for it: no lock is held out of order', a
   await other;
   assert.equal(wordOf((await update) as Answer), 'done');
   assert.equal((await boss.get(`/system/dept-api/${deptId}`)).data.parentId, Number(home));
+});
+
+test('moved away again and again while its update waits for it: who asked is told to come again, nothing is written', async () => {
+  let beforeUpdate = async () => {};
+  /** Lets something happen before a department is updated in its place. */
+  const held = (db: Database): Database => {
+    const hold = (sql: Sql) =>
+      new Proxy(sql, {
+        apply(target, self, args) {
+          const query = Reflect.apply(target as never, self, args);
+          return String(args[0]).includes('with place as materialized') ? beforeUpdate().then(() => query) : query;
+        },
+      });
+    return { ...db, use: (work) => db.use((sql) => work(hold(sql))) };
+  };
+  const busy = await startService({}, { between: held });
+  const boss = await busy.tenant();
+  const [home, away] = [await boss.dept(), await boss.dept()];
+  const deptId = await boss.dept({ parentId: home, deptName: 'as it was' });
+  const put = () => boss.put('/system/dept-api', { deptId, parentId: home, deptName: 'changed' });
+  const moveTo = (parentId: string, then = async (_: Tx) => {}) =>
+    asTenant(busy.owner, boss.tenantId, async (tx) => {
+      await tx`update departments set parent_id = ${parentId} where dept_id = ${deptId}`;
+      await then(tx);
+    });
+  let times = 0;
+  let moving: Promise<unknown> = Promise.resolve();
+  beforeUpdate = async () => {
+    times++;
+    await moving;
+    await moveTo(home);
+    const locked = new Gate();
+    moving = moveTo(away, async (tx) => {
+      locked.open();
+      await until(async () => (await countWaiting(tx)) === 1, 'the update waits for the row');
+    });
+    await locked.opened;
+  };
+  const answer = await put();
+  await moving;
+  assert.deepEqual([answer.status, wordOf(answer), times], [503, 'TOO_BUSY', 4]);
+  assert.match(String(answer.headers['retry-after']), /^[1-9]/);
+  const { data } = await boss.get(`/system/dept-api/${deptId}`);
+  assert.deepEqual([data.deptName, data.parentId], ['as it was', Number(away)]);
+
+  beforeUpdate = async () => {};
+  assert.equal(wordOf(await put()), 'done');
 });
 
 test('random moves at once: no cycle, no wrong path, no deadlock, no 5xx', async (t) => {
