@@ -311,7 +311,8 @@ export type Reason = keyof typeof reasons;
 export const otherwise = {
   ACCOUNT_LIMIT: [
     'field',
-    '当前租户下用户名额不足：{field} 为 {accountCount}，容不下首个管理员，请改为 1 或以上（-1 表示不限），或不填 username 和 password',
+    // One of the familiar texts, which callers know to the letter.
+    '当前租户下用户名额不足，请联系管理员',
     '{field} {accountCount} leaves no room for the first administrator. Send 1 or more, -1 for no limit, or leave username and password out.',
   ],
   BRANCH_TOO_LARGE: [
