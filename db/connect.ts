@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { type EmbeddedServer, isAlive, startEmbedded } from './embedded.ts';
+import { type EmbeddedServer, hasDatabase, isAlive, startEmbedded } from './embedded.ts';
 import { migrate, refuseOutdated } from './migrate.ts';
 import { makePool, type Pool } from './pool.ts';
-import { isService, makeServiceRole, refuseUnsafeRole } from './roles.ts';
+import { isService, makeServiceRole, readServiceLogin, refuseUnsafeRole } from './roles.ts';
 import { codeOf, connectOwner, connectService, LOCKS, type Sql, type Target } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
@@ -72,14 +72,45 @@ async function openServed(place: Place, url: string): Promise<Prepared> {
 }
 
 /** For what the tables' owner does beside the service, whether that runs or not. */
-export async function asOwner<T>({ databaseUrl, dataDir }: Place, work: (owner: Sql) => Promise<T>): Promise<T> {
-  const server = databaseUrl ? undefined : await startEmbedded(dataDir, () => {});
-  const owner = connectOwner(server ? await ownerInside(server) : { url: databaseUrl });
+export const asOwner = <T>(place: Place, work: (owner: Sql) => Promise<T>): Promise<T> =>
+  besideService(place, (target) => withOwner(target, work));
+
+/**
+ * For what an operator does within tenants, beside the service: as its role and over a connection like its own, because
+ * the ledger notes times as texts in its zone, and who asks for the past waits for those who write as that role.
+ */
+export const asOperator = <T>(place: Place, work: (db: Database) => Promise<T>): Promise<T> =>
+  besideService(place, async (target) => {
+    const login = await withOwner(target, async (sql) => ((await isService(sql)) ? {} : readServiceLogin(sql)));
+    const db = openPool({ ...target, ...login }, { ...place, connections: 1 });
+    try {
+      return await work(db);
+    } finally {
+      await db.close();
+    }
+  });
+
+async function withOwner<T>(target: Target, work: (owner: Sql) => Promise<T>): Promise<T> {
+  const owner = connectOwner(target);
   try {
     return await work(owner);
   } finally {
     await owner.end({ timeout: 1 });
-    if (server && !server.adopted) await server.stop();
+  }
+}
+
+async function besideService<T>({ databaseUrl, dataDir }: Place, work: (target: Target) => Promise<T>): Promise<T> {
+  if (databaseUrl) return work({ url: databaseUrl });
+  if (!hasDatabase(dataDir)) {
+    throw new StartRefused(
+      `There is no database in ${dataDir}: run this where the service is started, with its BANYAN_DATA_DIR or DATABASE_URL.`,
+    );
+  }
+  const server = await startEmbedded(dataDir, () => {});
+  try {
+    return await work(await ownerInside(server));
+  } finally {
+    if (!server.adopted) await server.stop();
   }
 }
 

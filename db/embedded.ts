@@ -92,6 +92,9 @@ function readSecret(file: string): string {
   return fs.readFileSync(file, 'utf8');
 }
 
+/** Whether a start made a database in this folder. */
+export const hasDatabase = (dataDir: string) => fs.existsSync(path.join(dataDir, 'postgres/PG_VERSION'));
+
 const isCluster = (seat: Seat) => fs.existsSync(path.join(seat.cluster, 'PG_VERSION'));
 
 /** What starts that were killed had not put in place yet. */

@@ -55,6 +55,14 @@ export async function makeServiceRole(owner: Sql): Promise<{ username: string; p
   }
 }
 
+/** As the last start made it. */
+export async function readServiceLogin(owner: Sql): Promise<{ username: string; password: string } | undefined> {
+  const [login] = await owner<{ username: string; password: string }[]>`
+    select role as username, password from banyan.service_login
+    where role = (select 'banyan_service_' || oid from pg_database where datname = current_database())`;
+  return login;
+}
+
 /** Whether this login is a service's already: the tables are there, and it has no say over them. */
 export async function isService(sql: Sql): Promise<boolean> {
   const [{ service }] = await sql<[{ service: boolean }]>`

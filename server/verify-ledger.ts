@@ -17,6 +17,6 @@ try {
   process.exitCode = faults.length > 0 ? 1 : 0;
 } catch (error) {
   const why = codeOf(error) === '42501' ? ' Give the DATABASE_URL of the tables’ owner.' : '';
-  say(`The ledger could not be verified: ${(error as Error).message}.${why}`);
+  say(`The ledger could not be verified: ${(error as Error).message.replace(/\.$/, '')}.${why}`);
   process.exitCode = 2;
 }

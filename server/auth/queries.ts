@@ -139,6 +139,16 @@ export const forgetFailures = async (tx: Tx, tenantId: string) => {
 };
 
 /**
+ * An account is open again, from wherever it was closed to. What is under way stays counted. Locked in the order of
+ * those who guess: one address, then the account over all, which is `''`.
+ */
+export const reopenAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
+  update login_failures set failures = 0, closed = '-infinity'
+  where tenant_id = ${tenantId} and user_key = ${userKey} and address = any(array(
+    select address from login_failures where tenant_id = ${tenantId} and user_key = ${userKey}
+    order by address desc for update))`;
+
+/**
  * Newest first, with their age in seconds, and the time in milliseconds. A token lives a day at most: a key that was followed by another two days ago
  * has nothing left to verify, and is good for nothing but misuse.
  */

@@ -192,6 +192,18 @@ export const updatePassword = (tx: Tx, tenantId: string, userId: string, passwor
   update users set password_hash = ${passwordHash}, update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = ${long(userId)} and del_flag = '0'`;
 
+/** A new password, and enabled. */
+export const reopenUser = (tx: Tx, tenantId: string, userId: string, passwordHash: string, by: string) => tx`
+  update users set password_hash = ${passwordHash}, status = '0', update_by = ${by}, update_time = now()
+  where tenant_id = ${tenantId} and user_id = ${long(userId)} and del_flag = '0'`;
+
+export const listAdministrators = async (tx: Tx, tenantId: string, limit: number): Promise<string[]> => {
+  const rows = await tx<{ userName: string }[]>`
+    select user_name as "userName" from users
+    where tenant_id = ${tenantId} and administrator and del_flag = '0' order by user_id limit ${limit}`;
+  return rows.map(({ userName }) => userName);
+};
+
 export const markDeleted = (tx: Tx, tenantId: string, userIds: string[], by: string) => tx`
   update users set del_flag = '2', update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[])`;

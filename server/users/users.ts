@@ -18,6 +18,7 @@ import {
   insertMemberships,
   insertUser,
   type LoginRow,
+  listAdministrators,
   listUsers as listRows,
   lockAnyUser,
   lockUsers,
@@ -25,6 +26,7 @@ import {
   markRestored,
   readUser as readRow,
   readUsersAt,
+  reopenUser,
   type UserFields,
   updatePassword,
   updateUser as updateRow,
@@ -184,6 +186,34 @@ export type { LoginRow };
 
 export const setPassword = (tx: Tx, { tenantId, userId, userName }: Caller, passwordHash: string) =>
   updatePassword(tx, tenantId, userId, passwordHash, userName);
+
+export interface ReopenedUser {
+  userId: string;
+  userName: string;
+  administrator: boolean;
+  wasDisabled: boolean;
+}
+
+/** Whoever runs the service lets a user in again, with a new password. Undefined: there is no such user. */
+export async function reopen(
+  tx: Tx,
+  { tenantId, userName, by }: { tenantId: string; userName: string; by: string },
+  passwordHash: string,
+): Promise<ReopenedUser | undefined> {
+  await lockTenant(tx, tenantId);
+  const found = await findByKey(tx, tenantId, keyOf(userName));
+  // Held before it is written: a login that is under way with the old password waits, and then fails.
+  const [user] = found ? await lockUsers(tx, tenantId, [String(found.userId)]) : [];
+  if (!user) return undefined;
+  const userId = String(user.userId);
+  await reopenUser(tx, tenantId, userId, passwordHash, by);
+  await endSessionsOf(tx, tenantId, [userId]);
+  return { userId, userName: user.userName, administrator: user.administrator, wasDisabled: user.status !== '0' };
+}
+
+/** Their names, the oldest first. */
+export const administratorsOf = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
+  listAdministrators(tx, tenantId, limit);
 
 /** Counted under the tenant's lock: of many who come at once, only as many as there is room for get in. */
 async function refuseBeyondLimit(tx: Tx, tenantId: string, accountCount: number): Promise<void> {
