@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type EmbeddedServer, hasDatabase, isAlive, startEmbedded } from './embedded.ts';
 import { migrate, refuseOutdated } from './migrate.ts';
 import { makePool, type Pool } from './pool.ts';
-import { isService, makeServiceRole, readServiceLogin, refuseUnsafeRole } from './roles.ts';
-import { codeOf, connectOwner, connectService, LOCKS, type Sql, type Target } from './sql.ts';
+import { isService, makeServiceRole, readServiceLogin, refuseLostSettings, refuseUnsafeRole } from './roles.ts';
+import { codeOf, connectOwner, connectService, LOCKS, SETTINGS, type Sql, type Target } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** The service's connections: a role that owns nothing and sees one tenant at a time. */
@@ -61,6 +61,7 @@ async function openServed(place: Place, url: string): Promise<Prepared> {
     return await prepare(owner, { url }, place);
   } catch (error) {
     if (error instanceof StartRefused || error === place.stop?.reason) throw error;
+    if (/unsupported startup parameter/.test((error as Error).message)) throw refusePooler(error as Error);
     const told = codeOf(error) ? ` (${codeOf(error)})` : '';
     throw new StartRefused(
       `The database of DATABASE_URL can't be used${told}: ${(error as Error).message || 'no answer'}. ` +
@@ -70,6 +71,14 @@ async function openServed(place: Place, url: string): Promise<Prepared> {
     await owner.end({ timeout: 1 });
   }
 }
+
+/** PgBouncer's words, before it is told to leave such settings to the role. */
+const refusePooler = ({ message }: Error) =>
+  new StartRefused(
+    `The pooler at DATABASE_URL takes no settings (${message}). ` +
+      `In PgBouncer's configuration: ignore_startup_parameters = ${Object.keys(SETTINGS).join(', ')} ` +
+      '(docs/operations.md tells the rest).',
+  );
 
 /** For what the tables' owner does beside the service, whether that runs or not. */
 export const asOwner = <T>(place: Place, work: (owner: Sql) => Promise<T>): Promise<T> =>
@@ -124,17 +133,25 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Prepar
     const [{ version }] = await owner<[{ version: number }]>`
       select current_setting('server_version_num')::int / 10000 as version`;
     if (version < 15) throw new StartRefused(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
-    let login = {};
+    let login: { username?: string; password?: string } = {};
     if (await isService(owner)) await refuseOutdated(owner);
     else {
-      // What a migration writes as text is in the zone that the service shows.
-      await owner`select set_config('TimeZone', ${place.timeZone}, false)`;
-      await migrate(owner, progress);
+      await migrate(owner, place.timeZone, progress);
       login = await makeServiceRole(owner);
     }
     const service = { ...target, ...login };
     const pool = openPool(service, place);
     try {
+      await pool
+        .use((sql) => refuseLostSettings(sql, place.timeZone))
+        .catch((error) => {
+          // The owner was let in. 08P01: in PgBouncer's words.
+          if (!/^(28|08P01)/.test(codeOf(error)) || !login.username) throw error;
+          throw new StartRefused(
+            `The service's own role ${login.username} is not let in (${error.message}). A pooler before PostgreSQL has to know ` +
+              'it too (docs/operations.md); else its password is not the one in banyan.service_login.',
+          );
+        });
       await pool.use(refuseUnsafeRole);
       stop?.throwIfAborted();
     } catch (error) {

@@ -5,7 +5,7 @@ import { begin, type Sql, type Tx } from './sql.ts';
 
 /** Those of all tenants, and of logins to none. */
 const ledgersOf = async (owner: Sql): Promise<string[]> => {
-  const rows = await owner<{ tenantId: string }[]>`select tenant_id as "tenantId" from tenants order by id`;
+  const rows = await owner<{ tenantId: string }[]>`select tenant_id as "tenantId" from banyan.tenants order by id`;
   return [...rows.map(({ tenantId }) => tenantId), 'none'];
 };
 
@@ -13,7 +13,8 @@ const inLedger = <T>(owner: Sql, tenantId: string, work: (tx: Tx) => Promise<T>,
   begin(
     owner,
     async (tx) => {
-      await tx`select set_config('banyan.tenant', ${tenantId}, true)`;
+      // The path too: a pooler passes none on.
+      await tx`select set_config('banyan.tenant', ${tenantId}, true), set_config('search_path', 'banyan', true)`;
       return work(tx);
     },
     mode,
@@ -100,7 +101,7 @@ const TOLD_DAYS = 3;
 export async function archiveLedger(owner: Sql, days: number): Promise<number> {
   const [{ limit }] = await owner<[{ limit: Date }]>`select now() - ${days} * interval '1 day' as limit`;
   // Known before anything is gone: who asks for an earlier moment is told so.
-  await owner`update ledger_state set kept_from = greatest(kept_from, ${limit})`;
+  await owner`update banyan.ledger_state set kept_from = greatest(kept_from, ${limit})`;
   let moved = 0;
   for (const tenantId of await ledgersOf(owner)) {
     for (let some = AT_ONCE; some === AT_ONCE; moved += some) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { begin, codeOf, LOCKS, type Sql } from './sql.ts';
+import { beginAlone, codeOf, type Sql, type Tx } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
 interface Migration {
@@ -22,32 +22,38 @@ const migrations: Migration[] = fs
   });
 
 /** Runs what has not run yet: in order, each in a transaction of its own, one process at a time. */
-export async function migrate(owner: Sql, progress: (sentence: string) => void): Promise<void> {
-  await owner`select pg_advisory_lock(${LOCKS.migrate})`;
+export async function migrate(owner: Sql, timeZone: string, progress: (sentence: string) => void): Promise<void> {
   try {
-    await owner`create schema if not exists banyan`;
-    await owner`
-      create table if not exists banyan.migrations (
-        version int primary key, name text not null, checksum text not null, applied timestamptz not null default now()
-      )`;
-    const applied = await read(owner);
-    refuseForeign(applied);
-    for (const migration of migrations.slice(applied.length)) {
-      progress(`Preparing tables: ${migration.name}`);
-      await begin(owner, async (tx) => {
-        await tx.unsafe(migration.text);
-        await tx`insert into migrations ${tx(migration, 'version', 'name', 'checksum')}`;
-      });
-    }
+    await beginAlone(owner, async (tx) => {
+      await tx`create schema if not exists banyan`;
+      await tx`
+        create table if not exists banyan.migrations (
+          version int primary key, name text not null, checksum text not null, applied timestamptz not null default now()
+        )`;
+    });
+    const next = (tx: Tx) => runNext(tx, timeZone, progress);
+    while (await beginAlone(owner, next));
   } catch (error) {
     if (codeOf(error) !== '42501') throw error;
     throw new StartRefused(
       `The role of DATABASE_URL may not prepare the tables (${(error as Error).message}). ` +
         'Give it the right to create in this database: grant create on database … to …',
     );
-  } finally {
-    await owner`select pg_advisory_unlock(${LOCKS.migrate})`.catch(() => {});
   }
+}
+
+/** False when there is none left. */
+async function runNext(tx: Tx, timeZone: string, progress: (sentence: string) => void): Promise<boolean> {
+  const applied = await read(tx);
+  refuseForeign(applied);
+  const migration = migrations[applied.length];
+  if (!migration) return false;
+  progress(`Preparing tables: ${migration.name}`);
+  // What a migration writes as text is in the zone that the service shows.
+  await tx`select set_config('TimeZone', ${timeZone}, true)`;
+  await tx.unsafe(migration.text);
+  await tx`insert into banyan.migrations ${tx(migration, 'version', 'name', 'checksum')}`;
+  return true;
 }
 
 /** For a role that may not migrate: what is there must be what this version needs. */
@@ -62,7 +68,7 @@ export async function refuseOutdated(service: Sql): Promise<void> {
   }
 }
 
-const read = (sql: Sql) => sql<{ name: string; checksum: string }[]>`
+const read = (sql: Sql | Tx) => sql<{ name: string; checksum: string }[]>`
   select name, checksum from banyan.migrations order by version`;
 
 /** Migrations are frozen once released: a database that ran other ones is not ours to go on with. */

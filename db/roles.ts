@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { begin, codeOf, LOCKS, type Sql } from './sql.ts';
+import { attempt, beginAlone, codeOf, SETTINGS, type Sql, type Tx } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** What the service may do, table by table. Nothing is deleted that the interface only marks as deleted. */
@@ -27,9 +27,8 @@ const grants = `
  * one DATABASE_URL, the owner's, is all that any number of nodes need.
  */
 export async function makeServiceRole(owner: Sql): Promise<{ username: string; password: string }> {
-  await owner`select pg_advisory_lock(${LOCKS.migrate})`;
   try {
-    return await begin(owner, async (tx) => {
+    return await beginAlone(owner, async (tx) => {
       const [{ role, exists }] = await tx<[{ role: string; exists: boolean }]>`
         select r.role, exists (select from pg_roles where rolname = r.role) as exists
         from (select 'banyan_service_' || oid as role from pg_database where datname = current_database()) r`;
@@ -42,6 +41,7 @@ export async function makeServiceRole(owner: Sql): Promise<{ username: string; p
       if (!exists) await tx.unsafe(`create role "${role}" login password '${password}'`);
       else if (made) await tx.unsafe(`alter role "${role}" password '${password}'`);
       await tx.unsafe(grants.replaceAll('%role', role));
+      await keepSettings(tx, role);
       return { username: role, password };
     });
   } catch (error) {
@@ -50,9 +50,43 @@ export async function makeServiceRole(owner: Sql): Promise<{ username: string; p
       `The role of DATABASE_URL may not make the service's own role (${(error as Error).message}). ` +
         'Allow it: alter role … createrole',
     );
-  } finally {
-    await owner`select pg_advisory_unlock(${LOCKS.migrate})`.catch(() => {});
   }
+}
+
+/**
+ * What the service's connections ask for is also what its role has, in this database: behind a pooler it is all there is.
+ * Not written again each time: nodes that start would wait for each other's commit.
+ */
+async function keepSettings(tx: Tx, role: string): Promise<void> {
+  const wanted = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
+  const [{ missing, place }] = await tx<[{ missing: boolean; place: string }]>`
+    select not exists (
+        select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole join pg_database d on d.oid = s.setdatabase
+        where r.rolname = ${role} and d.datname = current_database() and s.setconfig @> ${wanted}
+      ) as missing,
+      quote_ident(${role}) || ' in database ' || quote_ident(current_database()) as place`;
+  if (!missing) return;
+  const set = Object.entries(SETTINGS).map(([name, value]) => `alter role ${place} set ${name} = '${value}'`);
+  await attempt(tx, (inner) => inner.unsafe(set.join(';'))).catch((error) => {
+    // A role that somebody else made. Without a pooler nothing is missing, and with one the start says so.
+    if (codeOf(error) !== '42501') throw error;
+  });
+}
+
+/** A pooler may drop what a connection asks for. Without it statements would never end, or find no tables. */
+export async function refuseLostSettings(service: Sql, timeZone: string): Promise<void> {
+  const wanted = { ...SETTINGS, TimeZone: timeZone };
+  const rows = await service<{ name: string; setting: string; role: string }[]>`
+    select name, setting, current_user as role from pg_settings where name = any(${Object.keys(wanted)})`;
+  const lost = Object.entries(wanted).filter(
+    ([name, value]) => rows.find((row) => row.name === name)?.setting.toLowerCase() !== value.toLowerCase(),
+  );
+  if (lost.length === 0) return;
+  throw new StartRefused(
+    `Something between Banyan and PostgreSQL, a pooler perhaps, drops the settings ${lost.map(([name]) => name).join(', ')}, ` +
+      `and the role ${rows[0]?.role} does not have them. Start once with the address of PostgreSQL itself, as the tables' ` +
+      'owner, which gives them to the role; then restart the pooler.',
+  );
 }
 
 /** As the last start made it. */

@@ -20,19 +20,22 @@ export interface Target {
   password?: string;
 }
 
+/** Of each of the service's connections, and of its role: a pooler passes no such settings on (docs/operations.md). */
+export const SETTINGS = {
+  search_path: 'banyan',
+  // Sooner than the service's own deadline, so that a blocked statement doesn't keep its connection.
+  statement_timeout: '8000',
+  idle_in_transaction_session_timeout: '20000',
+  // Plans are kept. One that was made while a table was small must not read the whole of it when it is large. Where
+  // there is no other way the cost that is put on it must not make PostgreSQL compile the plan.
+  enable_seqscan: 'off',
+  jit: 'off',
+};
+
 /** Makes the service's connections, one at each call. */
 export function connectService(target: Target, timeZone: string): (watch: Watch) => Sql {
-  const settings = {
-    // `current_date` and the texts of times are of this zone.
-    TimeZone: timeZone,
-    // Sooner than the service's own deadline, so that a blocked statement doesn't keep its connection.
-    statement_timeout: 8_000,
-    idle_in_transaction_session_timeout: 20_000,
-    // Plans are kept. One that was made while a table was small must not read the whole of it when it is large. Where
-    // there is no other way the cost that is put on it must not make PostgreSQL compile the plan.
-    enable_seqscan: 'off',
-    jit: 'off',
-  };
+  // `current_date` and the texts of times are of this zone.
+  const settings = { ...SETTINGS, TimeZone: timeZone };
   let first: Sql | undefined;
   return (watch) => {
     const sql = connect(target, watch, settings, first?.options);
@@ -58,7 +61,7 @@ export interface Watch {
 function connect(
   { url, ...target }: Target,
   watch: Watch,
-  settings: Record<string, string | number>,
+  settings: Record<string, string>,
   like?: Sql['options'],
 ): Sql {
   let opened = false;
@@ -129,6 +132,22 @@ export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode = ''
       }),
   });
 }
+
+/**
+ * A transaction of the tables' owner, who prepares them one process at a time. Lock and settings are the transaction's
+ * own: behind a pooler the next one may be on another connection.
+ */
+export const beginAlone = <T>(owner: Sql, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  begin(
+    owner,
+    async (tx) => {
+      await tx`select pg_advisory_xact_lock(${LOCKS.migrate})`;
+      await tx`select set_config('search_path', 'banyan', true)`;
+      return work(tx);
+    },
+    // What another process did while it was waited for is seen.
+    'isolation level read committed',
+  );
 
 /**
  * The last statements of a transaction, with the commit sent right behind them: one wait instead of two. `work` sends
