@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { PASSWORD } from '../harness.ts';
 import { asBoss, company } from './departments-page.ts';
+import { clickTwice } from './hands.ts';
 import { logIn, noCspViolations, open, startConsole } from './harness.ts';
 
 /** What is asked for once is done once, whatever hands do meanwhile. */
 
 const stage = await startConsole();
 const { service } = stage;
-
-/** The second click comes when the form has been checked and the screen does not know of it yet. */
-const clickTwice = (button: Locator) =>
-  button.evaluate(async (element: { click(): void }) => {
-    element.click();
-    for (let moment = 0; moment < 200; moment++) await undefined;
-    element.click();
-  });
 
 /** Holds the answers to what is made, until told. */
 async function holdCreates(page: Page, path: string) {

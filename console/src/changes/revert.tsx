@@ -48,6 +48,8 @@ export function Revert({ change }: { change: AuditEntry }) {
         title={t.revertTitle}
         okText={t.revertIt}
         cancelText={revert.error ? t.close : t.cancel}
+        // It cannot be called back: while it is loading antd closes for nobody, and the button says so.
+        cancelButtonProps={{ disabled: revert.busy }}
         confirmLoading={revert.busy}
         onOk={() => revert.start()}
         onCancel={close}

@@ -49,6 +49,8 @@ export function MoveDialog({ dept, moved, open, close, gone }: Props) {
       okText={t.moveIt}
       cancelText={t.cancel}
       okButtonProps={{ disabled: parentId === undefined || (parentId === dept.parentId && place === 'order') }}
+      // It cannot be called back: while it is loading antd closes for nobody, and the button says so.
+      cancelButtonProps={{ disabled: move.busy }}
       confirmLoading={move.busy}
       onOk={() => parentId !== undefined && move.start(parentId)}
     >

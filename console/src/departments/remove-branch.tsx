@@ -43,11 +43,13 @@ export function HasChildren({ dept, busy, cancel, show, remove }: Props) {
         </Checkbox>
       </p>
       <div className="actions">
-        <Button onClick={cancel}>{t.cancel}</Button>
+        <Button onClick={cancel} disabled={busy}>
+          {t.cancel}
+        </Button>
         <Button danger disabled={!agreed} loading={busy} onClick={remove}>
           {t.removeBranch(data.total + 1)}
         </Button>
-        <Button type="primary" autoFocus onClick={() => show(dept.deptId)}>
+        <Button type="primary" autoFocus disabled={busy} onClick={() => show(dept.deptId)}>
           {t.showChildren}
         </Button>
       </div>

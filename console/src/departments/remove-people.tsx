@@ -80,7 +80,9 @@ export function HasPeople({ dept, below, busy, moving, cancel, moved }: Props) {
             : t.moveNone}
       </p>
       <div className="actions">
-        <Button onClick={cancel}>{t.cancel}</Button>
+        <Button onClick={cancel} disabled={busy}>
+          {t.cancel}
+        </Button>
         <Button danger type="primary" disabled={!to} loading={working} onClick={() => to && move.start(to.deptId)}>
           {t.moveAndRemove(total)}
         </Button>

@@ -51,7 +51,9 @@ export function Blocked({ depts, obstacle, busy, cancel, show, movePeople, remov
         ))}
       </ul>
       <div className="actions">
-        <Button onClick={cancel}>{t.cancel}</Button>
+        <Button onClick={cancel} disabled={busy}>
+          {t.cancel}
+        </Button>
         {others.length > 0 && (
           <Button danger type="primary" loading={busy} onClick={() => removeOthers(others)}>
             {t.removeOthers(others.length)}

@@ -61,6 +61,8 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
       return true;
     },
   });
+  // What is being deleted cannot be called back. People on their way out can: that is stopped by leaving.
+  const leave = () => remove.busy || close();
   const start = (depts: Dept[], subtree = false) => remove.start({ depts, subtree });
   const showBelow = (id: number) => {
     close();
@@ -71,12 +73,14 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
     return t.cannotRemove(only.deptName);
   };
   return (
-    <Modal open={open} title={title()} onCancel={close} afterClose={gone} footer={null} width={560}>
+    <Modal open={open} title={title()} onCancel={leave} afterClose={gone} footer={null} width={560}>
       {stage.kind === 'ask' && (
         <>
           {only ? <p>{t.removeHint}</p> : <Names depts={depts} />}
           <div className="actions">
-            <Button onClick={close}>{t.cancel}</Button>
+            <Button onClick={leave} disabled={remove.busy}>
+              {t.cancel}
+            </Button>
             <Button danger type="primary" autoFocus loading={remove.busy} onClick={() => start(depts)}>
               {t.remove}
             </Button>
@@ -87,7 +91,7 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
         <HasChildren
           dept={only}
           busy={remove.busy}
-          cancel={close}
+          cancel={leave}
           show={showBelow}
           remove={() => start([only], true)}
         />
@@ -98,7 +102,7 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
           below={stage.below}
           busy={remove.busy}
           moving={moving}
-          cancel={close}
+          cancel={leave}
           moved={() => start([only], stage.below)}
         />
       )}
@@ -107,7 +111,7 @@ export function RemoveDialog({ depts: wanted, removed, show, open, close, gone }
           depts={depts}
           obstacle={stage.obstacle}
           busy={remove.busy}
-          cancel={close}
+          cancel={leave}
           show={showBelow}
           removeOthers={start}
           movePeople={(dept) => {

@@ -39,3 +39,11 @@ export function AskBeforeLeaving({ title, hint, leave }: Props) {
   }, [blocker]);
   return null;
 }
+
+/** What is being saved cannot be called back, and a new password is shown with the answer: the way back waits for it. */
+export function useStay(busy: boolean): void {
+  const blocker = useBlocker(({ historyAction }) => busy && historyAction === 'POP');
+  useEffect(() => {
+    if (blocker.state === 'blocked') blocker.reset();
+  }, [blocker]);
+}

@@ -7,7 +7,7 @@ import { Failed, Loading } from '../ui/states.tsx';
 import { useLast } from './last.ts';
 import { AskBeforeLeaving } from './leaving.tsx';
 import { nameOf } from './person.ts';
-import { PersonForm } from './person-form.tsx';
+import { type Leaving, PersonForm } from './person-form.tsx';
 import { type Credentials, ShownOnce } from './shown-once.tsx';
 import { formTexts, taskTexts } from './texts.ts';
 
@@ -27,7 +27,7 @@ export function PersonDialog({ person, tenantId, close }: Props) {
   const shown = useLast(person);
   const id = typeof shown === 'number' ? shown : null;
   const [made, setMade] = useState<Credentials>();
-  const leaving = useRef<{ isTyped: () => boolean; discard: () => void }>(undefined);
+  const leaving = useRef<Leaving>(undefined);
   const { data, error, refetch } = useQuery({
     queryKey: ['user', id, tenantId, 'form'],
     queryFn: ({ signal }) => api.readUser(id as number, { tenantId }, signal),
@@ -37,6 +37,8 @@ export function PersonDialog({ person, tenantId, close }: Props) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const leave = () => {
+    // It cannot be called back: whoever left would not know that it was saved.
+    if (leaving.current?.busy) return;
     if (made || !leaving.current?.isTyped()) return close();
     modal.confirm({
       title: t.leaveAsk,
@@ -45,6 +47,7 @@ export function PersonDialog({ person, tenantId, close }: Props) {
       cancelText: t.stay,
       okButtonProps: { danger: true },
       onOk: () => {
+        if (leaving.current?.busy) return;
         leaving.current?.discard();
         close();
       },

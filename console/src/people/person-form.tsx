@@ -10,17 +10,24 @@ import { useConflict } from '../ui/conflict.tsx';
 import { DepartmentSelect, DepartmentsSelect } from '../ui/department-select.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useNotices } from '../ui/notices.ts';
+import { useStay } from './leaving.tsx';
 import { PasswordInput } from './password-input.tsx';
 import { differencesOf, recordOf, type Typed, typedOf } from './person-fields.ts';
 import type { Credentials } from './shown-once.tsx';
 import { formTexts } from './texts.ts';
 
+/** For who wants to close the dialog around it. */
+export interface Leaving {
+  isTyped: () => boolean;
+  discard: () => void;
+  busy: boolean;
+}
+
 interface Props {
   /** Undefined: somebody new. */
   was: Tagged<User> | undefined;
   tenantId: string | undefined;
-  /** For who wants to close the dialog around it. */
-  leaving: RefObject<{ isTyped: () => boolean; discard: () => void } | undefined>;
+  leaving: RefObject<Leaving | undefined>;
   cancel: () => void;
   /** With a password when there is a new one. */
   saved: (credentials?: Credentials) => void;
@@ -36,13 +43,6 @@ export function PersonForm({ was, tenantId, leaving, cancel, saved }: Props) {
   const inTenant = tenantId ?? tenant.tenantId;
   const draft = useDraft<Typed>(`user-${inTenant}-${was?.data.userId ?? 'new'}`, form);
   const initial: Partial<Typed> = was ? typedOf(was) : { status: '0', role: 'member', deptIds: [] };
-  useEffect(() => {
-    leaving.current = { isTyped: () => form.isFieldsTouched() || draft.restored, discard: draft.clear };
-    return () => {
-      leaving.current = undefined;
-    };
-  });
-
   /** Tells whether it is done, rather than put off. */
   const save = async (typed: Typed): Promise<boolean> => {
     setLimit(undefined);
@@ -89,6 +89,14 @@ export function PersonForm({ was, tenantId, leaving, cancel, saved }: Props) {
       form.focusField('userName');
       return true;
     },
+  });
+
+  useStay(busy);
+  useEffect(() => {
+    leaving.current = { isTyped: () => form.isFieldsTouched() || draft.restored, discard: draft.clear, busy };
+    return () => {
+      leaving.current = undefined;
+    };
   });
 
   const required = { required: true, whitespace: true, message: t.required };
@@ -170,7 +178,9 @@ export function PersonForm({ was, tenantId, leaving, cancel, saved }: Props) {
         </Form.Item>
       </div>
       <div className="actions">
-        <Button onClick={cancel}>{t.cancel}</Button>
+        <Button onClick={cancel} disabled={busy}>
+          {t.cancel}
+        </Button>
         <Button type="primary" htmlType="submit" loading={busy}>
           {was ? t.save : t.add}
         </Button>

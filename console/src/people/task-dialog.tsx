@@ -61,7 +61,7 @@ export function TaskDialog({ task, close }: Props) {
       ) : listed ? (
         <Results kind={kind} results={work.results} close={leave} />
       ) : (
-        <Ask task={shown} who={who} work={work} close={close} />
+        <Ask task={shown} open={task !== null} who={who} work={work} close={close} />
       )}
     </Modal>
   );
@@ -75,12 +75,14 @@ function focusOn(opener: HTMLElement | null | undefined): void {
 
 interface Asking {
   task: Task;
+  /** Not while it fades out: that it was done is known, and a press of Enter would do it again. */
+  open: boolean;
   who: string;
   work: ReturnType<typeof useTask>;
   close: Props['close'];
 }
 
-function Ask({ task, who, work, close }: Asking) {
+function Ask({ task, open, who, work, close }: Asking) {
   const t = useTexts(taskTexts);
   const notices = useNotices();
   const { kind, people } = task;
@@ -90,12 +92,12 @@ function Ask({ task, who, work, close }: Asking) {
       ...(deptId ? { deptId } : {}),
       passwordOf: () => password ?? makePassword(),
     });
-    if (!one || kind === 'password' || results.some(({ why }) => why !== undefined)) return;
+    if (!results || !one || kind === 'password' || results.some(({ why }) => why !== undefined)) return;
     notices.done(t.done(t[kind], who));
     close(results);
   };
   return (
-    <Form layout="vertical" onFinish={start} requiredMark={false} disabled={work.busy}>
+    <Form layout="vertical" onFinish={start} requiredMark={false} disabled={work.busy || !open}>
       <p className="people-hint">{kind === 'password' && !one ? t.passwordsHint : t[`${kind}Hint`]}</p>
       {!one && <Names task={task} />}
       {kind === 'move' && (

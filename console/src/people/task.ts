@@ -34,7 +34,7 @@ export interface Result {
 
 /**
  * One after the other, so that each has his own answer, and so that it can be stopped between two. It also stops when
- * nobody sees it any more, and with the session.
+ * nobody sees it any more, and with the session. Who starts it again while it runs is told nothing: it is done once.
  */
 export function useTask() {
   const queries = useQueryClient();
@@ -62,7 +62,9 @@ export function useTask() {
     return password;
   };
 
-  const start = async ({ kind, people }: Task, choice: Choice): Promise<Result[]> => {
+  const start = async ({ kind, people }: Task, choice: Choice): Promise<Result[] | undefined> => {
+    // Not `busy`: a second click may come before the screen knows of the first.
+    if (running.current) return undefined;
     const t = textsNow(taskTexts);
     const all: Result[] = [];
     const sameSession = inThisSession();
@@ -88,6 +90,7 @@ export function useTask() {
       }
       setResults([...all]);
     }
+    running.current = undefined;
     setBusy(false);
     for (const key of ['user', 'user-list', 'dept-users', 'dept-children', 'dept-tree', 'overview'])
       void queries.invalidateQueries({ queryKey: [key] });

@@ -16,7 +16,10 @@ interface Dialog {
   close: () => void;
 }
 
-/** Each replaces the whole tenant with one thing changed, as it was read when the dialog was confirmed. */
+/**
+ * Each replaces the whole tenant with one thing changed, as it was read when the dialog was confirmed. From then on it
+ * cannot be called back: while it is loading antd closes for nobody, and the button says so.
+ */
 function useQuickChange({ tenant, close }: Dialog, done: string) {
   const save = useSaving();
   const notices = useNotices();
@@ -54,6 +57,7 @@ export function MoveDialog({ tenant, close }: Dialog) {
       title={t.moveTitle(tenant.tenantName || tenant.tenantId)}
       okText={t.move}
       cancelText={t.cancel}
+      cancelButtonProps={{ disabled: move.busy }}
       confirmLoading={move.busy}
       okButtonProps={{ disabled: !parent || parent === tenant.tenantParent }}
       onOk={() => form.submit()}
@@ -89,6 +93,7 @@ export function StatusDialog({ tenant, close }: Dialog) {
       title={off ? t.disableAsk(name) : t.enableAsk(name)}
       okText={off ? t.disable : t.enable}
       cancelText={t.cancel}
+      cancelButtonProps={{ disabled: change.busy }}
       confirmLoading={change.busy}
       okButtonProps={{ danger: off }}
       onOk={() => form.submit()}

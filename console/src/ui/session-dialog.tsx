@@ -2,6 +2,7 @@ import { Alert, Button, Form, Input, Modal } from 'antd';
 import { useState } from 'react';
 import { useTexts } from '../language.ts';
 import { logIn, logOut, useMe, useSession } from '../session.ts';
+import { useAction } from './action.ts';
 import { wordsFor } from './notices.ts';
 import { uiTexts } from './texts.ts';
 
@@ -11,20 +12,26 @@ export function SessionDialog() {
   const { state } = useSession();
   const { user, tenant } = useMe();
   const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const again = async ({ password }: { password: string }) => {
-    setBusy(true);
-    setError(undefined);
-    await logIn({ tenantId: tenant.tenantId, username: user.userName, password }).catch(setError);
-    setBusy(false);
+  // Said in the dialog, beside the password.
+  const refused = (error: unknown) => {
+    setError(error);
+    return true;
   };
+  const again = useAction({
+    run: ({ password }: { password: string }) => {
+      setError(undefined);
+      return logIn({ tenantId: tenant.tenantId, username: user.userName, password });
+    },
+    refused,
+  });
+  const leave = useAction({ run: () => logOut(), refused });
   return (
     <Modal open={state === 'expired'} title={t.expired} footer={null} closable={false} keyboard={false} destroyOnHidden>
       <p>{t.expiredHint}</p>
       <p>
         <strong>{user.nickName || user.userName}</strong> · {tenant.tenantName || tenant.tenantId}
       </p>
-      <Form layout="vertical" onFinish={again} requiredMark={false}>
+      <Form layout="vertical" onFinish={(typed) => leave.busy || again.start(typed)} requiredMark={false}>
         {error !== undefined && (
           <Alert type="error" showIcon title={wordsFor(error)} role="alert" className="gap-below" />
         )}
@@ -32,8 +39,10 @@ export function SessionDialog() {
           <Input.Password autoFocus autoComplete="current-password" />
         </Form.Item>
         <div className="actions">
-          <Button onClick={() => logOut().catch(setError)}>{t.asAnother}</Button>
-          <Button type="primary" htmlType="submit" loading={busy}>
+          <Button onClick={() => leave.start()} disabled={again.busy} loading={leave.busy}>
+            {t.asAnother}
+          </Button>
+          <Button type="primary" htmlType="submit" disabled={leave.busy} loading={again.busy}>
             {t.goOn}
           </Button>
         </div>
