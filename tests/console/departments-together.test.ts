@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Client } from '../harness.ts';
 import { asBoss, company, drag, outline, row, shows, tree, until } from './departments-page.ts';
-import { startConsole } from './harness.ts';
+import { noSeriousAxe, startConsole } from './harness.ts';
 
 /** Two administrators, one tree: the page of one, and what the other does meanwhile. */
 
@@ -163,4 +163,33 @@ test('a branch is deleted while a department inside it is shown: the one above i
   await dialog.getByRole('button', { name: '删除整个分支（3 个部门）' }).click();
   await page.getByRole('article', { name: '总部' }).waitFor();
   await shows(page, ['1 总部', '2 市场部', '2 旧部门停用']);
+});
+
+test('somebody else deletes the branch of the department that is shown: it says so, and leads to the nearest above', async () => {
+  const { boss, top, research, web } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${web}`);
+  await row(page, '前端组').waitFor();
+  assert.equal((await boss.delete(`/system/dept-api/${research}?subtree=true`)).code, 200);
+  await page.getByRole('button', { name: '刷新' }).click();
+  const told = page.getByRole('alert');
+  await told.getByText('“前端组”已被删除').waitFor();
+  await shows(page, ['1 总部', '2 市场部', '2 旧部门停用']);
+  await noSeriousAxe(page);
+  await told.getByRole('link', { name: '转到上级部门“总部”' }).click();
+  await page.getByRole('article', { name: '总部' }).waitFor();
+
+  // All of it is gone: then there is the tree.
+  assert.equal((await boss.delete(`/system/dept-api/${top}?subtree=true`)).code, 200);
+  await page.getByRole('button', { name: 'English' }).click();
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await told.getByText('“总部” was deleted').waitFor();
+  await told.getByRole('link', { name: 'Back to the tree' }).click();
+  await page.getByText('There are no departments yet').waitFor();
+
+  // Whoever has a link only is told no more than the service tells.
+  await page.goto(`/departments/${web}`);
+  await told.getByText('There is no such department, or it was deleted').waitFor();
+  await told.getByRole('link', { name: 'Back to the tree' }).click();
+  assert.equal(new URL(page.url()).pathname, '/departments');
 });

@@ -4,15 +4,17 @@ import { Button, Tabs, Tag, Tooltip } from 'antd';
 import { Link, useSearchParams } from 'react-router';
 import { api, type Dept } from '../api.ts';
 import type { Tagged } from '../calls.ts';
+import { isRefusal } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator } from '../session.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { ChildList } from './children.tsx';
 import { EditForm } from './edit.tsx';
+import { Gone } from './gone.tsx';
 import { History } from './history.tsx';
 import { PeopleList } from './people.tsx';
 import { departmentsTexts } from './texts.ts';
-import { readingDepartment } from './tree-store.ts';
+import { readingDepartment, type TreeStore } from './tree-store.ts';
 
 export interface Doing {
   create: (below: Dept) => void;
@@ -22,13 +24,14 @@ export interface Doing {
 
 interface Props extends Doing {
   id: number;
+  tree: TreeStore;
   /** What it was when editing began; undefined while it is only looked at. */
   editing: Tagged<Dept> | undefined;
   edit: (from: Tagged<Dept> | undefined) => void;
   saved: (dept: Dept) => void;
 }
 
-export function Department({ id, editing, edit, saved, ...doing }: Props) {
+export function Department({ id, tree, editing, edit, saved, ...doing }: Props) {
   const t = useTexts(departmentsTexts);
   const administrator = useIsAdministrator();
   const { data: read, error, refetch } = useQuery(readingDepartment(id));
@@ -36,7 +39,11 @@ export function Department({ id, editing, edit, saved, ...doing }: Props) {
     return (
       <>
         <Back />
-        <Failed error={error} retry={refetch} />
+        {isRefusal(error, 'DEPT_NOT_FOUND') ? (
+          <Gone id={id} tree={tree} why={error} />
+        ) : (
+          <Failed error={error} retry={refetch} />
+        )}
       </>
     );
   if (!read) return <Loading />;

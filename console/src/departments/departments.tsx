@@ -105,6 +105,7 @@ export default function Departments() {
           {id !== undefined ? (
             <Department
               id={id}
+              tree={tree}
               editing={editing.from}
               edit={(from) => (from ? editing.begin(from) : editing.end())}
               saved={({ parentId }) => void refresh(parentId)}

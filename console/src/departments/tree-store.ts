@@ -28,6 +28,8 @@ const LARGEST_PAGE = 500;
 export interface TreeStore {
   state: Store<TreeState>;
   node(id: number): Child | undefined;
+  /** As far as it is known, the nearest first. */
+  above(id: number): number[];
   /** Whether it is that department, or somewhere below it. */
   isWithin(id: number, branch: number): boolean;
   expand(id: number): Promise<void>;
@@ -149,16 +151,19 @@ export function makeTree(): TreeStore {
       put(node.parentId, { ...home, aside: [...home.aside.filter(isOther), node].sort(byOrder) });
   }
 
+  function above(id: number): number[] {
+    // Read at different moments, two may each say that they are below the other.
+    const passed = new Set([id]);
+    for (let up = nodes.get(id)?.parentId ?? TOP; up !== TOP && !passed.has(up); up = nodes.get(up)?.parentId ?? TOP)
+      passed.add(up);
+    return [...passed].slice(1);
+  }
+
   return {
     state,
     node: (id) => nodes.get(id),
-    isWithin(id, branch) {
-      // Read at different moments, two may each say that they are below the other.
-      const passed = new Set<number>();
-      for (let above = id; above !== TOP && !passed.has(above); above = nodes.get(above)?.parentId ?? TOP)
-        passed.add(above);
-      return passed.has(branch);
-    },
+    above,
+    isWithin: (id, branch) => id === branch || above(id).includes(branch),
     async expand(id) {
       setOpen(id, true);
       await ensure(id);
