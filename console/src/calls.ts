@@ -1,6 +1,6 @@
 import { untilReached } from './connection.ts';
-import { type Answer, ApiOffline, ApiRefusal, type Query, type Sending, send } from './http.ts';
-import { inThisSession, renew, tokenNow } from './session.ts';
+import { type Answer, ApiOffline, ApiRefusal, isRefusal, type Query, type Sending, send } from './http.ts';
+import { inThisSession, learnRole, renew, tokenNow } from './session.ts';
 
 /**
  * How the operations of api.ts call: as whoever is logged in, again after a refresh, writes again after a lost line. A
@@ -71,6 +71,7 @@ async function asCaller<T>(
       sameSession();
       return answer;
     } catch (error) {
+      if (isRefusal(error, 'NOT_ALLOWED')) void learnRole();
       if (!(error instanceof ApiRefusal && error.status === 401) || tries > 3) throw error;
       sameSession();
       await renew(token);

@@ -21,3 +21,12 @@ export const queries = new QueryClient({
 
 // Nothing of one person is left for the next.
 session.follow(() => session.get().state === 'out' && queries.clear());
+
+let roles: string | undefined;
+// Whose role changed may read more than before, or less: anew, once the screens that are not his any more are gone.
+session.follow(() => {
+  const now = session.get();
+  const before = roles;
+  roles = 'me' in now ? now.me.roles.join() : undefined;
+  if (before !== undefined && roles !== undefined && roles !== before) setTimeout(() => queries.invalidateQueries());
+});

@@ -68,6 +68,8 @@ let renewing: Promise<void> | undefined;
 export function renew(stale: string | undefined): Promise<void> {
   if (token && token !== stale && session.get().state === 'in') return Promise.resolve();
   renewing ??= refresh(stale)
+    // Time has passed: who he is may be another matter by now.
+    .then(() => void readMeAgain())
     .catch((error) => {
       if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
       return untilLoggedIn(error);
@@ -154,9 +156,26 @@ function whose(jwt: string): string {
   return `${tid}/${sub}`;
 }
 
-/** After the caller's own name or tenant changed. */
+/** After the caller's own name, role or tenant changed, or may have. What is the same as before changes no screen. */
 export async function readMeAgain(): Promise<void> {
-  if (token) await begin(token);
+  const before = ends;
+  if (!token) return;
+  const headers = { authorization: `Bearer ${token}` };
+  // No answer: it is read again with the next token.
+  const answer = await send<Me>('GET', '/auth/me', { headers }).catch(() => undefined);
+  const now = session.get();
+  if (!answer || ends !== before || !('me' in now)) return;
+  if (JSON.stringify(answer.data) !== JSON.stringify(now.me)) session.set({ ...now, me: answer.data });
+}
+
+let learning: Promise<void> | undefined;
+
+/** After a refusal for want of a role, which somebody may have taken; once for all that are refused together. */
+export function learnRole(): Promise<void> {
+  learning ??= readMeAgain().finally(() => {
+    learning = undefined;
+  });
+  return learning;
 }
 
 /** Where forms keep what is typed (ui/draft.tsx). */

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { logIn, noCspViolations, startConsole } from './harness.ts';
+
+/** Somebody gives or takes the role of an administrator while its owner is logged in. */
+
+const stage = await startConsole();
+const { root } = stage.service;
+
+test('a role that is taken is known with the next refusal, one that is given with the next token', async () => {
+  const id = await root.user({ userName: 'role', nickName: '何角色', roles: ['admin'] });
+  const change = async (roles: string[]) => {
+    const { data } = await root.get(`/system/user-api/${id}`);
+    assert.equal((await root.put('/system/user-api', { ...data, roles })).code, 200);
+  };
+  const page = await stage.page();
+  await logIn(page, { username: 'role' }, '/people');
+  await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
+  await page.evaluate('window.loadedOnce = true');
+  let asked = 0;
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/auth/me') asked++;
+  });
+
+  await change(['member']);
+  await page.getByLabel('搜索用户名、姓名或手机号').fill('何');
+  await page.getByText('此页面仅供管理员使用').waitFor();
+  const people = page.getByRole('navigation').getByRole('link', { name: '人员' });
+  assert.equal(await people.count(), 0);
+  await page.getByRole('link', { name: '首页' }).click();
+  await page.getByText('我的信息').waitFor();
+  assert.equal(asked, 1, 'asked once, not again and again');
+
+  await change(['admin']);
+  // As when the token has run out: the refresh is a real one.
+  const expired = { code: 401, msg: '令牌已过期，请刷新或重新登录', data: { reason: 'TOKEN_EXPIRED' } };
+  await page.route('**/system/dept-api/0/children?*', (route) => route.fulfill({ status: 401, json: expired }), {
+    times: 1,
+  });
+  await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
+  await page.getByRole('button', { name: '新建顶级部门' }).waitFor();
+  await people.click();
+  await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
+  assert.equal(asked, 2);
+  assert.equal(await page.evaluate('window.loadedOnce'), true, 'the page was not loaded anew');
+  noCspViolations(page);
+});
