@@ -8,8 +8,11 @@ import { keep, read, store, useStore } from './store.ts';
  */
 export type Session =
   | { state: 'restoring' }
-  /** Left on purpose, or not there at all. Where he was who left is nobody else's affair. */
-  | { state: 'out'; left: boolean }
+  /**
+   * Left on purpose, or not there at all. Where he was who left is nobody else's affair. `why` is what the service said to
+   * somebody who was logged in and is shut out.
+   */
+  | { state: 'out'; left: boolean; why?: ApiRefusal }
   | { state: 'in'; me: Me }
   /** The page stays as it is, a dialog asks for the password again. */
   | { state: 'expired'; me: Me };
@@ -58,7 +61,9 @@ export async function restore(): Promise<void> {
     // Busy is no answer to who is logged in.
     if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
     token = undefined;
-    if (session.get().state !== 'out') session.set({ state: 'out', left: false });
+    if (session.get().state === 'out') return;
+    // That nobody was logged in, or too long ago, the login says by itself.
+    session.set({ state: 'out', left: false, ...(error.reason === 'REFRESH_REFUSED' ? {} : { why: error }) });
   }
 }
 

@@ -87,6 +87,37 @@ test('on a phone all places are within reach, and nothing is wider than the scre
   await noSeriousAxe(page);
 });
 
+test('whoever is shut out while he is logged in is told why at the login, and is in again when it is over', async () => {
+  const { id, tenantId } = await stage.service.tenant({ tenantName: '停业公司' });
+  const change = async (what: object) => {
+    const { code } = await stage.service.root.put('/system/tenant-api', { id, tenantName: '停业公司', ...what });
+    assert.equal(code, 200);
+  };
+  const page = await stage.page();
+  await logIn(page, { tenantId, username: 'boss' }, '/me');
+  const alert = page.getByRole('alert');
+  await change({ status: '1' });
+  await page.reload();
+  await alert.getByText('租户或其上级租户已被停用，请联系管理员').waitFor();
+  await noSeriousAxe(page);
+  await page.getByRole('button', { name: 'English' }).click();
+  await change({ status: '0', endTime: '2020-01-01' });
+  await page.reload();
+  await alert.getByText('The service of the tenant, or of one above it, has ended. Ask its administrator.').waitFor();
+  await change({ status: '0' });
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'My account' }).waitFor();
+
+  // Who left on purpose, or never was here, is told nothing.
+  await page.getByRole('button', { name: 'Account: boss' }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.getByRole('heading', { name: 'Log in to Banyan' }).waitFor();
+  assert.equal(await alert.count(), 0);
+  await open(page, '/home');
+  await page.getByRole('heading', { name: 'Log in to Banyan' }).waitFor();
+  assert.equal(await alert.count(), 0);
+});
+
 test('the first view takes less than 300 kB of script, packed', async () => {
   const page = await stage.page();
   let bytes = 0;

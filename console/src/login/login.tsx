@@ -14,20 +14,20 @@ import { loginTexts } from './texts.ts';
 export default function Login() {
   const t = useTexts(loginTexts);
   const { console: product } = useTexts(uiTexts);
-  const { state } = useSession();
+  const session = useSession();
   const [search] = useSearchParams();
   useEffect(() => {
     document.title = `${t.title} · ${product}`;
   }, [t, product]);
-  if (state === 'restoring') return <Loading />;
-  if (state !== 'out') return <Navigate to={isAnother() ? '/home' : within(search.get('to'))} replace />;
+  if (session.state === 'restoring') return <Loading />;
+  if (session.state !== 'out') return <Navigate to={isAnother() ? '/home' : within(search.get('to'))} replace />;
   return (
     <main className="login">
       <div className="login-card">
         <img src={mark} alt="" width={48} height={48} />
         <h1>{t.welcome}</h1>
         <p className="quiet">{t.slogan}</p>
-        <LoginForm />
+        <LoginForm why={session.why} />
         <LanguageButton />
       </div>
     </main>
@@ -37,9 +37,10 @@ export default function Login() {
 /** A link to log in with leads nowhere but into the console. */
 const within = (to: string | null) => (to && /^\/(?![/\\])/.test(to) ? to : '/home');
 
-function LoginForm() {
+/** `why`: what shut him out who was logged in before, until he tries again. */
+function LoginForm({ why }: { why: unknown }) {
   const t = useTexts(loginTexts);
-  const [error, setError] = useState<unknown>();
+  const [error, setError] = useState(why);
   const [busy, setBusy] = useState(false);
   const [form] = Form.useForm<Entered>();
   const password = useRef<InputRef>(null);
