@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { asBoss, company, drag, hover, outline, row, shows, tree } from './departments-page.ts';
+import { hold } from './hands.ts';
 import { noCspViolations, noSeriousAxe, screenshot, startConsole } from './harness.ts';
 
 const stage = await startConsole();
@@ -156,6 +157,29 @@ test('a closed department opens when something is held over it, but not when it 
   await hover(page, row(page, '市场部'), row(page, '研发部'), 'into');
   await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
   await letGoOutside();
+});
+
+test('what is dragged while the move before is being saved is not moved, and that is said', async () => {
+  const { boss, top } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/departments/${top}`);
+  await row(page, '总部').locator('[data-act=toggle]').click();
+  await shows(page, ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用']);
+  const { asked, release } = await hold(page, 'PUT', '/system/dept-api/order');
+  const sent = page.waitForRequest('**/system/dept-api/order');
+  await drag(page, row(page, '市场部'), row(page, '研发部'), 'before');
+  await sent;
+  await drag(page, row(page, '研发部'), row(page, '旧部门 停用'), 'after');
+  await page.getByText('上一次移动还在保存，“研发部”没有移动').waitFor();
+  // By keyboard likewise.
+  await row(page, '市场部').click();
+  await page.keyboard.press('Alt+ArrowDown');
+  await page.getByText('上一次移动还在保存，“市场部”没有移动').waitFor();
+  release();
+  await shows(page, ['1 总部', '2 市场部', '2 研发部', '2 旧部门停用']);
+  assert.equal(asked.length, 1);
+  await drag(page, row(page, '研发部'), row(page, '旧部门 停用'), 'after');
+  await shows(page, ['1 总部', '2 市场部', '2 旧部门停用', '2 研发部']);
 });
 
 test('a cycle that the page could not know of is refused in the words of the service', async () => {

@@ -50,9 +50,14 @@ export function Side({ tree, treeId, current, go, marked, setMarked, mark, keys,
       return false;
     },
   });
+  /** One after the other: where the second is to go may be another place once the first is done. */
+  const putOrSay = (moved: Child, target: Target) => {
+    if (put.busy) void message.info({ key: 'departments-busy', content: t.stillSaving(moved.deptName) });
+    else put.start({ moved, target });
+  };
   const dragging = mark && {
     whyNot: (moved: Child, target: Target) => whyNot(tree, moved, target),
-    drop: (moved: Child, target: Target) => put.start({ moved, target }),
+    drop: putOrSay,
     hold: (node: Child) => void tree.expand(node.deptId),
   };
   const onKey = (event: KeyboardEvent, node: Child): boolean => {
@@ -64,7 +69,7 @@ export function Side({ tree, treeId, current, go, marked, setMarked, mark, keys,
     const target: Target | undefined = beside && { node: beside, where: down > 0 ? 'after' : 'before' };
     const refusal = index < 0 ? t.loadFirst : target && whyNot(tree, node, target);
     if (refusal) void message.info(refusal);
-    else if (target && !put.busy) put.start({ moved: node, target });
+    else if (target) putOrSay(node, target);
     return true;
   };
   const refreshAll = () => {

@@ -81,6 +81,7 @@ export const departmentsTexts = texts({
     moveNone: '尚未选择',
     moved: (name: string) => `“${name}”已移动`,
     ordered: '顺序已保存',
+    stillSaving: (name: string) => `上一次移动还在保存，“${name}”没有移动，请稍后再试`,
     ontoItself: '不能移到自己下面',
     ownBranch: (name: string) => `不能移到“${name}”自己的下级部门中`,
     alreadyThere: '已经在这个部门下面',
@@ -202,6 +203,8 @@ export const departmentsTexts = texts({
     moveNone: 'Nothing chosen yet',
     moved: (name: string) => `“${name}” moved`,
     ordered: 'Order saved',
+    stillSaving: (name: string) =>
+      `The move before is still being saved: “${name}” was not moved. Try again in a moment.`,
     ontoItself: 'A department cannot be below itself',
     ownBranch: (name: string) => `“${name}” cannot go below itself, into its own branch`,
     alreadyThere: 'It is below this department already',
