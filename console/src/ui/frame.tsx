@@ -73,7 +73,7 @@ function Header() {
         <img src={mark} alt="" width={28} height={28} />
         <span>{t.product}</span>
       </NavLink>
-      <span className="tenant" title={tenant.tenantId}>
+      <span className="tenant" title={`${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim()}>
         {tenant.tenantName || tenant.tenantId}
       </span>
       <Button
@@ -117,7 +117,9 @@ function Header() {
           aria-haspopup="menu"
           aria-expanded={open}
         >
-          <span className="user-name">{name}</span>
+          <span className="user-name" title={name}>
+            {name}
+          </span>
         </Button>
       </Dropdown>
     </header>
