@@ -106,6 +106,21 @@ test('a tenant that is being moved or disabled stays in its dialog', async () =>
   assert.deepEqual([data.tenantParent, data.status], [above.tenantId, '1']);
 });
 
+test('a change that is being reverted stays in its dialog', async () => {
+  const { boss, web } = await company(service);
+  const page = await stage.page();
+  await asBoss(page, boss, `/changes?resource=department&resourceId=${web}`);
+  await page.getByRole('button', { name: '详情：部门 前端组' }).click();
+  await page.getByRole('button', { name: '撤销此变更' }).click();
+  const dialog = page.getByRole('dialog', { name: '撤销此变更？' });
+  const { asked, release } = await hold(page, 'POST', '/system/change-api/*/revert');
+  await dialog.getByRole('button', { name: '撤销', exact: true }).click();
+  await stays(page, dialog);
+  release();
+  await page.getByText('变更已撤销').waitFor();
+  assert.equal(asked.length, 1);
+});
+
 test('a double click deletes somebody once, and logs in again once', async () => {
   await root.user({ userName: 'twice', nickName: '周两次' });
   await root.user({ userName: 'back', roles: ['admin'] });
