@@ -262,8 +262,9 @@ test('a branch is moved while others are created in it: every path is right', as
 // The last one: the others count deadlocks.
 test('a deadlock is told again from its begin, also when the statement that it hit was sent with others', async () => {
   const { superuser, databaseUrl } = service;
-  // Who waits looks for a deadlock once: by default after a second, in which the other may not have come to wait yet.
-  await superuser.unsafe(`alter database ${new URL(databaseUrl).pathname.slice(1)} set deadlock_timeout = '4s'`);
+  // Who waits looks for a deadlock once: by default after a second, in which the other may not have come to wait yet. Not
+  // much later: told again at once it may be as quick as the other, and they meet again, within the eight seconds it has.
+  await superuser.unsafe(`alter database ${new URL(databaseUrl).pathname.slice(1)} set deadlock_timeout = '2s'`);
   const node = await startService({ DATABASE_URL: databaseUrl });
   const boss = await node.tenant();
   const { user } = (await boss.get('/auth/me')).data;
