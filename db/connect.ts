@@ -3,7 +3,17 @@ import { type EmbeddedServer, hasDatabase, isAlive, startEmbedded } from './embe
 import { migrate, refuseOutdated } from './migrate.ts';
 import { makePool, type Pool } from './pool.ts';
 import { isService, makeServiceRole, readServiceLogin, refuseLostSettings, refuseUnsafeRole } from './roles.ts';
-import { codeOf, connectOwner, connectService, LOCKS, SETTINGS, type Sql, type Target } from './sql.ts';
+import {
+  type ConnectionTiming,
+  codeOf,
+  connectOwner,
+  connectService,
+  defaultConnectionTiming,
+  LOCKS,
+  type Sql,
+  settingsOf,
+  type Target,
+} from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** The service's connections: a role that owns nothing and sees one tenant at a time. */
@@ -22,6 +32,7 @@ export interface Place {
   timeZone: string;
   /** How many connections the service keeps. */
   connections?: number;
+  timing?: ConnectionTiming;
   progress?: (sentence: string) => void;
   /** Says that opening has become needless; then it fails with the signal's reason. */
   stop?: AbortSignal;
@@ -34,8 +45,8 @@ export function openDatabase(place: Place): Promise<Prepared> {
 
 export const openPool = (
   service: Target,
-  { timeZone, connections = 10 }: Pick<Place, 'timeZone' | 'connections'>,
-): Pool => makePool(connectService(service, timeZone), connections);
+  { timeZone, connections = 10, timing = defaultConnectionTiming }: Pick<Place, 'timeZone' | 'connections' | 'timing'>,
+): Pool => makePool(connectService(service, timeZone, timing), connections, timing);
 
 async function openEmbedded(place: Place): Promise<Prepared> {
   const folder = await takeDataFolder(place);
@@ -76,7 +87,7 @@ async function openServed(place: Place, url: string): Promise<Prepared> {
 const refusePooler = ({ message }: Error) =>
   new StartRefused(
     `The pooler at DATABASE_URL takes no settings (${message}). ` +
-      `In PgBouncer's configuration: ignore_startup_parameters = ${Object.keys(SETTINGS).join(', ')} ` +
+      `In PgBouncer's configuration: ignore_startup_parameters = ${Object.keys(settingsOf(defaultConnectionTiming)).join(', ')} ` +
       '(docs/operations.md tells the rest).',
   );
 
@@ -125,7 +136,7 @@ async function besideService<T>({ databaseUrl, dataDir }: Place, work: (target: 
 
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
 async function prepare(owner: Sql, target: Target, place: Place): Promise<Prepared> {
-  const { progress = () => {}, stop } = place;
+  const { progress = () => {}, stop, timing = defaultConnectionTiming } = place;
   // Another node may be migrating, for as long as it takes: who stops us does not wait for that.
   const cut = () => void owner.end({ timeout: 0 });
   stop?.addEventListener('abort', cut);
@@ -137,13 +148,13 @@ async function prepare(owner: Sql, target: Target, place: Place): Promise<Prepar
     if (await isService(owner)) await refuseOutdated(owner);
     else {
       await migrate(owner, place.timeZone, progress);
-      login = await makeServiceRole(owner);
+      login = await makeServiceRole(owner, timing);
     }
     const service = { ...target, ...login };
     const pool = openPool(service, place);
     try {
       await pool
-        .use((sql) => refuseLostSettings(sql, place.timeZone))
+        .use((sql) => refuseLostSettings(sql, place.timeZone, timing))
         .catch((error) => {
           // The owner was let in. 08P01: in PgBouncer's words.
           if (!/^(28|08P01)/.test(codeOf(error)) || !login.username) throw error;

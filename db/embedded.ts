@@ -30,7 +30,12 @@ const PATIENCE = 300;
  * The embedded database: a real PostgreSQL under `dataDir/postgres`, on a Unix socket only. A server that a killed run
  * left behind is adopted; whether another Banyan holds it is for the caller to find out (it takes a lock in there).
  */
-export async function startEmbedded(dataDir: string, progress: Progress, stop?: AbortSignal): Promise<EmbeddedServer> {
+export async function startEmbedded(
+  dataDir: string,
+  progress: Progress,
+  stop?: AbortSignal,
+  extraSettings: Record<string, string> = {},
+): Promise<EmbeddedServer> {
   const password = openDataDir(dataDir);
   const seat = takeSeat(dataDir);
   removeLeftovers(dataDir);
@@ -39,13 +44,13 @@ export async function startEmbedded(dataDir: string, progress: Progress, stop?: 
     await initCluster(seat, dataDir, password, stop);
   }
   stop?.throwIfAborted();
-  const { socketDir, adopted } = await bringUp(seat, progress, { stop });
+  const { socketDir, adopted } = await bringUp(seat, progress, { stop, extraSettings });
   return {
     socketDir,
     password,
     adopted,
     async revive() {
-      const running = await bringUp(seat, () => {}, { socketDir });
+      const running = await bringUp(seat, () => {}, { socketDir, extraSettings });
       if (running.socketDir !== socketDir) throw new Error(`PostgreSQL came back at ${running.socketDir}`);
     },
     async endStuck() {
@@ -143,8 +148,14 @@ function syncFolder(folder: string) {
   fs.closeSync(open);
 }
 
+interface Want {
+  socketDir?: string;
+  stop?: AbortSignal | undefined;
+  extraSettings: Record<string, string>;
+}
+
 /** Finds the server that runs on this data, or starts one: at `socketDir`, or wherever there is room. */
-async function bringUp(seat: Seat, progress: Progress, want: { socketDir?: string; stop?: AbortSignal | undefined }) {
+async function bringUp(seat: Seat, progress: Progress, want: Want) {
   const deadline = Date.now() + PATIENCE * 1000;
   let said = false;
   for (;;) {
@@ -156,7 +167,7 @@ async function bringUp(seat: Seat, progress: Progress, want: { socketDir?: strin
       said = true;
       const socketDir = makeSocketDir(seat, want.socketDir);
       try {
-        await startServer(seat, socketDir);
+        await startServer(seat, socketDir, want.extraSettings);
         return { socketDir, adopted: false };
       } catch (error) {
         removeSocketDir(socketDir);
@@ -173,7 +184,7 @@ async function bringUp(seat: Seat, progress: Progress, want: { socketDir?: strin
   }
 }
 
-async function startServer(seat: Seat, socketDir: string) {
+async function startServer(seat: Seat, socketDir: string, extraSettings: Record<string, string>) {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: socketDir,
@@ -186,6 +197,7 @@ async function startServer(seat: Seat, socketDir: string) {
     // Statements may hold personal data; messages suffice.
     log_min_error_statement: 'panic',
     shared_buffers: `${buffersMB()}MB`,
+    ...extraSettings,
   };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   await pgCtl(seat, ['start', '-w', '-t', `${PATIENCE}`, '-s', '-o', options.join(' ')]);

@@ -1,5 +1,5 @@
 import type net from 'node:net';
-import { codeOf, isLost, type Sql, type Watch } from './sql.ts';
+import { type ConnectionTiming, codeOf, defaultConnectionTiming, isLost, type Sql, type Watch } from './sql.ts';
 
 /** The service's connections, lent one at a time. */
 export interface Pool {
@@ -10,6 +10,8 @@ export interface Pool {
    * put back from a backup, or a replica that took over.
    */
   opened(): number;
+  /** Work that waited longer than this for a connection is not begun: its caller has been answered. */
+  waitMs: number;
   close(): Promise<void>;
 }
 
@@ -28,7 +30,11 @@ interface Connection {
  * Connections are opened as they are needed, up to `most`; who comes later waits, in his order. One that is lost is
  * left to itself, and who needs one next opens another: see docs/decisions/0007.
  */
-export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs = 5_000 } = {}): Pool {
+export function makePool(
+  connect: (watch: Watch) => Sql,
+  most: number,
+  { checkMs, waitMs }: Pick<ConnectionTiming, 'checkMs' | 'waitMs'> = defaultConnectionTiming,
+): Pool {
   const all = new Set<Connection>();
   const idle: Connection[] = [];
   const waiting: ((connection: Connection) => void)[] = [];
@@ -88,7 +94,7 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
       if (connection.silentFor === 5) connection.socket?.destroy();
     }
   };
-  const looking = setInterval(look, lookMs).unref();
+  const looking = setInterval(look, checkMs).unref();
 
   return {
     async use<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -107,6 +113,7 @@ export function makePool(connect: (watch: Watch) => Sql, most: number, { lookMs 
       }
     },
     opened: () => opened,
+    waitMs,
     async close() {
       closed = true;
       clearInterval(looking);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { attempt, beginAlone, codeOf, SETTINGS, type Sql, type Tx } from './sql.ts';
+import { attempt, beginAlone, type ConnectionTiming, codeOf, type Sql, settingsOf, type Tx } from './sql.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** What the service may do, table by table. Nothing is deleted that the interface only marks as deleted. */
@@ -26,7 +26,10 @@ const grants = `
  * The service's own login, one for each database. Its password is known to the tables' owner alone, who makes it; so
  * one DATABASE_URL, the owner's, is all that any number of nodes need.
  */
-export async function makeServiceRole(owner: Sql): Promise<{ username: string; password: string }> {
+export async function makeServiceRole(
+  owner: Sql,
+  timing: ConnectionTiming,
+): Promise<{ username: string; password: string }> {
   try {
     return await beginAlone(owner, async (tx) => {
       const [{ role, exists }] = await tx<[{ role: string; exists: boolean }]>`
@@ -41,7 +44,7 @@ export async function makeServiceRole(owner: Sql): Promise<{ username: string; p
       if (!exists) await tx.unsafe(`create role "${role}" login password '${password}'`);
       else if (made) await tx.unsafe(`alter role "${role}" password '${password}'`);
       await tx.unsafe(grants.replaceAll('%role', role));
-      await keepSettings(tx, role);
+      await keepSettings(tx, role, settingsOf(timing));
       return { username: role, password };
     });
   } catch (error) {
@@ -57,8 +60,8 @@ export async function makeServiceRole(owner: Sql): Promise<{ username: string; p
  * What the service's connections ask for is also what its role has, in this database: behind a pooler it is all there is.
  * Not written again each time: nodes that start would wait for each other's commit.
  */
-async function keepSettings(tx: Tx, role: string): Promise<void> {
-  const wanted = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
+async function keepSettings(tx: Tx, role: string, settings: Record<string, string>): Promise<void> {
+  const wanted = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   const [{ missing, place }] = await tx<[{ missing: boolean; place: string }]>`
     select not exists (
         select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole join pg_database d on d.oid = s.setdatabase
@@ -66,7 +69,7 @@ async function keepSettings(tx: Tx, role: string): Promise<void> {
       ) as missing,
       quote_ident(${role}) || ' in database ' || quote_ident(current_database()) as place`;
   if (!missing) return;
-  const set = Object.entries(SETTINGS).map(([name, value]) => `alter role ${place} set ${name} = '${value}'`);
+  const set = Object.entries(settings).map(([name, value]) => `alter role ${place} set ${name} = '${value}'`);
   await attempt(tx, (inner) => inner.unsafe(set.join(';'))).catch((error) => {
     // A role that somebody else made. Without a pooler nothing is missing, and with one the start says so.
     if (codeOf(error) !== '42501') throw error;
@@ -74,8 +77,8 @@ async function keepSettings(tx: Tx, role: string): Promise<void> {
 }
 
 /** A pooler may drop what a connection asks for. Without it statements would never end, or find no tables. */
-export async function refuseLostSettings(service: Sql, timeZone: string): Promise<void> {
-  const wanted = { ...SETTINGS, TimeZone: timeZone };
+export async function refuseLostSettings(service: Sql, timeZone: string, timing: ConnectionTiming): Promise<void> {
+  const wanted = { ...settingsOf(timing), TimeZone: timeZone };
   const rows = await service<{ name: string; setting: string; role: string }[]>`
     select name, setting, current_user as role from pg_settings where name = any(${Object.keys(wanted)})`;
   const lost = Object.entries(wanted).filter(

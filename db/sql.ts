@@ -20,22 +20,39 @@ export interface Target {
   password?: string;
 }
 
+/** How long the service's connections may take. Tests pass other values. */
+export interface ConnectionTiming {
+  /** Shorter than the service's own deadline, so that a blocked statement does not keep its connection. */
+  statementMs: number;
+  idleInTransactionMs: number;
+  /** Work that waited longer than this for a connection is not begun: its caller has been answered. */
+  waitMs: number;
+  /** How often connections are checked for silence; after five checks without a byte one is given up. */
+  checkMs: number;
+}
+
+export const defaultConnectionTiming: ConnectionTiming = {
+  statementMs: 8_000,
+  idleInTransactionMs: 20_000,
+  waitMs: 8_000,
+  checkMs: 5_000,
+};
+
 /** Of each of the service's connections, and of its role: a pooler passes no such settings on (docs/operations.md). */
-export const SETTINGS = {
+export const settingsOf = ({ statementMs, idleInTransactionMs }: ConnectionTiming) => ({
   search_path: 'banyan',
-  // Sooner than the service's own deadline, so that a blocked statement doesn't keep its connection.
-  statement_timeout: '8000',
-  idle_in_transaction_session_timeout: '20000',
+  statement_timeout: `${statementMs}`,
+  idle_in_transaction_session_timeout: `${idleInTransactionMs}`,
   // Plans are kept. One that was made while a table was small must not read the whole of it when it is large. Where
   // there is no other way the cost that is put on it must not make PostgreSQL compile the plan.
   enable_seqscan: 'off',
   jit: 'off',
-};
+});
 
 /** Makes the service's connections, one at each call. */
-export function connectService(target: Target, timeZone: string): (watch: Watch) => Sql {
+export function connectService(target: Target, timeZone: string, timing: ConnectionTiming): (watch: Watch) => Sql {
   // `current_date` and the texts of times are of this zone.
-  const settings = { ...SETTINGS, TimeZone: timeZone };
+  const settings = { ...settingsOf(timing), TimeZone: timeZone };
   let first: Sql | undefined;
   return (watch) => {
     const sql = connect(target, watch, settings, first?.options);

@@ -33,9 +33,6 @@ export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) =
 
 const READING = 'isolation level repeatable read read only';
 
-/** Who waited this long for a connection has been told to come back: his work is not done behind his back. */
-const PATIENCE_MS = 8_000;
-
 async function transaction<T>(
   db: Database,
   mode: string,
@@ -44,7 +41,7 @@ async function transaction<T>(
   { asked = performance.now(), origin }: { asked?: number; origin?: Origin | undefined } = {},
 ): Promise<T> {
   const story = async (tx: Tx) => {
-    if (performance.now() - asked > PATIENCE_MS) throw new TooLate();
+    if (performance.now() - asked > db.waitMs) throw new TooLate();
     const [, result] = await Promise.all([enterTenant(tx, tenantId, origin), work(tx)]);
     return result;
   };

@@ -10,6 +10,7 @@ import Fastify, {
 } from 'fastify';
 import type { Database } from '../db/connect.ts';
 import { makeKeyring } from './auth/keys.ts';
+import { createPasswords, type PasswordCost, type Passwords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { type GivenToken, TokenReader } from './auth/tokens.ts';
 import { branchRoutes } from './branches/routes.ts';
@@ -26,7 +27,7 @@ import { answerBroken, brokenBy, headersIn } from './http/broken.ts';
 import { openTo } from './http/cors.ts';
 import { everyAnswer, refusalOf, requestIdOf, sendRefusal } from './http/envelope.ts';
 import { boundLoad } from './http/load.ts';
-import { logMethod, makeAnswerLog, standardOutput } from './http/log.ts';
+import { logMethod, makeAnswerLog, type Output, standardOutput } from './http/log.ts';
 import { describeInterface } from './http/openapi.ts';
 import { refuse } from './http/refusals.ts';
 import { serializeBySchema } from './http/serializing.ts';
@@ -34,19 +35,35 @@ import { checkInput } from './http/validation.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
+import { defaultTiming, type Timing } from './timing.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { userRoutes } from './users/routes.ts';
 import { makeAddressBook, type Resolve } from './webhooks/addresses.ts';
 import { keepDelivering } from './webhooks/dispatcher.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-export interface Parts {
+/** What the routes stand on. */
+export interface Parts extends Given {
+  timing: Timing;
+  passwords: Passwords;
+}
+
+interface Given {
   db: Database;
   config: Config;
   /** Where the built console is, if not where the build puts it. */
   consoleFolder?: URL;
   /** Tells where a name leads, if not the name servers. */
   resolve?: Resolve;
+  /** Milliseconds by which the clock of access tokens is ahead of the database's; for tests of what expires. */
+  tokenClockAheadMs?: () => number;
+  /** Where the log goes, if not to standard output. */
+  output?: Output;
+}
+
+export interface Options extends Given {
+  timing?: Partial<Timing>;
+  passwordCost?: PasswordCost;
 }
 
 export type App = FastifyInstance<
@@ -60,11 +77,13 @@ export type App = FastifyInstance<
 const BODY_LIMIT = 1_048_576;
 
 /** The service, ready to listen: every domain by name, and one place that turns refusals into answers. */
-export async function buildApp(parts: Parts): Promise<App> {
+export async function buildApp({ timing: changed, passwordCost, ...given }: Options): Promise<App> {
+  const timing = { ...defaultTiming, ...changed };
+  const parts: Parts = { ...given, timing, passwords: await createPasswords(passwordCost) };
   const { db, config } = parts;
   const pages = new ConsolePages(parts.consoleFolder);
-  const load = boundLoad(config);
-  const output = standardOutput();
+  const load = boundLoad(config, timing);
+  const output = given.output ?? standardOutput();
   const tell = makeAnswerLog(output, config.logLevel);
   const logAnswer = (request: FastifyRequest, reply: FastifyReply) => {
     const arrival = load.arrivalOf(request.raw);
@@ -105,6 +124,8 @@ export async function buildApp(parts: Parts): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   const { allowedAt, isMistaken } = watchRoutes(app);
+  app.decorate('timing', timing);
+  app.decorate('passwords', parts.passwords);
   app.decorateReply('refusedWith', null);
   load.keepDeadline(app);
   load.count(app);
@@ -140,12 +161,12 @@ export async function buildApp(parts: Parts): Promise<App> {
   );
 
   await describeInterface(app as unknown as FastifyInstance);
-  const keys = makeKeyring(db);
+  const keys = makeKeyring(db, parts.tokenClockAheadMs);
   await keys.signing();
   operationRoutes(app, parts);
   loginRoutes(app, { ...parts, keys });
   const tokens = new TokenReader(keys);
-  const followers = makeFollowers(db);
+  const followers = makeFollowers(db, timing);
   const lookUp = makeAddressBook(config.webhookNetworks, parts.resolve);
   const stopDelivering = keepDelivering(app, db, lookUp);
   app.decorate('letFollowersGo', () => {

@@ -1,7 +1,8 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { buildApp, type Parts } from './app.ts';
+import type { ConnectionTiming } from '../db/sql.ts';
+import { buildApp, type Options } from './app.ts';
 import { watchConnections } from './http/closing.ts';
 
 // V8 makes objects old from the start where most of their kind outlived a small collection. Here dozens of requests wait
@@ -10,6 +11,11 @@ import { watchConnections } from './http/closing.ts';
 // the processor time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
+/** What the tests' processes run with: other deadlines than the usual ones, and a cheaper password hash. */
+export interface Footing extends Pick<Options, 'timing' | 'passwordCost'> {
+  connectionTiming?: ConnectionTiming;
+}
+
 /** What listens: this process, or one that hands out to others. */
 export interface Serving {
   port: number;
@@ -17,18 +23,17 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Every answer comes within its deadline. What is still open then is a caller who doesn't finish his request. */
-export const LAST_ANSWERS_MS = 9_000;
-
-export async function serve(parts: Parts): Promise<Serving> {
-  const { server, listen, close } = await makeServer(parts);
+export async function serve(options: Options): Promise<Serving> {
+  const { server, listen, close } = await makeServer(options);
   await listen();
   return { port: (server.address() as AddressInfo).port, close };
 }
 
 /** The same for connections that another process has taken in. */
-export async function serveGiven(parts: Parts): Promise<{ take: (socket: Socket) => void; close(): Promise<void> }> {
-  const { server, close } = await makeServer(parts);
+export async function serveGiven(
+  options: Options,
+): Promise<{ take: (socket: Socket) => void; close(): Promise<void> }> {
+  const { server, close } = await makeServer(options);
   // It does not listen, and yet has to look for slow callers.
   server.emit('listening');
   let open = 0;
@@ -44,17 +49,17 @@ export async function serveGiven(parts: Parts): Promise<{ take: (socket: Socket)
   return { take, close };
 }
 
-async function makeServer(parts: Parts) {
-  const { port, host } = parts.config;
-  const app = await buildApp(parts);
+async function makeServer(options: Options) {
+  const { port, host } = options.config;
+  const app = await buildApp(options);
   await app.ready();
-  const closeConnections = watchConnections(app.server);
+  const closeConnections = watchConnections(app.server, app.timing.lastRequestsMs);
   return {
     server: app.server,
     listen: () => app.listen({ port, host }),
     close: () => {
       app.letFollowersGo();
-      return Promise.race([closeConnections().then(() => app.close()), setTimeout(LAST_ANSWERS_MS)]);
+      return Promise.race([closeConnections().then(() => app.close()), setTimeout(app.timing.lastAnswersMs)]);
     },
   };
 }

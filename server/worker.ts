@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { openPool } from '../db/connect.ts';
 import { outliveLostConnections } from '../db/sql.ts';
-import { prepareHashing } from './auth/passwords.ts';
 import { serveGiven } from './serve.ts';
 import type { Said, Task, Told } from './workers.ts';
 
@@ -17,10 +16,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
 process.once('disconnect', () => process.exit(1));
 tell('here');
-const [{ config, database }] = (await once(process, 'message')) as [Task];
-const db = openPool(database, config);
-await prepareHashing();
-const { take, close } = await serveGiven({ db, config });
+const [{ config, database, footing }] = (await once(process, 'message')) as [Task];
+const { connectionTiming, ...parts } = footing ?? {};
+const db = openPool(database, { ...config, ...(connectionTiming ? { timing: connectionTiming } : {}) });
+const { take, close } = await serveGiven({ db, config, ...parts });
 process.on('message', async (said: Said, socket: Socket) => {
   if (said === 'connection') {
     // Its caller may have gone on the way.

@@ -5,12 +5,14 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Target } from '../db/sql.ts';
 import type { Config } from './config.ts';
-import { LAST_ANSWERS_MS, type Serving } from './serve.ts';
+import type { Footing, Serving } from './serve.ts';
+import { defaultTiming } from './timing.ts';
 
 /** What a worker needs to begin. The login goes this way because others may read an environment. */
 export interface Task {
   config: Config;
   database: Target;
+  footing?: Footing;
 }
 /** What is said to a worker, beside its task. With a connection comes its socket. */
 export type Said = 'connection' | 'stop';
@@ -27,6 +29,7 @@ const PAUSE_MS = 1_000;
  */
 export async function serveInWorkers(task: Task, say: (line: string) => void): Promise<Serving> {
   const { host, port, workers } = task.config;
+  const { lastAnswersMs } = { ...defaultTiming, ...task.footing?.timing };
   const serving: Worker[] = [];
   let closing = false;
 
@@ -66,7 +69,7 @@ export async function serveInWorkers(task: Task, say: (line: string) => void): P
   const close = async () => {
     closing = true;
     server.close();
-    await Promise.all(serving.map((worker) => worker.stop()));
+    await Promise.all(serving.map((worker) => worker.stop(lastAnswersMs + 500)));
   };
   try {
     await Promise.all(Array.from({ length: workers }, begin));
@@ -122,10 +125,10 @@ class Worker {
     this.send('connection', socket);
   }
 
-  async stop() {
+  async stop(withinMs: number) {
     // Behind all connections that it was given.
     if (this.process.connected) this.send('stop');
-    await Promise.race([this.ended, setTimeout(LAST_ANSWERS_MS + 500)]);
+    await Promise.race([this.ended, setTimeout(withinMs)]);
     this.process.kill('SIGKILL');
   }
 }

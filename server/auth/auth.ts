@@ -7,9 +7,8 @@ import { Refusal, refuse } from '../http/refusals.ts';
 import { readOwnTenant } from '../tenants/tenants.ts';
 import { findLogin, holdLogin, keyOf, type LoginRow, readOwnUser, setPassword } from '../users/users.ts';
 import { type Caller, refuseShutOut } from './caller.ts';
-import { admitGuess, type FailedLogin, type Guess, settle, settleGuess } from './guesses.ts';
+import { admitGuess, type FailedLogin, type Guess, type GuessParts, settle, settleGuess } from './guesses.ts';
 import type { Keyring } from './keys.ts';
-import { hashPassword, isPassword } from './passwords.ts';
 import { type Attempt, noteLogin, readStanding } from './queries.ts';
 import type { Login, LogoutQuery, Me, PasswordChange, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
@@ -25,8 +24,7 @@ import {
 } from './tokens.ts';
 
 /** What every login needs. */
-export interface AuthParts {
-  db: Database;
+export interface AuthParts extends GuessParts {
   keys: Keyring;
   config: Config;
 }
@@ -46,7 +44,7 @@ export async function logIn(parts: AuthParts, origin: Origin, login: Login): Pro
   const attempt: Attempt = { tenantId, userKey, address: origin.address };
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: username, reason: 'LOGIN_FAILED', origin: from } as const;
-  const { guess, user } = await checkPassword(db, attempt, password, failed, { key: userKey });
+  const { guess, user } = await checkPassword(parts, attempt, password, failed, { key: userKey });
   const secret = makeRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -84,16 +82,17 @@ export async function logIn(parts: AuthParts, origin: Origin, login: Login): Pro
 
 /** Guarded against guessing. The guess is settled when it fails; who passes settles it with what he does. */
 async function checkPassword(
-  db: Database,
+  parts: GuessParts,
   attempt: Attempt,
   password: string,
   failed: Omit<FailedLogin, 'userId'> & { reason: 'LOGIN_FAILED' | 'WRONG_PASSWORD' },
   who: { key: string } | { id: string },
 ): Promise<{ guess: Guess; user: LoginRow }> {
-  const { guess, found: user, leave } = await admitGuess(db, attempt, (tx) => findLogin(tx, attempt.tenantId, who));
+  const { db, passwords } = parts;
+  const { guess, found: user, leave } = await admitGuess(parts, attempt, (tx) => findLogin(tx, attempt.tenantId, who));
   let right = false;
   try {
-    right = await isPassword(user?.passwordHash, password);
+    right = await passwords.verify(user?.passwordHash, password);
   } catch (error) {
     await settle(db, guess, 'dropped');
     throw error;
@@ -185,16 +184,16 @@ export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
 
 /** Guarded like a login: a stolen token must not be enough to find the password. Gives the hash of the new one. */
 export async function checkPasswordChange(
-  db: Database,
+  parts: GuessParts,
   { tenantId, userId, userName }: Caller,
   origin: { address: string; requestId: string },
   { oldPassword, newPassword }: PasswordChange,
 ): Promise<string> {
   const attempt: Attempt = { tenantId, userKey: keyOf(userName), address: origin.address };
   const failed = { userName, reason: 'WRONG_PASSWORD', origin } as const;
-  const { guess } = await checkPassword(db, attempt, oldPassword, failed, { id: userId });
-  await settle(db, guess, 'passed');
-  return hashPassword(newPassword);
+  const { guess } = await checkPassword(parts, attempt, oldPassword, failed, { id: userId });
+  await settle(parts.db, guess, 'passed');
+  return parts.passwords.hash(newPassword);
 }
 
 export async function changePassword(tx: Tx, caller: Caller, passwordHash: string): Promise<void> {

@@ -4,7 +4,8 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/sql.ts';
 import { enterTenant, writeInTenant } from '../../db/tenancy.ts';
 import { refuse } from '../http/refusals.ts';
-import { standInLine } from './passwords.ts';
+import type { Timing } from '../timing.ts';
+import type { Passwords } from './passwords.ts';
 import {
   type Attempt,
   forgetFailures,
@@ -25,6 +26,12 @@ const everywhere = { free: 10, seconds: 900, growing: true, forgottenAfter: 3_60
 /** An address as a whole, whatever it tries: 50 failures in 10 minutes. */
 const addresses = { free: 50, seconds: 600 };
 
+export interface GuessParts {
+  db: Database;
+  passwords: Passwords;
+  timing: Timing;
+}
+
 /** A guess that was let through; it counts as under way until it is settled. */
 export interface Guess {
   attempt: Attempt;
@@ -32,21 +39,19 @@ export interface Guess {
   trusted: boolean;
 }
 
-const WAIT_AT_MOST_MS = 7_000;
-
 /**
  * Lets a guess through, or refuses it. When too many are under way to know yet, it waits for them: only as many are let
  * through at once as may fail, however many come at the same moment and at whichever node. Whoever is let through stands
  * in line to be checked until he leaves.
  */
 export async function admitGuess<T>(
-  db: Database,
+  { db, passwords, timing }: GuessParts,
   attempt: Attempt,
   look: (tx: Tx) => Promise<T>,
 ): Promise<{ guess: Guess; found: T; leave: () => void }> {
   const began = performance.now();
   for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
-    const leave = standInLine();
+    const leave = passwords.admitLogin();
     try {
       return await writeInTenant(db, attempt.tenantId, async (tx) => {
         const [counted] = await Promise.all([countedAs(tx, attempt), letGo(tx)]);
@@ -58,7 +63,7 @@ export async function admitGuess<T>(
       // Who waits does not stand in the way of others.
       leave();
       if (!(error instanceof Undecided)) throw error;
-      if (performance.now() - began > WAIT_AT_MOST_MS) throw refuse('TOO_BUSY');
+      if (performance.now() - began > timing.loginQueueMs) throw refuse('TOO_BUSY');
       await setTimeout(pause * (0.5 + Math.random()));
     }
   }

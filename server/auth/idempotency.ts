@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { attempt, type Tx } from '../../db/sql.ts';
 import { enterTenant } from '../../db/tenancy.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
-import { hashRepeatably } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 import { claimKey, dropOldKeys, type KeptAnswer, keepAnswer, readKept } from './queries.ts';
 import type { Token } from './tokens.ts';
 
@@ -19,21 +19,24 @@ export async function repeatableOf({
   url,
   body,
   token,
+  server,
 }: FastifyRequest): Promise<Repeatable | undefined> {
   const key = headers['idempotency-key'];
   if (typeof key !== 'string') return undefined;
   const salt = createHash('sha256')
     .update(JSON.stringify([token.tenantId, token.userId, key]))
     .digest();
-  const content = JSON.stringify([method, url, await withoutPasswords(body, salt)]);
+  const content = JSON.stringify([method, url, await withoutPasswords(server.passwords, body, salt)]);
   return { key, fingerprint: createHash('sha256').update(content).digest() };
 }
 
 /** A quick hash must not be kept of a password: it would be easier to guess from than the slow one. */
-async function withoutPasswords(body: unknown, salt: Buffer): Promise<unknown> {
+async function withoutPasswords(passwords: Passwords, body: unknown, salt: Buffer): Promise<unknown> {
   if (typeof body !== 'object' || body === null) return body;
   const entries = Object.entries(body).map(async ([name, value]) =>
-    /password/i.test(name) && typeof value === 'string' ? [name, await hashRepeatably(value, salt)] : [name, value],
+    /password/i.test(name) && typeof value === 'string'
+      ? [name, await passwords.hashRepeatably(value, salt)]
+      : [name, value],
   );
   return Object.fromEntries(await Promise.all(entries));
 }

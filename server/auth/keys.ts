@@ -26,9 +26,10 @@ const LOOK_AT_MOST_EVERY_MS = 1_000;
 
 /**
  * The keys that sign access tokens. They are made at first start and renewed every month by whichever node finds the
- * newest too old; they live in the database, and all nodes share them.
+ * newest too old; they live in the database, and all nodes share them. `aheadMs` is added to the clock by which tokens
+ * expire: tests set it forward instead of waiting.
  */
-export function makeKeyring(db: Database): Keyring {
+export function makeKeyring(db: Database, aheadMs: () => number = () => 0): Keyring {
   let keys: SigningKey[] = [];
   let looked = Number.NEGATIVE_INFINITY;
   /** The database's time at the zero of the clock that nobody sets. */
@@ -56,7 +57,7 @@ export function makeKeyring(db: Database): Keyring {
   }
 
   return {
-    now: () => epoch + performance.now(),
+    now: () => epoch + performance.now() + aheadMs(),
     holds: (keyId) => keys.some((key) => key.keyId === keyId),
     async signing() {
       if (keys.length === 0 || performance.now() - looked > RENEW_CHECK_MS) await look();

@@ -132,7 +132,8 @@ export function loginRoutes(app: App, parts: AuthParts): void {
 }
 
 /** For whoever is logged in. */
-export function sessionRoutes(app: App, { db }: AuthParts): void {
+export function sessionRoutes(app: App, parts: AuthParts): void {
+  const { db } = parts;
   app.post(
     '/auth/logout',
     {
@@ -245,7 +246,7 @@ export function sessionRoutes(app: App, { db }: AuthParts): void {
         db,
         request,
         'user',
-        (caller) => checkPasswordChange(db, caller, origin, request.body),
+        (caller) => checkPasswordChange(parts, caller, origin, request.body),
         changePassword,
       );
       return ok(null);

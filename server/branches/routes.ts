@@ -25,7 +25,8 @@ const BULK_BODY_LIMIT = 8_388_608;
 const SMALL_AT_ONCE = 4;
 const LARGE_AT_ONCE = 2;
 
-export function branchRoutes(app: App, { db }: Parts): void {
+export function branchRoutes(app: App, parts: Parts): void {
+  const { db } = parts;
   app.get(
     `${path}/:id/children`,
     {
@@ -45,7 +46,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
     async (request) => {
       const id = pathId(request.params.id);
       const { query } = request;
-      const moment = query.asOf === undefined ? undefined : await momentOf(db, query.asOf);
+      const moment = query.asOf === undefined ? undefined : await momentOf(parts, query.asOf);
       return ok(
         await readAs(db, request, 'user', (tx, caller) =>
           moment ? listChildrenAt(tx, caller, id, query, moment) : listChildren(tx, caller, id, query),
@@ -70,7 +71,7 @@ export function branchRoutes(app: App, { db }: Parts): void {
     },
     async (request, reply) => {
       const { query } = request;
-      const moment = query.asOf === undefined ? undefined : await momentOf(db, query.asOf);
+      const moment = query.asOf === undefined ? undefined : await momentOf(parts, query.asOf);
       const sourceOf = treeOf(query, moment);
       const small = await inTurn(reply, 'small trees', SMALL_AT_ONCE, () =>
         readAs(db, request, 'user', async (tx, caller) => readSmallTree(sourceOf(tx, caller))),

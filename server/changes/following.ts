@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import type { Database } from '../../db/connect.ts';
+import type { Timing } from '../timing.ts';
 import { readNews } from './queries.ts';
-
-/** How often the database is asked, by one statement for all who wait here. */
-const LOOK_MS = 250;
 
 /** Those who wait for news of a ledger, without a connection and without work while there are none. */
 export interface Followers {
@@ -20,7 +18,7 @@ interface Waiting {
   wake: () => void;
 }
 
-export function makeFollowers(db: Database): Followers {
+export function makeFollowers(db: Database, { feedPollMs }: Timing): Followers {
   const waiting = new Set<Waiting>();
   let clock: NodeJS.Timeout | undefined;
   let closed = false;
@@ -37,7 +35,7 @@ export function makeFollowers(db: Database): Followers {
   }
 
   function lookLater() {
-    if (!closed && waiting.size > 0) clock ??= setTimeout(look, LOOK_MS);
+    if (!closed && waiting.size > 0) clock ??= setTimeout(look, feedPollMs);
   }
 
   return {

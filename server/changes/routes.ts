@@ -16,9 +16,10 @@ const shared = { ...guarded, tags: ['Changes'] };
 
 export function changeRoutes(
   app: App,
-  { db }: Parts,
+  parts: Parts,
   { followers, tokens }: { followers: Followers; tokens: TokenReader },
 ): void {
+  const { db } = parts;
   const read = (request: FastifyRequest, place: { after: number; limit: number; tenantId: string | undefined }) =>
     readInWrite(db, request, 'administrator', (tx, caller) => readChanges(tx, caller, place));
 
@@ -77,7 +78,7 @@ export function changeRoutes(
         followers,
         (place) => read(request, { after: place, limit: 100, tenantId }),
         { tenantId: tenantId ?? request.token.tenantId, after: Number(last) },
-        { timeLeft: () => tokens.timeLeft(request.token), signal },
+        { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: parts.timing.streamHeartbeatMs, signal },
       );
       // What refuses him refuses before anything is sent.
       const first = await pieces.next();

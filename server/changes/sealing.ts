@@ -2,8 +2,6 @@ import type { Database } from '../../db/connect.ts';
 import type { App } from '../app.ts';
 import { sealAll } from './changes.ts';
 
-const EVERY_MS = 1_000;
-
 /** While the service runs, the chain of seals follows the writers, also where nobody follows the changes. */
 export function keepSealing(app: App, db: Database): void {
   let sealing: Promise<void> | undefined;
@@ -14,7 +12,7 @@ export function keepSealing(app: App, db: Database): void {
       .then(() => {
         sealing = undefined;
       });
-  }, EVERY_MS).unref();
+  }, app.timing.sealMs).unref();
   app.addHook('onClose', async () => {
     clearInterval(clock);
     await sealing;

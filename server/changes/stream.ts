@@ -2,9 +2,6 @@ import { type Reason, Refusal } from '../http/refusals.ts';
 import type { FeedPage } from './changes.ts';
 import type { Followers } from './following.ts';
 
-/** A line that says nothing, so that nobody in between takes the connection for dead; and the caller is looked at anew. */
-const QUIET_MS = 15_000;
-
 /**
  * Server-sent events, one for each change, until the time of his token is over or the caller has gone. Each page is read
  * as the caller that he is by then: who was shut out hears no more.
@@ -13,7 +10,7 @@ export async function* tellChanges(
   followers: Followers,
   read: (after: number) => Promise<FeedPage>,
   { tenantId, after }: { tenantId: string; after: number },
-  { timeLeft, signal }: { timeLeft: () => number; signal: AbortSignal },
+  { timeLeft, heartbeatMs, signal }: { timeLeft: () => number; heartbeatMs: number; signal: AbortSignal },
 ): AsyncGenerator<string, void> {
   let place = after;
   let page = await read(place);
@@ -22,7 +19,7 @@ export async function* tellChanges(
     yield textOf(page, place);
     place = Number(page.next);
     if (followers.closed || signal.aborted) return;
-    if (page.rows.length === 0) await followers.news(tenantId, place, Math.min(QUIET_MS, timeLeft()), signal);
+    if (page.rows.length === 0) await followers.news(tenantId, place, Math.min(heartbeatMs, timeLeft()), signal);
     if (signal.aborted) return;
     // A token that any other request would be refused with opens nothing here either, however long its session lives.
     if (timeLeft() <= 0) {

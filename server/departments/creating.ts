@@ -5,8 +5,8 @@ import { codeOf, commitWith } from '../../db/sql.ts';
 import { isGivenUp, type Origin, writeInTenant } from '../../db/tenancy.ts';
 import { nameCallers, originOf, writeAs } from '../auth/caller.ts';
 import type { Token } from '../auth/tokens.ts';
-import { DEADLINE_MS } from '../http/deadline.ts';
 import { Refusal, refuse } from '../http/refusals.ts';
+import type { Timing } from '../timing.ts';
 import { createDepartment, createDepartments, holdParents } from './departments.ts';
 import type { DeptInput } from './schema.ts';
 
@@ -18,7 +18,13 @@ type Creating = Asked<{ token: Token; origin: Origin; input: DeptInput; since: n
  * made or refused on its own, and told once all is committed. A key to repeat it by, or a parent that somebody holds,
  * takes a request out of the crowd.
  */
-export function makeCreator(db: Database): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
+export function makeCreator({
+  db,
+  timing: { responseMs },
+}: {
+  db: Database;
+  timing: Timing;
+}): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
   async function create(tenantId: string, asked: Creating[]): Promise<void> {
     const outcomes = await tryTogether(tenantId, asked).catch((error) => {
       // One of them is at fault; the others shall not be told so.
@@ -42,7 +48,7 @@ export function makeCreator(db: Database): (request: FastifyRequest<{ Body: Dept
         holdParents(tx, tenantId, inputs, { wait: false }),
       ]);
       const inTime = named.map((caller, n) =>
-        isGivenUp(asked[n]?.ask.since ?? 0, DEADLINE_MS) ? refuse('TOO_BUSY') : caller,
+        isGivenUp(asked[n]?.ask.since ?? 0, responseMs) ? refuse('TOO_BUSY') : caller,
       );
       const allowed = asked.flatMap(({ ask: { input, origin } }, n) => {
         const caller = inTime[n];

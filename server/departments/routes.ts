@@ -20,8 +20,9 @@ import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate }
 const path = '/system/dept-api';
 const shared = { ...guarded, tags: ['Departments'] };
 
-export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): void {
-  const create = makeCreator(db);
+export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void {
+  const { db } = parts;
+  const create = makeCreator(parts);
 
   app.post(
     path,
@@ -64,7 +65,7 @@ export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): voi
     },
     async (request) => {
       const { query } = request;
-      const moment = query.asOf === undefined ? undefined : await momentOf(db, query.asOf);
+      const moment = query.asOf === undefined ? undefined : await momentOf(parts, query.asOf);
       return ok(
         await readAs(db, request, 'user', (tx, caller) =>
           moment ? listDepartmentsAt(tx, caller, query, moment) : listDepartments(tx, caller, query),
@@ -110,7 +111,7 @@ export function departmentRoutes(app: App, { db }: Parts, read: DeptReader): voi
       const { includeDeleted = false, asOf } = request.query;
       if (asOf !== undefined) {
         if (includeDeleted) throw invalid('includeDeleted', 'onlyNow');
-        const moment = await momentOf(db, asOf);
+        const moment = await momentOf(parts, asOf);
         const past = await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, caller, id, moment));
         return okTagged(reply, { data: past, etag: etagOf(past) });
       }

@@ -3,22 +3,27 @@ import type { Database } from '../../db/connect.ts';
 import { codeOf } from '../../db/sql.ts';
 import { refuse } from '../http/refusals.ts';
 import { invalid } from '../http/validation.ts';
+import type { Timing } from '../timing.ts';
 import { type Moment, readMoment } from './queries.ts';
 
 export type { Moment };
 
+interface MomentParts {
+  db: Database;
+  timing: Timing;
+}
+
 /** What is written at this moment is mostly committed in the next; what is not may take its time. */
 const LOOK_AGAIN_MS = { first: 5, most: 200 };
-const PATIENCE_MS = 5_000;
 
 /**
  * The moment that a caller names. When it is told, all that was done until then can be seen, so whoever asks for it
  * again is told the same: who wrote before it and has not committed yet is waited for.
  */
-export async function momentOf(db: Database, text: string, field = 'asOf'): Promise<Moment> {
+export async function momentOf({ db, timing }: MomentParts, text: string, field = 'asOf'): Promise<Moment> {
   let asked = text;
   let pause = LOOK_AGAIN_MS.first;
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + timing.historyWaitMs;
   for (;;) {
     const { moment, future, settled, keptFrom } = await db
       .use((sql) => readMoment(sql, asked))
@@ -36,4 +41,4 @@ export async function momentOf(db: Database, text: string, field = 'asOf'): Prom
   }
 }
 
-export const now = (db: Database): Promise<Moment> => momentOf(db, 'now');
+export const now = (parts: MomentParts): Promise<Moment> => momentOf(parts, 'now');

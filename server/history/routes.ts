@@ -12,7 +12,8 @@ import { Diff, DiffFilter, LifeFilter, LifePage } from './schema.ts';
 const path = '/system/dept-api';
 const shared = { ...guarded, tags: ['Departments'] };
 
-export function historyRoutes(app: App, { db }: Parts): void {
+export function historyRoutes(app: App, parts: Parts): void {
+  const { db } = parts;
   app.get(
     `${path}/:id/history`,
     {
@@ -53,8 +54,8 @@ export function historyRoutes(app: App, { db }: Parts): void {
     },
     async (request) => {
       const { query } = request;
-      const from = await momentOf(db, query.from, 'from');
-      const to = query.to === undefined ? await now(db) : await momentOf(db, query.to, 'to');
+      const from = await momentOf(parts, query.from, 'from');
+      const to = query.to === undefined ? await now(parts) : await momentOf(parts, query.to, 'to');
       // Of one form and one zone, so they compare as text.
       if (to < from) throw invalid('to', 'beforeFrom');
       return ok(await readAs(db, request, 'user', (tx, caller) => compareDepartments(tx, caller, { from, to })));

@@ -1,18 +1,16 @@
 import type { Server, ServerResponse } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { defaultTiming } from '../timing.ts';
 import { UnderWay } from './under-way.ts';
-
-/** A caller who asks often learns from his next answer that this connection ends; one who is quiet longer is sent away. */
-const LAST_REQUESTS_MS = 500;
 
 /**
  * Watches a server's connections, so that it can be closed without cutting off anybody who was let in. What is returned
  * lets nobody else in, tells each caller with his answer that it was the last on this connection, and is done when all
  * are gone. Node's own close() would at once end every connection on which no request is under way, also the one whose
- * next request is on the wire.
+ * next request is on the wire. A caller that sends none for `lastRequestsMs` is sent away.
  */
-export function watchConnections(server: Server): () => Promise<void> {
+export function watchConnections(server: Server, lastRequestsMs = defaultTiming.lastRequestsMs): () => Promise<void> {
   const sockets = new Set<Socket>();
   const underWay = new UnderWay<ServerResponse>();
   let closing = false;
@@ -36,7 +34,7 @@ export function watchConnections(server: Server): () => Promise<void> {
     closing = true;
     net.Server.prototype.close.call(server);
     for (const response of underWay) tellLast(response);
-    const quiet = performance.now() + LAST_REQUESTS_MS;
+    const quiet = performance.now() + lastRequestsMs;
     for (; sockets.size > 0; await setTimeout(20)) {
       if (performance.now() < quiet) continue;
       const busy = new Set([...underWay].map(({ req }) => req.socket));

@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 
-/** An answer comes within this time, whatever happens below. */
-export const DEADLINE_MS = 10_000;
-/** Or within this, where one request may write a hundred thousand rows. */
-const LONG_MS = 60_000;
-
-export const deadlineOf = (request: FastifyRequest): number =>
-  request.routeOptions.config?.writesMany?.(request) ? LONG_MS : DEADLINE_MS;
+/** Milliseconds from the arrival of a request to its response. */
+export const deadlineOf = (request: FastifyRequest): number => {
+  const { responseMs, bulkResponseMs } = request.server.timing;
+  return request.routeOptions.config?.writesMany?.(request) ? bulkResponseMs : responseMs;
+};
 
 declare module 'fastify' {
   interface FastifyContextConfig {

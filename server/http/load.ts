@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
-import { DEADLINE_MS, deadlineOf } from './deadline.ts';
+import type { Timing } from '../timing.ts';
+import { deadlineOf } from './deadline.ts';
 import { answerTo, requestIdOf } from './envelope.ts';
 import { refuse } from './refusals.ts';
 import { UnderWay } from './under-way.ts';
@@ -40,7 +41,7 @@ export type ShortWay = (
  * Keeps the service useful under more load than it can bear: what is too much is refused at once and cheaply, before
  * any other work, with the time to come back.
  */
-export function boundLoad(config: Config) {
+export function boundLoad(config: Config, timing: Timing) {
   let atWork = 0;
   let waitingForNews = 0;
   let mostAtWork = AT_WORK.least;
@@ -98,7 +99,7 @@ export function boundLoad(config: Config) {
           keepAliveTimeout: 72_000,
           requireHostHeader: false,
           // How often Node looks for the slow. By default that is every 30 seconds, whatever the timeouts below say.
-          connectionsCheckingInterval: 2_000,
+          connectionsCheckingInterval: timing.requestCheckMs,
         },
         (request, response) => {
           if (isTooMuch(request)) {
@@ -119,13 +120,13 @@ export function boundLoad(config: Config) {
             arrivals.set(request, since);
             handler(request, response);
           };
-          const leave = waiting.add({ socket: request.socket, since, within: DEADLINE_MS, late: goOn });
+          const leave = waiting.add({ socket: request.socket, since, within: timing.responseMs, late: goOn });
           answer.then(goOn, () => goOn());
         },
       );
       // A caller who is slow to send his request holds a connection, not a place at work, and not for long.
-      server.headersTimeout = 10_000;
-      server.requestTimeout = 10_000;
+      server.headersTimeout = timing.requestMs;
+      server.requestTimeout = timing.requestMs;
       server.maxConnections = CONNECTIONS;
       server.on('connection', (socket) => socket.once('close', () => endAll(socket)));
       server.on('close', () => clearInterval(clock));

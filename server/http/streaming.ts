@@ -4,16 +4,6 @@ import { refuse } from './refusals.ts';
 
 /** Answers that are too large to be held in memory: told piece by piece, as fast as their caller reads. */
 
-/**
- * A caller who takes nothing for this long is cut off: behind his answer there is a transaction. Who reads slowly takes
- * nothing for a while, too: the buffers between us hold megabytes, and ask for more only when a good part is read.
- */
-const STALL_MS = 60_000;
-/** So is one who takes longer than this, however little by little. */
-const WHOLE_MS = 300_000;
-/** Who waits this long for his turn is told to come back, before the deadline of every answer tells him. */
-const PATIENCE_MS = 8_000;
-
 /** An answer that was written before. */
 export const sendWritten = (reply: FastifyReply, json: Buffer) =>
   reply.type('application/json; charset=utf-8').send(json);
@@ -43,12 +33,14 @@ export async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<Pie
 }
 
 async function* watched(
-  { raw }: FastifyReply,
+  { raw, server }: FastifyReply,
   first: IteratorResult<Piece, void>,
   pieces: AsyncGenerator<Piece, void>,
 ): AsyncGenerator<Piece, void> {
+  // A client that reads slowly takes nothing for a while, too: the buffers in between hold megabytes.
+  const { streamStallMs, streamTotalMs } = server.timing;
   const cut = () => void raw.destroy();
-  const whole = setTimeout(cut, WHOLE_MS).unref();
+  const whole = setTimeout(cut, streamTotalMs).unref();
   let stall: NodeJS.Timeout | undefined;
   // Also for the end of it, which is on its way when there are no more pieces.
   raw.once('close', () => {
@@ -57,12 +49,14 @@ async function* watched(
   });
   try {
     for (let piece = first; !piece.done; piece = await pieces.next()) {
-      stall = setTimeout(cut, STALL_MS);
+      stall = setTimeout(cut, streamStallMs);
       yield piece.value;
       clearTimeout(stall);
     }
-    if (!raw.destroyed) stall = setTimeout(cut, STALL_MS);
+    if (!raw.destroyed) stall = setTimeout(cut, streamStallMs);
   } finally {
+    // A piece that was read when its client had left set the timer once more.
+    if (raw.destroyed) clearTimeout(stall);
     await pieces.return();
   }
 }
@@ -102,7 +96,7 @@ export async function inTurn<T>(reply: FastifyReply, name: string, atOnce: numbe
   }
 }
 
-function waitIn({ waiting }: Line, { raw }: FastifyReply): Promise<void> {
+function waitIn({ waiting }: Line, { raw, server }: FastifyReply): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => {
       clearTimeout(patience);
@@ -117,7 +111,7 @@ function waitIn({ waiting }: Line, { raw }: FastifyReply): Promise<void> {
       leave();
       reject(refuse('TOO_BUSY'));
     };
-    const patience = setTimeout(giveUp, PATIENCE_MS);
+    const patience = setTimeout(giveUp, server.timing.streamQueueMs);
     raw.once('close', giveUp);
     waiting.add(take);
   });

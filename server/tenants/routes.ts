@@ -1,6 +1,5 @@
 import type { App, Parts } from '../app.ts';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
-import { hashPassword } from '../auth/passwords.ts';
 import { momentOf } from '../history/moment.ts';
 import { readTenantAt } from '../history/records.ts';
 import { AsOf } from '../history/schema.ts';
@@ -25,7 +24,8 @@ import { createTenant, listTenants, readTenant, readTenantTree, removeTenant, up
 const path = '/system/tenant-api';
 const shared = { ...guarded, tags: ['Tenants'] };
 
-export function tenantRoutes(app: App, { db }: Parts): void {
+export function tenantRoutes(app: App, parts: Parts): void {
+  const { db } = parts;
   app.post(
     path,
     {
@@ -54,7 +54,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : hashPassword(password)),
+        async () => (password == null ? undefined : parts.passwords.hash(password)),
         (tx, caller, passwordHash) => createTenant(tx, caller, request.body, passwordHash),
       );
       return created(reply, `${path}/${id}`);
@@ -117,7 +117,7 @@ export function tenantRoutes(app: App, { db }: Parts): void {
       const id = pathId(request.params.id);
       const { asOf } = request.query;
       if (asOf !== undefined) {
-        const moment = await momentOf(db, asOf);
+        const moment = await momentOf(parts, asOf);
         const past = await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, moment));
         return okTagged(reply, { data: past, etag: etagOf(past) });
       }

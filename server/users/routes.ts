@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import type { App, Parts } from '../app.ts';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
-import { hashPassword } from '../auth/passwords.ts';
 import { momentOf } from '../history/moment.ts';
 import { readUserAt } from '../history/records.ts';
 import { asOf } from '../history/schema.ts';
@@ -22,7 +21,8 @@ const inTenant = <T extends { tenantId?: string | null }>(request: { body: T; qu
   tenantId: request.body.tenantId ?? request.query.tenantId ?? null,
 });
 
-export function userRoutes(app: App, { db }: Parts): void {
+export function userRoutes(app: App, parts: Parts): void {
+  const { db } = parts;
   app.post(
     path,
     {
@@ -47,7 +47,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         db,
         request,
         'administrator',
-        () => hashPassword(request.body.password),
+        () => parts.passwords.hash(request.body.password),
         (tx, caller, passwordHash) => createUser(tx, caller, inTenant(request), passwordHash),
       );
       return created(reply, `${path}/${id}`);
@@ -91,7 +91,7 @@ export function userRoutes(app: App, { db }: Parts): void {
       const id = pathId(request.params.id);
       const { tenantId, asOf } = request.query;
       if (asOf !== undefined) {
-        const moment = await momentOf(db, asOf);
+        const moment = await momentOf(parts, asOf);
         const past = await readAs(db, request, 'user', (tx, caller) => readUserAt(tx, caller, id, tenantId, moment));
         return okTagged(reply, { data: past, etag: etagOf(past) });
       }
@@ -153,7 +153,7 @@ export function userRoutes(app: App, { db }: Parts): void {
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : hashPassword(password)),
+        async () => (password == null ? undefined : parts.passwords.hash(password)),
         (tx, caller, passwordHash) => updateUser(tx, caller, inTenant(request), passwordHash, ifMatchOf(request)),
       );
       return ok(null);

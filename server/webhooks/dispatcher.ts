@@ -8,8 +8,6 @@ import { findWork, type Work } from './dispatch-queries.ts';
 import { type Attempt, BACKLOG, begin, drop, type Job, nextRound, type Round } from './rounds.ts';
 import { NOTHING_TO_SEND, send } from './sending.ts';
 
-/** How often the database is asked for work. */
-const LOOK_MS = 500;
 /** Webhooks that are worked on here at once; and of these, such as failed last time. */
 const WEBHOOKS = 64;
 const FAILING = 16;
@@ -23,6 +21,7 @@ const LAST_ANSWERS_MS = 3_000;
  * does. Tells how to stop: nothing new is begun, and what has no answer soon is left to another node, or to the next start.
  */
 export function keepDelivering(app: App, db: Database, lookUp: LookUp): () => void {
+  const { webhookPollMs, webhookResponseMs, webhookLeaseMs: leaseMs } = app.timing;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   // Every message on its way listens.
@@ -46,14 +45,14 @@ export function keepDelivering(app: App, db: Database, lookUp: LookUp): () => vo
 
   async function workOn(work: Work): Promise<void> {
     const by = randomUUID();
-    const claimed = await inTurn(() => begin(db, work, by));
+    const claimed = await inTurn(() => begin(db, work, by, leaseMs));
     if (!claimed) return;
     if (claimed.deleted) return inTurn(() => drop(db, work, by));
     let place: Round['place'] = claimed;
     let attempts: Attempt[] = [];
     for (;;) {
       const { aborted: last } = stopping.signal;
-      const round = await inTurn(() => nextRound(db, work, by, { place, attempts, last }));
+      const round = await inTurn(() => nextRound(db, work, by, { place, attempts, last, leaseMs }));
       if (!round) return;
       place = round.place;
       attempts = await sendAll(round.jobs);
@@ -64,7 +63,7 @@ export function keepDelivering(app: App, db: Database, lookUp: LookUp): () => vo
   async function sendAll(jobs: Job[]): Promise<Attempt[]> {
     const sent = jobs.map(async ({ deliveryId, message }) => ({
       deliveryId,
-      outcome: message ? await send(lookUp, message, cutOff.signal) : NOTHING_TO_SEND,
+      outcome: message ? await send(lookUp, message, webhookResponseMs, cutOff.signal) : NOTHING_TO_SEND,
     }));
     return (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   }
@@ -73,7 +72,7 @@ export function keepDelivering(app: App, db: Database, lookUp: LookUp): () => vo
     while (!stopping.signal.aborted) {
       // A database that is away is asked again.
       await look().catch(() => {});
-      await setTimeout(LOOK_MS, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
+      await setTimeout(webhookPollMs, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
     }
   })();
   app.addHook('onClose', async () => {

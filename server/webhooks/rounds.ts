@@ -29,8 +29,6 @@ export const BACKLOG = 1_000;
 const PAGE = 500;
 /** Messages on their way to one receiver; to one that failed last time, one. */
 const AT_ONCE = 4;
-/** Longer than an attempt and its transaction take: whoever holds it beyond that is dead. */
-const LEASE_SECONDS = 30;
 const DROPPED_AT_ONCE = 2_000;
 const KEPT_DAYS = 30;
 /** Seconds from one attempt to the next. */
@@ -56,15 +54,15 @@ export interface Round {
 }
 
 /** undefined: somebody else is at work on it. */
-export const begin = (db: Database, work: Work, by: string): Promise<Held | undefined> =>
-  writeInTenant(db, work.tenantId, (tx) => claim(tx, work, by, LEASE_SECONDS));
+export const begin = (db: Database, work: Work, by: string, leaseMs: number): Promise<Held | undefined> =>
+  writeInTenant(db, work.tenantId, (tx) => claim(tx, work, by, leaseMs / 1000));
 
 /** undefined: nothing is left to do for now, and the lease has ended. `last`: just note what came of the attempts. */
 export function nextRound(
   db: Database,
   work: Work,
   by: string,
-  { place, attempts, last }: { place: Round['place']; attempts: Attempt[]; last: boolean },
+  { place, attempts, last, leaseMs }: { place: Round['place']; attempts: Attempt[]; last: boolean; leaseMs: number },
 ): Promise<Round | undefined> {
   return writeInTenant(db, work.tenantId, async (tx) => {
     const { tenantId } = work;
@@ -86,7 +84,7 @@ export function nextRound(
       await insertAll(tx, work, webhook, news.rows);
       standing.seq = news.next;
     }
-    const { waiting, resting } = await keepStanding(tx, work, standing, LEASE_SECONDS);
+    const { waiting, resting } = await keepStanding(tx, work, standing, leaseMs / 1000);
     const idle = last || resting || standing.gone || webhook.status !== '0' || !webhook.inService;
     const due = idle ? [] : await pick(tx, work, standing.failures > 0 ? 1 : AT_ONCE);
     if (due.length === 0 && (idle || news?.rows.length !== room)) {

@@ -6,7 +6,6 @@ import { AddressRefused, type LookUp } from './addresses.ts';
 
 /** One attempt to deliver: signed as Standard Webhooks says, sent to an address that was looked at, never redirected. */
 
-const ANSWER_MS = 10_000;
 const ANSWER_BYTES = 1_000;
 /** Once the status is there, the rest is only for people to read. */
 const BODY_MS = 1_000;
@@ -37,11 +36,11 @@ export function signaturesOf({ id, body, secrets }: Message, timestamp: number):
 }
 
 /** Fails only when `stop` says so: then nothing is known. */
-export async function send(lookUp: LookUp, message: Message, stop: AbortSignal): Promise<Outcome> {
+export async function send(lookUp: LookUp, message: Message, responseMs: number, stop: AbortSignal): Promise<Outcome> {
   const begun = performance.now();
   const giveUp = new AbortController();
   const abort = () => giveUp.abort();
-  const clock = setTimeout(abort, ANSWER_MS);
+  const clock = setTimeout(abort, responseMs);
   stop.addEventListener('abort', abort);
   const told = (rest: Partial<Outcome>): Outcome => ({
     status: null,
@@ -56,7 +55,7 @@ export async function send(lookUp: LookUp, message: Message, stop: AbortSignal):
     return told({ status, answer });
   } catch (error) {
     stop.throwIfAborted();
-    if (giveUp.signal.aborted) return told({ error: `no answer within ${ANSWER_MS / 1000} seconds` });
+    if (giveUp.signal.aborted) return told({ error: `no answer within ${responseMs / 1000} seconds` });
     return told({ error: wordsFor(error as NodeJS.ErrnoException) });
   } finally {
     clearTimeout(clock);
