@@ -1,7 +1,7 @@
 // npm test: formatting and lint, types, then every test on a real PostgreSQL of its own.
-//   npm test -- departments     only the test files whose path holds that word
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+//   npm test -- departments     only the test files whose path contains that word, or one of several
+//   npm test -- --record        also writes how long each file took to tests/durations.json, which orders the queue
+import { fork, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,68 +10,176 @@ import { build } from './build.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
-const wanted = process.argv.slice(2);
+const record = process.argv.includes('--record');
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const long = process.env.BANYAN_TEST_LONG === '1';
+const DURATIONS = 'tests/durations.json';
+// PostgreSQL and Chromium have processes of their own, and tests wait for both: more workers than cores keep them busy.
+const WORKERS = Number(process.env.BANYAN_TEST_WORKERS) || os.availableParallelism() + 1;
+/** A file that reports nothing for this long hangs. It is ended and reported, so that the run ends. */
+const HANG_MS = 900_000;
+/** Nothing is kept of the tests' database, so nothing is flushed. Tests about crashes start a durable server of their own. */
+const UNSAFE_AND_FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '300',
+  autovacuum: 'on',
+};
 
-step('Formatting and lint', () => run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']));
-step('Types', () => build({ always: true }));
+/** @type {[string, number][]} */
+const phases = [];
+const counts = { passed: 0, failed: 0 };
+/** @type {{ file: string, ms: number }[]} */
+const finished = [];
+/** @type {string[]} */
+const failures = [];
 
-const files = fs
-  .readdirSync('dist', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.test.js') && wanted.every((word) => name.includes(word)))
-  .map((name) => path.join('dist', name))
-  // Those that start and stop processes spend most of their time waiting: begun last, they would be waited for alone.
-  .sort((a, b) => Number(waits(b)) - Number(waits(a)) || a.localeCompare(b));
-
+await phase('lint', () => run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']));
+await phase('compile', () => build({ always: true }));
 const { startEmbedded } = await import('../dist/db/embedded.js');
+const { prepareChromium } = await import('../dist/tests/support/chromium.js');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-test-'));
-const server = await startEmbedded(folder, () => {});
-let failed = false;
+const queue = queueOf(words);
+if (queue.some((file) => file.includes('console/'))) await phase('browser', () => prepareChromium());
+const server = await phase('database', () => startEmbedded(folder, () => {}, undefined, UNSAFE_AND_FAST));
 let stopped = false;
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const workers = new Set();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 try {
-  const long = process.env.BANYAN_TEST_LONG === '1';
-  // Some write or read as much as one call may, which has ten seconds as any other, and in the long run some judge speed:
-  // they have the machine to themselves.
-  const alone = long ? /overload|timing|bulk|many|races.history/ : /bulk|many|races.history/;
-  // Few browsers are enough to fill two cores, and people's patience is part of these: more would only be slower each.
-  const browsers = /tests.console./;
-  const groups = [
-    { atOnce: long ? 2 : 5, names: files.filter((name) => !alone.test(name) && !browsers.test(name)) },
-    { atOnce: long ? 2 : 3, names: files.filter((name) => !alone.test(name) && browsers.test(name)) },
-    { atOnce: 1, names: files.filter((name) => alone.test(name)) },
-  ];
-  for (const { atOnce, names } of groups) if (names.length > 0 && !stopped) await test(names, atOnce);
+  await phase('template', async () => {
+    process.env.BANYAN_TEST_SERVER = JSON.stringify(server);
+    const { createTemplate } = await import('../dist/tests/support/database.js');
+    process.env.BANYAN_TEST_SERVER = JSON.stringify({ ...server, template: await createTemplate() });
+  });
+  await phase('tests', () => Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, work)));
 } finally {
   await server.stop();
   fs.rmSync(folder, { recursive: true, force: true });
 }
-process.exit(failed ? 1 : 0);
+summarize();
+process.exit(counts.failed > 0 || stopped || finished.length === 0 ? 1 : 0);
 
-/** @param {string} name */
-function waits(name) {
-  return /faults|workers|served|recovery|stop|start|beside|leftovers|embedded/.test(name);
+/** One worker after another takes files from the queue: a worker that dies is replaced. */
+async function work() {
+  while (queue.length > 0 && !stopped) await runWorker();
 }
 
-/** @param {string[]} names @param {number} atOnce */
-async function test(names, atOnce) {
-  const env = { ...process.env, BANYAN_TEST_SERVER: JSON.stringify(server) };
-  const options = ['--enable-source-maps', '--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`];
-  const tests = spawn(process.execPath, [...options, ...names], { stdio: 'inherit', env });
-  // Ctrl-C ends the tests, and what follows cleans up after them.
-  const end = () => {
-    stopped = true;
-    tests.kill('SIGTERM');
+function runWorker() {
+  const reporter = ['--test-reporter=./scripts/test-reporter.js', '--test-reporter-destination=stdout'];
+  const child = fork('scripts/test-worker.js', { execArgv: ['--enable-source-maps', ...reporter] });
+  workers.add(child);
+  /** @type {{ file: string, began: number, lines: string[], passed: number, failed: number } | undefined} */
+  let current;
+  /** @type {NodeJS.Timeout | undefined} */
+  let watchdog;
+  const next = () => {
+    const file = stopped ? undefined : queue.shift();
+    current = file ? { file, began: Date.now(), lines: [], passed: 0, failed: 0 } : undefined;
+    child.send(file ? { file: path.resolve(file) } : 'end');
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end);
-  const [status] = await once(tests, 'exit');
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, end);
-  if (status !== 0) failed = true;
+  /** @param {string} error */
+  const end = (error) => {
+    if (!current) return;
+    const { file, began, lines, passed, failed } = current;
+    if (error && failed === 0) fail(file, file, error);
+    finished.push({ file: nameOf(file), ms: Date.now() - began });
+    const took = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+    console.log(
+      [`${failed > 0 || error ? '✖' : '✔'} ${nameOf(file)} (${passed} passed, ${took})`, ...lines].join('\n'),
+    );
+    current = undefined;
+  };
+  /** @param {string} file @param {string} name @param {string} error @param {string[]} [log] */
+  const fail = (file, name, error, log = []) => {
+    counts.failed++;
+    if (current) current.failed++;
+    const shown = log.length > 0 ? `\n  last lines of the service's log:\n${indent(log.slice(-15).join('\n'))}` : '';
+    const repeat = `BANYAN_TEST_SEED=${process.env.BANYAN_TEST_SEED ?? 1} npm test -- ${nameOf(file)}`;
+    failures.push(`✖ ${nameOf(file)} › ${name}\n${indent(error)}${shown}\n  repeat: ${repeat}`);
+    console.log(failures.at(-1));
+  };
+  child.on('message', (/** @type {any} */ message) => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => child.kill('SIGKILL'), HANG_MS).unref();
+    if (message === 'ready') return next();
+    if (!current) return;
+    if (message.type === 'note') current.lines.push(`  ${message.text}`);
+    if (message.type === 'test' && !message.failed && !message.suite) {
+      counts.passed++;
+      current.passed++;
+    }
+    if (message.type === 'test' && message.failed && message.error)
+      fail(current.file, message.name, message.error, message.log);
+    if (message.type === 'file') {
+      end(message.failed ? message.error || 'The file failed.' : '');
+      next();
+    }
+  });
+  return new Promise((resolve) =>
+    child.on('exit', (code, signal) => {
+      clearTimeout(watchdog);
+      workers.delete(child);
+      end(`The process ended with ${signal ?? `code ${code}`} while this file ran.`);
+      resolve(undefined);
+    }),
+  );
 }
 
-/** @param {string} name @param {() => void} work */
-function step(name, work) {
+/** The longest first, so that no long one is left alone at the end. Files that were never measured come before all. */
+/** @param {string[]} words */
+function queueOf(words) {
+  const durations = JSON.parse(fs.existsSync(DURATIONS) ? fs.readFileSync(DURATIONS, 'utf8') : '{}');
+  const msOf = (/** @type {string} */ file) => durations[nameOf(file)] ?? Number.POSITIVE_INFINITY;
+  return fs
+    .readdirSync('dist/tests', { recursive: true, encoding: 'utf8' })
+    .filter(
+      (name) =>
+        name.endsWith('.test.js') &&
+        (words.length === 0 || words.some((word) => name.includes(word.replace(/^tests\//, '')))),
+    )
+    .map((name) => path.join('dist/tests', name))
+    .sort((a, b) => msOf(b) - msOf(a) || a.localeCompare(b));
+}
+
+/** As it is called in the sources: `races/departments`. */
+/** @param {string} file */
+function nameOf(file) {
+  return file.replace('dist/tests/', '').replace('.test.js', '');
+}
+
+function summarize() {
+  const seconds = (/** @type {number} */ ms) => `${(ms / 1000).toFixed(1)} s`.padStart(9);
+  finished.sort((a, b) => b.ms - a.ms);
+  console.log('\nThe twenty slowest files:');
+  for (const { file, ms } of finished.slice(0, 20)) console.log(`${seconds(ms)}  ${file}`);
+  console.log('\nPhases:');
+  for (const [name, ms] of phases) console.log(`${seconds(ms)}  ${name}`);
+  if (failures.length > 0) console.log(`\nFailed:\n\n${failures.join('\n\n')}`);
+  if (record && counts.failed === 0 && words.length === 0 && !long) {
+    const rows = finished.map(({ file, ms }) => [file, Math.max(100, Math.round(ms / 100) * 100)]);
+    fs.writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(rows.sort()), null, 2)}\n`);
+  }
+  console.log(`\n${counts.passed} passed, ${counts.failed} failed`);
+}
+
+function stop() {
+  stopped = true;
+  for (const child of workers) child.kill('SIGTERM');
+}
+
+/** @template T @param {string} name @param {() => T | Promise<T>} work @returns {Promise<T>} */
+async function phase(name, work) {
   const began = Date.now();
-  work();
-  console.log(`${name}: fine (${Date.now() - began} ms)`);
+  const result = await work();
+  phases.push([name, Date.now() - began]);
+  return result;
+}
+
+/** @param {string} text */
+function indent(text) {
+  return text.replace(/^/gm, '    ');
 }
 
 /** @param {string} program @param {string[]} args */

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { Client } from '../harness.ts';
-import { until } from './departments-page.ts';
-import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import type { Client } from '../support/service.ts';
+import { plant } from '../support/trees.ts';
+import { bossOf, waitForView } from './departments-page.ts';
 
 const stage = await startConsole();
 
 /** 云杉科技: three levels, leaders, people, one department out of use, and a fourth level that is closed at first. */
 async function company(name: string): Promise<{ boss: Client; who: { tenantId: string; username: string } }> {
-  const boss = await stage.service.tenant({ tenantName: name });
+  const boss = await stage.service.createTenant({ tenantName: name });
   const branches: [string, string, string[]][] = [
     ['产品研发中心', '陈晓东', ['前端组', '后端组', '测试组', '架构组', '设计组']],
     ['市场与销售部', '李静', ['华东大区', '华南大区', '海外业务']],
@@ -28,8 +29,8 @@ async function company(name: string): Promise<{ boss: Client; who: { tenantId: s
   ];
   const { data } = await boss.post('/system/dept-api/bulk', { departments });
   const id = (ref: string) => data.deptIds[departments.findIndex((dept) => dept.ref === ref)];
-  for (const userName of ['zhao', 'qian', 'sun']) await boss.user({ userName, deptId: id('前端组') });
-  return { boss, who: { tenantId: boss.tenantId, username: 'boss' } };
+  await Promise.all(['zhao', 'qian', 'sun'].map((userName) => boss.createUser({ userName, deptId: id('前端组') })));
+  return { boss, who: bossOf(boss) };
 }
 
 const cards = (page: Page) => page.getByRole('treeitem');
@@ -55,12 +56,8 @@ async function saved(page: Page, button: string) {
 }
 
 const { boss, who } = await company('云杉科技');
-/** Whoever looks at it all day. */
-const page = await stage.page();
-await logIn(page, who);
-
 test('the chart shows three levels, with leaders and the number of people; a card opens its department', async () => {
-  await open(page, '/chart');
+  const page = await stage.logIn(who, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
   await card(page, '产品研发中心，负责人 陈晓东，0 人').waitFor();
   await card(page, '前端组，未设负责人，3 人').waitFor();
@@ -78,7 +75,7 @@ test('the chart shows three levels, with leaders and the number of people; a car
 });
 
 test('branches are closed and opened, further levels read when they are wanted', async () => {
-  await open(page, '/chart');
+  const page = await stage.logIn(who, '/chart');
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
   await card(page, '产品研发中心').locator('[data-handle]').click();
@@ -95,7 +92,7 @@ test('branches are closed and opened, further levels read when they are wanted',
 });
 
 test('zoom and pan with buttons, wheel, mouse and keyboard', async () => {
-  await open(page, '/chart');
+  const page = await stage.logIn(who, '/chart');
   const root = card(page, '云杉科技有限公司');
   await root.waitFor();
   const at = async () => (await root.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
@@ -122,13 +119,13 @@ test('zoom and pan with buttons, wheel, mouse and keyboard', async () => {
   await page.mouse.move(box.x + 300, box.y + 60, { steps: 4 });
   await page.mouse.up();
   // What a pointer does while it moves is drawn when there is time for it, not within the event.
-  await until(page, at, ({ x, y }) => Math.abs(x - box.x + 100) < 1 && Math.abs(y - box.y - 40) < 1);
+  await waitForView(at, ({ x, y }) => Math.abs(x - box.x + 100) < 1 && Math.abs(y - box.y - 40) < 1);
   await page.mouse.wheel(0, -300);
   await page.waitForFunction(`parseInt(document.querySelector('output').innerText) > ${whole}`);
 });
 
 test('all of it by keyboard: through the tree, open, close, and on to the department', async () => {
-  await open(page, '/chart');
+  const page = await stage.logIn(who, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
   await page.getByRole('button', { name: '保存为 PNG' }).focus();
   await page.keyboard.press('Tab');
@@ -160,8 +157,7 @@ test('all of it by keyboard: through the tree, open, close, and on to the depart
 });
 
 test('saved as SVG and PNG: what is open, with title and date, light also in the dark', async () => {
-  const page = await stage.page({ colorScheme: 'dark' });
-  await logIn(page, who, '/chart');
+  const page = await stage.logIn(who, '/chart', { dark: true });
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
   await noSeriousAxe(page);
@@ -200,17 +196,17 @@ test('saved as SVG and PNG: what is open, with title and date, light also in the
 });
 
 test('another root is found by its name; a colleague who gets the link sees the same, and the way up', async () => {
-  const page = await stage.page();
-  await logIn(page, who, '/chart');
+  const page = await stage.logIn(who, '/chart');
   await page.getByRole('combobox', { name: '查找部门' }).fill('人力');
   await page.locator('.chart-found').getByText('人力资源部').click();
   await card(page, '云杉科技有限公司').waitFor({ state: 'detached' });
   await card(page, '招聘组').waitFor();
   assert.equal(await cards(page).count(), 4);
 
-  await stage.service.member(boss, { userName: 'colleague' });
-  const other = await stage.page({ viewport: PHONE, locale: 'en-US', hasTouch: true });
-  await logIn(other, { ...who, username: 'colleague' }, new URL(page.url()).pathname);
+  await stage.service.createMember(boss, { userName: 'colleague' });
+  const { pathname } = new URL(page.url());
+  const colleague = { ...who, username: 'colleague' };
+  const other = await stage.logIn(colleague, pathname, { viewport: PHONE, language: 'en' });
   await card(other, '招聘组').waitFor();
   assert.equal(await cards(other).count(), 4);
   assert.equal(await other.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
@@ -221,8 +217,7 @@ test('another root is found by its name; a colleague who gets the link sees the 
   const before = await percent(other);
   await pinch(other, [40, 60, 90]);
   // Two fingers enlarge it; they too are followed when there is time for it.
-  await until(
-    other,
+  await waitForView(
     () => percent(other),
     (now) => now > before * 1.5,
   );
@@ -236,20 +231,18 @@ test('another root is found by its name; a colleague who gets the link sees the 
 });
 
 test('what is not there is told, with a way on; where there is nothing yet, what to do; many are shown some at a time', async () => {
-  const page = await stage.page();
-  await logIn(page, who, '/chart/999999999');
+  const page = await stage.logIn(who, '/chart/999999999');
   await page.getByRole('alert').getByText('部门不存在').waitFor();
   await page.getByRole('link', { name: '看整个组织图' }).click();
   await card(page, '云杉科技有限公司').waitFor();
 
-  const nobody = await stage.service.tenant({ tenantName: '新公司' });
-  const other = await stage.page();
-  await logIn(other, { tenantId: nobody.tenantId, username: 'boss' }, '/chart');
+  const anonymous = await stage.service.createTenant({ tenantName: '新公司' });
+  const other = await stage.logIn(bossOf(anonymous), '/chart');
   await other.getByText('还没有部门').waitFor();
   await noSeriousAxe(other);
 
   const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
-  await nobody.post('/system/dept-api/bulk', { departments });
+  await anonymous.post('/system/dept-api/bulk', { departments });
   await other.getByRole('button', { name: '刷新' }).click();
   await card(other, '新公司，租户').waitFor();
   const inAll = async () =>
@@ -263,18 +256,15 @@ test('what is not there is told, with a way on; where there is nothing yet, what
 });
 
 test('10,000 departments: open, expand, zoom out and save while fewer than 500 cards are in the page', async () => {
-  const large = await stage.service.tenant({ tenantName: '大集团', accountCount: -1 });
-  const departments = Array.from({ length: 10_000 }, (_, n) => ({
-    ref: String(n),
-    ...(n > 0 ? { parentRef: String(Math.floor((n - 1) / 20)) } : {}),
-    deptName: `部门 ${n}`,
-  }));
-  const { code, text } = await large.post('/system/dept-api/bulk', { departments });
-  assert.equal(code, 200, text.slice(0, 200));
-  const page = await stage.page();
-  await logIn(page, { tenantId: large.tenantId, username: 'boss' });
+  const large = await stage.service.createTenant({ tenantName: '大集团', accountCount: -1 });
+  await plant(stage.service.superuser, large.tenantId, {
+    first: 10_000_000,
+    count: 10_000,
+    parentOf: 'case when n > 1 then (n - 2) / 20 + 1 end',
+  });
+  const page = await stage.logIn(bossOf(large));
   await page.getByRole('link', { name: '组织图' }).click();
-  await card(page, '部门 0，').waitFor();
+  await card(page, '部门 1，').waitFor();
   const few = async () => assert.ok((await page.locator('[data-card]').count()) < 500);
   await few();
   await page.getByRole('combobox', { name: '展开层级' }).press('Enter');

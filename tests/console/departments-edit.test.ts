@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asBoss, company, hover, row, tree } from './departments-page.ts';
-import { logIn, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+import { noSeriousAxe, PHONE, screenshot, startConsole, visit } from '../support/console.ts';
+import { bossOf, company, pull, row, tree } from './departments-page.ts';
 
 const stage = await startConsole();
 const { service } = stage;
 
 test('a link opens the same place for a colleague, on a phone too', async () => {
   const { boss, back } = await company(service);
-  await boss.user({ userName: 'mei', nickName: '韩梅梅', deptId: back, phone: '13900000001' });
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${back}?tab=people`);
+  await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: back, phone: '13900000001' });
+  const page = await stage.logIn(bossOf(boss), `/departments/${back}?tab=people`);
   await page.getByText('韩梅梅').waitFor();
   await row(page, '后端组').waitFor();
   assert.equal(await row(page, '后端组').getAttribute('aria-selected'), 'true');
@@ -27,8 +26,7 @@ test('a link opens the same place for a colleague, on a phone too', async () => 
   await page.goBack();
   await page.getByRole('article', { name: '后端组' }).waitFor();
 
-  const phone = await stage.page({ viewport: PHONE, colorScheme: 'dark' });
-  await asBoss(phone, boss, `/departments/${back}`);
+  const phone = await stage.logIn(bossOf(boss), `/departments/${back}`, { viewport: PHONE, dark: true });
   await phone.getByText('韩梅梅').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await noSeriousAxe(phone);
@@ -41,8 +39,7 @@ test('a link opens the same place for a colleague, on a phone too', async () => 
 
 test('two people edit one department: the second is asked, nothing is overwritten silently', async () => {
   const { boss, market } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${market}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('部门名称').fill('市场与销售部');
   const { data } = await boss.get(`/system/dept-api/${market}`);
@@ -67,8 +64,7 @@ test('two people edit one department: the second is asked, nothing is overwritte
 
 test('a half-filled form does not close by itself', async () => {
   const { boss, top } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${top}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${top}`);
   await page.getByRole('button', { name: '新建下级' }).click();
   const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
   await dialog.getByLabel('部门名称').fill('人事部');
@@ -87,10 +83,10 @@ test('a half-filled form does not close by itself', async () => {
 
 test('what cannot be read says so, and is tried again', async () => {
   const { boss, market } = await company(service);
-  const page = await stage.page();
+  const page = await stage.logIn(bossOf(boss));
   const broken = { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } };
   await page.route(/-api\/(0\/children|\d+\?|\d+$)/, (route) => route.fulfill({ status: 500, json: broken }));
-  await asBoss(page, boss, `/departments/${market}`);
+  await visit(page, `/departments/${market}`);
   await tree(page).getByText('系统内部错误').waitFor();
   await page.getByRole('alert').getByText('系统内部错误').waitFor();
   await page.unrouteAll();
@@ -102,15 +98,14 @@ test('what cannot be read says so, and is tried again', async () => {
 
 test('a member sees the tree and no editing', async () => {
   const { boss, research } = await company(service);
-  await boss.user({ userName: 'lan' });
-  const page = await stage.page();
-  await logIn(page, { tenantId: boss.tenantId, username: 'lan' }, `/departments/${research}`);
+  await boss.createUser({ userName: 'lan' });
+  const page = await stage.logIn({ tenantId: boss.tenantId, username: 'lan' }, `/departments/${research}`);
   await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
   await row(page, '市场部').waitFor();
   for (const name of ['新建顶级部门', '新建下级', '编辑', '移动…', '删除', '多选'])
     assert.equal(await page.getByRole('button', { name }).count(), 0, name);
   assert.equal(await page.getByRole('tab', { name: '人员' }).count(), 0);
-  await hover(page, row(page, '市场部'), row(page, '研发部'), 'into');
+  await pull(page, row(page, '市场部'), row(page, '研发部'), 'into');
   assert.equal(await page.locator('.departments-drag').count(), 0);
   await page.mouse.up();
   await tree(page).focus();
@@ -118,6 +113,6 @@ test('a member sees the tree and no editing', async () => {
   await page.keyboard.press('Insert');
   assert.equal(await page.getByRole('dialog').count(), 0);
   await noSeriousAxe(page);
-  await open(page, '/departments/999999');
+  await visit(page, '/departments/999999');
   await page.getByRole('alert').getByText('部门不存在').waitFor();
 });

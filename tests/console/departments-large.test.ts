@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { plant } from '../trees.ts';
-import { asBoss, row, tree, until } from './departments-page.ts';
-import { noCspViolations, startConsole } from './harness.ts';
+import { noCspViolations, startConsole } from '../support/console.ts';
+import { scale } from '../support/scale.ts';
+import { plant } from '../support/trees.ts';
+import { bossOf, row, tree, waitForView } from './departments-page.ts';
 
 const stage = await startConsole();
-const boss = await stage.service.tenant();
+const boss = await stage.service.createTenant();
 
-// 100,000 departments: ten at the top, and below the first of them 40,000 in one row; the others fan out by ten.
+// Ten at the top, and below the first of them many in one row; the others fan out by ten.
 const FIRST = 10_000_000;
+const COUNT = scale(10_000, 100_000);
+const ROW = COUNT * 0.4;
+/** Deep down, and not disabled. */
+const LAST = COUNT - 2;
+const LINKED = COUNT - 3;
 await plant(stage.service.superuser, boss.tenantId, {
   first: FIRST,
-  count: 100_000,
-  parentOf: 'case when n <= 10 then null when n <= 40010 then 1 else 2 + (n - 40011) / 10 end',
+  count: COUNT,
+  parentOf: `case when n <= 10 then null when n <= ${ROW + 10} then 1 else 2 + (n - ${ROW + 11}) / 10 end`,
 });
 
 /** After each step: however many there are, few are in the page. */
@@ -22,48 +28,46 @@ async function few(page: Page): Promise<void> {
   assert.ok(rows > 0 && rows < 500, `${rows} rows are in the page`);
 }
 
-test('100,000 departments open, scroll and are searched while few rows are in the page', async () => {
-  const page = await stage.page();
-  await asBoss(page, boss);
+test(`${COUNT} departments open, scroll and are searched while few rows are in the page`, async () => {
+  const page = await stage.logIn(bossOf(boss), '/departments');
   await row(page, '部门 5').waitFor();
   await few(page);
 
-  // The one with 40,000 children: scrolling reads on.
+  // The one with many children: scrolling reads on.
   await row(page, '部门 1').locator('[data-act=toggle]').click();
   const second = () => tree(page).locator('[aria-level="2"]').count();
-  await until(page, second, (count) => count > 20);
+  await waitForView(second, (count) => count > 20);
   await few(page);
   const height = () => page.evaluate<number>("document.querySelector('[role=tree]').scrollHeight");
   let before = await height();
   for (let times = 0; times < 5; times++) {
     await page.evaluate("document.querySelector('[role=tree]').scrollTop = 1e9");
-    before = await until(page, height, (now) => now > before);
+    before = await waitForView(height, (now) => now > before);
     await few(page);
   }
   assert.ok(before > 1000 * 36, 'a thousand and more were read');
 
   // Searched: the path to the hit opens, far down among its siblings as well as deep down.
-  await page.getByLabel('搜索部门').fill('部门 39999');
-  await page.getByRole('button', { name: '部门 39999 部门 1' }).click();
-  await page.getByRole('article', { name: '部门 39999' }).waitFor();
-  await row(page, '部门 39999').waitFor();
-  assert.equal(await row(page, '部门 39999').getAttribute('aria-level'), '2');
+  await page.getByLabel('搜索部门').fill(`部门 ${ROW - 1}`);
+  await page.getByRole('button', { name: `部门 ${ROW - 1} 部门 1` }).click();
+  await page.getByRole('article', { name: `部门 ${ROW - 1}` }).waitFor();
+  await row(page, `部门 ${ROW - 1}`).waitFor();
+  assert.equal(await row(page, `部门 ${ROW - 1}`).getAttribute('aria-level'), '2');
   await few(page);
-  await page.getByLabel('搜索部门').fill('部门 99999');
-  await page.getByRole('button', { name: /^部门 99999/ }).click();
-  await row(page, '部门 99999').waitFor();
-  assert.equal(await row(page, '部门 99999').getAttribute('aria-selected'), 'true');
+  await page.getByLabel('搜索部门').fill(`部门 ${LAST}`);
+  await page.getByRole('button', { name: new RegExp(`^部门 ${LAST}`) }).click();
+  await row(page, `部门 ${LAST}`).waitFor();
+  assert.equal(await row(page, `部门 ${LAST}`).getAttribute('aria-selected'), 'true');
   await few(page);
   noCspViolations(page);
 });
 
-test('a link to one of 100,000 opens there', async () => {
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${FIRST + 77_777}`);
-  await page.getByRole('article', { name: '部门 77777' }).waitFor();
-  await row(page, '部门 77777').waitFor();
+test(`a link to one of ${COUNT} departments opens there`, async () => {
+  const page = await stage.logIn(bossOf(boss), `/departments/${FIRST + LINKED}`);
+  await page.getByRole('article', { name: `部门 ${LINKED}` }).waitFor();
+  await row(page, `部门 ${LINKED}`).waitFor();
   const path = await page.getByRole('navigation', { name: '上级路径' }).getByRole('listitem').allTextContents();
-  assert.equal(path.length, Number(await row(page, '部门 77777').getAttribute('aria-level')));
+  assert.equal(path.length, Number(await row(page, `部门 ${LINKED}`).getAttribute('aria-level')));
   await few(page);
   await page.getByLabel('搜索部门').fill('没有这样的部门');
   await page.getByText('没有名称包含“没有这样的部门”的部门').waitFor();

@@ -1,33 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { asBoss, row, shows, tree } from './departments-page.ts';
-import { noCspViolations, noSeriousAxe, screenshot, startConsole } from './harness.ts';
+import type { Page } from 'playwright-core';
+import { type Look, noCspViolations, noSeriousAxe, screenshot, startConsole } from '../support/console.ts';
+import { bossOf, createDepartments, row, shows, tree } from './departments-page.ts';
 
 const stage = await startConsole();
 const { service } = stage;
 
 async function company() {
-  const boss = await service.tenant({ tenantName: '榕树科技', accountCount: -1 });
-  const top = await boss.dept({ deptName: '总部' });
-  const research = await boss.dept({ deptName: '研发部', parentId: top, orderNum: 1 });
-  const web = await boss.dept({ deptName: '前端组', parentId: research, orderNum: 1 });
-  const market = await boss.dept({ deptName: '市场部', parentId: top, orderNum: 2 });
-  return { boss, top, research, web, market };
+  const boss = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
+  const ids = await createDepartments(boss, {
+    top: { deptName: '总部' },
+    research: { parentRef: 'top', deptName: '研发部', orderNum: 1 },
+    web: { parentRef: 'research', deptName: '前端组', orderNum: 1 },
+    market: { parentRef: 'top', deptName: '市场部', orderNum: 2 },
+  });
+  return { boss, ...ids };
 }
 
 test('a department with people is not deleted; they are moved, then it is', async () => {
   const { boss, top, research, market } = await company();
-  const userId = await boss.user({ userName: 'mei', nickName: '韩梅梅', deptId: market, phone: '13900000001' });
-  await boss.user({
+  const userId = await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: market, phone: '13900000001' });
+  await boss.createUser({
     userName: 'lei',
     nickName: '李雷',
     deptId: top,
     deptIds: [market, research],
     email: 'l@example.com',
   });
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${market}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
   await page.getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
   const dialog = page.getByRole('dialog', { name: '“市场部”现在不能删除' });
@@ -61,11 +62,10 @@ test('a department with people is not deleted; they are moved, then it is', asyn
 });
 
 /** Four people on their way out of 市场部: one is moved, and the second write is held until it is let go. */
-async function movingPeople(options: BrowserContextOptions = {}) {
+async function movingPeople(look: Look = {}) {
   const { boss, market } = await company();
-  for (const n of [1, 2, 3, 4]) await boss.user({ userName: `worker${n}`, deptId: market });
-  const page = await stage.page(options);
-  await asBoss(page, boss, '/home');
+  await Promise.all([1, 2, 3, 4].map((n) => boss.createUser({ userName: `worker${n}`, deptId: market })));
+  const page = await stage.logIn(bossOf(boss), '/home', look);
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '市场部').click();
@@ -112,7 +112,7 @@ for (const { way, out } of waysOut)
   });
 
 test('people on their way out of a department are stopped at once, not when the dialog has faded out', async () => {
-  const { page, dialog, letGo, stopped } = await movingPeople({ reducedMotion: 'no-preference' });
+  const { page, dialog, letGo, stopped } = await movingPeople({ motion: true });
   const debugging = await page.context().newCDPSession(page);
   await debugging.send('Animation.enable');
   // So slowly that all of them could be moved meanwhile.
@@ -120,13 +120,13 @@ test('people on their way out of a department are stopped at once, not when the 
   await dialog.getByRole('button', { name: '取消' }).click();
   letGo();
   await stopped();
+  await debugging.send('Animation.setPlaybackRate', { playbackRate: 1 });
 });
 
 test('a department with children is not deleted; they are shown, or go with it on purpose', async () => {
   const { boss, top, research, web, market } = await company();
-  await boss.user({ userName: 'mei', nickName: '韩梅梅', deptId: web });
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${research}`);
+  await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
+  const page = await stage.logIn(bossOf(boss), `/departments/${research}`);
   const begin = async () => {
     const question = page.getByRole('dialog', { name: '删除“研发部”？' });
     await page.getByRole('button', { name: '删除' }).click();
@@ -164,8 +164,7 @@ test('several are deleted at once; those that cannot be are named, the others go
     parentId: Number(top),
     departments: [1, 2, 3].map((n) => ({ ref: `${n}`, deptName: `小组 ${n}`, orderNum: 10 + n })),
   });
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${top}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '小组 1').waitFor();
   await page.getByRole('button', { name: '多选' }).click();

@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { Client } from '../harness.ts';
-import { asBoss, company, drag, outline, row, shows, tree, until } from './departments-page.ts';
-import { noSeriousAxe, startConsole } from './harness.ts';
+import { noSeriousAxe, startConsole } from '../support/console.ts';
+import type { Client } from '../support/service.ts';
+import {
+  bossOf,
+  company,
+  createDepartments,
+  drag,
+  outline,
+  row,
+  shows,
+  tree,
+  waitForView,
+} from './departments-page.ts';
 
 /** Two administrators, one tree: the page of one, and what the other does meanwhile. */
 
@@ -21,10 +31,12 @@ const childrenOf = async (boss: Client, id: string): Promise<string[]> =>
 
 /** 总部 with 250 groups, more than the tree reads at once, and 分部 after it. */
 async function wide() {
-  const boss = await service.tenant();
-  const top = await boss.dept({ deptName: '总部', orderNum: 1 });
-  const other = await boss.dept({ deptName: '分部', orderNum: 2 });
-  await boss.dept({ deptName: '老组', parentId: other, orderNum: 1 });
+  const boss = await service.createTenant();
+  const { top, other } = await createDepartments(boss, {
+    top: { deptName: '总部', orderNum: 1 },
+    other: { deptName: '分部', orderNum: 2 },
+    old: { parentRef: 'other', deptName: '老组', orderNum: 1 },
+  });
   const departments = Array.from({ length: 250 }, (_, n) => ({ ref: `${n}`, deptName: `组 ${n}`, orderNum: n }));
   const { data } = await boss.post('/system/dept-api/bulk', { parentId: Number(top), departments });
   return { boss, top, other, groups: data.deptIds as number[] };
@@ -40,16 +52,14 @@ async function find(page: Page, name: string): Promise<void> {
 const MORE = '2 加载更多部门';
 /** The end of the tree: what was found beyond the first page, and what follows. */
 const ends = (page: Page, lines: string[]) =>
-  until(
-    page,
+  waitForView(
     async () => (await outline(page)).join('|').split(`${MORE}|`)[1],
     (now) => now === lines.join('|'),
   );
 
 test('what was found beyond the first page of siblings is renamed, deleted and moved like everything else', async () => {
   const { boss, other, groups } = await wide();
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${groups[241]}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${groups[241]}`);
   await row(page, '组 241').waitFor();
   for (const name of ['组 242', '组 243', '组 244']) await find(page, name);
   await tree(page).focus();
@@ -74,20 +84,21 @@ test('what was found beyond the first page of siblings is renamed, deleted and m
   await ends(page, ['2 改名', '1 分部', '2 组 243', '2 老组', '3 新名']);
 
   // A leaf that got children meanwhile can be opened.
-  await boss.dept({ deptName: '小组', parentId: groups[244] });
+  await boss.createDepartment({ deptName: '小组', parentId: groups[244] });
   await page.getByRole('button', { name: '刷新' }).click();
   await row(page, '改名').locator('[data-act=toggle] svg').click();
   await ends(page, ['2 改名', '3 小组', '1 分部', '2 组 243', '2 老组', '3 新名']);
 });
 
 test('an order keeps what somebody else put in order since the page was read', async () => {
-  const boss = await service.tenant();
-  const top = await boss.dept({ deptName: '总部' });
+  const boss = await service.createTenant();
+  const top = await boss.createDepartment({ deptName: '总部' });
   const [a, b, c, d, e] = (await Promise.all(
-    ['甲', '乙', '丙', '丁', '戊'].map((deptName, n) => boss.dept({ deptName, parentId: top, orderNum: n })),
+    ['甲', '乙', '丙', '丁', '戊'].map((deptName, n) =>
+      boss.createDepartment({ deptName, parentId: top, orderNum: n }),
+    ),
   )) as [string, string, string, string, string];
-  const page = await stage.page();
-  await asBoss(page, boss);
+  const page = await stage.logIn(bossOf(boss), '/departments');
   const drop = async (from: string, to: string, where: 'before' | 'after', seen: string[], then: string[]) => {
     await shows(page, ['1 总部', ...seen.map((name) => `2 ${name}`)]);
     await drag(page, row(page, from), row(page, to), where);
@@ -100,7 +111,7 @@ test('an order keeps what somebody else put in order since the page was read', a
   await drop('戊', '丁', 'before', ['甲', '乙', '丙', '丁', '戊'], ['丙', '乙', '甲', '戊', '丁']);
 
   // The one it was to stand behind is gone: then behind the one before that. Who is new stays where he is.
-  await boss.dept({ deptName: '己', parentId: top, orderNum: 0 });
+  await boss.createDepartment({ deptName: '己', parentId: top, orderNum: 0 });
   await boss.delete(`/system/dept-api/${b}`);
   await drop('丁', '乙', 'after', ['丙', '乙', '甲', '戊', '丁'], ['己', '丙', '丁', '甲', '戊']);
 
@@ -108,11 +119,11 @@ test('an order keeps what somebody else put in order since the page was read', a
   await boss.delete(`/system/dept-api/${a},${c},${e}`);
   const first = (await boss.get(`/system/dept-api/${top}/children`)).data.rows[0].deptId;
   await boss.delete(`/system/dept-api/${first}`);
-  await boss.dept({ deptName: '庚', parentId: top, orderNum: 9 });
+  await boss.createDepartment({ deptName: '庚', parentId: top, orderNum: 9 });
   await drop('丁', '丙', 'before', ['己', '丙', '丁', '甲', '戊'], ['庚', '丁']);
 
   // The dialog does the same.
-  await boss.dept({ deptName: '辛', parentId: top, orderNum: 9 });
+  await boss.createDepartment({ deptName: '辛', parentId: top, orderNum: 9 });
   await page.getByRole('button', { name: '刷新' }).click();
   await shows(page, ['1 总部', '2 庚', '2 丁', '2 辛']);
   await row(page, '庚').click();
@@ -121,7 +132,7 @@ test('an order keeps what somebody else put in order since the page was read', a
   await row(dialog, '总部').click();
   await dialog.getByLabel('位置').click();
   await page.getByTitle('排在“辛”之后').click();
-  const x = await boss.dept({ deptName: '壬', parentId: top });
+  const x = await boss.createDepartment({ deptName: '壬', parentId: top });
   await order(boss, top, [x, d]);
   await dialog.getByRole('button', { name: '移动', exact: true }).click();
   await page.getByText('“庚”已移动').waitFor();
@@ -130,19 +141,19 @@ test('an order keeps what somebody else put in order since the page was read', a
 
 test('a refresh is one also for what is closed', async () => {
   const { boss, top, web, back } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss);
+  const page = await stage.logIn(bossOf(boss), '/departments');
   const toggle = (name: string) => row(page, name).locator('[data-act=toggle]').click();
   await toggle('总部');
   await toggle('研发部');
   await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
   await toggle('研发部');
   await toggle('总部');
-  await boss.dept({ deptName: '人事部', parentId: top, orderNum: 9 });
+  await boss.createDepartment({ deptName: '人事部', parentId: top, orderNum: 9 });
   await boss.delete(`/system/dept-api/${web}`);
   await change(boss, back, { deptName: '平台组' });
+  const read = page.waitForResponse('**/system/dept-api/0/children?*');
   await page.getByRole('button', { name: '刷新' }).click();
-  await page.waitForLoadState('networkidle');
+  await read;
   await toggle('总部');
   await toggle('研发部');
   await shows(page, ['1 总部', '2 研发部', '3 平台组', '2 市场部', '2 旧部门停用', '2 人事部']);
@@ -150,8 +161,7 @@ test('a refresh is one also for what is closed', async () => {
 
 test('a branch is deleted while a department inside it is shown: the one above is shown then', async () => {
   const { boss, web } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${web}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${web}`);
   await page.getByRole('article', { name: '前端组' }).waitFor();
   await row(page, '前端组').waitFor();
   await tree(page).focus();
@@ -167,8 +177,7 @@ test('a branch is deleted while a department inside it is shown: the one above i
 
 test('somebody else deletes the branch of the department that is shown: it says so, and leads to the nearest above', async () => {
   const { boss, top, research, web } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${web}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${web}`);
   await row(page, '前端组').waitFor();
   assert.equal((await boss.delete(`/system/dept-api/${research}?subtree=true`)).code, 200);
   await page.getByRole('button', { name: '刷新' }).click();
@@ -188,7 +197,7 @@ test('somebody else deletes the branch of the department that is shown: it says 
   await page.getByText('There are no departments yet').waitFor();
 
   // Whoever has a link only is told no more than the service tells.
-  await page.goto(`/departments/${web}`);
+  await stage.logIn(bossOf(boss), `/departments/${web}`, { language: 'en' });
   await told.getByText('There is no such department, or it was deleted').waitFor();
   await told.getByRole('link', { name: 'Back to the tree' }).click();
   assert.equal(new URL(page.url()).pathname, '/departments');

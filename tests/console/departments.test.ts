@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import { asBoss, company, drag, hover, outline, row, shows, tree } from './departments-page.ts';
+import { noCspViolations, noSeriousAxe, screenshot, startConsole } from '../support/console.ts';
+import { bossOf, company, drag, hover, outline, pull, row, shows, tree } from './departments-page.ts';
 import { hold } from './hands.ts';
-import { noCspViolations, noSeriousAxe, screenshot, startConsole } from './harness.ts';
 
 const stage = await startConsole();
 const { service } = stage;
 
 test('a tree of three levels is built by mouse', async () => {
-  const boss = await service.tenant();
-  const page = await stage.page();
-  await asBoss(page, boss);
+  const boss = await service.createTenant();
+  const page = await stage.logIn(bossOf(boss), '/departments');
   await page.getByText('还没有部门').waitFor();
   await noSeriousAxe(page);
   const make = async (button: string, name: string) => {
@@ -34,9 +32,8 @@ test('a tree of three levels is built by mouse', async () => {
 });
 
 test('another tree of three levels is built, and put in order, by keyboard only', async () => {
-  const boss = await service.tenant();
-  const page = await stage.page({ locale: 'en-US' });
-  await asBoss(page, boss);
+  const boss = await service.createTenant();
+  const page = await stage.logIn(bossOf(boss), '/departments', { language: 'en' });
   const press = (...keys: string[]) =>
     keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
   const fill = async (name: string) => {
@@ -103,8 +100,7 @@ test('another tree of three levels is built, and put in order, by keyboard only'
 
 test('departments are moved and reordered by dragging; what cannot be dropped says why before', async () => {
   const { boss, market, research } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${market}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
   await page.getByRole('article', { name: '市场部' }).waitFor();
   await row(page, '研发部').waitFor();
   await row(page, '研发部').locator('[data-act=toggle]').click();
@@ -137,32 +133,9 @@ test('departments are moved and reordered by dragging; what cannot be dropped sa
   noCspViolations(page);
 });
 
-test('a closed department opens when something is held over it, but not when it is itself dragged slowly', async () => {
-  const { boss } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss);
-  await row(page, '总部').locator('[data-act=toggle]').click();
-  const closed = ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用'];
-  await shows(page, closed);
-  const letGoOutside = async () => {
-    await page.mouse.move(0, 0);
-    await page.mouse.up();
-  };
-  await hover(page, row(page, '研发部'), row(page, '研发部'), 'into');
-  await page.getByText('不能移到自己下面').waitFor();
-  // Longer than it takes to open.
-  await setTimeout(1000);
-  assert.deepEqual(await outline(page), closed);
-  await letGoOutside();
-  await hover(page, row(page, '市场部'), row(page, '研发部'), 'into');
-  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
-  await letGoOutside();
-});
-
 test('what is dragged while the move before is being saved is not moved, and that is said', async () => {
   const { boss, top } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${top}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
   await shows(page, ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用']);
   const { asked, release } = await hold(page, 'PUT', '/system/dept-api/order');
@@ -184,12 +157,35 @@ test('what is dragged while the move before is being saved is not moved, and tha
 
 test('a cycle that the page could not know of is refused in the words of the service', async () => {
   const { boss, research, market } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${market}`);
+  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
   await row(page, '研发部').waitFor();
   const { data } = await boss.get(`/system/dept-api/${market}`);
   await boss.put('/system/dept-api', { ...data, parentId: research });
   await drag(page, row(page, '研发部'), row(page, '市场部'), 'into');
   await page.getByRole('alert').getByText('上级部门不能是自己或自己的下级部门').waitFor();
   await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '3 市场部', '2 旧部门停用']);
+});
+
+test('a closed department opens when something is held over it, but not when it is itself dragged slowly', async () => {
+  const { boss } = await company(service);
+  const page = await stage.logIn(bossOf(boss), '/departments');
+  await row(page, '总部').locator('[data-act=toggle]').click();
+  const closed = ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用'];
+  await shows(page, closed);
+  // The clock of the page stands still, and is turned on by hand.
+  await page.clock.install();
+  const letGoOutside = async () => {
+    await page.mouse.move(0, 0);
+    await page.mouse.up();
+  };
+  await pull(page, row(page, '研发部'), row(page, '研发部'), 'into');
+  await page.getByText('不能移到自己下面').waitFor();
+  await page.clock.runFor(60_000);
+  assert.deepEqual(await outline(page), closed);
+  await letGoOutside();
+  await pull(page, row(page, '市场部'), row(page, '研发部'), 'into');
+  await page.clock.runFor(60_000);
+  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  // The next test gets a page with a clock that runs.
+  await page.close();
 });

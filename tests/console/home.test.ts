@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PASSWORD } from '../harness.ts';
-import { logIn, noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from './harness.ts';
+import { logInAgain, noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import { PASSWORD } from '../support/service.ts';
+import { bossOf, createDepartments } from './departments-page.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
@@ -10,17 +11,31 @@ const { root } = stage.service;
 const inDays = (days: number) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() + days * 86_400_000);
 
-const company = await stage.service.tenant({
+const empty = await stage.service.createTenant({ tenantName: '新公司' });
+const company = await stage.service.createTenant({
   tenantName: '榕树集团',
   endTime: inDays(40),
   accountCount: 5,
   quotaBo: { enterpriseQuery: 1200, riskReport: 100, riskReportUsed: 85 },
 });
-const boss = { tenantId: company.tenantId, username: 'boss' };
+const boss = bossOf(company);
+const { head } = await createDepartments(company, {
+  head: { deptName: '总部' },
+  research: { deptName: '研发部', parentRef: 'head' },
+  market: { deptName: '市场部', parentRef: 'head' },
+  finance: { deptName: '财务部', parentRef: 'head' },
+});
+const below = (body: Record<string, unknown>) =>
+  company.create('/system/tenant-api', { username: 'boss', password: PASSWORD, ...body });
+await Promise.all([
+  ...['lan', 'zhu', 'ju'].map((userName) => company.createUser({ userName, deptId: head })),
+  below({ tenantName: '上海分公司', endTime: inDays(9), accountCount: 20 }),
+  below({ tenantName: '北京分公司', endTime: inDays(-3) }),
+  below({ tenantName: '广州分公司', endTime: inDays(200), accountCount: 1 }),
+]);
 
 test('before there are departments, home says what to do first, and leads there', async () => {
-  const page = await stage.page();
-  await logIn(page, boss);
+  const page = await stage.logIn(bossOf(empty));
   await page.getByRole('heading', { name: '从这里开始' }).waitFor();
   await noSeriousAxe(page);
   await screenshot(page, 'home-first');
@@ -32,16 +47,7 @@ test('before there are departments, home says what to do first, and leads there'
 });
 
 test('home counts, warns of what ends and of what is used up, and leads there', async () => {
-  const head = await company.dept({ deptName: '总部' });
-  for (const deptName of ['研发部', '市场部', '财务部']) await company.dept({ deptName, parentId: head });
-  for (const userName of ['lan', 'zhu', 'ju']) await company.user({ userName, deptId: head });
-  const below = (body: Record<string, unknown>) =>
-    company.make('/system/tenant-api', { username: 'boss', password: PASSWORD, ...body });
-  await below({ tenantName: '上海分公司', endTime: inDays(9), accountCount: 20 });
-  await below({ tenantName: '北京分公司', endTime: inDays(-3) });
-  await below({ tenantName: '广州分公司', endTime: inDays(200), accountCount: 1 });
-  const page = await stage.page();
-  await logIn(page, boss);
+  const page = await stage.logIn(boss);
   const numbers = page.getByRole('region', { name: '概况' });
   await numbers.getByRole('link', { name: '部门 4' }).waitFor();
   await numbers.getByRole('link', { name: '用户 4' }).waitFor();
@@ -66,8 +72,7 @@ test('home counts, warns of what ends and of what is used up, and leads there', 
 });
 
 test('home on a phone, in the dark, in English', async () => {
-  const page = await stage.page({ viewport: PHONE, colorScheme: 'dark', locale: 'en-US' });
-  await logIn(page, boss);
+  const page = await stage.logIn(boss, '/home', { viewport: PHONE, dark: true, language: 'en' });
   await page.getByRole('link', { name: 'Tenants below 3' }).waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await noSeriousAxe(page);
@@ -75,10 +80,9 @@ test('home on a phone, in the dark, in English', async () => {
 });
 
 test('a member finds his own things, and nothing of tenants', async () => {
-  const dept = await root.dept({ deptName: '成员部' });
-  await root.user({ userName: 'plain', nickName: '普通人', deptId: dept });
-  const page = await stage.page();
-  await logIn(page, { username: 'plain' });
+  const dept = await root.createDepartment({ deptName: '成员部' });
+  await root.createUser({ userName: 'plain', nickName: '普通人', deptId: dept });
+  const page = await stage.logIn({ username: 'plain' });
   await page.getByText('您好，普通人').waitFor();
   await page.getByRole('link', { name: '成员部' }).waitFor();
   await page.getByRole('link', { name: '部门 1' }).waitFor();
@@ -89,11 +93,11 @@ test('a member finds his own things, and nothing of tenants', async () => {
 });
 
 test('home that cannot be read says why, and tries again when asked', async () => {
-  const page = await stage.page();
+  const page = await stage.logIn();
   await page.route('**/system/overview-api', (route) =>
     route.fulfill({ status: 500, json: { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } } }),
   );
-  await logIn(page);
+  await logInAgain(page);
   await page.getByRole('alert').getByText('系统内部错误').waitFor();
   await page.unroute('**/system/overview-api');
   await page.getByRole('button', { name: '重试' }).click();

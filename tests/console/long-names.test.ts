@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { DESKTOP, logIn, open, PHONE, startConsole } from './harness.ts';
+import { DESKTOP, PHONE, startConsole } from '../support/console.ts';
+import { waitFor } from '../support/wait.ts';
+import { goTo, sitDown } from './desk.ts';
+import { untilStill } from './hands.ts';
 
 /** Names as long as the service takes them, without a space, on every screen that shows them. */
 
 const stage = await startConsole();
 const { service } = stage;
+const page = await stage.page();
+
+const unanswered = new Set<object>();
+page.on('request', (request) => unanswered.add(request));
+page.on('requestfinished', (request) => unanswered.delete(request));
+page.on('requestfailed', (request) => unanswered.delete(request));
 
 const tomorrow = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() + 86_400_000);
-
 /** What reaches beyond the window, or beyond something that scrolls sideways for it. What is cut has a tooltip with all of it. */
 const tooWide = (page: Page) =>
   page.evaluate(`(() => {
@@ -33,35 +41,52 @@ const tooWide = (page: Page) =>
 
 const NAMES = { 'one long word': 'Unternehmensverwaltung', 'Chinese without a break': '榕树组织管理服务有限责任公司' };
 
+/** Waits until the place shows what it read, in its final form. */
+async function arrive(place: string, landmark: string): Promise<void> {
+  await goTo(page, place);
+  await page.locator('.frame h1', { hasText: landmark }).waitFor();
+  await waitFor(`${place} has read all it shows`, async () => {
+    await untilStill(page);
+    return unanswered.size === 0 && (await page.locator('.state[role=status], .ant-skeleton').count()) === 0;
+  });
+}
+
 for (const [kind, word] of Object.entries(NAMES))
   test(`${kind} of a hundred letters fits on every screen`, async () => {
     const long = (letters: number) => word.repeat(100).slice(0, letters);
-    const boss = await service.tenant({ tenantName: long(100), companyName: long(100), endTime: tomorrow });
-    const below = await service.tenant({ tenantName: long(99), endTime: tomorrow, accountCount: 1 }, boss);
-    const dept = await boss.dept({ deptName: long(100), leader: long(50) });
-    await boss.dept({ deptName: long(99), parentId: dept });
+    const boss = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: tomorrow });
+    const below = await service.createTenant({ tenantName: long(99), endTime: tomorrow, accountCount: 1 }, boss);
+    const dept = await boss.createDepartment({ deptName: long(100), leader: long(50) });
+    await boss.createDepartment({ deptName: long(99), parentId: dept });
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };
-    const person = await boss.user({ ...user, deptId: dept });
-    await boss.user({ userName: long(49), nickName: long(50), deptId: dept });
-    const ofTenants = ['/tenants', `/tenants/${below.id}`, `/tenants/${below.id}/edit`];
-    const ofPeople = ['/people', `/people?person=${person}`, `/people?tenantId=${below.tenantId}`];
-    const places = ['/home', `/departments/${dept}`, `/chart/${dept}`, ...ofPeople, ...ofTenants, '/changes', '/me'];
+    const person = await boss.createUser({ ...user, deptId: dept });
+    await boss.createUser({ userName: long(49), nickName: long(50), deptId: dept });
+    // Each place, and what its heading says.
+    const places: [place: string, heading: string][] = [
+      ['/home', '首页'],
+      [`/departments/${dept}`, '部门'],
+      [`/chart/${dept}`, '组织图'],
+      ['/people', '人员'],
+      [`/people?person=${person}`, '人员'],
+      [`/people?tenantId=${below.tenantId}`, '人员'],
+      ['/tenants', '租户'],
+      [`/tenants/${below.id}`, long(99)],
+      [`/tenants/${below.id}/edit`, long(99)],
+      ['/changes', '变更'],
+      ['/me', '我的账户'],
+    ];
     const wide: Record<string, string[]> = {};
-    const visit = async (page: Page, all: string[], who: string) => {
-      for (const place of all) {
-        await open(page, place);
-        await page.waitForLoadState('networkidle');
-        const found = await tooWide(page);
-        if (found.length > 0) wide[`${place} ${who}`] = found;
-      }
+    const look = async (place: string, heading: string, who: string) => {
+      await arrive(place, heading);
+      const found = await tooWide(page);
+      if (found.length > 0) wide[`${place} ${who}`] = found;
     };
+    const { tenantId } = boss;
     for (const viewport of [DESKTOP, PHONE]) {
-      const page = await stage.page({ viewport });
-      await logIn(page, { tenantId: boss.tenantId, username: user.userName });
-      await visit(page, places, `${viewport.width} wide`);
+      await sitDown(page, { tenantId, username: user.userName }, '/home', { viewport });
+      for (const [place, heading] of places) await look(place, heading, `${viewport.width} wide`);
     }
-    const phone = await stage.page({ viewport: PHONE });
-    await logIn(phone, { tenantId: boss.tenantId, username: long(49) });
-    await visit(phone, ['/home'], 'as a member');
+    await sitDown(page, { tenantId, username: long(49) }, '/home', { viewport: PHONE });
+    await look('/home', '首页', 'as a member');
     assert.deepEqual(wide, {});
   });

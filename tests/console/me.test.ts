@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PASSWORD } from '../harness.ts';
-import { logIn, noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from './harness.ts';
+import { logIn, noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import { expectError } from '../support/expect.ts';
+import { PASSWORD } from '../support/service.ts';
+import { sitDown } from './desk.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
+const page = await stage.page();
 
 /** Somebody of his own for each test, so that no test ends another's sessions. */
 async function somebody(userName: string) {
-  await root.user({ userName, roles: ['admin'] });
+  await root.createUser({ userName, roles: ['admin'] });
   return { username: userName };
 }
 
 test('the password is changed; a wrong old one is told beside its field', async () => {
-  const page = await stage.page();
-  const who = await somebody('mei');
-  await logIn(page, who, '/me');
+  await sitDown(page, await somebody('mei'), '/me');
   await page.getByLabel('旧密码').fill('not my password');
   await page.getByLabel('新密码', { exact: true }).fill('another password');
   await page.getByLabel('再次输入新密码').fill('another passwort');
@@ -33,26 +34,25 @@ test('the password is changed; a wrong old one is told beside its field', async 
 
 test('sessions are listed and ended, one and all of them', async () => {
   const who = await somebody('lan');
-  const [here, there] = [await stage.page(), await stage.page()];
-  await logIn(there, who);
-  await logIn(here, who, '/me');
-  await here.getByText('当前会话').waitFor();
-  await noSeriousAxe(here);
-  await screenshot(here, 'me');
-  await here.getByRole('button', { name: /^结束会话/ }).click();
-  await here.getByText('会话已结束').waitFor();
-  await here.getByRole('button', { name: /^结束会话/ }).waitFor({ state: 'detached' });
-  await there.reload();
-  await there.getByRole('heading', { name: '登录榕树' }).waitFor();
+  const there = await stage.service.logIn('000000', 'lan');
+  await sitDown(page, who, '/me');
+  await page.getByText('当前会话').waitFor();
+  await noSeriousAxe(page);
+  await screenshot(page, 'me');
+  await page.getByRole('button', { name: /^结束会话/ }).click();
+  await page.getByText('会话已结束').waitFor();
+  await page.getByRole('button', { name: /^结束会话/ }).waitFor({ state: 'detached' });
+  expectError(await there.get('/auth/me'), 401, 'SESSION_ENDED');
 
   const third = await stage.service.logIn('000000', 'lan');
-  await here.getByRole('button', { name: '在所有地方退出' }).click();
-  await here.getByRole('dialog').getByRole('button', { name: '在所有地方退出' }).click();
-  await here.getByRole('heading', { name: '登录榕树' }).waitFor();
+  await page.getByRole('button', { name: '在所有地方退出' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: '在所有地方退出' }).click();
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
   assert.equal((await third.get('/auth/me')).code, 401);
 });
 
 test('light and dark are chosen and kept; both can be read', async () => {
+  // A browser of its own: the choice is kept in it.
   const page = await stage.page({ viewport: PHONE });
   await logIn(page, {}, '/me');
   await page.getByText('深色').click();
@@ -67,8 +67,8 @@ test('light and dark are chosen and kept; both can be read', async () => {
 test('nothing moves for who asked the system for little motion', async () => {
   await somebody('qin');
   const movements = async (reducedMotion: 'reduce' | 'no-preference') => {
-    const page = await stage.page({ reducedMotion });
-    await logIn(page, { username: 'qin' }, '/me');
+    await sitDown(page, { username: 'qin' }, '/me');
+    await page.emulateMedia({ reducedMotion });
     await page.getByText('当前会话').waitFor();
     await page.evaluate(`moved = [];
       for (const kind of ['animationstart', 'transitionstart'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logIn, noCspViolations, startConsole } from './harness.ts';
+import { logIn, noCspViolations, startConsole } from '../support/console.ts';
 
 /** Somebody gives or takes the role of an administrator while its owner is logged in. */
 
@@ -8,7 +8,7 @@ const stage = await startConsole();
 const { root } = stage.service;
 
 test('a role that is taken is known with the next refusal, one that is given with the next token', async () => {
-  const id = await root.user({ userName: 'role', nickName: '何角色', roles: ['admin'] });
+  const id = await root.createUser({ userName: 'role', nickName: '何角色', roles: ['admin'] });
   const change = async (roles: string[]) => {
     const { data } = await root.get(`/system/user-api/${id}`);
     assert.equal((await root.put('/system/user-api', { ...data, roles })).code, 200);

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { logIn, startConsole } from './harness.ts';
+import { logIn, startConsole } from '../support/console.ts';
 
 /** A screen's files come when it is first opened: what if they do not. */
 
 const stage = await startConsole();
 
-const openChart = (page: Page) => page.getByRole('link', { name: '组织图' }).click();
-const chart = (page: Page) => page.getByRole('heading', { level: 1, name: '组织图' });
 const broken = (page: Page) => page.getByRole('alert').getByText('这个页面出了问题');
 
 /** Counts how often the whole page is fetched. */
@@ -20,35 +18,37 @@ function countLoads(page: Page) {
   return loads;
 }
 
+/** Each screen is opened by one test only, so that its files were never there before. */
+const opened = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
 test('a screen that is first opened without a connection comes when it is back', async () => {
-  const page = await stage.page();
-  await logIn(page);
+  const page = await stage.logIn();
   await page.context().setOffline(true);
-  const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/assets/chart-'));
-  await openChart(page);
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/assets/people-'));
+  await opened(page, '人员');
   await failed;
   await page.getByText('连接已断开').waitFor();
   assert.equal(await broken(page).count(), 0);
   await page.context().setOffline(false);
-  await chart(page).waitFor();
+  await title(page, '人员').waitFor();
   await page.getByText('连接已断开').waitFor({ state: 'detached' });
 });
 
-for (const [what, files] of [
-  ['script', '**/assets/chart-*.js'],
-  ['style sheet', '**/assets/chart-*.css'],
-] as const)
+for (const { what, files, name, sheet } of [
+  { what: 'script', files: '**/assets/chart-*.js', name: '组织图', sheet: '/chart-' },
+  { what: 'style sheet', files: '**/assets/departments-*.css', name: '部门', sheet: '/departments-' },
+])
   test(`a ${what} that did not come at first does not break its screen`, async () => {
-    const page = await stage.page();
-    await logIn(page);
+    const page = await stage.logIn();
     await page.route(files, (route) => route.abort(), { times: 1 });
     const failed = page.waitForEvent('requestfailed');
-    await openChart(page);
+    await opened(page, name);
     await failed;
-    await chart(page).waitFor();
+    await title(page, name).waitFor();
     const sheets = await page.evaluate<string[]>('Array.from(document.styleSheets, ({ href }) => String(href))');
     assert.ok(
-      sheets.some((href) => href.includes('/chart-')),
+      sheets.some((href) => href.includes(sheet)),
       String(sheets),
     );
   });
@@ -60,8 +60,8 @@ test('a screen whose files are gone since an update of the service comes with th
   await page.route('**/assets/chart-*.js', (route) =>
     loads.count === 0 ? route.fulfill({ status: 404 }) : route.continue(),
   );
-  await openChart(page);
-  await chart(page).waitFor();
+  await opened(page, '组织图');
+  await title(page, '组织图').waitFor();
   assert.equal(loads.count, 1);
 });
 
@@ -70,10 +70,9 @@ test('a screen whose files are gone for good says so, and does not load the page
   await logIn(page);
   const loads = countLoads(page);
   await page.route('**/assets/chart-*.js', (route) => route.fulfill({ status: 404 }));
-  await openChart(page);
+  await opened(page, '组织图');
   await broken(page).waitFor();
-  await page.waitForLoadState('networkidle');
+  await opened(page, '首页');
+  await title(page, '首页').waitFor();
   assert.equal(loads.count, 1);
-  await page.getByRole('link', { name: '首页' }).click();
-  await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
 });

@@ -1,33 +1,58 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { PASSWORD } from '../harness.ts';
-import { logIn, noCspViolations, noSeriousAxe, startConsole } from './harness.ts';
+import { noCspViolations, noSeriousAxe, startConsole } from '../support/console.ts';
+import { PASSWORD } from '../support/service.ts';
+import { countWaiting, waitFor } from '../support/wait.ts';
+import { goTo, logInHere, logOutHere, sitDown, untilSettled } from './desk.ts';
 
-// So short that every few steps need a refresh.
-const stage = await startConsole({ BANYAN_ACCESS_TOKEN_SECONDS: '2' });
+let aheadMs = 0;
+const stage = await startConsole({}, { tokenClockAheadMs: () => aheadMs });
 const { superuser } = stage.service;
 
-const makeUser = async (userName: string) => (await stage.service.logIn('000000', 'admin')).user({ userName });
+/** All access tokens that were given so far expire. */
+const expireTokens = () => {
+  aheadMs += 3_600_000;
+};
+
+/** The administrator's token may have expired. */
+const root = () => stage.service.logIn('000000', 'admin');
+const makeUser = async (userName: string) => (await root()).createUser({ userName });
+
+const sessionsOf = (userName: string) => superuser<{ session_id: string }[]>`
+  select session_id from banyan.sessions
+  where user_id = (select user_id from banyan.users where user_name = ${userName} and tenant_id = '000000')`;
+
+// Two tabs of one browser: they share the cookie, and learn of each other's logins.
+const page = await stage.page();
+const other = await page.context().newPage();
+
+/** Somebody is logged in, in both tabs. */
+async function sitDownAtBoth(username: string, place: string) {
+  await sitDown(page, { username }, place);
+  if (other.url() === 'about:blank') await other.goto(place);
+  else await goTo(other, place);
+  await other.getByRole('button', { name: `账户：${username}` }).waitFor();
+}
 
 /** With all that is read for it: what is still on its way would ask for a refresh, or for the password, by itself. */
-async function openMe(page: Page, username: string) {
-  await logIn(page, { username }, '/me');
+async function openMe(username: string) {
+  await sitDown(page, { username }, '/me');
   await page.getByText('当前会话').waitFor();
 }
 
-async function typePasswords(page: Page) {
+const myAccount = (tab: Page) => tab.getByRole('heading', { level: 1, name: '我的账户' });
+
+async function typePasswords() {
   await page.getByLabel('旧密码').fill(PASSWORD);
   await page.getByLabel('新密码', { exact: true }).fill('another password');
   await page.getByLabel('再次输入新密码').fill('another password');
 }
 
 test('a session that ends in the middle of a form asks for the password over it, then the form is sent', async () => {
-  const page = await stage.page();
   await makeUser('mei');
-  await openMe(page, 'mei');
-  await typePasswords(page);
+  await openMe('mei');
+  await typePasswords();
   await superuser`delete from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'mei')`;
   await page.getByRole('button', { name: '修改密码' }).click();
   const dialog = page.getByRole('dialog', { name: '登录已过期' });
@@ -45,145 +70,156 @@ test('a session that ends in the middle of a form asks for the password over it,
 });
 
 test('tabs refresh in turn: none ends the session of the other', async () => {
-  const first = await stage.page();
   await makeUser('lan');
-  await logIn(first, { username: 'lan' }, '/me');
-  const tabs = [first, await first.context().newPage(), await first.context().newPage()];
-  for (let round = 0; round < 3; round++) {
-    await Promise.all(tabs.map((page) => page.goto('/me')));
-    await Promise.all(tabs.map((page) => page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor()));
+  await sitDownAtBoth('lan', '/home');
+  const [before] = await sessionsOf('lan');
+  let [inFlight, most, refreshes] = [0, 0, 0];
+  await page.context().route('**/auth/refresh*', async (route) => {
+    refreshes++;
+    most = Math.max(most, ++inFlight);
+    // Only the latest cookie is good, not the one before, which a browser may send again within ten seconds.
+    await superuser`update banyan.sessions set previous_hash = null`;
+    const response = await route.fetch();
+    inFlight--;
+    await route.fulfill({ response });
+  });
+  const tabs = [page, other];
+  const places = [
+    ['/me', '当前会话'],
+    ['/departments', '还没有部门'],
+  ] as const;
+  // What a place shows once it was read.
+  for (const [place, text] of places) {
+    expireTokens();
+    await Promise.all(tabs.map((tab) => goTo(tab, place)));
+    await Promise.all(tabs.map((tab) => tab.getByText(text).first().waitFor()));
   }
+  expireTokens();
+  await Promise.all(tabs.map((tab) => tab.reload()));
+  await Promise.all(tabs.map((tab) => tab.getByText('还没有部门').first().waitFor()));
+  await page.context().unrouteAll({ behavior: 'wait' });
+  assert.ok(refreshes >= 3, `${refreshes} refreshes`);
+  assert.equal(most, 1, 'one at a time');
+  assert.deepEqual([...(await sessionsOf('lan'))], [before], 'the session is the same all the time');
 });
 
-test('a token that runs out on a slow line is exchanged, at login, in a tab that lends it and in one that comes back', async () => {
+test('a token that expires on a slow line is exchanged, at login, in a tab that borrows it and in one that comes back', async () => {
   const page = await stage.page();
   await makeUser('yu');
   let slow = 1;
   await page.context().route('**/auth/me', async (route) => {
-    if (slow-- > 0) await setTimeout(2500);
+    if (slow-- > 0) expireTokens();
     await route.continue();
   });
-  await logIn(page, { username: 'yu' }, '/me');
+  await page.goto('/login?to=/me');
+  await logInHere(page, { username: 'yu' });
+  await myAccount(page).waitFor();
+  assert.ok(slow <= 0);
   slow = 2;
-  const lent = await page.context().newPage();
-  await lent.goto('/me');
-  await lent.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
-  await lent.close();
+  const borrower = await page.context().newPage();
+  await borrower.goto('/me');
+  await myAccount(borrower).waitFor();
+  assert.ok(slow <= 0);
+  await borrower.close();
   slow = 2;
   await page.reload();
-  await page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
+  await myAccount(page).waitFor();
+  assert.ok(slow <= 0);
+  assert.equal((await sessionsOf('yu')).length, 1);
 });
 
 test('a page that is left in the middle of a refresh does not end the session', async () => {
+  // In a browser with this one tab: another would lend its token.
   const page = await stage.page();
   await makeUser('tao');
-  await openMe(page, 'tao');
-  await setTimeout(2100);
+  await sitDown(page, { username: 'tao' }, '/me');
+  await page.getByText('当前会话').waitFor();
+  const cookie = async () => (await page.context().cookies(`${stage.service.base}/auth`))[0]?.value;
+  const before = await cookie();
+  expireTokens();
   await superuser.begin(async (tx) => {
     await tx`select from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'tao') for update`;
-    const asked = page.waitForRequest(/auth\/refresh/);
-    await page.getByRole('link', { name: '首页' }).click();
-    await asked;
-    await setTimeout(300);
+    await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
+    await waitFor('the refresh waits for the session', async () => (await countWaiting(tx)) > 0);
     await page.goto('about:blank');
   });
-  // Longer than the cookie before would be forgiven.
-  await setTimeout(11_000);
+  await waitFor('the browser has the next cookie', async () => (await cookie()) !== before);
+  // Longer ago than the cookie before would be forgiven.
+  await superuser`update banyan.sessions set last_used = last_used - interval '11 seconds'`;
   await page.goto('/me');
-  await page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
+  await myAccount(page).waitFor();
 });
 
 test('a logout in one tab is one in all', async () => {
-  const first = await stage.page();
   await makeUser('zhu');
-  await logIn(first, { username: 'zhu' });
-  const second = await first.context().newPage();
-  await second.goto('/home');
-  await second.getByRole('button', { name: '账户：zhu' }).click();
-  await second.getByRole('menuitem', { name: '退出登录' }).click();
-  await first.getByRole('heading', { name: '登录榕树' }).waitFor();
+  await sitDownAtBoth('zhu', '/home');
+  await logOutHere(other);
+  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
 });
 
 test('a logout reaches a tab that is still loading', async () => {
-  const first = await stage.page();
   await makeUser('hua');
-  await logIn(first, { username: 'hua' });
-  const second = await first.context().newPage();
+  await sitDown(page, { username: 'hua' });
   let tellNow = () => {};
   const later = new Promise<void>((resolve) => (tellNow = resolve));
-  await second.route('**/auth/me', async (route) => {
+  await other.route('**/auth/me', async (route) => {
     const response = await route.fetch();
     await later;
     await route.fulfill({ response });
   });
-  const asked = second.waitForRequest('**/auth/me');
-  await second.goto('/home');
+  const asked = other.waitForRequest('**/auth/me');
+  await other.goto('/home');
   await asked;
-  await first.getByRole('button', { name: '账户：hua' }).click();
-  await first.getByRole('menuitem', { name: '退出登录' }).click();
-  await second.getByRole('heading', { name: '登录榕树' }).waitFor();
-  const told = second.waitForResponse('**/auth/me');
+  await logOutHere(page);
+  await other.getByRole('heading', { name: '登录榕树' }).waitFor();
+  const told = other.waitForResponse('**/auth/me');
   tellNow();
   await (await told).finished();
-  await setTimeout(500);
-  await second.getByRole('heading', { name: '登录榕树' }).waitFor();
-  assert.equal(await second.getByRole('button', { name: '账户：hua' }).count(), 0);
+  await untilSettled(other);
+  await other.getByRole('heading', { name: '登录榕树' }).waitFor();
+  assert.equal(await other.getByRole('button', { name: '账户：hua' }).count(), 0);
 });
 
-test('a logout after the token ran out ends the session: a reload does not bring it back', async () => {
-  const page = await stage.page();
+test('a logout after the token expired ends the session: a reload does not bring it back', async () => {
   await makeUser('qiu');
-  await logIn(page, { username: 'qiu' });
-  const sessions = () => superuser`
-    select from banyan.sessions where user_id = (select user_id from banyan.users where user_name = 'qiu')`;
-  assert.equal((await sessions()).length, 1);
-  await setTimeout(2500);
-  await page.getByRole('button', { name: '账户：qiu' }).click();
-  await page.getByRole('menuitem', { name: '退出登录' }).click();
-  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
-  assert.equal((await sessions()).length, 0);
+  await sitDown(page, { username: 'qiu' });
+  // With all that is read for it, as above.
+  await page.getByText('我的信息').waitFor();
+  assert.equal((await sessionsOf('qiu')).length, 1);
+  expireTokens();
+  await logOutHere(page);
+  assert.equal((await sessionsOf('qiu')).length, 0);
   await page.reload();
   await page.getByRole('heading', { name: '登录榕树' }).waitFor();
 });
 
 test('a logout while the tenant is disabled ends the session: it is not back when the tenant is', async () => {
-  const root = () => stage.service.logIn('000000', 'admin');
-  // A token for each call: to make a tenant with its administrator may take longer than one is good.
-  const administrator = { username: 'boss', password: PASSWORD };
-  const id = await (await root()).make('/system/tenant-api', { tenantName: '分公司', ...administrator });
-  const { tenantId } = (await (await root()).get(`/system/tenant-api/${id}`)).data;
-  const page = await stage.page();
-  await page.goto('/login?to=/me');
-  await page.getByLabel('租户').fill(tenantId);
-  await page.getByLabel('用户名').fill('boss');
-  await page.getByLabel('密码').fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  const account = page.getByRole('button', { name: '账户：boss' });
-  // As above: a call that finds the token run out and the tenant disabled would ask for the password over the menu.
-  await page.getByText('当前会话').waitFor();
+  const boss = await stage.service.createTenant({ tenantName: '分公司' }, await root());
   const change = async (status: string) => {
-    const { code } = await (await root()).put('/system/tenant-api', { id, tenantName: '分公司', status });
+    const { code } = await (await root()).put('/system/tenant-api', { id: boss.id, tenantName: '分公司', status });
     assert.equal(code, 200);
   };
+  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' }, '/me');
+  // A call that finds the tenant disabled would ask for the password over the menu.
+  await page.getByText('当前会话').waitFor();
+  const sessions = async () => (await superuser`select from banyan.sessions where tenant_id = ${boss.tenantId}`).length;
+  assert.equal(await sessions(), 2);
   await change('1');
-  await account.click();
-  await page.getByRole('menuitem', { name: '退出登录' }).click();
-  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
+  await logOutHere(page);
   await change('0');
-  await page.goto('/home');
-  await page.getByRole('heading', { name: '登录榕树' }).waitFor();
   assert.deepEqual(await page.context().cookies(`${stage.service.base}/auth`), []);
+  assert.equal(await sessions(), 1, 'only that of the API client is left');
 });
 
 test('a lost connection is said; what was sent arrives once it is back', async () => {
-  const page = await stage.page();
   await makeUser('ju');
-  await logIn(page, { username: 'ju' }, '/me');
-  await typePasswords(page);
+  await openMe('ju');
+  await typePasswords();
   await page.context().setOffline(true);
   await page.getByRole('button', { name: '修改密码' }).click();
   await page.getByText('连接已断开').waitFor();
   await page.context().setOffline(false);
   await page.getByText('密码已修改').waitFor();
   await page.getByText('连接已断开').waitFor({ state: 'detached' });
+  await stage.service.logIn('000000', 'ju', 'another password');
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PASSWORD } from '../harness.ts';
-import { logIn, noCspViolations, noSeriousAxe, open, PHONE, screenshot, startConsole } from './harness.ts';
+import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import { PASSWORD } from '../support/service.ts';
+import { goTo, sitDown } from './desk.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const make = (body: Record<string, unknown>) => root.make('/system/tenant-api', body);
+const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
 // What the stories find: a small group of companies.
@@ -38,20 +39,20 @@ const north = await make({
 await make({ tenantName: '西部合作方', startTime: inDays(-500), endTime: inDays(-12), status: '1' });
 
 const page = await stage.page();
-await logIn(page, {}, '/tenants');
 
 test('tenants are found by name and by code, in the tree and in the table; the address can be sent', async () => {
-  await open(page, '/tenants');
+  await sitDown(page, {}, '/tenants');
   await page.getByText('还有 21 天').waitFor();
   await page.getByText('已到期 12 天').waitFor();
   await noSeriousAxe(page);
   await screenshot(page, 'tenants');
   await page.getByRole('searchbox', { name: '搜索租户' }).fill('华南');
   await page.getByText('共 1 个').waitFor();
-  const sent = await stage.page({ locale: 'en-US' });
-  await logIn(sent, {}, new URL(page.url()).pathname + new URL(page.url()).search);
-  await sent.getByText('1 in all').waitFor();
-  await sent.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
+  const { pathname, search } = new URL(page.url());
+  await sitDown(page, {}, pathname + search, { language: 'en' });
+  await page.getByText('1 in all').waitFor();
+  await page.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
+  await page.getByRole('button', { name: '中文' }).click();
   await page.getByRole('searchbox', { name: '搜索租户' }).fill(groupCode);
   await page.getByRole('link', { name: '榕树集团', exact: true }).waitFor();
 
@@ -67,7 +68,7 @@ test('tenants are found by name and by code, in the tree and in the table; the a
 });
 
 test('all of a tenant is edited; what no read shows is set again, and nothing is lost on the way', async () => {
-  await open(page, `/tenants/${group}`);
+  await sitDown(page, {}, `/tenants/${group}`);
   await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
   await noSeriousAxe(page);
   await screenshot(page, 'tenant');
@@ -104,7 +105,7 @@ test('all of a tenant is edited; what no read shows is set again, and nothing is
 });
 
 test('two people edit the same tenant: the second is asked', async () => {
-  await open(page, `/tenants/${south}/edit`);
+  await sitDown(page, {}, `/tenants/${south}/edit`);
   await page.getByLabel('联系人').fill('我写的');
   await root.put('/system/tenant-api', { ...(await read(south)), contactUserName: '别人写的' });
   await page.getByRole('button', { name: '保存' }).click();
@@ -129,7 +130,8 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
   const old = await make({ tenantName: '旧集团' });
   const { tenantId } = await read(old);
   const child = await make({ tenantName: '待移动', tenantParent: tenantId });
-  await open(page, `/tenants/${old}`);
+  await sitDown(page, {}, `/tenants/${old}`);
+  await page.getByRole('heading', { level: 1, name: '旧集团' }).waitFor();
   await choose('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
   const refused = page.getByRole('dialog', { name: '“旧集团”还有下级租户' });
@@ -161,7 +163,8 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
   await page.getByText('已移动').waitFor();
   assert.equal((await read(child)).tenantParent, groupCode);
 
-  await open(page, `/tenants/${old}`);
+  await goTo(page, `/tenants/${old}`);
+  await page.getByRole('heading', { level: 1, name: '旧集团' }).waitFor();
   await choose('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
   await page.getByText('已删除').waitFor();
@@ -170,8 +173,8 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
 });
 
 test('a disabled tenant lets nobody in until it is enabled', async () => {
-  await stage.service.tenant({ tenantName: '停用试验' });
-  await open(page, '/tenants?q=停用试验');
+  await stage.service.createTenant({ tenantName: '停用试验' });
+  await sitDown(page, {}, '/tenants?q=停用试验');
   await page.getByRole('link', { name: '停用试验', exact: true }).click();
   // Its row in the list has such a menu too, which goes with the list.
   await page.getByRole('heading', { level: 1, name: '停用试验' }).waitFor();
@@ -179,7 +182,7 @@ test('a disabled tenant lets nobody in until it is enabled', async () => {
   await page.getByRole('dialog').getByRole('button', { name: '停用' }).click();
   await page.getByText('租户已停用：').waitFor();
   const { tenantId } = await read(new URL(page.url()).pathname.split('/').at(-1) as string);
-  const answer = await stage.service.nobody.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
+  const answer = await stage.service.anonymous.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
   assert.equal(answer.code, 403);
   // While it closes it takes the focus back, and would close the menu too.
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -190,7 +193,7 @@ test('a disabled tenant lets nobody in until it is enabled', async () => {
 });
 
 test('what ends first is on top, in the table and on the timeline', async () => {
-  await open(page, '/tenants');
+  await sitDown(page, {}, '/tenants');
   await page.getByRole('columnheader', { name: /^到期/ }).click();
   await page.locator('tbody tr.ant-table-row').first().getByText('西部合作方').waitFor();
   await page.getByText('时间线', { exact: true }).click();
@@ -205,35 +208,33 @@ test('what ends first is on top, in the table and on the timeline', async () => 
 });
 
 test('a member has no tenants screen', async () => {
-  await root.user({ userName: 'mei' });
-  const hers = await stage.page();
-  await logIn(hers, { username: 'mei' });
-  assert.equal(await hers.getByRole('navigation').getByRole('link', { name: '租户' }).count(), 0);
-  await hers.goto(`/tenants/${group}`);
-  await hers.getByText('此页面仅供管理员使用').waitFor();
+  await root.createUser({ userName: 'mei' });
+  await sitDown(page, { username: 'mei' });
+  assert.equal(await page.getByRole('navigation').getByRole('link', { name: '租户' }).count(), 0);
+  await goTo(page, `/tenants/${group}`);
+  await page.getByText('此页面仅供管理员使用').waitFor();
 });
 
 test('on a phone and in the dark nothing is wider than the screen, and all can be read', async () => {
-  const phone = await stage.page({ viewport: PHONE, colorScheme: 'dark' });
-  await logIn(phone, {}, '/tenants');
+  await sitDown(page, {}, '/tenants', { viewport: PHONE, colorScheme: 'dark' });
   const fits = async (what: string) => {
-    await noSeriousAxe(phone);
-    assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, what);
+    await noSeriousAxe(page);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, what);
   };
-  await phone.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
+  await page.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
   await fits('list');
-  await screenshot(phone, 'tenants-phone-dark');
-  await phone.getByText('时间线', { exact: true }).click();
-  await phone.getByRole('list', { name: '时间线' }).waitFor();
+  await screenshot(page, 'tenants-phone-dark');
+  await page.getByText('时间线', { exact: true }).click();
+  await page.getByRole('list', { name: '时间线' }).waitFor();
   await fits('timeline');
-  await phone.getByRole('button', { name: '显示租户树' }).click();
-  await phone.getByRole('tree').getByText('西部合作方').click();
-  await phone.getByRole('heading', { level: 1, name: '西部合作方' }).waitFor();
+  await page.getByRole('button', { name: '显示租户树' }).click();
+  await page.getByRole('tree').getByText('西部合作方').click();
+  await page.getByRole('heading', { level: 1, name: '西部合作方' }).waitFor();
   await fits('detail');
-  await open(phone, `/tenants/${north}/edit`);
-  await phone.getByLabel('预警目录规则', { exact: true }).waitFor();
+  await goTo(page, `/tenants/${north}/edit`);
+  await page.getByLabel('预警目录规则', { exact: true }).waitFor();
   await fits('edit');
-  await open(phone, '/tenants/new');
-  await phone.getByText('第 1 步，共 7 步').waitFor();
+  await goTo(page, '/tenants/new');
+  await page.getByText('第 1 步，共 7 步').waitFor();
   await fits('new');
 });

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { PASSWORD } from '../harness.ts';
-import { logIn, noCspViolations, noSeriousAxe, open, screenshot, startConsole } from './harness.ts';
+import { noCspViolations, noSeriousAxe, screenshot, startConsole } from '../support/console.ts';
+import { PASSWORD } from '../support/service.ts';
+import { sitDown } from './desk.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const make = (body: Record<string, unknown>) => root.make('/system/tenant-api', body);
+const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
 const next = (page: Page) => page.getByRole('button', { name: '下一步' }).click();
@@ -22,7 +23,7 @@ async function fillDate(page: Page, label: string, date: string) {
 
 test('a child tenant is created in steps; its administrator logs in and sees only his own', async () => {
   const page = await stage.page();
-  await logIn(page, {}, '/tenants');
+  await sitDown(page, {}, '/tenants');
   await page.getByRole('button', { name: '新建租户' }).first().click();
 
   await heading(page, 2, '基本信息').waitFor();
@@ -98,14 +99,12 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   noCspViolations(page);
 
   await make({ tenantName: '不相干的租户' });
-  const theirs = await stage.page();
-  await logIn(theirs, { tenantId: made.tenantId, username: 'wangmin' }, '/tenants');
-  await theirs.getByRole('link', { name: '华东公司', exact: true }).waitFor();
-  await theirs.getByText('还没有下级租户').waitFor();
-  await theirs.getByText('共 1 个').waitFor();
-  assert.equal(await theirs.getByText('不相干的租户').count(), 0);
-  await theirs.getByRole('link', { name: '华东公司', exact: true }).click();
-  await theirs.getByText('这是您自己的租户').waitFor();
-  assert.equal(await theirs.getByRole('button', { name: '编辑' }).count(), 0);
-  await open(theirs, '/tenants');
+  await sitDown(page, { tenantId: made.tenantId, username: 'wangmin' }, '/tenants');
+  await page.getByRole('link', { name: '华东公司', exact: true }).waitFor();
+  await page.getByText('还没有下级租户').waitFor();
+  await page.getByText('共 1 个').waitFor();
+  assert.equal(await page.getByText('不相干的租户').count(), 0);
+  await page.getByRole('link', { name: '华东公司', exact: true }).click();
+  await page.getByText('这是您自己的租户').waitFor();
+  assert.equal(await page.getByRole('button', { name: '编辑' }).count(), 0);
 });

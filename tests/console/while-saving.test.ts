@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
-import { PASSWORD } from '../harness.ts';
-import { asBoss, company, row } from './departments-page.ts';
+import type { Locator } from 'playwright-core';
+import { startConsole } from '../support/console.ts';
+import { PASSWORD } from '../support/service.ts';
+import { company, row } from './departments-page.ts';
+import { sitDown } from './desk.ts';
 import { clickTwice, hold, untilStill } from './hands.ts';
-import { logIn, startConsole } from './harness.ts';
 
 /** What is on its way cannot be called back: its dialog stays until there is an answer, and sends it once. */
 
 const stage = await startConsole();
 const { service } = stage;
 const { root, superuser } = service;
+const page = await stage.page();
 
 /** Neither Escape nor a button closes it, and nothing is asked. */
-async function stays(page: Page, dialog: Locator): Promise<void> {
+async function stays(dialog: Locator): Promise<void> {
   await dialog.locator('.ant-btn-loading').waitFor();
   assert.equal(await dialog.getByRole('button', { name: '取消' }).isDisabled(), true);
   await page.keyboard.press('Escape');
@@ -25,15 +27,14 @@ async function stays(page: Page, dialog: Locator): Promise<void> {
 }
 
 test('somebody new who is being saved is not discarded, and his password is shown', async () => {
-  const page = await stage.page();
-  await logIn(page, {}, '/people');
+  await sitDown(page, {}, '/people');
   await page.getByRole('button', { name: '新建用户' }).click();
   const dialog = page.getByRole('dialog', { name: '新建用户' });
   await dialog.getByLabel('用户名').fill('waited');
   await dialog.getByRole('button', { name: '随机生成' }).click();
   const { asked, release } = await hold(page, 'POST', '/system/user-api');
   await dialog.getByRole('button', { name: '创建' }).click();
-  await stays(page, dialog);
+  await stays(dialog);
   await page.evaluate('new Promise((gone) => { addEventListener("popstate", gone, { once: true }); history.back(); })');
   release();
   const made = page.getByRole('dialog', { name: 'waited 的登录信息' });
@@ -43,14 +44,13 @@ test('somebody new who is being saved is not discarded, and his password is show
 
 test('a department that is being moved stays in its dialog; a refusal leaves it open', async () => {
   const { boss, web, market } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${web}`);
+  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${web}`);
   await page.getByRole('button', { name: '移动…' }).click();
   const dialog = page.getByRole('dialog', { name: '移动“前端组”' });
   await row(dialog, '市场部').click();
   const { asked, release } = await hold(page, 'PUT', '/system/dept-api');
   await dialog.getByRole('button', { name: '移动', exact: true }).click();
-  await stays(page, dialog);
+  await stays(dialog);
   await boss.delete(`/system/dept-api/${market}`);
   release();
   await page.getByRole('alert').waitFor();
@@ -61,28 +61,26 @@ test('a department that is being moved stays in its dialog; a refusal leaves it 
 
 test('a branch that is being deleted stays in its dialog', async () => {
   const { boss, research } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/departments/${research}`);
+  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${research}`);
   await page.getByRole('article').getByRole('button', { name: '删除' }).click();
   const ask = page.getByRole('dialog', { name: '删除“研发部”？' });
   const first = await hold(page, 'DELETE', `/system/dept-api/${research}`);
   await ask.getByRole('button', { name: '删除' }).click();
-  await stays(page, ask);
+  await stays(ask);
   first.release();
   const dialog = page.getByRole('dialog', { name: '“研发部”现在不能删除' });
   await dialog.getByText('我确认删除这 3 个部门').click();
   const whole = await hold(page, 'DELETE', `/system/dept-api/${research}?subtree=true`);
   await dialog.getByRole('button', { name: '删除整个分支（3 个部门）' }).click();
-  await stays(page, dialog);
+  await stays(dialog);
   whole.release();
   await page.getByRole('article', { name: '总部' }).waitFor();
 });
 
 test('a tenant that is being moved or disabled stays in its dialog', async () => {
-  const above = await service.tenant({ tenantName: '上级公司' });
-  const { id } = await service.tenant({ tenantName: '慢公司' });
-  const page = await stage.page();
-  await logIn(page, {}, `/tenants/${id}`);
+  const above = await service.createTenant({ tenantName: '上级公司' });
+  const { id } = await service.createTenant({ tenantName: '慢公司' });
+  await sitDown(page, {}, `/tenants/${id}`);
   const act = async (action: string) => {
     await page.getByRole('button', { name: /^更多.*慢公司/ }).click();
     await page.getByRole('menuitem', { name: action, exact: true }).click();
@@ -93,13 +91,13 @@ test('a tenant that is being moved or disabled stays in its dialog', async () =>
   await page.getByTitle(`上级公司 ${above.tenantId}`).click();
   const moving = await hold(page, 'PUT', '/system/tenant-api');
   await move.getByRole('button', { name: '移动', exact: true }).click();
-  await stays(page, move);
+  await stays(move);
   moving.release();
   await move.waitFor({ state: 'hidden' });
   const disable = await act('停用');
   const disabling = await hold(page, 'PUT', '/system/tenant-api');
   await disable.getByRole('button', { name: '停用', exact: true }).click();
-  await stays(page, disable);
+  await stays(disable);
   disabling.release();
   await disable.waitFor({ state: 'hidden' });
   const { data } = await root.get(`/system/tenant-api/${id}`);
@@ -108,24 +106,22 @@ test('a tenant that is being moved or disabled stays in its dialog', async () =>
 
 test('a change that is being reverted stays in its dialog', async () => {
   const { boss, web } = await company(service);
-  const page = await stage.page();
-  await asBoss(page, boss, `/changes?resource=department&resourceId=${web}`);
+  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' }, `/changes?resource=department&resourceId=${web}`);
   await page.getByRole('button', { name: '详情：部门 前端组' }).click();
   await page.getByRole('button', { name: '撤销此变更' }).click();
   const dialog = page.getByRole('dialog', { name: '撤销此变更？' });
   const { asked, release } = await hold(page, 'POST', '/system/change-api/*/revert');
   await dialog.getByRole('button', { name: '撤销', exact: true }).click();
-  await stays(page, dialog);
+  await stays(dialog);
   release();
   await page.getByText('变更已撤销').waitFor();
   assert.equal(asked.length, 1);
 });
 
 test('a double click deletes somebody once, and logs in again once', async () => {
-  await root.user({ userName: 'twice', nickName: '周两次' });
-  await root.user({ userName: 'back', roles: ['admin'] });
-  const page = await stage.page();
-  await logIn(page, { username: 'back' }, '/people?q=twice');
+  await root.createUser({ userName: 'twice', nickName: '周两次' });
+  await root.createUser({ userName: 'back', roles: ['admin'] });
+  await sitDown(page, { username: 'back' }, '/people?q=twice');
   await page.getByRole('button', { name: '更多操作：周两次' }).press('Enter');
   await page.getByRole('menuitem', { name: '删除' }).press('Enter');
   const { asked, release } = await hold(page, 'DELETE', '/system/user-api/*');

@@ -3,14 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { buildApp } from '../../server/app.ts';
+import { OWASP_COST } from '../../server/auth/passwords.ts';
 import { readConfig } from '../../server/config.ts';
 import { makeFirstAdministrator } from '../../server/first-start.ts';
-import { type Answer, Client, makeDatabase, PASSWORD, startService } from '../harness.ts';
+import { type Answer, Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 
 const logIn = (tenantId: unknown, username: unknown, password: unknown = PASSWORD) =>
-  service.nobody.post('/auth/login', { tenantId, username, password });
+  service.anonymous.post('/auth/login', { tenantId, username, password });
 
 /** All of an answer that a caller sees, but what names the request and its moment. */
 const seen = ({ status, text, headers: { 'x-request-id': _id, date: _date, ...headers } }: Answer) => ({
@@ -31,7 +32,7 @@ test('a login answers with both tokens and their life', async () => {
 });
 
 test('each login is a session of its own', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const [one, two] = await Promise.all([service.logIn(boss.tenantId, 'boss'), service.logIn(boss.tenantId, 'boss')]);
   assert.notEqual(one.token, two.token);
   assert.notEqual(one.refreshToken, two.refreshToken);
@@ -41,30 +42,30 @@ test('each login is a session of its own', async () => {
 });
 
 test('the letter case of a user name is ignored at login too', async () => {
-  const boss = await service.tenant({ username: 'boss' });
-  await boss.user({ userName: 'Änne Straße' });
+  const boss = await service.createTenant({ username: 'boss' });
+  await boss.createUser({ userName: 'Änne Straße' });
   assert.equal((await logIn(boss.tenantId, 'änne straße')).code, 200);
   assert.equal((await logIn(boss.tenantId, 'ÄNNE STRAßE')).code, 200);
   assert.equal((await logIn(boss.tenantId, 'BOSS', PASSWORD.toUpperCase())).code, 401);
 });
 
 test('the same name in another tenant is another account', async () => {
-  const [one, two] = await Promise.all([service.tenant(), service.tenant()]);
-  await one.user({ userName: 'anna', password: 'password of one' });
-  await two.user({ userName: 'anna', password: 'password of two' });
+  const [one, two] = await Promise.all([service.createTenant(), service.createTenant()]);
+  await one.createUser({ userName: 'anna', password: 'password of one' });
+  await two.createUser({ userName: 'anna', password: 'password of two' });
   assert.equal((await logIn(one.tenantId, 'anna', 'password of one')).code, 200);
   assert.equal((await logIn(one.tenantId, 'anna', 'password of two')).code, 401);
   assert.equal((await logIn(two.tenantId, 'anna', 'password of two')).code, 200);
 });
 
 test('wrong tenant, wrong user and wrong password answer alike, and so does whatever else does not exist', async () => {
-  const boss = await service.tenant();
-  await boss.user({ userName: 'disabled', status: '1' });
-  const gone = await boss.user({ userName: 'gone' });
+  const boss = await service.createTenant();
+  await boss.createUser({ userName: 'disabled', status: '1' });
+  const gone = await boss.createUser({ userName: 'gone' });
   assert.equal((await boss.delete(`/system/user-api/${gone}`)).code, 200);
-  const disabled = await service.tenant();
+  const disabled = await service.createTenant();
   await service.root.put('/system/tenant-api', { id: disabled.id, status: '1' });
-  const deleted = await service.tenant();
+  const deleted = await service.createTenant();
   assert.equal((await service.root.delete(`/system/tenant-api/${deleted.id}`)).code, 200);
 
   const expected = seen(await logIn(boss.tenantId, 'boss', 'wrong password'));
@@ -99,8 +100,8 @@ test('wrong tenant, wrong user and wrong password answer alike, and so does what
 });
 
 test('only who knows the password learns that user or tenant is shut out', async () => {
-  const boss = await service.tenant();
-  await boss.user({ userName: 'disabled', status: '1' });
+  const boss = await service.createTenant();
+  await boss.createUser({ userName: 'disabled', status: '1' });
   const user = await logIn(boss.tenantId, 'disabled');
   assert.deepEqual([user.status, user.data], [403, { reason: 'USER_DISABLED' }]);
   const body = { id: boss.id, tenantName: 't' };
@@ -121,10 +122,10 @@ test('a login without one of its fields, or with one of another type, is no logi
   const body = { tenantId: '000000', username: 'admin', password: PASSWORD };
   for (const field of ['tenantId', 'username', 'password'] as const) {
     const { [field]: _, ...rest } = body;
-    const missing = await service.nobody.post('/auth/login', rest);
+    const missing = await service.anonymous.post('/auth/login', rest);
     assert.deepEqual([missing.status, missing.data], [400, { reason: 'FIELD_REQUIRED', field }]);
     for (const wrong of [0, true, {}, [body[field]], 'x'.repeat(129)]) {
-      const answer = await service.nobody.post('/auth/login', { ...body, [field]: wrong });
+      const answer = await service.anonymous.post('/auth/login', { ...body, [field]: wrong });
       assert.deepEqual([answer.status, answer.data.field], [400, field], JSON.stringify(wrong));
     }
   }
@@ -141,7 +142,7 @@ test('me: an administrator sees himself and his tenant with its menus, quotas an
     quotaBo: { enterpriseQuery: 5, merchant: 6, zr: 7 },
     ruleBo: { modelZr: '{"a":1}' },
   };
-  const boss = await service.tenant(tenant);
+  const boss = await service.createTenant(tenant);
   const { data, code } = await boss.get('/auth/me');
   assert.equal(code, 200);
   assert.deepEqual(Object.keys(data).sort(), ['roles', 'tenant', 'user']);
@@ -160,9 +161,9 @@ test('me: an administrator sees himself and his tenant with its menus, quotas an
 });
 
 test('me: a member sees himself, and the same of his tenant', async () => {
-  const boss = await service.tenant({ packageBo: { menuIds: '1' } });
-  const dept = await boss.dept();
-  const member = await service.member(boss, { deptId: dept, nickName: '安娜' });
+  const boss = await service.createTenant({ packageBo: { menuIds: '1' } });
+  const dept = await boss.createDepartment();
+  const member = await service.createMember(boss, { deptId: dept, nickName: '安娜' });
   const { data } = await member.get('/auth/me');
   assert.deepEqual(data.roles, ['member']);
   assert.equal(String(data.user.userId), member.id);
@@ -173,8 +174,8 @@ test('me: a member sees himself, and the same of his tenant', async () => {
 });
 
 test('me: what an administrator changes of him is seen at the next call', async () => {
-  const boss = await service.tenant();
-  const member = await service.member(boss);
+  const boss = await service.createTenant();
+  const member = await service.createMember(boss);
   await boss.put('/system/user-api', { userId: member.id, roles: ['admin'], nickName: 'new' });
   const { data } = await member.get('/auth/me');
   assert.deepEqual([data.roles, data.user.nickName], [['admin'], 'new']);
@@ -182,17 +183,17 @@ test('me: what an administrator changes of him is seen at the next call', async 
 });
 
 test('passwords are kept as argon2id of the chosen cost, each with a salt of its own', async () => {
-  const boss = await service.tenant();
-  await boss.user({ userName: 'anna' });
-  const rows = await service.superuser<{ hash: string }[]>`
-    select password_hash as hash from banyan.users where tenant_id in ('000000', ${boss.tenantId})`;
-  assert.equal(rows.length, 3);
+  const costly = await startService({}, { passwordCost: OWASP_COST });
+  for (const userName of ['anna', 'bob']) await costly.root.createUser({ userName });
+  const rows = await costly.superuser<{ hash: string }[]>`
+    select password_hash as hash from banyan.users where user_key in ('anna', 'bob')`;
+  assert.equal(rows.length, 2);
   for (const { hash } of rows) assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-  assert.equal(new Set(rows.map(({ hash }) => hash)).size, 3);
+  assert.notEqual(rows[0]?.hash, rows[1]?.hash);
 });
 
 test('refresh tokens are kept as their hashes', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const secret = String(boss.refreshToken).split('.').at(-1) as string;
   const rows = await service.superuser<{ row: string }[]>`
     select s::text as row from banyan.sessions s where tenant_id = ${boss.tenantId}`;
@@ -204,7 +205,7 @@ test('refresh tokens are kept as their hashes', async () => {
 });
 
 test('without a password in the environment the first administrator gets one that nobody knew, told once', async () => {
-  const { databaseUrl } = await makeDatabase();
+  const { databaseUrl } = await createEmptyDatabase();
   const config = readConfig({
     DATABASE_URL: databaseUrl,
     BANYAN_ADMIN_USERNAME: '管理员',
@@ -232,14 +233,14 @@ test('a later start with another password in its environment leaves the first ad
   // The harness logs in with the old one.
   const node = await startService(environment);
   const body = { tenantId: '000000', username: 'admin', password: environment.BANYAN_ADMIN_PASSWORD };
-  assert.equal((await node.nobody.post('/auth/login', body)).data.reason, 'LOGIN_FAILED');
+  assert.equal((await node.anonymous.post('/auth/login', body)).data.reason, 'LOGIN_FAILED');
 });
 
 test('the first administrator is an administrator of 000000, and no built-in password opens it', async () => {
   const { data } = await service.root.get('/auth/me');
   assert.deepEqual([data.user.userName, data.roles, data.tenant.tenantId], ['admin', ['admin'], '000000']);
   for (const password of ['admin123', 'admin', '123456', '']) {
-    const answer = await service.nobody.post(
+    const answer = await service.anonymous.post(
       '/auth/login',
       { tenantId: '000000', username: 'admin', password },
       { from: '127.0.9.9' },

@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from '../harness.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
 
 /** POST /system/dept-api/batch-read: many departments at once. */
 
 const service = await startService();
-const boss = await service.tenant();
+const boss = await service.createTenant();
 const path = `${DEPTS}/batch-read`;
 const read = (ids: unknown, client = boss) => client.post(path, { ids });
 
-const top = await boss.dept({ deptName: '总部', leader: '张三' });
-const child = await boss.dept({ deptName: '研发', parentId: top });
+const top = await boss.createDepartment({ deptName: '总部', leader: '张三' });
+const child = await boss.createDepartment({ deptName: '研发', parentId: top });
 
 test('in the order asked, each time it is asked for, as a read shows it', async () => {
   const [a, b] = [await readDept(boss, top), await readDept(boss, child)];
-  assertOk(await read([Number(child), top, `00${child}`]), { rows: [b, a, b], missing: [] });
-  assertOk(await read([]), { rows: [], missing: [] });
+  expectOk(await read([Number(child), top, `00${child}`]), { rows: [b, a, b], missing: [] });
+  expectOk(await read([]), { rows: [], missing: [] });
 });
 
 test("missing, deleted and another tenant's are told alike, each time and in order", async () => {
-  const gone = await boss.dept();
-  assertOk(await boss.delete(`${DEPTS}/${gone}`));
-  const foreign = await (await service.tenant()).dept();
+  const gone = await boss.createDepartment();
+  expectOk(await boss.delete(`${DEPTS}/${gone}`));
+  const foreign = await (await service.createTenant()).createDepartment();
   const ids = [foreign, top, 999999999, gone, 0, foreign, '9007199254740993', '9223372036854775807'];
-  assertOk(await read(ids), {
+  expectOk(await read(ids), {
     rows: [await readDept(boss, top)],
     missing: [
       ...[Number(foreign), 999999999, Number(gone), 0, Number(foreign)],
@@ -34,12 +34,12 @@ test("missing, deleted and another tenant's are told alike, each time and in ord
 });
 
 test('up to 500 ids, any user of the tenant, no Idempotency-Key', async () => {
-  const member = await service.member(boss);
+  const member = await service.createMember(boss);
   const many = Array.from({ length: 500 }, () => top);
   const { data } = await read(many, member);
   assert.equal(data.rows.length, 500);
-  assertInvalid(await read([...many, top]), 'ids');
-  assertRefused(await read([top], service.nobody as never), 401, 'NO_TOKEN');
+  expectInvalid(await read([...many, top]), 'ids');
+  expectError(await read([top], service.anonymous as never), 401, 'NO_TOKEN');
   // A key does no harm, and keeps nothing.
   const key = { headers: { 'idempotency-key': 'k' } };
   await boss.post(path, { ids: [top] }, key);
@@ -48,7 +48,7 @@ test('up to 500 ids, any user of the tenant, no Idempotency-Key', async () => {
 });
 
 test('what is no list of ids is refused by name', async () => {
-  for (const ids of ['100', 100, {}]) assertInvalid(await read(ids), 'ids');
-  for (const ids of [['x'], [-1], [1.5], [2 ** 53], ['9223372036854775808']]) assertInvalid(await read(ids), 'ids[0]');
-  assertInvalid(await boss.post(path, {}), 'ids', 'FIELD_REQUIRED');
+  for (const ids of ['100', 100, {}]) expectInvalid(await read(ids), 'ids');
+  for (const ids of [['x'], [-1], [1.5], [2 ** 53], ['9223372036854775808']]) expectInvalid(await read(ids), 'ids[0]');
+  expectInvalid(await boss.post(path, {}), 'ids', 'FIELD_REQUIRED');
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { asTenant, type Client, startService } from '../harness.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
+import { asTenant, type Client, startService } from '../support/service.ts';
 
 /** The children of a department, page by page. */
 
 const service = await startService();
-const boss = await service.tenant();
-const neighbour = await service.tenant();
+const boss = await service.createTenant();
+const neighbour = await service.createTenant();
 
 const children = (id: string | number, query = '', client: Client = boss) =>
   client.get(`${DEPTS}/${id}/children${query && `?${query}`}`);
@@ -29,19 +29,26 @@ async function allPages(id: string, limit: number, between: (page: number) => Pr
 
 describe('Children of a department', () => {
   test('each is shown as a read shows it, with hasChildren', async () => {
-    const top = await boss.dept();
-    const middle = await boss.dept({ parentId: top });
+    const top = await boss.createDepartment();
+    const middle = await boss.createDepartment({ parentId: top });
     const [leaf, parent] = [
-      await boss.dept({ parentId: middle, deptName: '叶', leader: '张三', email: 'a@b.cn', phone: '1', orderNum: 2 }),
-      await boss.dept({ parentId: middle, orderNum: 1, status: '1' }),
+      await boss.createDepartment({
+        parentId: middle,
+        deptName: '叶',
+        leader: '张三',
+        email: 'a@b.cn',
+        phone: '1',
+        orderNum: 2,
+      }),
+      await boss.createDepartment({ parentId: middle, orderNum: 1, status: '1' }),
     ];
     await asTenant(
       service.owner,
       boss.tenantId,
       (tx) => tx`update departments set status = '0' where dept_id = ${parent}`,
     );
-    await boss.dept({ parentId: parent });
-    assertOk(await children(middle), {
+    await boss.createDepartment({ parentId: parent });
+    expectOk(await children(middle), {
       rows: [
         { ...(await readDept(boss, parent)), hasChildren: true },
         { ...(await readDept(boss, leaf)), hasChildren: false },
@@ -52,14 +59,17 @@ describe('Children of a department', () => {
   });
 
   test('of one without any: none', async () => {
-    assertOk(await children(await boss.dept()), { rows: [], next: null });
+    expectOk(await children(await boss.createDepartment()), { rows: [], next: null });
   });
 
   test('id 0 is the top level', async () => {
-    const other = await service.tenant();
-    assertOk(await children(0, '', other), { rows: [], next: null });
-    const [late, early] = [await other.dept({ orderNum: 5 }), await other.dept({ orderNum: -5 })];
-    await other.dept({ parentId: late });
+    const other = await service.createTenant();
+    expectOk(await children(0, '', other), { rows: [], next: null });
+    const [late, early] = [
+      await other.createDepartment({ orderNum: 5 }),
+      await other.createDepartment({ orderNum: -5 }),
+    ];
+    await other.createDepartment({ parentId: late });
     const { rows } = (await children('00', '', other)).data;
     assert.deepEqual(
       rows.map(({ deptId, ancestors, hasChildren }: never) => [deptId, ancestors, hasChildren]),
@@ -71,11 +81,14 @@ describe('Children of a department', () => {
   });
 
   test('deleted children are not shown, and don’t count for hasChildren', async () => {
-    const top = await boss.dept();
-    const [child, gone] = [await boss.dept({ parentId: top }), await boss.dept({ parentId: top })];
-    const below = await boss.dept({ parentId: child });
+    const top = await boss.createDepartment();
+    const [child, gone] = [
+      await boss.createDepartment({ parentId: top }),
+      await boss.createDepartment({ parentId: top }),
+    ];
+    const below = await boss.createDepartment({ parentId: child });
     assert.equal((await children(top)).data.rows[0].hasChildren, true);
-    for (const id of [below, gone]) assertOk(await boss.delete(`${DEPTS}/${id}`));
+    for (const id of [below, gone]) expectOk(await boss.delete(`${DEPTS}/${id}`));
     const { rows } = (await children(top)).data;
     assert.deepEqual(
       rows.map(({ deptId, hasChildren }: never) => [deptId, hasChildren]),
@@ -84,16 +97,16 @@ describe('Children of a department', () => {
   });
 
   test('any user of the tenant may ask', async () => {
-    assert.equal((await children(0, '', await service.member(boss))).code, 200);
+    assert.equal((await children(0, '', await service.createMember(boss))).code, 200);
   });
 
   test('unknown, deleted, another tenant’s: 404, told alike', async () => {
-    const [gone, foreign] = [await boss.dept(), await neighbour.dept()];
+    const [gone, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
     await boss.delete(`${DEPTS}/${gone}`);
     const texts = [];
     for (const id of [gone, foreign, '999999999', '9007199254740993', '9223372036854775807', '9999999999999999999']) {
       const answer = await children(id);
-      assertRefused(answer, 404, 'DEPT_NOT_FOUND');
+      expectError(answer, 404, 'DEPT_NOT_FOUND');
       texts.push(answer.text);
     }
     assert.equal(new Set(texts).size, 1);
@@ -102,17 +115,17 @@ describe('Children of a department', () => {
 
 describe('Pages', () => {
   test('in display order, orderNum then id, whatever their size', async () => {
-    const top = await boss.dept();
+    const top = await boss.createDepartment();
     const made: [orderNum: number, id: number][] = [];
     for (const orderNum of [3, 0, -2147483648, 2147483647, 0, 3, 0, -1]) {
-      made.push([orderNum, Number(await boss.dept({ parentId: top, orderNum }))]);
+      made.push([orderNum, Number(await boss.createDepartment({ parentId: top, orderNum }))]);
     }
     const expected = made.sort(([a, x], [b, y]) => a - b || x - y).map(([, id]) => id);
     for (const limit of [1, 2, 3, 4, 7, 8, 9, 500]) assert.deepEqual(await allPages(top, limit), expected, `${limit}`);
   });
 
   test('50 unless asked otherwise; 1 to 500', async () => {
-    const top = await boss.dept();
+    const top = await boss.createDepartment();
     await asTenant(
       service.owner,
       boss.tenantId,
@@ -124,31 +137,31 @@ describe('Pages', () => {
     const { data } = await children(top, 'limit=500');
     assert.equal(data.rows.length, 500);
     assert.equal((await children(top, `limit=500&cursor=${data.next}`)).data.rows.length, 1);
-    for (const limit of ['0', '501', '-1', '1.5', 'x']) assertInvalid(await children(top, `limit=${limit}`), 'limit');
+    for (const limit of ['0', '501', '-1', '1.5', 'x']) expectInvalid(await children(top, `limit=${limit}`), 'limit');
   });
 
   test('while others create, delete, move and reorder: what stays is shown once, no more and no less', async () => {
-    const top = await boss.dept();
+    const top = await boss.createDepartment();
     const stay: number[] = [];
     const others: string[] = [];
     for (let n = 0; n < 40; n++) {
-      const id = await boss.dept({ parentId: top, orderNum: n % 7 });
+      const id = await boss.createDepartment({ parentId: top, orderNum: n % 7 });
       if (n % 2) stay.push(Number(id));
       else others.push(id);
     }
     const seen = await allPages(top, 3, async (page) => {
-      await boss.dept({ parentId: top, orderNum: page % 9 });
+      await boss.createDepartment({ parentId: top, orderNum: page % 9 });
       const [first = '', second = '', third = ''] = others.splice(0, 3);
-      if (first) assertOk(await boss.delete(`${DEPTS}/${first}`));
-      if (second) assertOk(await boss.put(DEPTS, { deptId: second, parentId: 0 }));
-      if (third) assertOk(await boss.put(DEPTS, { deptId: third, orderNum: 6 - (page % 7) }));
+      if (first) expectOk(await boss.delete(`${DEPTS}/${first}`));
+      if (second) expectOk(await boss.put(DEPTS, { deptId: second, parentId: 0 }));
+      if (third) expectOk(await boss.put(DEPTS, { deptId: third, orderNum: 6 - (page % 7) }));
     });
     for (const id of stay) assert.equal(seen.filter((each) => each === id).length, 1, `${id} in ${seen}`);
   });
 
   test('a cursor that isn’t ours: 400 that names it', async () => {
-    const [top, other] = [await boss.dept(), await boss.dept()];
-    for (const parentId of [top, top, other, other]) await boss.dept({ parentId });
+    const [top, other] = [await boss.createDepartment(), await boss.createDepartment()];
+    for (const parentId of [top, top, other, other]) await boss.createDepartment({ parentId });
     const { next } = (await children(top, 'limit=1')).data;
     const text = (plain: string) => Buffer.from(plain).toString('base64url');
     for (const cursor of [
@@ -172,9 +185,9 @@ describe('Pages', () => {
       text(JSON.stringify([`children of ${top}`, 0, 1])),
       'a'.repeat(101),
     ]) {
-      assertInvalid(await children(top, `cursor=${encodeURIComponent(cursor)}`), 'cursor');
+      expectInvalid(await children(top, `cursor=${encodeURIComponent(cursor)}`), 'cursor');
     }
-    assertInvalid(await children(other, `cursor=${next}`), 'cursor');
+    expectInvalid(await children(other, `cursor=${next}`), 'cursor');
     assert.equal((await children(top, `cursor=${next}`)).data.rows.length, 1);
   });
 });

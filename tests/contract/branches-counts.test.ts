@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from '../harness.ts';
-import { plant } from '../trees.ts';
-import { DEPTS } from './answers.ts';
+import { DEPTS } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
+import { plant } from '../support/trees.ts';
 
 const service = await startService();
 const { superuser } = service;
@@ -16,18 +16,18 @@ const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(nod
 const countsOf = (nodes: Node[]) => Object.fromEntries(all(nodes).map(({ deptId, userCount }) => [deptId, userCount]));
 
 test('with counts each department tells how many people are in it, once each, those below not included', async () => {
-  const boss = await service.tenant();
-  const top = await boss.dept({ deptName: 'top' });
-  const one = await boss.dept({ parentId: top, orderNum: 1 });
-  const two = await boss.dept({ parentId: top, orderNum: 2 });
-  const empty = await boss.dept({ parentId: top, orderNum: 3 });
-  await boss.user({ userName: 'main', deptId: one });
-  await boss.user({ userName: 'both', deptId: one, deptIds: [one, two] });
-  await boss.user({ userName: 'further', deptIds: [two], status: '1' });
-  await boss.user({ userName: 'nowhere' });
-  await boss.delete(`/system/user-api/${await boss.user({ userName: 'gone', deptId: empty })}`);
+  const boss = await service.createTenant();
+  const top = await boss.createDepartment({ deptName: 'top' });
+  const one = await boss.createDepartment({ parentId: top, orderNum: 1 });
+  const two = await boss.createDepartment({ parentId: top, orderNum: 2 });
+  const empty = await boss.createDepartment({ parentId: top, orderNum: 3 });
+  await boss.createUser({ userName: 'main', deptId: one });
+  await boss.createUser({ userName: 'both', deptId: one, deptIds: [one, two] });
+  await boss.createUser({ userName: 'further', deptIds: [two], status: '1' });
+  await boss.createUser({ userName: 'nowhere' });
+  await boss.delete(`/system/user-api/${await boss.createUser({ userName: 'gone', deptId: empty })}`);
   const expected = { [top]: 0, [one]: 2, [two]: 2, [empty]: 0 };
-  const member = await service.member(boss);
+  const member = await service.createMember(boss);
   for (const client of [boss, member]) {
     assert.deepEqual(countsOf((await client.get(`${DEPTS}/tree?counts=true`)).data), expected);
     const { data } = await client.get(`${DEPTS}/${top}/children?counts=true`);
@@ -49,22 +49,22 @@ test('with counts each department tells how many people are in it, once each, th
 });
 
 test('without it nothing of that is told', async () => {
-  const boss = await service.tenant();
-  const top = await boss.dept();
-  await boss.user({ userName: 'main', deptId: top });
+  const boss = await service.createTenant();
+  const top = await boss.createDepartment();
+  await boss.createUser({ userName: 'main', deptId: top });
   for (const path of ['tree', '0/children', 'tree?counts=false', '0/children?counts=false']) {
     assert.doesNotMatch((await boss.get(`${DEPTS}/${path}`)).text, /userCount/, path);
   }
 });
 
 test('a tree that is streamed has its counts too, of one moment', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   await plant(superuser, boss.tenantId, {
     first: 5_000_000,
     count: 12_000,
     parentOf: 'case when n > 9 then n / 9 end',
   });
-  const user = await boss.user({ userName: 'everywhere' });
+  const user = await boss.createUser({ userName: 'everywhere' });
   await superuser`
     insert into banyan.user_departments (tenant_id, user_id, dept_id, main)
     select tenant_id, ${user}, dept_id, false from banyan.departments

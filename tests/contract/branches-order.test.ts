@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
 
 /** The order of the children of a department. */
 
 const service = await startService();
-const boss = await service.tenant();
-const neighbour = await service.tenant();
+const boss = await service.createTenant();
+const neighbour = await service.createTenant();
 
 const order = (parentId: string | number, deptIds: unknown[], client: Client = boss) =>
   client.put(`${DEPTS}/order`, { parentId, deptIds });
@@ -16,9 +16,9 @@ const shown = async (parentId: string | number, client: Client = boss): Promise<
     ({ deptId, orderNum }: { deptId: number; orderNum: number }) => [deptId, orderNum],
   );
 async function family(count: number, orderNum = (_n: number) => 0) {
-  const parent = await boss.dept();
+  const parent = await boss.createDepartment();
   const ids: string[] = [];
-  for (let n = 0; n < count; n++) ids.push(await boss.dept({ parentId: parent, orderNum: orderNum(n) }));
+  for (let n = 0; n < count; n++) ids.push(await boss.createDepartment({ parentId: parent, orderNum: orderNum(n) }));
   return { parent, ids: ids as [string, string, string, string] };
 }
 const numbered = (...ids: string[]) => ids.map((id, at) => [Number(id), at + 1]);
@@ -27,9 +27,9 @@ describe('Order', () => {
   test('the listed come first, as listed; the others follow in the order they had', async () => {
     const { parent, ids } = await family(6, (n) => [9, 3, 3, -4, 0, 3][n] as number);
     const [a, b, c, d, e, f] = ids as unknown as [string, string, string, string, string, string];
-    assertOk(await order(parent, [f, Number(a)]));
+    expectOk(await order(parent, [f, Number(a)]));
     assert.deepEqual(await shown(parent), numbered(f, a, d, e, b, c));
-    assertOk(await order(parent, [a, b, c, d, e, f]));
+    expectOk(await order(parent, [a, b, c, d, e, f]));
     assert.deepEqual(await shown(parent), numbered(a, b, c, d, e, f));
   });
 
@@ -38,7 +38,7 @@ describe('Order', () => {
     const { headers } = await boss.get(`${DEPTS}/${parent}`);
     for (const tag of [String(headers.etag), '"another"']) {
       const body = { parentId: parent, deptIds: [ids[1]] };
-      assertInvalid(await boss.call('PUT', `${DEPTS}/order`, body, { headers: { 'if-match': tag } }), 'If-Match');
+      expectInvalid(await boss.call('PUT', `${DEPTS}/order`, body, { headers: { 'if-match': tag } }), 'If-Match');
     }
     assert.deepEqual(
       await shown(parent),
@@ -50,7 +50,7 @@ describe('Order', () => {
     const { parent, ids } = await family(4, (n) => n + 1);
     const [a, b, c, d] = ids;
     const before = await Promise.all([a, d].map((id) => readDept(boss, id)));
-    assertOk(await order(parent, [a, c, b]));
+    expectOk(await order(parent, [a, c, b]));
     assert.deepEqual(await Promise.all([a, d].map((id) => readDept(boss, id))), before);
     const { updateBy, updateTime, orderNum } = await readDept(boss, c);
     assert.deepEqual([updateBy, orderNum], ['boss', 2]);
@@ -59,7 +59,7 @@ describe('Order', () => {
 
   test('nothing else of them changes, nor of other departments', async () => {
     const { parent, ids } = await family(2);
-    const deptId = await boss.dept({
+    const deptId = await boss.createDepartment({
       parentId: parent,
       deptName: '名',
       leader: '张',
@@ -67,9 +67,9 @@ describe('Order', () => {
       email: 'a@b',
       status: '1',
     });
-    const below = await boss.dept({ parentId: ids[0], orderNum: 8 });
+    const below = await boss.createDepartment({ parentId: ids[0], orderNum: 8 });
     const before = await readDept(boss, deptId);
-    assertOk(await order(parent, [deptId]));
+    expectOk(await order(parent, [deptId]));
     const { updateBy, updateTime, ...after } = await readDept(boss, deptId);
     assert.deepEqual({ ...after, updateBy: '', updateTime: null }, { ...before, orderNum: 1 });
     assert.deepEqual([updateBy, typeof updateTime], ['boss', 'string']);
@@ -77,36 +77,36 @@ describe('Order', () => {
   });
 
   test('of the top level, and below a disabled department', async () => {
-    const client = await service.tenant();
-    const [a, b] = [await client.dept(), await client.dept()];
-    assertOk(await order(0, [b], client));
+    const client = await service.createTenant();
+    const [a, b] = [await client.createDepartment(), await client.createDepartment()];
+    expectOk(await order(0, [b], client));
     assert.deepEqual(await shown(0, client), numbered(b, a));
     const { parent, ids } = await family(2);
-    assertOk(await boss.put(DEPTS, { deptId: parent, status: '1' }));
-    assertOk(await order(parent, [ids[1]]));
+    expectOk(await boss.put(DEPTS, { deptId: parent, status: '1' }));
+    expectOk(await order(parent, [ids[1]]));
     assert.deepEqual(await shown(parent), numbered(ids[1], ids[0]));
   });
 
   test('10,000 at once, in few statements', async () => {
     const departments = Array.from({ length: 10_000 }, (_, n) => ({ ref: `${n}` }));
-    const parent = await boss.dept();
+    const parent = await boss.createDepartment();
     const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { parentId: parent, departments })).data;
-    assertOk(await order(parent, [...deptIds].reverse()));
+    expectOk(await order(parent, [...deptIds].reverse()));
     assert.deepEqual((await shown(parent)).slice(0, 2), [
       [deptIds[9_999], 1],
       [deptIds[9_998], 2],
     ]);
-    assertInvalid(await order(parent, [...deptIds, 1]), 'deptIds');
+    expectInvalid(await order(parent, [...deptIds, 1]), 'deptIds');
   });
 
   test('a repetition with the same Idempotency-Key changes nothing again', async () => {
     const { parent, ids } = await family(3);
     const headers = { 'idempotency-key': 'order' };
     const send = () => boss.put(`${DEPTS}/order`, { parentId: parent, deptIds: [ids[2]] }, { headers });
-    assertOk(await send());
-    assertOk(await order(parent, [ids[1]]));
+    expectOk(await send());
+    expectOk(await order(parent, [ids[1]]));
     const again = await send();
-    assertOk(again);
+    expectOk(again);
     assert.equal(again.headers['idempotent-replayed'], 'true');
     assert.deepEqual(await shown(parent), numbered(ids[1], ids[2], ids[0]));
   });
@@ -118,14 +118,14 @@ describe('Order: refused', () => {
     const [a, gone, moved, grandparent] = ids;
     await boss.delete(`${DEPTS}/${gone}`);
     await boss.put(DEPTS, { deptId: moved, parentId: 0 });
-    const grandchild = await boss.dept({ parentId: grandparent });
-    const foreign = await neighbour.dept();
+    const grandchild = await boss.createDepartment({ parentId: grandparent });
+    const foreign = await neighbour.createDepartment();
     const strangers = [gone, moved, grandchild, foreign, parent, '999999999'].map(Number);
     const before = await shown(parent);
     const answer = await order(parent, [...strangers, a]);
-    assertRefused(answer, 400, 'NOT_CHILDREN', { deptIds: strangers });
-    assertRefused(await order(parent, ['9007199254740993']), 400, 'NOT_CHILDREN', { deptIds: ['9007199254740993'] });
-    assertRefused(await order(0, [a]), 400, 'NOT_CHILDREN', { deptIds: [Number(a)] });
+    expectError(answer, 400, 'NOT_CHILDREN', { deptIds: strangers });
+    expectError(await order(parent, ['9007199254740993']), 400, 'NOT_CHILDREN', { deptIds: ['9007199254740993'] });
+    expectError(await order(0, [a]), 400, 'NOT_CHILDREN', { deptIds: [Number(a)] });
     assert.deepEqual(await shown(parent), before);
   });
 
@@ -135,30 +135,30 @@ describe('Order: refused', () => {
       parent,
       Array.from({ length: 10_000 }, (_, n) => 900_000_000 + n),
     );
-    assertRefused(answer, 400, 'NOT_CHILDREN');
+    expectError(answer, 400, 'NOT_CHILDREN');
     assert.equal(answer.data.deptIds.length, 100);
   });
 
   test('repeated ids: 400 that names the place', async () => {
     const { parent, ids } = await family(2);
-    assertInvalid(await order(parent, [ids[0], ids[1], `00${ids[0]}`]), 'deptIds[2]');
+    expectInvalid(await order(parent, [ids[0], ids[1], `00${ids[0]}`]), 'deptIds[2]');
   });
 
   test('a parent that is missing, deleted or another tenant’s: 400 PARENT_NOT_FOUND', async () => {
-    const [gone, foreign] = [await boss.dept(), await neighbour.dept()];
-    const child = await neighbour.dept({ parentId: foreign });
+    const [gone, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
+    const child = await neighbour.createDepartment({ parentId: foreign });
     await boss.delete(`${DEPTS}/${gone}`);
     for (const id of [gone, foreign, '999999999']) {
-      assertRefused(await order(id, [child]), 400, 'PARENT_NOT_FOUND', { parentId: Number(id) });
+      expectError(await order(id, [child]), 400, 'PARENT_NOT_FOUND', { parentId: Number(id) });
     }
     assert.equal((await readDept(neighbour, child)).orderNum, 0);
   });
 
   test('no ids, no parent: 400; for administrators only', async () => {
-    assertInvalid(await order(0, []), 'deptIds');
-    assertInvalid(await boss.put(`${DEPTS}/order`, { deptIds: [1] }), 'parentId', 'FIELD_REQUIRED');
-    assertInvalid(await boss.put(`${DEPTS}/order`, { parentId: 0 }), 'deptIds', 'FIELD_REQUIRED');
-    assertInvalid(await order(0, ['x']), 'deptIds[0]');
-    assertRefused(await order(0, [1], await service.member(boss)), 403, 'NOT_ALLOWED');
+    expectInvalid(await order(0, []), 'deptIds');
+    expectInvalid(await boss.put(`${DEPTS}/order`, { deptIds: [1] }), 'parentId', 'FIELD_REQUIRED');
+    expectInvalid(await boss.put(`${DEPTS}/order`, { parentId: 0 }), 'deptIds', 'FIELD_REQUIRED');
+    expectInvalid(await order(0, ['x']), 'deptIds[0]');
+    expectError(await order(0, [1], await service.createMember(boss)), 403, 'NOT_ALLOWED');
   });
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
-import { chance, firstSeed } from '../scale.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
+import { chance, firstSeed } from '../support/scale.ts';
+import { type Client, startService } from '../support/service.ts';
 
 /** A branch, or all departments, as a tree. Large ones: branches-large, and tests/faults/trees. */
 
 const service = await startService();
-const boss = await service.tenant();
-const neighbour = await service.tenant();
+const boss = await service.createTenant();
+const neighbour = await service.createTenant();
 
 const tree = (query = '', client: Client = boss) => client.get(`${DEPTS}/tree${query && `?${query}`}`);
 
@@ -29,22 +29,22 @@ const drawn = (nodes: Node[]): string =>
 
 /** Three levels below one root, in no order of ids; one branch is disabled, one child deleted. */
 async function family(client: Client) {
-  const root = await client.dept({ deptName: '总部', leader: '张三', orderNum: 1 });
-  const late = await client.dept({ parentId: root, orderNum: 9 });
-  const early = await client.dept({ parentId: root, orderNum: -1, deptName: '"引号"\n🌳' });
-  const below = await client.dept({ parentId: late, status: '1' });
-  const deep = await client.dept({ parentId: early });
-  const gone = await client.dept({ parentId: deep });
+  const root = await client.createDepartment({ deptName: '总部', leader: '张三', orderNum: 1 });
+  const late = await client.createDepartment({ parentId: root, orderNum: 9 });
+  const early = await client.createDepartment({ parentId: root, orderNum: -1, deptName: '"引号"\n🌳' });
+  const below = await client.createDepartment({ parentId: late, status: '1' });
+  const deep = await client.createDepartment({ parentId: early });
+  const gone = await client.createDepartment({ parentId: deep });
   await client.delete(`${DEPTS}/${gone}`);
   return { root, late, early, below, deep };
 }
 
 describe('Tree', () => {
   test('of the whole tenant: nested, in display order, with these fields', async () => {
-    const client = await service.tenant();
-    assertOk(await tree('', client), []);
+    const client = await service.createTenant();
+    expectOk(await tree('', client), []);
     const { root, late, early, below, deep } = await family(client);
-    const first = await client.dept({ orderNum: 0 });
+    const first = await client.createDepartment({ orderNum: 0 });
     const answer = await tree('', client);
     assert.equal(drawn(answer.data), `${first} ${root}(${early}(${deep}) ${late}(${below}))`);
     assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
@@ -77,9 +77,9 @@ describe('Tree', () => {
   });
 
   test('depth cuts it off, and says where', async () => {
-    const client = await service.tenant();
+    const client = await service.createTenant();
     const { root, late, early, below, deep } = await family(client);
-    const alone = await client.dept({ orderNum: 5 });
+    const alone = await client.createDepartment({ orderNum: 5 });
     for (const [depth, expected] of [
       ['1', `${root}+ ${alone}`],
       ['2', `${root}(${early}+ ${late}+) ${alone}`],
@@ -91,11 +91,11 @@ describe('Tree', () => {
     }
     assert.equal(drawn((await tree(`rootId=${root}&depth=1`, client)).data), `${root}+`);
     assert.equal(drawn((await tree(`rootId=${deep}&depth=1`, client)).data), deep);
-    for (const depth of ['0', '-1', '1.5', 'x', '2147483647']) assertInvalid(await tree(`depth=${depth}`), 'depth');
+    for (const depth of ['0', '-1', '1.5', 'x', '2147483647']) expectInvalid(await tree(`depth=${depth}`), 'depth');
   });
 
   test('is what the list of departments says, of any shape', async () => {
-    const client = await service.tenant();
+    const client = await service.createTenant();
     const { below, pick } = chance(firstSeed);
     const departments = Array.from({ length: 400 }, (_, n) => ({
       ref: `${n}`,
@@ -117,25 +117,25 @@ describe('Tree', () => {
 
   test('any user of the tenant may ask; nobody sees another’s', async () => {
     const { root } = await family(boss);
-    const member = await service.member(boss);
+    const member = await service.createMember(boss);
     assert.equal((await tree('', member)).text, (await tree('', boss)).text);
-    assertOk(await tree('', neighbour), []);
-    assertRefused(await tree(`rootId=${root}`, neighbour), 404, 'DEPT_NOT_FOUND');
+    expectOk(await tree('', neighbour), []);
+    expectError(await tree(`rootId=${root}`, neighbour), 404, 'DEPT_NOT_FOUND');
   });
 
   test('unknown, deleted, another tenant’s root: 404, told alike', async () => {
-    const [gone, foreign] = [await boss.dept(), await neighbour.dept()];
+    const [gone, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
     await boss.delete(`${DEPTS}/${gone}`);
     const texts = [];
     for (const id of [gone, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
       for (const depth of ['', '&depth=2']) {
         const answer = await tree(`rootId=${id}${depth}`);
-        assertRefused(answer, 404, 'DEPT_NOT_FOUND');
+        expectError(answer, 404, 'DEPT_NOT_FOUND');
         texts.push(answer.text);
       }
     }
     assert.equal(new Set(texts).size, 1);
-    for (const id of ['-1', 'x', '1.5', '9223372036854775808']) assertInvalid(await tree(`rootId=${id}`), 'rootId');
+    for (const id of ['-1', 'x', '1.5', '9223372036854775808']) expectInvalid(await tree(`rootId=${id}`), 'rootId');
   });
 
   test('HEAD answers as GET does, without the body', async () => {

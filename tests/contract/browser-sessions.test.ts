@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, Client, PASSWORD, startService } from '../harness.ts';
+import { type Answer, Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
 
 const login = { tenantId: '000000', username: 'admin', password: PASSWORD };
 const logIn = (headers: Record<string, string> = {}) =>
-  service.nobody.post('/auth/login?session=cookie', login, { headers });
+  service.anonymous.post('/auth/login?session=cookie', login, { headers });
 /** What a browser would keep of an answer: `banyan_session=…`. */
 const kept = ({ headers }: Answer) => String(headers['set-cookie']?.[0]).split(';')[0] as string;
 const refresh = (cookie?: string, headers: Record<string, string> = {}) =>
-  service.nobody.post('/auth/refresh?session=cookie', undefined, {
+  service.anonymous.post('/auth/refresh?session=cookie', undefined, {
     headers: { ...(cookie ? { cookie } : {}), ...headers },
   });
 const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? 'fine'}`;
@@ -42,16 +42,16 @@ test('over https the cookie is Secure', async () => {
 });
 
 test('who does not ask for a cookie neither gets nor uses one', async () => {
-  const plain = await service.nobody.post('/auth/login', login);
+  const plain = await service.anonymous.post('/auth/login', login);
   assert.equal(plain.headers['set-cookie'], undefined);
   const cookie = kept(await logIn());
-  const bodiless = await service.nobody.post('/auth/refresh', undefined, { headers: { cookie } });
+  const bodiless = await service.anonymous.post('/auth/refresh', undefined, { headers: { cookie } });
   assert.equal(reasonOf(bodiless), '400 BODY_REQUIRED');
   const body = { refresh_token: plain.data.refresh_token };
-  const next = await service.nobody.post('/auth/refresh', body, { headers: { cookie } });
+  const next = await service.anonymous.post('/auth/refresh', body, { headers: { cookie } });
   assert.ok(next.data.refresh_token);
   assert.equal(next.headers['set-cookie'], undefined);
-  assert.equal((await service.nobody.post('/auth/login?session=memory', login)).data.field, 'session');
+  assert.equal((await service.anonymous.post('/auth/login?session=memory', login)).data.field, 'session');
 });
 
 test('a cookie is found among others, and JSON without a body is no body', async () => {
@@ -64,7 +64,7 @@ test('a cookie is found among others, and JSON without a body is no body', async
 
 test('no cookie, or a bad one, is refused and cleared', async () => {
   const used = kept(await logIn());
-  await service.nobody.post('/auth/refresh', { refresh_token: used.split('=')[1] });
+  await service.anonymous.post('/auth/refresh', { refresh_token: used.split('=')[1] });
   for (const cookie of [undefined, 'other=1', 'banyan_session=', `banyan_session=${'x'.repeat(5000)}`, used]) {
     const answer = await refresh(cookie);
     assert.equal(reasonOf(answer), '401 REFRESH_REFUSED', cookie);
@@ -73,8 +73,8 @@ test('no cookie, or a bad one, is refused and cleared', async () => {
 });
 
 test('a cookie whose tenant is shut out for now is not cleared', async () => {
-  const boss = await service.tenant();
-  const answer = await service.nobody.post('/auth/login?session=cookie', {
+  const boss = await service.createTenant();
+  const answer = await service.anonymous.post('/auth/login?session=cookie', {
     tenantId: boss.tenantId,
     username: 'boss',
     password: PASSWORD,
@@ -131,7 +131,7 @@ test('the one before the one before is too old, however soon it comes', async ()
 test('programs, which have no windows, may not come again', async () => {
   const { refreshToken } = await service.logIn('000000', 'admin');
   const body = { refresh_token: refreshToken };
-  assert.equal(reasonOf(await service.nobody.post('/auth/refresh', body)), '200 fine');
+  assert.equal(reasonOf(await service.anonymous.post('/auth/refresh', body)), '200 fine');
   assert.equal(reasonOf(await refresh(`banyan_session=${refreshToken}`)), '401 REFRESH_REFUSED');
 });
 
@@ -142,7 +142,7 @@ test('the cookie alone opens nothing', async () => {
     ['POST', '/auth/logout'],
     ['GET', '/system/dept-api/list'],
   ] as const) {
-    const answer = await service.nobody.call(method, path, undefined, { headers: { cookie } });
+    const answer = await service.anonymous.call(method, path, undefined, { headers: { cookie } });
     assert.equal(reasonOf(answer), '401 NO_TOKEN', path);
   }
 });
@@ -173,9 +173,9 @@ test('a browser logs out by its cookie when its token is refused: run out, gone,
   assert.deepEqual([reasonOf(gone), gone.headers['set-cookie']], ['200 fine', [CLEARED]]);
   assert.equal(reasonOf(await refresh(kept(next))), '401 REFRESH_REFUSED');
 
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const { tenantId } = boss;
-  const answer = await service.nobody.post('/auth/login?session=cookie', { ...login, tenantId, username: 'boss' });
+  const answer = await service.anonymous.post('/auth/login?session=cookie', { ...login, tenantId, username: 'boss' });
   const tenant = (await boss.get('/auth/me')).data.tenant;
   const { packageBo, quotaBo, ruleBo, tenantName } = tenant;
   const change = (status: string) =>
@@ -188,11 +188,11 @@ test('a browser logs out by its cookie when its token is refused: run out, gone,
 });
 
 test('logging out everywhere ends all sessions of that user, and of nobody else', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const [one, two, other] = [
-    await service.member(boss, { userName: 'anna' }),
+    await service.createMember(boss, { userName: 'anna' }),
     await service.logIn(boss.tenantId, 'anna'),
-    await service.member(boss, { userName: 'berta' }),
+    await service.createMember(boss, { userName: 'berta' }),
   ];
   assert.equal(reasonOf(await one.post('/auth/logout?everywhere=true')), '200 fine');
   for (const gone of [one, two]) assert.equal(reasonOf(await gone.get('/auth/me')), '401 SESSION_ENDED');

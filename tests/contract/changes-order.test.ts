@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../db/sql.ts';
-import { asTenant, startService } from '../harness.ts';
-import { countWaiting, until } from '../waiting.ts';
+import { asTenant, startService } from '../support/service.ts';
+import { countWaiting, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 const { superuser } = service;
@@ -19,8 +19,8 @@ const rename = (tx: Tx, tenantId: string, id: string, name: string) => tx`
   update banyan.departments set dept_name = ${name} where tenant_id = ${tenantId} and dept_id = ${id}`;
 
 test('a write that is committed late is not told before, and not missed by who is further on', async () => {
-  const boss = await service.tenant();
-  const [one, other] = [await boss.dept(), await boss.dept()];
+  const boss = await service.createTenant();
+  const [one, other] = [await boss.createDepartment(), await boss.createDepartment()];
   const { next } = (await boss.get(feed)).data;
   const meanwhile: Page = await asTenant(superuser, boss.tenantId, async (tx) => {
     await rename(tx, boss.tenantId, one, 'late');
@@ -36,17 +36,17 @@ test('a write that is committed late is not told before, and not missed by who i
 });
 
 test('what gets its place while a follower reads is told to him once', async () => {
-  const boss = await service.tenant();
-  const id = await boss.dept({ deptName: 'first' });
+  const boss = await service.createTenant();
+  const id = await boss.createDepartment({ deptName: 'first' });
   const { next, rows } = (await boss.get(`${feed}?limit=1`)).data;
   assert.equal(rows.length, 1);
   // Whoever seals in the background would stand there too.
-  await until(async () => (await superuser`select from banyan.unsealed`).count === 0, 'everything has its place');
+  await waitFor('everything has its place', async () => (await superuser`select from banyan.unsealed`).count === 0);
   // Places are seen to be given, all of them, before it is looked what is at them.
   const reading = await asTenant(superuser, boss.tenantId, async (tx) => {
     await tx`lock table banyan.seals in access exclusive mode`;
     const asked = boss.get(`${feed}?after=${next}`);
-    await until(async () => (await countWaiting(tx, 'relation')) > 0, 'he stands before the places');
+    await waitFor('he stands before the places', async () => (await countWaiting(tx, 'relation')) > 0);
     await rename(tx, boss.tenantId, id, 'meanwhile');
     await tx`select banyan.seal_changes(${boss.tenantId}, 10)`;
     return { asked };

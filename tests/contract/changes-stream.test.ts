@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
-import { Client, startService } from '../harness.ts';
-import { craft, now } from '../tokens.ts';
+import { Client, startService } from '../support/service.ts';
+import { craft, now } from '../support/tokens.ts';
 
 const service = await startService();
 
@@ -52,9 +52,9 @@ function listen(
 }
 
 test('events come as they are committed, and go on after Last-Event-ID', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const heard = listen(boss, '', 4);
-  const ids = [await boss.dept(), await boss.dept()];
+  const ids = [await boss.createDepartment(), await boss.createDepartment()];
   // The tenant itself and its administrator came before.
   const { events } = await heard;
   assert.deepEqual(
@@ -66,8 +66,8 @@ test('events come as they are committed, and go on after Last-Event-ID', async (
 });
 
 test('who is shut out meanwhile hears why, and nothing more', async () => {
-  const boss = await service.tenant();
-  await boss.user({ userName: 'second', roles: ['admin'] });
+  const boss = await service.createTenant();
+  await boss.createUser({ userName: 'second', roles: ['admin'] });
   const second = await service.logIn(boss.tenantId, 'second');
   const { data } = await boss.get('/system/change-api');
   const { data: me } = await second.get('/auth/me');
@@ -77,7 +77,7 @@ test('who is shut out meanwhile hears why, and nothing more', async () => {
     heard = listen(second, `after=${data.next}`, 10, { begun });
   });
   await boss.delete(`/system/user-api/${me.user.userId}`);
-  await boss.dept();
+  await boss.createDepartment();
   const { events, ended } = (await heard) ?? assert.fail();
   assert.deepEqual(
     events.map(({ event, data: { reason } }) => [event, reason]),
@@ -88,10 +88,10 @@ test('who is shut out meanwhile hears why, and nothing more', async () => {
 
 /** Listens with a token that is good for so long, while there is news, and beyond. */
 async function outlive(seconds: number) {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const second = await service.logIn(boss.tenantId, 'boss');
   const { data } = await boss.get('/system/change-api');
-  const made = [await boss.dept()];
+  const made = [await boss.createDepartment()];
   const token = await craft(service, second.token as string, { claims: { exp: now() + seconds } });
   const short = new Client(service.base, token);
   const tooLate = ({ data: { after } }: Event) => after?.deptName === 'too late';
@@ -100,19 +100,19 @@ async function outlive(seconds: number) {
     if (error.message === '401') return undefined;
     throw error;
   });
-  do made.push(await boss.dept());
+  do made.push(await boss.createDepartment());
   while ((await short.get('/auth/me')).code === 200);
   // A page that was being read when the time was over may be told; not one so long after.
-  for (let count = 0; count < 20; count++) made.push(await boss.dept());
-  made.push(await boss.dept({ deptName: 'too late' }));
+  for (let count = 0; count < 20; count++) made.push(await boss.createDepartment());
+  made.push(await boss.createDepartment({ deptName: 'too late' }));
   const whole = await heard;
-  return whole && { ...whole, second, made };
+  return whole && { ...whole, second, made, from: String(data.next) };
 }
 
 test('it ends with the token that opened it, though the session lives, says so, and goes on with a new one', async () => {
   let outlived: Awaited<ReturnType<typeof outlive>>;
   for (let seconds = 2; !outlived; seconds *= 2) outlived = await outlive(seconds);
-  const { events, ended, second, made } = outlived;
+  const { events, ended, second, made, from } = outlived;
   const last = events.pop();
   assert.deepEqual([ended, last?.event, last?.data], [true, 'refused', { reason: 'TOKEN_EXPIRED' }]);
   const told = events.map(({ data: { resourceId } }) => resourceId);
@@ -123,7 +123,7 @@ test('it ends with the token that opened it, though the session lives, says so, 
   const again = new Client(service.base, data.access_token);
   const left = made.slice(told.length);
   const rest = await listen(again, '', left.length, {
-    headers: { 'last-event-id': events.at(-1)?.id as string },
+    headers: { 'last-event-id': events.at(-1)?.id ?? from },
   });
   assert.deepEqual(
     rest.events.map(({ data: { resourceId } }) => resourceId),

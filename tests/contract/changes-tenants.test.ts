@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
+import { type Client, startService } from '../support/service.ts';
 
 /** Whoever follows a tenant knows at each moment which tenants are below it. */
 
@@ -28,10 +28,10 @@ interface Told {
 }
 
 async function moved() {
-  const above = await service.tenant();
-  const [from, to] = [await service.tenant({}, above), await service.tenant({}, above)];
-  const team = await service.tenant({}, from);
-  const group = await service.tenant({}, team);
+  const above = await service.createTenant();
+  const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
+  const team = await service.createTenant({}, from);
+  const group = await service.createTenant({}, team);
   const places = await Promise.all([above, from, to, team, group].map(placeOf));
   const { data } = await above.get(`/system/tenant-api/${team.id}`);
   const answer = await above.put('/system/tenant-api', { ...data, tenantParent: to.tenantId });
@@ -77,7 +77,7 @@ test('the move is reverted by who reaches both places, and by nobody else', asyn
 });
 
 test('a change of a webhook is refused by revert', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   await boss.post('/system/webhook-api', { name: 'one', url: 'http://127.0.0.1:9/x', kinds: ['*'], status: '1' });
   const { data } = await boss.get(`${feed}/list?limit=1`);
   assert.equal(data.rows[0].resource, 'webhook');
@@ -86,7 +86,7 @@ test('a change of a webhook is refused by revert', async () => {
 });
 
 test('an empty cursor asks for the first page of the audit log', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const { data } = await boss.get(`${feed}/list`);
   assert.ok(data.rows.length > 0);
   assert.deepEqual((await boss.get(`${feed}/list?cursor=`)).data, data);

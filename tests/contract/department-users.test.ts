@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asTenant, startService } from '../harness.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
+import { asTenant, startService } from '../support/service.ts';
 
 /** GET /system/dept-api/{id}/users: the people of a department, or of its branch. */
 
 const service = await startService();
-const boss = await service.tenant();
-const top = await boss.dept({ deptName: '总部' });
-const east = await boss.dept({ deptName: '华东', parentId: top });
-const team = await boss.dept({ deptName: '一组', parentId: east });
-const aside = await boss.dept({ deptName: '别处' });
-const anna = await boss.user({ userName: 'anna', deptId: east });
-const otto = await boss.user({ userName: 'otto', deptId: aside, deptIds: [east, team] });
-const emil = await boss.user({ userName: 'emil', deptId: team });
-await boss.user({ userName: 'nowhere' });
+const boss = await service.createTenant();
+const top = await boss.createDepartment({ deptName: '总部' });
+const east = await boss.createDepartment({ deptName: '华东', parentId: top });
+const team = await boss.createDepartment({ deptName: '一组', parentId: east });
+const aside = await boss.createDepartment({ deptName: '别处' });
+const anna = await boss.createUser({ userName: 'anna', deptId: east });
+const otto = await boss.createUser({ userName: 'otto', deptId: aside, deptIds: [east, team] });
+const emil = await boss.createUser({ userName: 'emil', deptId: team });
+await boss.createUser({ userName: 'nowhere' });
 
 const idsAt = async (dept: string, query = '') => {
   const { code, data, text } = await boss.get(`${DEPTS}/${dept}/users?pageSize=500${query}`);
@@ -28,7 +28,7 @@ test('with it as the main department or a further one, sorted by id, as a read s
   assert.deepEqual(await idsAt(aside), [otto]);
   assert.deepEqual(await idsAt(top), []);
   const { data } = await boss.get(`/system/user-api/${otto}`);
-  assertOk(await boss.get(`${DEPTS}/${aside}/users`), { rows: [data], total: 1 });
+  expectOk(await boss.get(`${DEPTS}/${aside}/users`), { rows: [data], total: 1 });
 });
 
 test('below=true: those of the whole branch, each once', async () => {
@@ -40,46 +40,46 @@ test('below=true: those of the whole branch, each once', async () => {
 test('pages, and the count alone', async () => {
   const page = await boss.get(`${DEPTS}/${top}/users?below=true&pageNum=2&pageSize=2`);
   assert.deepEqual([page.data.rows.length, page.data.rows[0].userName, page.data.total], [1, 'emil', 3]);
-  assertOk(await boss.get(`${DEPTS}/${top}/users?below=true&countOnly=true`), { rows: [], total: 3 });
-  assertOk(await boss.get(`${DEPTS}/${top}/users?countOnly=true`), { rows: [], total: 0 });
-  assertInvalid(await boss.get(`${DEPTS}/${top}/users?pageSize=501`), 'pageSize');
-  assertInvalid(await boss.get(`${DEPTS}/${top}/users?below=maybe`), 'below');
-  assertInvalid(await boss.get(`${DEPTS}/x/users`), 'id');
+  expectOk(await boss.get(`${DEPTS}/${top}/users?below=true&countOnly=true`), { rows: [], total: 3 });
+  expectOk(await boss.get(`${DEPTS}/${top}/users?countOnly=true`), { rows: [], total: 0 });
+  expectInvalid(await boss.get(`${DEPTS}/${top}/users?pageSize=501`), 'pageSize');
+  expectInvalid(await boss.get(`${DEPTS}/${top}/users?below=maybe`), 'below');
+  expectInvalid(await boss.get(`${DEPTS}/x/users`), 'id');
 });
 
 test('who was deleted is in no department; a move takes the people along', async () => {
-  const [a, b] = [await boss.dept(), await boss.dept()];
-  const inner = await boss.dept({ parentId: a });
+  const [a, b] = [await boss.createDepartment(), await boss.createDepartment()];
+  const inner = await boss.createDepartment({ parentId: a });
   const [stays, leaves] = [
-    await boss.user({ userName: 'stays', deptId: inner }),
-    await boss.user({ userName: 'leaves', deptId: inner }),
+    await boss.createUser({ userName: 'stays', deptId: inner }),
+    await boss.createUser({ userName: 'leaves', deptId: inner }),
   ];
-  assertOk(await boss.delete(`/system/user-api/${leaves}`));
+  expectOk(await boss.delete(`/system/user-api/${leaves}`));
   assert.deepEqual(await idsAt(a, '&below=true'), [stays]);
-  assertOk(await boss.put(DEPTS, { deptId: inner, parentId: b }));
+  expectOk(await boss.put(DEPTS, { deptId: inner, parentId: b }));
   assert.deepEqual([await idsAt(a, '&below=true'), await idsAt(b, '&below=true')], [[], [stays]]);
 });
 
 test("administrators alone; another tenant's department is none", async () => {
-  assertRefused(await (await service.member(boss)).get(`${DEPTS}/${top}/users`), 403, 'NOT_ALLOWED');
-  const gone = await boss.dept();
-  assertOk(await boss.delete(`${DEPTS}/${gone}`));
-  const below = await service.tenant({}, boss);
-  const foreign = await below.dept();
-  await below.user({ userName: 'theirs', deptId: foreign });
+  expectError(await (await service.createMember(boss)).get(`${DEPTS}/${top}/users`), 403, 'NOT_ALLOWED');
+  const gone = await boss.createDepartment();
+  expectOk(await boss.delete(`${DEPTS}/${gone}`));
+  const below = await service.createTenant({}, boss);
+  const foreign = await below.createDepartment();
+  await below.createUser({ userName: 'theirs', deptId: foreign });
   for (const id of [gone, foreign, '999999999', '9007199254740993', '0']) {
-    assertRefused(await boss.get(`${DEPTS}/${id}/users?below=true`), 404, 'DEPT_NOT_FOUND');
+    expectError(await boss.get(`${DEPTS}/${id}/users?below=true`), 404, 'DEPT_NOT_FOUND');
   }
 });
 
 test('a branch of a thousand levels, with people at its end', async () => {
-  const deep = await boss.dept();
+  const deep = await boss.createDepartment();
   await asTenant(service.owner, boss.tenantId, async (tx) => {
     await tx`
       insert into departments (tenant_id, dept_id, parent_id, create_by)
       select ${boss.tenantId}, 5000000 + n, case when n = 0 then ${deep}::bigint else 4999999 + n end, 'test'
       from generate_series(0, 999) n`;
   });
-  const last = await boss.user({ userName: 'deep', deptId: '5000999' });
+  const last = await boss.createUser({ userName: 'deep', deptId: '5000999' });
   assert.deepEqual(await idsAt(deep, '&below=true'), [last]);
 });

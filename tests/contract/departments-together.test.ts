@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Client, startService } from '../harness.ts';
-import { countWaiting, until } from '../waiting.ts';
+import { type Answer, type Client, startService } from '../support/service.ts';
+import { countWaiting, waitFor } from '../support/wait.ts';
 
 /** Departments that are created at the same moment share a transaction. Nobody may see that, but for the speed. */
 
@@ -12,12 +12,16 @@ const ROUNDS = 15;
 const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? ''}`.trim();
 
 test('hundreds created at the same moment: each is made or refused on its own, with its own id and creator', async () => {
-  const [boss, other] = [await service.tenant(), await service.tenant()];
-  const deputy = await service.member(boss, { userName: 'deputy', roles: ['admin'] });
-  const member = await service.member(boss);
-  const [parent, disabled, gone] = [await boss.dept(), await boss.dept({ status: '1' }), await boss.dept()];
+  const [boss, other] = [await service.createTenant(), await service.createTenant()];
+  const deputy = await service.createMember(boss, { userName: 'deputy', roles: ['admin'] });
+  const member = await service.createMember(boss);
+  const [parent, disabled, gone] = [
+    await boss.createDepartment(),
+    await boss.createDepartment({ status: '1' }),
+    await boss.createDepartment(),
+  ];
   await boss.delete(`${dept}/${gone}`);
-  const foreign = await other.dept();
+  const foreign = await other.createDepartment();
   const calls: [Client, Record<string, unknown>, string][] = [
     [boss, { parentId: parent, deptName: 'by boss', leader: '张' }, '200'],
     [deputy, { parentId: parent, deptName: 'by deputy', orderNum: -7 }, '200'],
@@ -55,12 +59,12 @@ test('hundreds created at the same moment: each is made or refused on its own, w
 });
 
 test('a parent that somebody holds keeps nobody waiting but who creates below it', async () => {
-  const boss = await service.tenant();
-  const [held, free] = [await boss.dept({ deptName: 'held' }), await boss.dept()];
+  const boss = await service.createTenant();
+  const [held, free] = [await boss.createDepartment({ deptName: 'held' }), await boss.createDepartment()];
   const waiting = await service.superuser.begin(async (tx) => {
     await tx`select from departments where tenant_id = ${boss.tenantId} and dept_id = ${Number(held)} for update`;
     const below = Array.from({ length: 3 }, () => boss.post(dept, { parentId: held }));
-    await until(async () => (await countWaiting(service.owner)) > 0, 'they wait');
+    await waitFor('they wait', async () => (await countWaiting(service.owner)) > 0);
     for (let n = 0; n < 20; n++) assert.equal((await boss.post(dept, { parentId: free })).code, 200);
     return { below };
   });

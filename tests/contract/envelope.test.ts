@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reasons } from '../../server/http/refusals.ts';
-import { type Answer, PASSWORD, type Service, startService } from '../harness.ts';
-import { assertOk, assertRefused, DEPTS } from './answers.ts';
+import { DEPTS, expectError, expectOk } from '../support/expect.ts';
+import { type Answer, PASSWORD, type Service, startService } from '../support/service.ts';
 
 /** Envelope: success, refusal, their languages and familiar texts, and the other forms a caller may ask for. */
 
 const [service, always200] = await Promise.all([startService(), startService({ BANYAN_ERROR_STATUS: '200' })]);
-const boss = await service.tenant();
+const boss = await service.createTenant();
 const HAN = /\p{Script=Han}/u;
 
 test('Success: HTTP 200, {"code":200,"msg":"操作成功","data":…}; null for create, update and delete', async () => {
@@ -15,9 +15,9 @@ test('Success: HTTP 200, {"code":200,"msg":"操作成功","data":…}; null for 
   const deptId = String(made.headers.location).split('/').at(-1);
   const read = await boss.get(`${DEPTS}/${deptId}`);
   assert.equal(read.data.deptId, Number(deptId));
-  assertOk(read, read.data);
+  expectOk(read, read.data);
   for (const answer of [made, await boss.put(DEPTS, { deptId }), await boss.delete(`${DEPTS}/${deptId}`)]) {
-    assertOk(answer, null);
+    expectOk(answer, null);
     assert.match(String(answer.headers['content-type']), /^application\/json; charset=utf-8$/);
   }
 });
@@ -30,7 +30,7 @@ describe('Created id: it travels in the header Location', () => {
   ] as const) {
     test(`${path}/123`, async () => {
       const answer = await boss.post(path, body);
-      assertOk(answer, null);
+      expectOk(answer, null);
       const location = String(answer.headers.location);
       const id = /^(.+)\/([1-9]\d*)$/.exec(location);
       assert.equal(id?.[1], path);
@@ -41,8 +41,8 @@ describe('Created id: it travels in the header Location', () => {
 
 describe('Refusal', () => {
   test('HTTP status = code; msg a sentence; data = {"reason", …facts}', async () => {
-    const parent = await boss.dept();
-    await boss.dept({ parentId: parent });
+    const parent = await boss.createDepartment();
+    await boss.createDepartment({ parentId: parent });
     const answer = await boss.delete(`${DEPTS}/${parent}`);
     assert.equal(answer.status, 409);
     assert.deepEqual(JSON.parse(answer.text), {
@@ -62,22 +62,22 @@ describe('Refusal', () => {
   });
 
   test('reasons are documented: /openapi.json tells each of them', async () => {
-    const { text } = await service.nobody.get('/openapi.json');
+    const { text } = await service.anonymous.get('/openapi.json');
     const untold = Object.keys(reasons).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text));
     assert.deepEqual(untold, []);
   });
 });
 
 /** One refusal of each kind that a caller can bring about, in a tenant of its own. */
-async function refusals({ root, nobody, ...rest }: Service): Promise<[name: string, status: number, Answer][]> {
-  const member = await rest.member(root);
-  const id = await root.dept();
+async function refusals({ root, anonymous, ...rest }: Service): Promise<[name: string, status: number, Answer][]> {
+  const member = await rest.createMember(root);
+  const id = await root.createDepartment();
   const text = { headers: { 'content-type': 'text/plain' }, raw: 'deptName=x' };
   return [
     ['400', 400, await root.post(DEPTS, { status: '5' })],
     ['400 broken JSON', 400, await root.post(DEPTS, undefined, { raw: '{' })],
-    ['401', 401, await nobody.get(`${DEPTS}/${id}`)],
-    ['401 login', 401, await nobody.post('/auth/login', { tenantId: '000000', username: 'x', password: 'x' })],
+    ['401', 401, await anonymous.get(`${DEPTS}/${id}`)],
+    ['401 login', 401, await anonymous.post('/auth/login', { tenantId: '000000', username: 'x', password: 'x' })],
     ['403', 403, await member.post(DEPTS, {})],
     ['404', 404, await root.get(`${DEPTS}/999999999`)],
     ['404 unknown path', 404, await root.get('/nowhere')],
@@ -85,7 +85,7 @@ async function refusals({ root, nobody, ...rest }: Service): Promise<[name: stri
     ['409', 409, await root.put(DEPTS, { deptId: id, parentId: id })],
     ['413', 413, await root.post(DEPTS, { more: 'x'.repeat(1_048_576) })],
     ['415', 415, await root.post(DEPTS, undefined, text)],
-    ['431', 431, await nobody.get(`${DEPTS}/${'1'.repeat(300_000)}`)],
+    ['431', 431, await anonymous.get(`${DEPTS}/${'1'.repeat(300_000)}`)],
   ];
 }
 
@@ -103,7 +103,7 @@ describe('Clients that expect HTTP 200 always', async () => {
 
   test('success is the same either way', async () => {
     const answer = await always200.root.post(DEPTS, {});
-    assertOk(answer);
+    expectOk(answer);
     assert.match(String(answer.headers.location), /^\/system\/dept-api\/\d+$/);
   });
 });
@@ -112,8 +112,8 @@ describe('Problem details: Accept: application/problem+json gets RFC 9457 with t
   const headers = { accept: 'application/problem+json' };
 
   test('type, title, status, detail, and the reason with its facts', async () => {
-    const parent = await boss.dept();
-    await boss.dept({ parentId: parent });
+    const parent = await boss.createDepartment();
+    await boss.createDepartment({ parentId: parent });
     const answer = await boss.delete(`${DEPTS}/${parent}`, { headers });
     assert.equal(answer.status, 409);
     assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
@@ -141,11 +141,11 @@ describe('Problem details: Accept: application/problem+json gets RFC 9457 with t
   });
 
   test('success stays the envelope; other clients get the envelope', async () => {
-    assertOk(await boss.post(DEPTS, {}, { headers }));
+    expectOk(await boss.post(DEPTS, {}, { headers }));
     const others = ['application/json', '*/*', 'text/html', 'application/json, application/problem+json;q=0'];
     for (const accept of others) {
       const answer = await boss.get(`${DEPTS}/999999999`, { headers: { accept } });
-      assertRefused(answer, 404, 'DEPT_NOT_FOUND');
+      expectError(answer, 404, 'DEPT_NOT_FOUND');
       assert.match(String(answer.headers['content-type']), /^application\/json/);
     }
   });
@@ -195,19 +195,19 @@ describe('Language of msg', () => {
   });
 
   test('success stays 操作成功 in both: it is a constant of the interface', async () => {
-    assertOk(await boss.post(DEPTS, {}, { headers: { 'accept-language': 'en', 'content-language': 'en_US' } }));
+    expectOk(await boss.post(DEPTS, {}, { headers: { 'accept-language': 'en', 'content-language': 'en_US' } }));
   });
 });
 
 describe('Familiar texts', async () => {
-  const parent = await boss.dept();
-  const child = await boss.dept({ parentId: parent });
-  const used = await boss.dept();
-  const member = await service.member(boss, { deptId: used });
-  const disabled = await boss.dept({ status: '1' });
-  const small = await service.tenant({ accountCount: 1 });
+  const parent = await boss.createDepartment();
+  const child = await boss.createDepartment({ parentId: parent });
+  const used = await boss.createDepartment();
+  const member = await service.createMember(boss, { deptId: used });
+  const disabled = await boss.createDepartment({ status: '1' });
+  const small = await service.createTenant({ accountCount: 1 });
   const texts: [name: string, text: string, call: () => Promise<Answer>][] = [
-    ['no token', '认证失败，无法访问系统资源', () => service.nobody.get(`${DEPTS}/1`)],
+    ['no token', '认证失败，无法访问系统资源', () => service.anonymous.get(`${DEPTS}/1`)],
     ['not allowed', '没有访问权限，请联系管理员授权', () => member.post(DEPTS, {})],
     ['children', '存在下级部门,不允许删除', () => boss.delete(`${DEPTS}/${parent}`)],
     ['users', '部门存在用户,不允许删除', () => boss.delete(`${DEPTS}/${used}`)],

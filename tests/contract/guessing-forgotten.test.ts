@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from '../harness.ts';
+import { startService } from '../support/service.ts';
 
 /** What is counted about failed logins is forgotten in the end, or whoever tries names by chance would fill the disk. */
 
 const service = await startService();
-const boss = await service.tenant();
+const boss = await service.createTenant();
 const { superuser } = service;
 
 const fail = (tenantId: string, username: string, from: string) =>
-  service.nobody.post('/auth/login', { tenantId, username, password: 'wrong horse' }, { from });
+  service.anonymous.post('/auth/login', { tenantId, username, password: 'wrong horse' }, { from });
 
 const accounts = async () => {
   const rows = await superuser<{ key: string }[]>`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from '../harness.ts';
+import { startService } from '../support/service.ts';
 
 const service = await startService();
 const dept = '/system/dept-api';
@@ -12,8 +12,8 @@ const clock = async (): Promise<string> => {
 };
 
 test('the life of a department, in both directions, page by page', async () => {
-  const boss = await service.tenant();
-  const [a, id] = [await boss.dept(), await boss.dept({ deptName: 'x' })];
+  const boss = await service.createTenant();
+  const [a, id] = [await boss.createDepartment(), await boss.createDepartment({ deptName: 'x' })];
   const { data: first } = await boss.get(`${dept}/${id}`);
   await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三' });
   await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三', parentId: a });
@@ -46,24 +46,24 @@ test('the life of a department, in both directions, page by page', async () => {
   // Each entry can be asked for by its own time.
   const { data: then } = await boss.get(`${dept}/${id}?asOf=${rows[1].time}`);
   assert.deepEqual(then, rows[1].after);
-  const member = await service.member(boss);
+  const member = await service.createMember(boss);
   assert.equal((await member.get(`${dept}/${id}/history`)).data.reason, 'NOT_ALLOWED');
 });
 
 test('the difference between two moments is that of the two states', async () => {
-  const boss = await service.tenant();
-  const a = await boss.dept({ deptName: 'a' });
-  const b = await boss.dept({ deptName: 'b' });
-  const c = await boss.dept({ deptName: 'c', parentId: a });
-  const below = await boss.dept({ deptName: 'below', parentId: c });
-  const gone = await boss.dept({ deptName: 'gone', parentId: a });
-  const same = await boss.dept({ deptName: 'same' });
+  const boss = await service.createTenant();
+  const a = await boss.createDepartment({ deptName: 'a' });
+  const b = await boss.createDepartment({ deptName: 'b' });
+  const c = await boss.createDepartment({ deptName: 'c', parentId: a });
+  const below = await boss.createDepartment({ deptName: 'below', parentId: c });
+  const gone = await boss.createDepartment({ deptName: 'gone', parentId: a });
+  const same = await boss.createDepartment({ deptName: 'same' });
   const from = await clock();
   await boss.put(dept, { deptId: a, deptName: 'A' });
   await boss.put(dept, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
   await boss.delete(`${dept}/${gone}`);
-  const fresh = await boss.dept({ deptName: 'new', parentId: below });
-  const passing = await boss.dept({ deptName: 'made and deleted' });
+  const fresh = await boss.createDepartment({ deptName: 'new', parentId: below });
+  const passing = await boss.createDepartment({ deptName: 'made and deleted' });
   await boss.delete(`${dept}/${passing}`);
   await boss.put(dept, { deptId: same, deptName: 'other' });
   await boss.put(dept, { deptId: same, deptName: 'same' });
@@ -83,7 +83,7 @@ test('the difference between two moments is that of the two states', async () =>
     changed: [{ deptId: nc, deptName: 'C', fields: [{ field: 'leader', from: null, to: '张三' }] }],
   };
   assert.deepEqual((await boss.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
-  const member = await service.member(boss);
+  const member = await service.createMember(boss);
   assert.deepEqual((await member.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
   const nothing = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
   assert.deepEqual((await boss.get(`${dept}/diff?from=${to}&to=${to}`)).data, nothing);
@@ -93,7 +93,7 @@ test('the difference between two moments is that of the two states', async () =>
 });
 
 test('a difference needs a beginning, that comes before its end, and is not of too many', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const from = await clock();
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)

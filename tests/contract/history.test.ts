@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
+import { type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 // Times are noted as texts of the writer's zone, and some tests write around the service.
@@ -18,11 +18,11 @@ const reasonOf = ({ status, data }: { status: number; data: { reason?: string } 
 const ids = (rows: { deptId: number }[]) => rows.map(({ deptId }) => String(deptId));
 
 test('a department is read as it was: its fields, and its ancestors when one above it was moved', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const before = await clock();
-  const [a, b] = [await boss.dept({ deptName: 'a' }), await boss.dept({ deptName: 'b' })];
-  const low = await boss.dept({ deptName: 'low', parentId: a });
-  const lowest = await boss.dept({ deptName: 'lowest', parentId: low });
+  const [a, b] = [await boss.createDepartment({ deptName: 'a' }), await boss.createDepartment({ deptName: 'b' })];
+  const low = await boss.createDepartment({ deptName: 'low', parentId: a });
+  const lowest = await boss.createDepartment({ deptName: 'lowest', parentId: low });
   const then = await clock();
   await boss.put(dept, { deptId: a, deptName: 'a', parentId: b });
   const moved = await clock();
@@ -52,8 +52,8 @@ test('a department is read as it was: its fields, and its ancestors when one abo
 });
 
 test('a batch is deleted at one moment: before it all were there, from it on none', async () => {
-  const boss = await service.tenant();
-  const made = [await boss.dept(), await boss.dept(), await boss.dept()];
+  const boss = await service.createTenant();
+  const made = [await boss.createDepartment(), await boss.createDepartment(), await boss.createDepartment()];
   await boss.delete(`${dept}/${made.join(',')}`);
   const [{ at, before }] = await service.superuser<[{ at: string; before: string }]>`
     select min(to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) as at,
@@ -64,8 +64,8 @@ test('a batch is deleted at one moment: before it all were there, from it on non
 });
 
 test('deleted, and restored around the service: it is there, away and there again', async () => {
-  const boss = await service.tenant();
-  const id = await boss.dept({ deptName: 'again' });
+  const boss = await service.createTenant();
+  const id = await boss.createDepartment({ deptName: 'again' });
   const first = await clock();
   await boss.delete(`${dept}/${id}`);
   const away = await clock();
@@ -87,8 +87,8 @@ test('deleted, and restored around the service: it is there, away and there agai
 });
 
 test('a moment: with an offset, in the configured zone, a day, a second; not a wrong one, not one to come', async () => {
-  const boss = await service.tenant();
-  const id = await boss.dept({ deptName: 'first' });
+  const boss = await service.createTenant();
+  const id = await boss.createDepartment({ deptName: 'first' });
   const zone = 'Asia/Shanghai';
   const inZone = await clock('YYYY-MM-DD HH24:MI:SS.US', zone);
   const inUtc = await clock();
@@ -127,8 +127,8 @@ test('a moment: with an offset, in the configured zone, a day, a second; not a w
 });
 
 test('what does not go with the past is refused by name', async () => {
-  const boss = await service.tenant();
-  const id = await boss.dept();
+  const boss = await service.createTenant();
+  const id = await boss.createDepartment();
   const time = await clock();
   for (const [path, field] of [
     [`${dept}/${id}?includeDeleted=true`, 'includeDeleted'],
@@ -142,10 +142,10 @@ test('what does not go with the past is refused by name', async () => {
 });
 
 test('children are read page by page, with who had children then', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const made: string[] = [];
-  for (let n = 0; n < 5; n++) made.push(await boss.dept({ orderNum: 5 - n }));
-  const below = await boss.dept({ parentId: made[4] });
+  for (let n = 0; n < 5; n++) made.push(await boss.createDepartment({ orderNum: 5 - n }));
+  const below = await boss.createDepartment({ parentId: made[4] });
   const time = await clock();
   await boss.put(dept, { deptId: below, parentId: made[0] });
   const rows = [];
@@ -163,12 +163,12 @@ test('children are read page by page, with who had children then', async () => {
 });
 
 test('tenants and users are read as they were, deleted ones too, by whom they are below today', async () => {
-  const boss = await service.tenant({ tenantName: 'boss' });
-  const other = await service.tenant();
+  const boss = await service.createTenant({ tenantName: 'boss' });
+  const other = await service.createTenant();
   const early = await clock();
-  const child = await boss.make(tenants, { tenantName: 'first', quotaBo: { merchant: 3, zr: 4 } });
-  const home = await boss.dept();
-  const user = await boss.user({ userName: 'anna', deptId: home, nickName: 'A' });
+  const child = await boss.create(tenants, { tenantName: 'first', quotaBo: { merchant: 3, zr: 4 } });
+  const home = await boss.createDepartment();
+  const user = await boss.createUser({ userName: 'anna', deptId: home, nickName: 'A' });
   const [tenantThen, userThen] = [
     (await boss.get(`${tenants}/${child}`)).data,
     (await boss.get(`${people}/${user}`)).data,
@@ -193,7 +193,7 @@ test('tenants and users are read as they were, deleted ones too, by whom they ar
   assert.equal(reasonOf(await boss.get(`${people}/${user}?asOf=${early}`)), '404 USER_NOT_FOUND');
   assert.equal(reasonOf(await other.get(`${tenants}/${child}?asOf=${time}`)), '404 TENANT_NOT_FOUND');
   assert.equal(reasonOf(await other.get(`${people}/${user}?asOf=${time}`)), '404 USER_NOT_FOUND');
-  const member = await service.member(boss);
+  const member = await service.createMember(boss);
   const now = await clock();
   assert.equal((await member.get(`${people}/${member.id}?asOf=${now}`)).status, 200);
   assert.equal(reasonOf(await member.get(`${people}/${user}?asOf=${time}`)), '403 NOT_ALLOWED');
@@ -201,11 +201,11 @@ test('tenants and users are read as they were, deleted ones too, by whom they ar
 });
 
 test('another tenant sees nothing of the past either', async () => {
-  const boss = await service.tenant();
-  const top = await boss.dept({ deptName: 'theirs' });
-  await boss.dept({ parentId: top });
+  const boss = await service.createTenant();
+  const top = await boss.createDepartment({ deptName: 'theirs' });
+  await boss.createDepartment({ parentId: top });
   const time = await clock();
-  const strangers: Client[] = [await service.tenant(), await service.tenant({}, boss), service.root];
+  const strangers: Client[] = [await service.createTenant(), await service.createTenant({}, boss), service.root];
   for (const stranger of strangers) {
     for (const id of [top, '9007199254740993', '9223372036854775808']) {
       const paths = [`${id}?`, `${id}/children?`, `tree?rootId=${id}&`, `tree?rootId=${id}&depth=1&`];

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { asTenant, type Client, startService } from '../harness.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
+import { asTenant, type Client, startService } from '../support/service.ts';
 
 /** Lists: GET /system/dept-api/list. */
 
 const service = await startService();
-const boss = await service.tenant();
+const boss = await service.createTenant();
 
 interface Row {
   deptId: number;
@@ -36,9 +36,9 @@ const namesOf = async (query: Query) => {
 
 /** A parent of its own for the departments of one test, by their names. */
 async function family(...children: (string | Record<string, unknown>)[]): Promise<string> {
-  const parentId = await boss.dept();
+  const parentId = await boss.createDepartment();
   for (const child of children) {
-    await boss.dept({ parentId, ...(typeof child === 'string' ? { deptName: child } : child) });
+    await boss.createDepartment({ parentId, ...(typeof child === 'string' ? { deptName: child } : child) });
   }
   return parentId;
 }
@@ -48,31 +48,34 @@ describe('data: {rows, total}', () => {
     const parentId = await family({ deptName: '一', leader: '张三', status: '1' }, { deptName: '二', email: 'a@b' });
     const answer = await boss.get(`${DEPTS}/list?parentId=${parentId}`);
     const ids = answer.data.rows.map((row: Row) => row.deptId);
-    assertOk(answer, { rows: await Promise.all(ids.map((id: number) => readDept(boss, id))), total: 2 });
+    expectOk(answer, { rows: await Promise.all(ids.map((id: number) => readDept(boss, id))), total: 2 });
   });
 
   test('nothing found: no rows, total 0', async () => {
-    assertOk(await boss.get(`${DEPTS}/list?parentId=999999999`), { rows: [], total: 0 });
+    expectOk(await boss.get(`${DEPTS}/list?parentId=999999999`), { rows: [], total: 0 });
   });
 
   test('neither deleted departments nor another tenant’s', async () => {
-    const stranger = await service.tenant();
-    const [mine, gone] = [await stranger.dept({ deptName: '在' }), await stranger.dept({ deptName: '去' })];
-    assertOk(await stranger.delete(`${DEPTS}/${gone}`));
+    const stranger = await service.createTenant();
+    const [mine, gone] = [
+      await stranger.createDepartment({ deptName: '在' }),
+      await stranger.createDepartment({ deptName: '去' }),
+    ];
+    expectOk(await stranger.delete(`${DEPTS}/${gone}`));
     const { rows, total } = await list({}, stranger);
     assert.deepEqual([rows.map((row) => row.deptId), total], [[Number(mine)], 1]);
   });
 
   test('any user of the tenant; nobody without a token', async () => {
-    const member = await service.member(boss);
+    const member = await service.createMember(boss);
     const parentId = await family('一');
     assert.equal((await list({ parentId }, member)).total, 1);
-    assertRefused(await service.nobody.get(`${DEPTS}/list`), 401, 'NO_TOKEN');
+    expectError(await service.anonymous.get(`${DEPTS}/list`), 401, 'NO_TOKEN');
   });
 });
 
 describe('pageNum=1&pageSize=20', async () => {
-  const many = await service.tenant();
+  const many = await service.createTenant();
   await asTenant(service.owner, many.tenantId, async (tx) => {
     await tx`
       insert into departments (tenant_id, dept_id, dept_name, create_by)
@@ -108,7 +111,7 @@ describe('pageNum=1&pageSize=20', async () => {
   })) {
     test(`${field}: 400 that names it, never silently another`, async () => {
       for (const value of values) {
-        assertInvalid(await many.get(`${DEPTS}/list?${field}=${encodeURIComponent(value)}`), field);
+        expectInvalid(await many.get(`${DEPTS}/list?${field}=${encodeURIComponent(value)}`), field);
       }
     });
   }
@@ -128,21 +131,21 @@ describe('filters', () => {
     assert.deepEqual(await namesOf({ parentId, status: '0' }), ['开']);
     assert.deepEqual(await namesOf({ parentId, status: '1' }), ['停']);
     for (const status of ['2', '01', 'x', '0,1']) {
-      assertInvalid(await boss.get(`${DEPTS}/list?status=${status}`), 'status');
+      expectInvalid(await boss.get(`${DEPTS}/list?status=${status}`), 'status');
     }
   });
 
   test('parentId: the direct children, and 0 the top level', async () => {
     const top = await family('子');
     const [child] = (await list({ parentId: top })).rows;
-    await boss.dept({ parentId: child?.deptId, deptName: '孙' });
+    await boss.createDepartment({ parentId: child?.deptId, deptName: '孙' });
     assert.deepEqual(await namesOf({ parentId: top }), ['子']);
     assert.deepEqual(await namesOf({ parentId: child?.deptId as number }), ['孙']);
     const tops = (await list({ parentId: 0, pageSize: 500 })).rows.map((row) => row.deptId);
     assert.ok(tops.includes(Number(top)));
     assert.ok(!tops.includes(child?.deptId as number));
     for (const parentId of ['x', '-1', '1.5', '1,2', "0' or 1=1"]) {
-      assertInvalid(await boss.get(`${DEPTS}/list?parentId=${encodeURIComponent(parentId)}`), 'parentId');
+      expectInvalid(await boss.get(`${DEPTS}/list?parentId=${encodeURIComponent(parentId)}`), 'parentId');
     }
   });
 
@@ -175,7 +178,7 @@ describe('filters', () => {
 
   test('the same filter twice: 400', async () => {
     for (const field of ['deptName', 'status', 'parentId', 'pageNum', 'pageSize']) {
-      assertInvalid(await boss.get(`${DEPTS}/list?${field}=1&${field}=0`), field);
+      expectInvalid(await boss.get(`${DEPTS}/list?${field}=1&${field}=0`), field);
     }
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
+import { type Client, startService } from '../support/service.ts';
 
 const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai' });
 const overview = async (client: Client) => (await client.get('/system/overview-api')).data;
@@ -20,20 +20,20 @@ async function withinOneDay(work: () => Promise<void>): Promise<void> {
 }
 
 test('an administrator sees what there is in his tenant and how many are below it', async () => {
-  const boss = await service.tenant({
+  const boss = await service.createTenant({
     accountCount: 7,
     quotaBo: { merchant: 5, riskReport: 10, riskReportUsed: 4 },
   });
-  const child = await service.tenant({}, boss);
-  const gone = await service.tenant({}, child);
-  await service.tenant({}, child);
+  const child = await service.createTenant({}, boss);
+  const gone = await service.createTenant({}, child);
+  await service.createTenant({}, child);
   await child.delete(`/system/tenant-api/${gone.id}`);
-  await child.dept();
-  const top = await boss.dept();
-  await boss.dept({ parentId: top, status: '1' });
-  await boss.delete(`/system/dept-api/${await boss.dept()}`);
-  await boss.user({ userName: 'anna', status: '1' });
-  await boss.delete(`/system/user-api/${await boss.user({ userName: 'gone' })}`);
+  await child.createDepartment();
+  const top = await boss.createDepartment();
+  await boss.createDepartment({ parentId: top, status: '1' });
+  await boss.delete(`/system/dept-api/${await boss.createDepartment()}`);
+  await boss.createUser({ userName: 'anna', status: '1' });
+  await boss.delete(`/system/user-api/${await boss.createUser({ userName: 'gone' })}`);
   assert.deepEqual(await overview(boss), {
     departments: 2,
     users: 2,
@@ -55,10 +55,10 @@ test('an administrator sees what there is in his tenant and how many are below i
 
 test('what ends soon, or has just ended: own and below, soonest first, none beside or above', () =>
   withinOneDay(async () => {
-    const above = await service.tenant({ endTime: inDays(10) });
-    const boss = await service.tenant({ tenantName: 'own', endTime: inDays(60) }, above);
+    const above = await service.createTenant({ endTime: inDays(10) });
+    const boss = await service.createTenant({ tenantName: 'own', endTime: inDays(60) }, above);
     const below = (tenantName: string, days: number, more = {}) =>
-      service.tenant({ tenantName, endTime: inDays(90) }, boss).then(async (tenant) => {
+      service.createTenant({ tenantName, endTime: inDays(90) }, boss).then(async (tenant) => {
         await boss.put('/system/tenant-api', { id: tenant.id, tenantName, endTime: inDays(days), ...more });
         return tenant;
       });
@@ -69,7 +69,7 @@ test('what ends soon, or has just ended: own and below, soonest first, none besi
     await below('disabled', 3, { status: '1' });
     const deleted = await below('deleted', 3);
     await boss.delete(`/system/tenant-api/${deleted.id}`);
-    await service.tenant({ tenantName: 'never' }, boss);
+    await service.createTenant({ tenantName: 'never' }, boss);
     const { endingSoon } = await overview(boss);
     assert.deepEqual(
       endingSoon.map((one: Record<string, unknown>) => [one.tenantName, one.endTime, one.daysLeft, one.status]),
@@ -85,10 +85,10 @@ test('what ends soon, or has just ended: own and below, soonest first, none besi
   }));
 
 test('tenants below that have used most of their accounts, the fullest first; the own one is not among them', async () => {
-  const boss = await service.tenant({ accountCount: 1 });
+  const boss = await service.createTenant({ accountCount: 1 });
   const filled = async (tenantName: string, accountCount: number, users: number) => {
-    const tenant = await service.tenant({ tenantName, accountCount }, boss);
-    for (let n = 1; n < users; n++) await tenant.user({ userName: `u${n}` });
+    const tenant = await service.createTenant({ tenantName, accountCount }, boss);
+    for (let n = 1; n < users; n++) await tenant.createUser({ userName: `u${n}` });
     return tenant;
   };
   await filled('four of five', 5, 4);
@@ -116,9 +116,9 @@ test('tenants below that have used most of their accounts, the fullest first; th
 
 test('lists are at most 20 long', () =>
   withinOneDay(async () => {
-    const boss = await service.tenant();
+    const boss = await service.createTenant();
     for (let n = 0; n < 22; n++) {
-      await boss.make('/system/tenant-api', {
+      await boss.create('/system/tenant-api', {
         endTime: inDays(22 - n),
         accountCount: 1,
         username: 'one',
@@ -131,10 +131,10 @@ test('lists are at most 20 long', () =>
   }));
 
 test('a member learns of his own tenant alone', async () => {
-  const boss = await service.tenant({ accountCount: 2, endTime: inDays(5) });
-  await service.tenant({ accountCount: 1, endTime: inDays(3) }, boss);
-  await boss.dept();
-  const seen = await overview(await service.member(boss));
+  const boss = await service.createTenant({ accountCount: 2, endTime: inDays(5) });
+  await service.createTenant({ accountCount: 1, endTime: inDays(3) }, boss);
+  await boss.createDepartment();
+  const seen = await overview(await service.createMember(boss));
   assert.deepEqual(
     [seen.departments, seen.users, seen.accounts, seen.tenantsBelow, seen.endingSoon, seen.full],
     [1, 2, { used: 2, limit: 2 }, 0, [], []],

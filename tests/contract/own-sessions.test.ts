@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { Client, PASSWORD, startService } from '../harness.ts';
-import { assertRefused } from '../refused.ts';
+import { expectError } from '../support/expect.ts';
+import { Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 const sessionOf = ({ token }: Client) => String(decodeJwt(String(token)).sid);
 
 async function logInWith(userAgent: string, tenantId: string, username: string): Promise<Client> {
   const headers = { 'user-agent': userAgent };
-  const { data } = await service.nobody.post('/auth/login', { tenantId, username, password: PASSWORD }, { headers });
+  const { data } = await service.anonymous.post('/auth/login', { tenantId, username, password: PASSWORD }, { headers });
   return new Client(service.base, data.access_token, data.refresh_token, tenantId);
 }
 
 test('a user sees his own sessions, this one first, then the newest', async () => {
-  const boss = await service.tenant();
-  await service.member(boss);
-  await service.tenant();
+  const boss = await service.createTenant();
+  await service.createMember(boss);
+  await service.createTenant();
   const phone = await logInWith('Phone/1.0 x', boss.tenantId, 'boss');
   const tablet = await logInWith('a'.repeat(600), boss.tenantId, 'boss');
   await service.superuser`
@@ -43,20 +43,20 @@ test('a user sees his own sessions, this one first, then the newest', async () =
 });
 
 test('a refresh is a use, and a session that has ended by itself is not shown', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const other = await service.logIn(boss.tenantId, 'boss');
   await service.superuser`
     update banyan.sessions set last_used = '2026-01-02 03:04:05+08' where tenant_id = ${boss.tenantId}`;
   const used = async () => (await boss.get('/auth/sessions')).data.rows[0].lastUsedTime;
   assert.equal(await used(), '2026-01-02 03:04:05');
-  await service.nobody.post('/auth/refresh', { refresh_token: boss.refreshToken });
+  await service.anonymous.post('/auth/refresh', { refresh_token: boss.refreshToken });
   assert.ok((await used()) > '2026-01-03');
   await service.superuser`update banyan.sessions set expires = now() where session_id = ${sessionOf(other)}`;
   assert.equal((await boss.get('/auth/sessions')).data.total, 1);
 });
 
 test('of very many the newest hundred are listed, and all are counted', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   await service.superuser`
     insert into banyan.sessions (tenant_id, user_id, refresh_hash, address, expires)
     select tenant_id, user_id, refresh_hash, address, expires from banyan.sessions cross join generate_series(1, 150)
@@ -66,35 +66,35 @@ test('of very many the newest hundred are listed, and all are counted', async ()
 });
 
 test('a session that its user ends is out at once, and the others stay', async () => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const [gone, other] = [await service.logIn(boss.tenantId, 'boss'), await service.logIn(boss.tenantId, 'boss')];
   const answer = await boss.delete(`/auth/sessions/${sessionOf(gone).toUpperCase()}`);
   assert.deepEqual([answer.code, answer.data], [200, null]);
-  assertRefused(await gone.get('/auth/me'), 401, 'SESSION_ENDED');
-  assertRefused(
-    await service.nobody.post('/auth/refresh', { refresh_token: gone.refreshToken }),
+  expectError(await gone.get('/auth/me'), 401, 'SESSION_ENDED');
+  expectError(
+    await service.anonymous.post('/auth/refresh', { refresh_token: gone.refreshToken }),
     401,
     'REFRESH_REFUSED',
   );
   assert.equal((await other.get('/auth/me')).code, 200);
-  assertRefused(await boss.delete(`/auth/sessions/${sessionOf(gone)}`), 404, 'SESSION_NOT_FOUND');
+  expectError(await boss.delete(`/auth/sessions/${sessionOf(gone)}`), 404, 'SESSION_NOT_FOUND');
   assert.equal((await boss.delete(`/auth/sessions/${sessionOf(boss)}`)).code, 200);
-  assertRefused(await boss.get('/auth/me'), 401, 'SESSION_ENDED');
+  expectError(await boss.get('/auth/me'), 401, 'SESSION_ENDED');
 });
 
-test("nobody ends another user's session, not even his administrator, and what is no id is told so", async () => {
-  const boss = await service.tenant();
-  const member = await service.member(boss);
+test("anonymous ends another user's session, not even his administrator, and what is no id is told so", async () => {
+  const boss = await service.createTenant();
+  const member = await service.createMember(boss);
   for (const [client, id] of [
     [boss, sessionOf(member)],
     [member, sessionOf(boss)],
     [service.root, sessionOf(boss)],
     [boss, randomUUID()],
   ] as const) {
-    assertRefused(await client.delete(`/auth/sessions/${id}`), 404, 'SESSION_NOT_FOUND');
+    expectError(await client.delete(`/auth/sessions/${id}`), 404, 'SESSION_NOT_FOUND');
   }
   for (const client of [boss, member]) assert.equal((await client.get('/auth/me')).code, 200);
   for (const id of ['7', 'x', `${randomUUID()}0`, '%20']) {
-    assertRefused(await boss.delete(`/auth/sessions/${id}`), 400, 'INVALID_FIELD', { field: 'id' });
+    expectError(await boss.delete(`/auth/sessions/${id}`), 400, 'INVALID_FIELD', { field: 'id' });
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
-import { done, read, refused, TENANTS, USERS } from './people.ts';
+import { expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
 
 /** The decisions on lists, for tenants and for users. */
 
@@ -33,12 +33,12 @@ describe('GET /system/tenant-api/list', () => {
   };
 
   test("the caller's own tenant and those below, at any depth; nobody else's, and none that is deleted", async () => {
-    const boss = await service.tenant({ tenantName: 'own' });
-    const child = await service.tenant({ tenantName: 'child' }, boss);
-    await service.tenant({ tenantName: 'grandchild' }, child);
-    await service.tenant({ tenantName: 'beside' });
-    const gone = await boss.make(TENANTS, { tenantName: 'gone' });
-    done(await boss.delete(`${TENANTS}/${gone}`));
+    const boss = await service.createTenant({ tenantName: 'own' });
+    const child = await service.createTenant({ tenantName: 'child' }, boss);
+    await service.createTenant({ tenantName: 'grandchild' }, child);
+    await service.createTenant({ tenantName: 'beside' });
+    const gone = await boss.create(TENANTS, { tenantName: 'gone' });
+    expectOk(await boss.delete(`${TENANTS}/${gone}`));
     assert.deepEqual(await names(boss, {}), ['own', 'child', 'grandchild']);
     assert.deepEqual(await names(child, {}), ['child', 'grandchild']);
     const everyone = await names(root, {});
@@ -47,8 +47,9 @@ describe('GET /system/tenant-api/list', () => {
   });
 
   test('rows are what a read shows, in the order of their making', async () => {
-    const boss = await service.tenant();
-    for (const tenantName of ['c', 'a', 'b']) await boss.make(TENANTS, { tenantName, quotaBo: { zr: 1, merchant: 2 } });
+    const boss = await service.createTenant();
+    for (const tenantName of ['c', 'a', 'b'])
+      await boss.create(TENANTS, { tenantName, quotaBo: { zr: 1, merchant: 2 } });
     const { rows, total } = await list(boss);
     assert.equal(total, 4);
     assert.deepEqual(rows.map((row: { tenantName: string }) => row.tenantName).join(), 't,c,a,b');
@@ -56,17 +57,17 @@ describe('GET /system/tenant-api/list', () => {
   });
 
   test('tenantName: contains', async () => {
-    const boss = await service.tenant({ tenantName: '总部' });
-    for (const tenantName of ['上海分公司', '北京分公司', null]) await boss.make(TENANTS, { tenantName });
+    const boss = await service.createTenant({ tenantName: '总部' });
+    for (const tenantName of ['上海分公司', '北京分公司', null]) await boss.create(TENANTS, { tenantName });
     assert.deepEqual(await names(boss, { tenantName: '分公司' }), ['上海分公司', '北京分公司']);
     assert.deepEqual(await names(boss, { tenantName: '北京' }), ['北京分公司']);
     assert.deepEqual(await names(boss, { tenantName: '广州' }), []);
   });
 
   test('tenantName: % and _ are plain characters, and so is what else SQL knows', async () => {
-    const boss = await service.tenant();
+    const boss = await service.createTenant();
     const strange = ['100%', '1000', 'a_b', 'axb', 'back\\slash', "O'Neil", '.*', '"; --'];
-    for (const tenantName of strange) await boss.make(TENANTS, { tenantName });
+    for (const tenantName of strange) await boss.create(TENANTS, { tenantName });
     for (const [tenantName, found] of [
       ['%', ['100%']],
       ['_', ['a_b']],
@@ -83,8 +84,8 @@ describe('GET /system/tenant-api/list', () => {
   });
 
   test('tenantId: that one, if it is within reach', async () => {
-    const boss = await service.tenant({ tenantName: 'above' });
-    const child = await service.tenant({ tenantName: 'below' }, boss);
+    const boss = await service.createTenant({ tenantName: 'above' });
+    const child = await service.createTenant({ tenantName: 'below' }, boss);
     assert.deepEqual(await names(boss, { tenantId: child.tenantId }), ['below']);
     for (const out of [boss.tenantId, '000000', '%', '_'.repeat(6), child.tenantId.slice(0, 5)]) {
       assert.deepEqual(await names(child, { tenantId: out }), [], out);
@@ -92,16 +93,16 @@ describe('GET /system/tenant-api/list', () => {
   });
 
   test('status', async () => {
-    const boss = await service.tenant({ tenantName: 'normal' });
-    await boss.make(TENANTS, { tenantName: 'disabled', status: '1' });
+    const boss = await service.createTenant({ tenantName: 'normal' });
+    await boss.create(TENANTS, { tenantName: 'disabled', status: '1' });
     assert.deepEqual(await names(boss, { status: '0' }), ['normal']);
     assert.deepEqual(await names(boss, { status: '1' }), ['disabled']);
   });
 
   test('tenantParent: its children, not those further down', async () => {
-    const boss = await service.tenant();
-    const child = await service.tenant({ tenantName: 'child' }, boss);
-    await child.make(TENANTS, { tenantName: 'grandchild' });
+    const boss = await service.createTenant();
+    const child = await service.createTenant({ tenantName: 'child' }, boss);
+    await child.create(TENANTS, { tenantName: 'grandchild' });
     assert.deepEqual(await names(boss, { tenantParent: boss.tenantId }), ['child']);
     assert.deepEqual(await names(boss, { tenantParent: child.tenantId }), ['grandchild']);
     // Of those above he sees no more than his own tenant.
@@ -110,9 +111,9 @@ describe('GET /system/tenant-api/list', () => {
   });
 
   test('all filters together; a filter sent empty is none', async () => {
-    const boss = await service.tenant({ tenantName: 'one' });
-    await boss.make(TENANTS, { tenantName: 'two', status: '1' });
-    await boss.make(TENANTS, { tenantName: 'three', status: '1' });
+    const boss = await service.createTenant({ tenantName: 'one' });
+    await boss.create(TENANTS, { tenantName: 'two', status: '1' });
+    await boss.create(TENANTS, { tenantName: 'three', status: '1' });
     const { tenantId: tenantParent } = boss;
     assert.deepEqual(await names(boss, { tenantName: 'o', status: '1', tenantParent }), ['two']);
     const empty = { tenantName: '', tenantId: '', status: '', tenantParent: '' };
@@ -120,17 +121,17 @@ describe('GET /system/tenant-api/list', () => {
   });
 
   test('pageNum and pageSize: 20 a page unless said, at most 500; total counts them all', async () => {
-    const boss = await service.tenant({ tenantName: '0' });
-    for (let index = 1; index <= 22; index++) await boss.make(TENANTS, { tenantName: String(index) });
+    const boss = await service.createTenant({ tenantName: '0' });
+    for (let index = 1; index <= 22; index++) await boss.create(TENANTS, { tenantName: String(index) });
     await pages(boss, list, 23, (row) => row.tenantName);
     for (const [query, field] of paging) {
-      refused(await boss.get(`${TENANTS}/list?${query}`), 400, 'INVALID_FIELD', { field });
+      expectError(await boss.get(`${TENANTS}/list?${query}`), 400, 'INVALID_FIELD', { field });
     }
   });
 
   test('members have no list', async () => {
-    const member = await service.member(await service.tenant());
-    refused(await member.get(`${TENANTS}/list`), 403, 'NOT_ALLOWED');
+    const member = await service.createMember(await service.createTenant());
+    expectError(await member.get(`${TENANTS}/list`), 403, 'NOT_ALLOWED');
   });
 });
 
@@ -143,11 +144,12 @@ describe('GET /system/user-api/list', () => {
   };
 
   test("the users of the caller's tenant, none that is deleted; rows are what a read shows, sorted by id", async () => {
-    const boss = await service.tenant();
-    await (await service.tenant({}, boss)).user({ userName: 'below' });
-    const deptId = await boss.dept();
-    for (const userName of ['c', 'a', 'b']) await boss.user({ userName, deptId, deptIds: [await boss.dept()] });
-    done(await boss.delete(`${USERS}/${await boss.user({ userName: 'gone' })}`));
+    const boss = await service.createTenant();
+    await (await service.createTenant({}, boss)).createUser({ userName: 'below' });
+    const deptId = await boss.createDepartment();
+    for (const userName of ['c', 'a', 'b'])
+      await boss.createUser({ userName, deptId, deptIds: [await boss.createDepartment()] });
+    expectOk(await boss.delete(`${USERS}/${await boss.createUser({ userName: 'gone' })}`));
     const { rows, total } = await list(boss);
     assert.equal(total, 4);
     assert.equal(rows.map((row: { userName: string }) => row.userName).join(), 'boss,c,a,b');
@@ -155,23 +157,23 @@ describe('GET /system/user-api/list', () => {
   });
 
   test('tenantId: of a tenant below', async () => {
-    const boss = await service.tenant();
-    const child = await service.tenant({}, boss);
-    const grandchild = await service.tenant({}, child);
-    await grandchild.user({ userName: 'deep below' });
+    const boss = await service.createTenant();
+    const child = await service.createTenant({}, boss);
+    const grandchild = await service.createTenant({}, child);
+    await grandchild.createUser({ userName: 'deep below' });
     assert.deepEqual(await names(boss, { tenantId: grandchild.tenantId }), ['boss', 'deep below']);
     assert.deepEqual(await names(boss, { tenantId: boss.tenantId }), ['boss']);
     for (const tenantId of [boss.tenantId, '000000', '999999999999']) {
-      refused(await child.get(`${USERS}/list?tenantId=${tenantId}`), 403, 'OTHER_TENANT');
+      expectError(await child.get(`${USERS}/list?tenantId=${tenantId}`), 403, 'OTHER_TENANT');
     }
     for (const tenantId of ['x', '%25', '1']) {
-      refused(await child.get(`${USERS}/list?tenantId=${tenantId}`), 400, 'INVALID_FIELD', { field: 'tenantId' });
+      expectError(await child.get(`${USERS}/list?tenantId=${tenantId}`), 400, 'INVALID_FIELD', { field: 'tenantId' });
     }
   });
 
   test('userName: contains; % and _ are plain characters, and so is what else SQL knows', async () => {
-    const boss = await service.tenant();
-    for (const userName of ['100%', '1000', 'a_b', 'axb', '\\', "O'Neil"]) await boss.user({ userName });
+    const boss = await service.createTenant();
+    for (const userName of ['100%', '1000', 'a_b', 'axb', '\\', "O'Neil"]) await boss.createUser({ userName });
     for (const [userName, found] of [
       ['00', ['100%', '1000']],
       ['%', ['100%']],
@@ -186,26 +188,30 @@ describe('GET /system/user-api/list', () => {
   });
 
   test('deptId: those with it as deptId or in deptIds', async () => {
-    const boss = await service.tenant();
-    const [one, two, none] = [await boss.dept(), await boss.dept(), await boss.dept()];
-    await boss.user({ userName: 'main', deptId: one });
-    await boss.user({ userName: 'further', deptId: two, deptIds: [one] });
-    await boss.user({ userName: 'elsewhere', deptId: two });
+    const boss = await service.createTenant();
+    const [one, two, none] = [
+      await boss.createDepartment(),
+      await boss.createDepartment(),
+      await boss.createDepartment(),
+    ];
+    await boss.createUser({ userName: 'main', deptId: one });
+    await boss.createUser({ userName: 'further', deptId: two, deptIds: [one] });
+    await boss.createUser({ userName: 'elsewhere', deptId: two });
     assert.deepEqual(await names(boss, { deptId: one }), ['main', 'further']);
     assert.deepEqual(await names(boss, { deptId: two }), ['further', 'elsewhere']);
     for (const deptId of [none, '4000000000000', '9223372036854775807']) {
       assert.deepEqual(await names(boss, { deptId }), []);
     }
     for (const deptId of ['x', '-1', '1.5', '12345678901234567890']) {
-      refused(await boss.get(`${USERS}/list?deptId=${deptId}`), 400, 'INVALID_FIELD', { field: 'deptId' });
+      expectError(await boss.get(`${USERS}/list?deptId=${deptId}`), 400, 'INVALID_FIELD', { field: 'deptId' });
     }
   });
 
   test('status; all filters together; a filter sent empty is none', async () => {
-    const boss = await service.tenant();
-    const deptId = await boss.dept();
-    await boss.user({ userName: 'off', status: '1', deptId });
-    await boss.user({ userName: 'other', status: '1' });
+    const boss = await service.createTenant();
+    const deptId = await boss.createDepartment();
+    await boss.createUser({ userName: 'off', status: '1', deptId });
+    await boss.createUser({ userName: 'other', status: '1' });
     assert.deepEqual(await names(boss, { status: '0' }), ['boss']);
     assert.deepEqual(await names(boss, { status: '1' }), ['off', 'other']);
     assert.deepEqual(await names(boss, { status: '1', deptId, userName: 'f', tenantId: boss.tenantId }), ['off']);
@@ -214,11 +220,11 @@ describe('GET /system/user-api/list', () => {
   });
 
   test('pageNum and pageSize: 20 a page unless said, at most 500; total counts them all', async () => {
-    const boss = await service.tenant();
-    await Promise.all(Array.from({ length: 22 }, (_, index) => boss.user({ userName: String(index) })));
+    const boss = await service.createTenant();
+    await Promise.all(Array.from({ length: 22 }, (_, index) => boss.createUser({ userName: String(index) })));
     await pages(boss, list, 23, (row) => row.userId);
     for (const [query, field] of paging) {
-      refused(await boss.get(`${USERS}/list?${query}`), 400, 'INVALID_FIELD', { field });
+      expectError(await boss.get(`${USERS}/list?${query}`), 400, 'INVALID_FIELD', { field });
     }
   });
 });

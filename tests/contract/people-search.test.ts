@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from '../harness.ts';
-import { assertRefused } from '../refused.ts';
+import { expectError } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
 
 const service = await startService();
 
 test('q finds users by a part of their name, nick name or phone', async () => {
-  const boss = await service.tenant();
-  await boss.user({ userName: 'wang.wei', nickName: '王伟', phone: '13800001111' });
-  await boss.user({ userName: 'li', nickName: 'Wanda 李', phone: '13900002222', status: '1' });
-  await boss.user({ userName: 'zhao', nickName: null, phone: null });
+  const boss = await service.createTenant();
+  await boss.createUser({ userName: 'wang.wei', nickName: '王伟', phone: '13800001111' });
+  await boss.createUser({ userName: 'li', nickName: 'Wanda 李', phone: '13900002222', status: '1' });
+  await boss.createUser({ userName: 'zhao', nickName: null, phone: null });
   const found = async (query: string) => {
     const { data } = await boss.get(`/system/user-api/list?${encodeURI(query)}`);
     assert.equal(data.rows.length, data.total);
@@ -23,15 +23,15 @@ test('q finds users by a part of their name, nick name or phone', async () => {
   assert.deepEqual(await found("q=%' or true --"), []);
   assert.deepEqual(await found('q='), ['boss', 'wang.wei', 'li', 'zhao']);
   assert.deepEqual((await boss.get('/system/user-api/list?q=wan&pageSize=1')).data.total, 2);
-  const stranger = await service.tenant();
+  const stranger = await service.createTenant();
   assert.equal((await stranger.get('/system/user-api/list?q=wang')).data.total, 0);
   assert.equal((await service.root.get(`/system/user-api/list?q=wang&tenantId=${boss.tenantId}`)).data.total, 1);
 });
 
 test('tenants in the order in which they end, those that never end last, by pages of either kind', async () => {
-  const boss = await service.tenant({ endTime: '2999-06-01' });
+  const boss = await service.createTenant({ endTime: '2999-06-01' });
   const ends = ['2999-03-01', undefined, '2999-01-01', '2999-03-01', undefined];
-  for (const endTime of ends) await boss.make('/system/tenant-api', { endTime });
+  for (const endTime of ends) await boss.create('/system/tenant-api', { endTime });
   const rowsOf = async (query: string) => (await boss.get(`/system/tenant-api/list?${query}`)).data;
   const end = ({ endTime }: { endTime: string | null }) => endTime;
   const expected = ['2999-01-01', '2999-03-01', '2999-03-01', '2999-06-01', null, null];
@@ -55,7 +55,7 @@ test('tenants in the order in which they end, those that never end last, by page
   assert.deepEqual([before.rows.map(end), before.total], [['2999-01-01'], 1]);
   assert.equal((await rowsOf('endsBefore=2999-03-02')).total, 3);
   const { next } = await rowsOf('pageSize=1&cursor=');
-  assertRefused(await boss.get(`/system/tenant-api/list?sort=endTime&cursor=${next}`), 400, 'INVALID_FIELD', {
+  expectError(await boss.get(`/system/tenant-api/list?sort=endTime&cursor=${next}`), 400, 'INVALID_FIELD', {
     field: 'cursor',
   });
 });

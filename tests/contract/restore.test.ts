@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Client, PASSWORD, startService } from '../harness.ts';
-import { report } from '../scale.ts';
+import { type Answer, type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 const dept = '/system/dept-api';
@@ -14,13 +13,13 @@ const treeOf = async (client: Client) => (await client.get(`${dept}/tree`)).data
 const readDept = async (client: Client, id: string) => (await client.get(`${dept}/${id}`)).data;
 
 test('a department comes back with its branch, where it was', async () => {
-  const boss = await service.tenant();
-  const top = await boss.dept({ deptName: '总部' });
-  const root = await boss.dept({ parentId: top, deptName: '研发', orderNum: 3, leader: '张三' });
-  const low = await boss.dept({ parentId: root, deptName: '前端' });
-  const lowest = await boss.dept({ parentId: low, deptName: '样式' });
+  const boss = await service.createTenant();
+  const top = await boss.createDepartment({ deptName: '总部' });
+  const root = await boss.createDepartment({ parentId: top, deptName: '研发', orderNum: 3, leader: '张三' });
+  const low = await boss.createDepartment({ parentId: root, deptName: '前端' });
+  const lowest = await boss.createDepartment({ parentId: low, deptName: '样式' });
   await boss.put(dept, { deptId: low, deptName: '前端', status: '1' });
-  const early = await boss.dept({ parentId: root, deptName: '早已删除' });
+  const early = await boss.createDepartment({ parentId: root, deptName: '早已删除' });
   await boss.delete(`${dept}/${early}`);
   const before = await treeOf(boss);
   const was = await readDept(boss, root);
@@ -36,12 +35,12 @@ test('a department comes back with its branch, where it was', async () => {
 });
 
 test('only what was deleted by the same request comes along', async () => {
-  const boss = await service.tenant();
-  const root = await boss.dept();
+  const boss = await service.createTenant();
+  const root = await boss.createDepartment();
   const [one, two, three] = [
-    await boss.dept({ parentId: root }),
-    await boss.dept({ parentId: root }),
-    await boss.dept({ parentId: root }),
+    await boss.createDepartment({ parentId: root }),
+    await boss.createDepartment({ parentId: root }),
+    await boss.createDepartment({ parentId: root }),
   ];
   await boss.delete(`${dept}/${root}?subtree=true`);
   // One and two come back elsewhere; two is deleted once more, by itself.
@@ -59,11 +58,11 @@ test('only what was deleted by the same request comes along', async () => {
 });
 
 test('refused: not deleted, unknown, parent gone or disabled; another parent helps', async () => {
-  const boss = await service.tenant();
-  const other = await service.tenant();
-  const parent = await boss.dept();
-  const child = await boss.dept({ parentId: parent });
-  const low = await boss.dept({ parentId: child });
+  const boss = await service.createTenant();
+  const other = await service.createTenant();
+  const parent = await boss.createDepartment();
+  const child = await boss.createDepartment({ parentId: parent });
+  const low = await boss.createDepartment({ parentId: child });
   assert.equal(wordOf(await restore(boss, child)), 'DEPT_NOT_DELETED');
   for (const id of ['777777', '9007199254740993', '9999999999999999999']) {
     assert.equal((await restore(boss, id)).status, 404);
@@ -76,7 +75,7 @@ test('refused: not deleted, unknown, parent gone or disabled; another parent hel
   await boss.delete(`${dept}/${parent}`);
   const gone = await restore(boss, child);
   assert.deepEqual([gone.status, gone.data], [409, { reason: 'PARENT_GONE', parentId: Number(parent) }]);
-  const theirs = await other.dept();
+  const theirs = await other.createDepartment();
   for (const parentId of [theirs, '777777', '9007199254740993', parent]) {
     const answer = await restore(boss, child, { parentId });
     assert.deepEqual([answer.status, wordOf(answer)], [400, 'PARENT_NOT_FOUND']);
@@ -87,19 +86,19 @@ test('refused: not deleted, unknown, parent gone or disabled; another parent hel
   assert.equal((await restore(boss, child, null)).status, 400);
   // Its path was known while it was deleted: it is another one now.
   await boss.get(`${dept}/${low}?includeDeleted=true`);
-  const home = await boss.dept();
+  const home = await boss.createDepartment();
   assert.equal(wordOf(await restore(boss, child, { parentId: home })), 'done');
   assert.equal((await readDept(boss, low)).ancestors, `0,${home},${child}`);
 });
 
 test('strangers and members restore nothing, and an id of another tenant is like an absent one', async () => {
-  const [boss, other] = [await service.tenant(), await service.tenant()];
-  const member = await service.member(boss);
-  const id = await boss.dept();
-  const user = await boss.user({ userName: 'gone' });
+  const [boss, other] = [await service.createTenant(), await service.createTenant()];
+  const member = await service.createMember(boss);
+  const id = await boss.createDepartment();
+  const user = await boss.createUser({ userName: 'gone' });
   await boss.delete(`${dept}/${id}`);
   await boss.delete(`${people}/${user}`);
-  const child = await service.tenant({}, boss);
+  const child = await service.createTenant({}, boss);
   await boss.delete(`${tenants}/${child.id}`);
   for (const path of [`${dept}/${id}`, `${people}/${user}`, `${tenants}/${child.id}`]) {
     const theirs = await other.post(`${path}/restore`);
@@ -107,15 +106,19 @@ test('strangers and members restore nothing, and an id of another tenant is like
     assert.equal(theirs.status, 404);
     assert.deepEqual(theirs.data, absent.data);
     assert.equal(wordOf(await member.post(`${path}/restore`)), 'NOT_ALLOWED');
-    assert.equal((await service.nobody.post(`${path}/restore`)).status, 401);
+    assert.equal((await service.anonymous.post(`${path}/restore`)).status, 401);
     assert.equal(wordOf(await boss.post(`${path}/restore`)), 'done');
   }
 });
 
 test('a user comes back with his password and those of his departments that are there; sessions stay ended', async () => {
-  const boss = await service.tenant();
-  const [main, kept, lost] = [await boss.dept(), await boss.dept(), await boss.dept()];
-  const member = await service.member(boss, { deptId: main, deptIds: [kept, lost], nickName: '李' });
+  const boss = await service.createTenant();
+  const [main, kept, lost] = [
+    await boss.createDepartment(),
+    await boss.createDepartment(),
+    await boss.createDepartment(),
+  ];
+  const member = await service.createMember(boss, { deptId: main, deptIds: [kept, lost], nickName: '李' });
   await boss.put(people, { userId: member.id, deptId: main, deptIds: [kept, lost], nickName: '李四' });
   await boss.delete(`${people}/${member.id}`);
   await boss.delete(`${dept}/${lost}`);
@@ -134,10 +137,10 @@ test('a user comes back with his password and those of his departments that are 
 });
 
 test('a user whose name was taken, or for whom there is no account left, does not come back', async () => {
-  const boss = await service.tenant({ accountCount: 2 });
-  const id = await boss.user({ userName: 'Li' });
+  const boss = await service.createTenant({ accountCount: 2 });
+  const id = await boss.createUser({ userName: 'Li' });
   await boss.delete(`${people}/${id}`);
-  const taker = await boss.user({ userName: 'li' });
+  const taker = await boss.createUser({ userName: 'li' });
   const full = await boss.post(`${people}/${id}/restore`);
   assert.deepEqual([full.status, full.data], [409, { reason: 'ACCOUNT_LIMIT', accountCount: 2 }]);
   await service.root.put(tenants, { id: boss.id, accountCount: 3 });
@@ -148,10 +151,10 @@ test('a user whose name was taken, or for whom there is no account left, does no
 });
 
 test('an administrator above restores users of a tenant below, and nobody beside', async () => {
-  const boss = await service.tenant();
-  const child = await service.tenant({}, boss);
-  const beside = await service.tenant();
-  const id = await child.user({ userName: 'gone' });
+  const boss = await service.createTenant();
+  const child = await service.createTenant({}, boss);
+  const beside = await service.createTenant();
+  const id = await child.createUser({ userName: 'gone' });
   await child.delete(`${people}/${id}`);
   const path = `${people}/${id}/restore?tenantId=${child.tenantId}`;
   assert.equal(wordOf(await beside.post(path)), 'OTHER_TENANT');
@@ -161,10 +164,10 @@ test('an administrator above restores users of a tenant below, and nobody beside
 });
 
 test('a tenant comes back where it was, with its departments and users', async () => {
-  const boss = await service.tenant();
-  const child = await service.tenant({ tenantName: '分公司', quotaBo: { credit: 7, merchant: 2 } }, boss);
-  const low = await service.tenant({}, child);
-  const id = await child.dept();
+  const boss = await service.createTenant();
+  const child = await service.createTenant({ tenantName: '分公司', quotaBo: { credit: 7, merchant: 2 } }, boss);
+  const low = await service.createTenant({}, child);
+  const id = await child.createDepartment();
   const { data: was } = await boss.get(`${tenants}/${child.id}`);
   await child.delete(`${tenants}/${low.id}`);
   await boss.delete(`${tenants}/${child.id}`);
@@ -181,8 +184,8 @@ test('a tenant comes back where it was, with its departments and users', async (
 });
 
 test('repeated with the same key it is done once, and told the same', async () => {
-  const boss = await service.tenant();
-  const id = await boss.dept();
+  const boss = await service.createTenant();
+  const id = await boss.createDepartment();
   await boss.delete(`${dept}/${id}`);
   const headers = { 'idempotency-key': 'again' };
   const answers = await Promise.all([1, 2, 3].map(() => boss.post(`${dept}/${id}/restore`, undefined, { headers })));
@@ -190,9 +193,9 @@ test('repeated with the same key it is done once, and told the same', async () =
   assert.equal((await boss.get('/system/change-api/list?action=restored')).data.rows.length, 1);
 });
 
-test('a branch of 1,000 comes back whole', async (t) => {
-  const boss = await service.tenant();
-  const departments = Array.from({ length: 1_000 }, (_, n) =>
+test('a branch of 600 comes back whole', async () => {
+  const boss = await service.createTenant();
+  const departments = Array.from({ length: 600 }, (_, n) =>
     n === 0 ? { ref: '0' } : { ref: String(n), parentRef: String(Math.floor((n - 1) / 3)), deptName: `d${n}` },
   );
   const { data } = await boss.post(`${dept}/bulk`, { departments });
@@ -200,9 +203,6 @@ test('a branch of 1,000 comes back whole', async (t) => {
   const [root] = data.deptIds;
   assert.equal(wordOf(await boss.delete(`${dept}/${root}?subtree=true`)), 'done');
   assert.deepEqual(await treeOf(boss), []);
-  const began = performance.now();
   assert.equal(wordOf(await restore(boss, root)), 'done');
-  const ms = Math.round(performance.now() - began);
   assert.deepEqual(await treeOf(boss), before);
-  report(t, { restored: 1_000, ms });
 });

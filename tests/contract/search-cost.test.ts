@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { connectOwner, type Sql } from '../../db/sql.ts';
-import { startService } from '../harness.ts';
-import { report, scale } from '../scale.ts';
-import { type Query, watched } from '../watched.ts';
-import { DEPTS } from './answers.ts';
+import { before, describe, test } from 'node:test';
+import type { Sql } from '../../db/sql.ts';
+import { connectLikeService, costOf } from '../support/cost.ts';
+import { DEPTS } from '../support/expect.ts';
+import { report, scale } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
+import { type Query, watched } from '../support/watched.ts';
 
 /**
  * What a search looks at, in a tenant of many departments: the statements that the service sent are explained, as its
@@ -13,7 +14,7 @@ import { DEPTS } from './answers.ts';
 
 const queries: Query[] = [];
 const service = await startService({}, { between: watched(queries) });
-const boss = await service.tenant();
+const boss = await service.createTenant();
 const COUNT = scale(25_000, 200_000);
 const FIRST = 10_000_000;
 
@@ -21,57 +22,25 @@ let connection: Sql;
 before(async () => {
   // Half are 研发, every thousandth is 榕树, and those sort last.
   await service.superuser.unsafe(`
+    set session_replication_role = replica; -- without the ledger
     insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, create_by, create_time)
     select '${boss.tenantId}', ${FIRST} + n, case when n > 1 then ${FIRST} + (n + 6) / 8 end,
       case when n % 2 = 0 then '研发' else '市场' end || case when n % 1000 = 999 then '榕树' else '部' end || n,
       n % 1000, case when n % 5000 = 1 then '诸葛亮' else '张三' end, 'test', now() + n * interval '1 microsecond'
-    from generate_series(1, ${COUNT}) n`);
+    from generate_series(1, ${COUNT}) n;
+    reset session_replication_role`);
   await service.superuser.unsafe('vacuum analyze banyan.departments');
-  const [{ role, password }] = await service.superuser<[{ role: string; password: string }]>`
-    select role, password from banyan.service_login`;
-  const address = Object.assign(new URL(service.databaseUrl), { username: role, password });
-  connection = connectOwner({ url: address.href });
+  connection = await connectLikeService(service);
 });
-after(() => connection.end());
-
-interface Plan {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Shared Hit Blocks': number;
-  'Shared Read Blocks': number;
-  Plans?: Plan[];
-}
-
-/** Rows of departments that a plan looked at, those that it threw away included. */
-const looked = (plan: Plan): number =>
-  (plan['Relation Name'] === 'departments'
-    ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
-    : 0) + (plan.Plans ?? []).reduce((sum, inner) => sum + looked(inner), 0);
 
 /** Asks, and tells what the answer was and what it cost: rows looked at in plain sight, blocks in all. */
 async function cost(query: string) {
   queries.length = 0;
   const { data, code, text } = await boss.get(`${DEPTS}/list?${query}`);
   assert.equal(code, 200, text);
-  const sent = queries.filter(({ string }) => /\bfrom departments|departments_found/.test(string ?? ''));
-  assert.ok(sent.length > 0);
-  let [rows, blocks] = [0, 0];
-  for (const { string = '', parameters = [] } of sent) {
-    await connection.begin(async (tx) => {
-      await tx`select set_config('banyan.tenant', ${boss.tenantId}, true)`;
-      const [{ 'QUERY PLAN': explained }] = await tx.unsafe<[{ 'QUERY PLAN': [{ Plan: Plan }] }]>(
-        `explain (analyze, buffers, format json) ${string}`,
-        parameters as never[],
-      );
-      const [{ Plan: plan }] = explained;
-      rows += looked(plan);
-      blocks += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-    });
-  }
-  return { found: data.rows.length, total: data.total, next: data.next, rows: Math.round(rows), blocks };
+  const { statements, rows, blocks } = await costOf(connection, boss.tenantId, [...queries]);
+  assert.ok(statements > 0);
+  return { found: data.rows.length, total: data.total, next: data.next, rows, blocks };
 }
 
 describe('a search does not go through the tenant', () => {

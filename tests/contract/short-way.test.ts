@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
-import { sendRaw } from '../raw.ts';
-import { type Query, watched } from '../watched.ts';
+import { sendRaw } from '../support/raw.ts';
+import { type Client, startService } from '../support/service.ts';
+import { type Query, watched } from '../support/watched.ts';
 
 /**
  * A plain read of a department is answered without the framework, once the token is known; with a query, or anything
@@ -28,9 +28,9 @@ async function known<T extends Client>(client: T): Promise<T> {
 }
 
 test('both ways answer the same, to the letter', async () => {
-  const boss = await known(await service.tenant());
-  const top = await boss.dept({ deptName: '总部 "1" \\ \u2028 🌳' });
-  const low = await boss.dept({
+  const boss = await known(await service.createTenant());
+  const top = await boss.createDepartment({ deptName: '总部 "1" \\ \u2028 🌳' });
+  const low = await boss.createDepartment({
     parentId: top,
     deptName: 'x',
     leader: '张三',
@@ -48,8 +48,8 @@ test('both ways answer the same, to the letter', async () => {
 });
 
 test('its ETag is good for a change, once', async () => {
-  const boss = await known(await service.tenant());
-  const id = await boss.dept();
+  const boss = await known(await service.createTenant());
+  const id = await boss.createDepartment();
   const { headers } = await boss.get(`${dept}/${id}`);
   const ifMatch = { headers: { 'if-match': String(headers.etag) } };
   assert.equal((await boss.put(dept, { deptId: id, deptName: 'b' }, ifMatch)).code, 200);
@@ -58,16 +58,16 @@ test('its ETag is good for a change, once', async () => {
 });
 
 test('what is not there, and who may not, is refused the same way by both', async () => {
-  const boss = await known(await service.tenant());
-  const other = await known(await service.tenant());
-  const [id, gone] = [await boss.dept(), await boss.dept()];
+  const boss = await known(await service.createTenant());
+  const other = await known(await service.createTenant());
+  const [id, gone] = [await boss.createDepartment(), await boss.createDepartment()];
   await boss.delete(`${dept}/${gone}`);
   for (const path of [gone, '9007199254740991', '9007199254740993', '0', '00', `0${id}`, 'x']) {
     await bothWays(boss, `${dept}/${path}`);
     await bothWays(boss, `${dept}/${path}`, { 'accept-language': 'en', accept: 'application/problem+json' });
   }
   assert.equal((await bothWays(other, `${dept}/${id}`)).status, 404);
-  const member = await known(await service.member(boss));
+  const member = await known(await service.createMember(boss));
   assert.equal((await bothWays(member, `${dept}/${id}`)).status, 200);
   await boss.put('/system/user-api', { ...(await boss.get(`/system/user-api/${member.id}`)).data, status: '1' });
   assert.equal((await bothWays(member, `${dept}/${id}`)).data.reason, 'USER_DISABLED');
@@ -76,8 +76,8 @@ test('what is not there, and who may not, is refused the same way by both', asyn
 });
 
 test('a request without Host, with Expect or with a body is treated as everywhere', async () => {
-  const boss = await known(await service.tenant());
-  const id = await boss.dept();
+  const boss = await known(await service.createTenant());
+  const id = await boss.createDepartment();
   const unusual = [
     [],
     ['Host: x'],
@@ -99,7 +99,7 @@ test('a request without Host, with Expect or with a body is treated as everywher
 test('what is not there is looked for once', async () => {
   const queries: Query[] = [];
   const counted = await startService({}, { between: watched(queries) });
-  const boss = await known(await counted.tenant());
+  const boss = await known(await counted.createTenant());
   const reads = () => queries.splice(0).filter(({ string }) => string?.includes('read_departments(')).length;
   reads();
   assert.equal((await boss.get(`${dept}/999999`)).status, 404);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Client, PASSWORD, startService } from '../harness.ts';
-import { DEPTS, done, me, read, refused, TENANTS, USERS } from './people.ts';
+import { DEPTS, expectError, expectOk, me, read, TENANTS, USERS } from '../support/expect.ts';
+import { type Client, PASSWORD, startService } from '../support/service.ts';
 
 /** The decisions on tenants that speak of their service: its period, its end, and the first administrator. */
 
@@ -19,17 +19,17 @@ async function withinOneDay(work: () => Promise<void>): Promise<void> {
 }
 
 const logIn = ({ tenantId }: { tenantId: string }) =>
-  service.nobody.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
+  service.anonymous.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
 
 /** Nobody logs in, tokens already given stop working at once, and the reason says which. */
 async function shutOut(caller: Client, status: number, reason: string): Promise<void> {
-  refused(await caller.get(`${DEPTS}/list`), status, reason);
-  refused(await caller.post(DEPTS, {}), status, reason);
-  refused(await caller.get('/auth/me'), status, reason);
-  refused(await service.nobody.post('/auth/refresh', { refresh_token: caller.refreshToken }), status, reason);
+  expectError(await caller.get(`${DEPTS}/list`), status, reason);
+  expectError(await caller.post(DEPTS, {}), status, reason);
+  expectError(await caller.get('/auth/me'), status, reason);
+  expectError(await service.anonymous.post('/auth/refresh', { refresh_token: caller.refreshToken }), status, reason);
   // Of a deleted tenant a login says no more than of one that never was.
   const told = reason === 'TENANT_DELETED' ? ([401, 'LOGIN_FAILED'] as const) : ([status, reason] as const);
-  refused(await logIn(caller), ...told);
+  expectError(await logIn(caller), ...told);
 }
 
 async function works(caller: Client): Promise<void> {
@@ -46,62 +46,62 @@ describe('effect on those of the tenant, own or of any tenant above', () => {
   for (const [what, body, status, reason] of causes) {
     test(`${what}: nobody logs in, tokens stop at once; in its time again, all work again`, () =>
       withinOneDay(async () => {
-        const above = await service.tenant();
-        const middle = await service.tenant({}, above);
-        const boss = await service.tenant({}, middle);
-        const sibling = await service.tenant({}, above);
+        const above = await service.createTenant();
+        const middle = await service.createTenant({}, above);
+        const boss = await service.createTenant({}, middle);
+        const sibling = await service.createTenant({}, above);
         for (const closed of [boss, middle, above]) {
-          done(await root.put(TENANTS, { id: closed.id, ...body() }));
+          expectOk(await root.put(TENANTS, { id: closed.id, ...body() }));
           await shutOut(boss, status, reason);
           await (closed === boss ? works(middle) : shutOut(middle, status, reason));
           await (closed === above ? shutOut(sibling, status, reason) : works(sibling));
-          done(await root.put(TENANTS, { id: closed.id }));
+          expectOk(await root.put(TENANTS, { id: closed.id }));
           await works(boss);
         }
       }));
 
     test(`${what}: from the start, when a tenant is created so`, () =>
       withinOneDay(async () => {
-        const id = await root.make(TENANTS, { ...body(), username: 'boss', password: PASSWORD });
+        const id = await root.create(TENANTS, { ...body(), username: 'boss', password: PASSWORD });
         const { tenantId } = await read(root, `${TENANTS}/${id}`);
-        refused(await logIn({ tenantId }), status, reason);
+        expectError(await logIn({ tenantId }), status, reason);
       }));
   }
 
   test('deleted: nobody logs in, tokens stop at once', async () => {
-    const above = await service.tenant();
-    const boss = await service.tenant({}, above);
-    const member = await service.member(boss);
-    done(await above.delete(`${TENANTS}/${boss.id}`));
+    const above = await service.createTenant();
+    const boss = await service.createTenant({}, above);
+    const member = await service.createMember(boss);
+    expectOk(await above.delete(`${TENANTS}/${boss.id}`));
     await shutOut(boss, 401, 'TENANT_DELETED');
-    refused(await member.get(`${DEPTS}/list`), 401, 'TENANT_DELETED');
+    expectError(await member.get(`${DEPTS}/list`), 401, 'TENANT_DELETED');
     await works(above);
   });
 
   test('members are shut out like administrators', async () => {
-    const boss = await service.tenant();
-    const member = await service.member(boss);
-    done(await root.put(TENANTS, { id: boss.id, status: '1' }));
-    refused(await member.get(`${DEPTS}/list`), 403, 'TENANT_DISABLED');
+    const boss = await service.createTenant();
+    const member = await service.createMember(boss);
+    expectOk(await root.put(TENANTS, { id: boss.id, status: '1' }));
+    expectError(await member.get(`${DEPTS}/list`), 403, 'TENANT_DISABLED');
   });
 
   test('after a move, the tenants now above count and the former ones do not', async () => {
-    const [from, to] = [await service.tenant(), await service.tenant()];
-    const boss = await service.tenant({}, from);
-    done(await root.put(TENANTS, { id: from.id, status: '1' }));
+    const [from, to] = [await service.createTenant(), await service.createTenant()];
+    const boss = await service.createTenant({}, from);
+    expectOk(await root.put(TENANTS, { id: from.id, status: '1' }));
     await shutOut(boss, 403, 'TENANT_DISABLED');
-    done(await root.put(TENANTS, { id: boss.id, tenantParent: to.tenantId }));
+    expectOk(await root.put(TENANTS, { id: boss.id, tenantParent: to.tenantId }));
     await works(boss);
-    done(await root.put(TENANTS, { id: to.id, endTime: '2020-01-01' }));
+    expectOk(await root.put(TENANTS, { id: to.id, endTime: '2020-01-01' }));
     await shutOut(boss, 403, 'TENANT_ENDED');
   });
 
   test('those above go on managing a tenant that is out of service', async () => {
-    const boss = await service.tenant();
-    done(await root.put(TENANTS, { id: boss.id, status: '1' }));
-    await root.user({ userName: 'later', tenantId: boss.tenantId });
+    const boss = await service.createTenant();
+    expectOk(await root.put(TENANTS, { id: boss.id, status: '1' }));
+    await root.createUser({ userName: 'later', tenantId: boss.tenantId });
     assert.equal((await read(root, `${USERS}/list?tenantId=${boss.tenantId}`)).total, 2);
-    done(await root.delete(`${TENANTS}/${boss.id}`));
+    expectOk(await root.delete(`${TENANTS}/${boss.id}`));
   });
 
   const days: [what: string, body: () => Record<string, unknown>, reason?: string][] = [
@@ -116,8 +116,8 @@ describe('effect on those of the tenant, own or of any tenant above', () => {
   for (const [what, body, reason] of days) {
     test(what, () =>
       withinOneDay(async () => {
-        const boss = await service.tenant();
-        done(await root.put(TENANTS, { id: boss.id, ...body() }));
+        const boss = await service.createTenant();
+        expectOk(await root.put(TENANTS, { id: boss.id, ...body() }));
         await (reason ? shutOut(boss, 403, reason) : works(boss));
       }),
     );
@@ -128,10 +128,10 @@ describe('effect on those of the tenant, own or of any tenant above', () => {
     const [early, late] = ['Pacific/Kiritimati', 'Etc/GMT+12'] as const;
     for (const [zone, ended] of [[early, true] as const, [late, false] as const]) {
       const there = await startService({ BANYAN_TIME_ZONE: zone });
-      const boss = await there.tenant();
-      done(await there.root.put(TENANTS, { id: boss.id, endTime: day(-1, early) }));
+      const boss = await there.createTenant();
+      expectOk(await there.root.put(TENANTS, { id: boss.id, endTime: day(-1, early) }));
       const answer = await boss.get(`${DEPTS}/list`);
-      if (ended) refused(answer, 403, 'TENANT_ENDED');
+      if (ended) expectError(answer, 403, 'TENANT_ENDED');
       else assert.equal(answer.code, 200);
       await there.close();
     }
@@ -143,26 +143,26 @@ describe('first administrator', () => {
     (await superuser`select (select count(*) from tenants) as tenants, (select count(*) from users) as users`)[0];
 
   test('create may carry username and password: he is made with the tenant, and logs in', async () => {
-    const above = await service.tenant();
-    const id = await above.make(TENANTS, { tenantName: 'x', username: 'Chief', password: 'a secret of his' });
+    const above = await service.createTenant();
+    const id = await above.create(TENANTS, { tenantName: 'x', username: 'Chief', password: 'a secret of his' });
     const { tenantId } = await read(above, `${TENANTS}/${id}`);
     const chief = await service.logIn(tenantId, 'chief', 'a secret of his');
     const { userName, roles, status, createBy } = await me(chief);
     assert.deepEqual([userName, roles, status, createBy], ['Chief', ['admin'], '0', 'boss']);
-    done(await chief.post(DEPTS, {}));
+    expectOk(await chief.post(DEPTS, {}));
     const { rows, total } = await read(above, `${USERS}/list?tenantId=${tenantId}`);
     assert.deepEqual([total, rows[0].userName], [1, 'Chief']);
   });
 
   test('without username and password: nobody, until those above make one', async () => {
-    const id = await root.make(TENANTS, {});
+    const id = await root.create(TENANTS, {});
     const { tenantId } = await read(root, `${TENANTS}/${id}`);
     assert.equal((await read(root, `${USERS}/list?tenantId=${tenantId}`)).total, 0);
     // Only create makes one: elsewhere the two are unknown fields.
-    done(await root.put(TENANTS, { id, username: 'boss', password: PASSWORD }));
+    expectOk(await root.put(TENANTS, { id, username: 'boss', password: PASSWORD }));
     assert.equal((await read(root, `${USERS}/list?tenantId=${tenantId}`)).total, 0);
-    await root.user({ tenantId, userName: 'boss', roles: ['admin'] });
-    done(await (await service.logIn(tenantId, 'boss')).post(DEPTS, {}));
+    await root.createUser({ tenantId, userName: 'boss', roles: ['admin'] });
+    expectOk(await (await service.logIn(tenantId, 'boss')).post(DEPTS, {}));
   });
 
   test('the same transaction: where he finds no room, no tenant is made either', async () => {
@@ -172,7 +172,7 @@ describe('first administrator', () => {
     const key = { 'idempotency-key': 'no room' };
     for (const repeated of [{}, key, key]) {
       const answer = await root.post(TENANTS, body, { headers: repeated });
-      refused(answer, 409, 'ACCOUNT_LIMIT', { accountCount: 0, field: 'accountCount' });
+      expectError(answer, 409, 'ACCOUNT_LIMIT', { accountCount: 0, field: 'accountCount' });
       assert.equal(answer.msg, '当前租户下用户名额不足，请联系管理员');
     }
     const english = await root.post(TENANTS, body, { headers: { 'accept-language': 'en' } });
@@ -182,8 +182,10 @@ describe('first administrator', () => {
   });
 
   test('he counts as an account', async () => {
-    const boss = await service.tenant({ accountCount: 1 });
-    refused(await boss.post(USERS, { userName: 'x', password: PASSWORD }), 409, 'ACCOUNT_LIMIT', { accountCount: 1 });
+    const boss = await service.createTenant({ accountCount: 1 });
+    expectError(await boss.post(USERS, { userName: 'x', password: PASSWORD }), 409, 'ACCOUNT_LIMIT', {
+      accountCount: 1,
+    });
   });
 
   const refusals: [what: string, body: Record<string, unknown>, reason: string, field: string][] = [
@@ -198,7 +200,7 @@ describe('first administrator', () => {
   for (const [what, body, reason, field] of refusals) {
     test(`${what}: 400, and nothing is made`, async () => {
       const before = await counted();
-      refused(await root.post(TENANTS, body), 400, reason, { field });
+      expectError(await root.post(TENANTS, body), 400, reason, { field });
       assert.deepEqual(await counted(), before);
     });
   }

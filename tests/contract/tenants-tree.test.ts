@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
-import { DEPTS, done, read, refused, TENANTS, USERS } from './people.ts';
+import { DEPTS, expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
 
 /** The decisions on tenants that speak of their tree: who manages what, where a tenant may be, and its end. */
 
@@ -9,8 +9,8 @@ const service = await startService();
 const { root, superuser } = service;
 const NO_TENANT = '999999999999';
 
-type Boss = Awaited<ReturnType<typeof service.tenant>>;
-const below = (boss: Client) => service.tenant({}, boss);
+type Boss = Awaited<ReturnType<typeof service.createTenant>>;
+const below = (boss: Client) => service.createTenant({}, boss);
 const readBy = (boss: Client, { id }: Boss) => boss.get(`${TENANTS}/${id}`);
 /** Codes from 000000 down to the tenant, as the database has them. */
 const pathOf = async ({ tenantId }: { tenantId: string }): Promise<string[]> =>
@@ -58,13 +58,13 @@ describe('one tree of tenants: whom an administrator manages', () => {
       const change = await caller.put(TENANTS, { ...before, companyName: `changed by ${who}` });
       const after = await read(root, `${TENANTS}/${tenant.id}`);
       if (allowed.change === 200) {
-        done(change);
+        expectOk(change);
         assert.deepEqual(after, { ...before, companyName: `changed by ${who}` });
         return;
       }
       const reason = allowed.change === 403 ? 'OWN_TENANT' : 'TENANT_NOT_FOUND';
-      refused(change, allowed.change, reason);
-      refused(await caller.delete(`${TENANTS}/${tenant.id}`), allowed.change, reason);
+      expectError(change, allowed.change, reason);
+      expectError(await caller.delete(`${TENANTS}/${tenant.id}`), allowed.change, reason);
       assert.deepEqual(await read(root, `${TENANTS}/${tenant.id}`), before);
     });
   }
@@ -80,31 +80,31 @@ describe('one tree of tenants: whom an administrator manages', () => {
 
   test('no one widens his own quotas, not even in 000000', async () => {
     const { rows } = await read(root, `${TENANTS}/list?tenantId=000000`);
-    refused(await root.put(TENANTS, { ...rows[0], accountCount: 5 }), 403, 'OWN_TENANT');
+    expectError(await root.put(TENANTS, { ...rows[0], accountCount: 5 }), 403, 'OWN_TENANT');
     assert.deepEqual(await read(root, `${TENANTS}/${rows[0].id}`), rows[0]);
   });
 
   test('every administrator of a tenant is alike, whether its first or a later one', async () => {
-    await south.user({ userName: 'second', roles: ['admin'] });
+    await south.createUser({ userName: 'second', roles: ['admin'] });
     const second = await service.logIn(south.tenantId, 'second');
-    const id = await second.make(TENANTS, {});
-    done(await second.put(TENANTS, { id, tenantName: 'x' }));
-    done(await second.delete(`${TENANTS}/${id}`));
-    refused(await second.put(TENANTS, { id: south.id }), 403, 'OWN_TENANT');
+    const id = await second.create(TENANTS, {});
+    expectOk(await second.put(TENANTS, { id, tenantName: 'x' }));
+    expectOk(await second.delete(`${TENANTS}/${id}`));
+    expectError(await second.put(TENANTS, { id: south.id }), 403, 'OWN_TENANT');
   });
 
   test('he manages its departments and users', async () => {
-    const deptId = await city.dept({ deptName: 'x' });
-    const userId = await city.user({ userName: 'worker', deptId });
-    done(await city.delete(`${USERS}/${userId}`));
-    done(await city.delete(`${DEPTS}/${deptId}`));
+    const deptId = await city.createDepartment({ deptName: 'x' });
+    const userId = await city.createUser({ userName: 'worker', deptId });
+    expectOk(await city.delete(`${USERS}/${userId}`));
+    expectOk(await city.delete(`${DEPTS}/${deptId}`));
   });
 });
 
 describe('tenantParent on create', () => {
   test("absent or null: the caller's tenant", async () => {
     for (const tenantParent of [undefined, null]) {
-      const id = await city.make(TENANTS, { tenantParent });
+      const id = await city.create(TENANTS, { tenantParent });
       assert.equal((await read(city, `${TENANTS}/${id}`)).tenantParent, city.tenantId);
     }
   });
@@ -115,7 +115,7 @@ describe('tenantParent on create', () => {
     ['deep below', stall] as const,
   ]) {
     test(`${where}: a child of that tenant`, async () => {
-      const id = await city.make(TENANTS, { tenantParent: parent.tenantId });
+      const id = await city.create(TENANTS, { tenantParent: parent.tenantId });
       const { tenantId, tenantParent } = await read(city, `${TENANTS}/${id}`);
       assert.equal(tenantParent, parent.tenantId);
       assert.deepEqual(await pathOf({ tenantId }), [...(await pathOf(parent)), tenantId]);
@@ -125,19 +125,19 @@ describe('tenantParent on create', () => {
   const foreign = { 'above him': north.tenantId, 'a sibling': town.tenantId, elsewhere: port.tenantId };
   for (const [where, tenantParent] of Object.entries({ ...foreign, '000000': '000000' })) {
     test(`${where}: 403, it exists but is not his`, async () => {
-      refused(await city.post(TENANTS, { tenantParent }), 403, 'TENANT_PARENT_FORBIDDEN');
+      expectError(await city.post(TENANTS, { tenantParent }), 403, 'TENANT_PARENT_FORBIDDEN');
     });
   }
 
   test('none of that code, or a deleted one: 400', async () => {
     const gone = await below(city);
-    done(await city.delete(`${TENANTS}/${gone.id}`));
+    expectOk(await city.delete(`${TENANTS}/${gone.id}`));
     for (const tenantParent of [NO_TENANT, gone.tenantId]) {
-      refused(await city.post(TENANTS, { tenantParent }), 400, 'TENANT_PARENT_NOT_FOUND');
-      refused(await port.post(TENANTS, { tenantParent }), 400, 'TENANT_PARENT_NOT_FOUND');
+      expectError(await city.post(TENANTS, { tenantParent }), 400, 'TENANT_PARENT_NOT_FOUND');
+      expectError(await port.post(TENANTS, { tenantParent }), 400, 'TENANT_PARENT_NOT_FOUND');
     }
     for (const tenantParent of ['', 'x', '1', 100000]) {
-      refused(await city.post(TENANTS, { tenantParent }), 400, 'INVALID_FIELD', { field: 'tenantParent' });
+      expectError(await city.post(TENANTS, { tenantParent }), 400, 'INVALID_FIELD', { field: 'tenantParent' });
     }
   });
 });
@@ -145,7 +145,7 @@ describe('tenantParent on create', () => {
 describe('tenantParent on update', () => {
   test('absent, null or the same: the tenant stays', async () => {
     for (const tenantParent of [undefined, null, city.tenantId]) {
-      done(await north.put(TENANTS, { id: shop.id, tenantParent }));
+      expectOk(await north.put(TENANTS, { id: shop.id, tenantParent }));
       assert.equal((await readBy(north, shop)).data.tenantParent, city.tenantId);
       assert.deepEqual(await pathOf(shop), codes(north, city, shop));
     }
@@ -158,9 +158,9 @@ describe('tenantParent on update', () => {
     const leaf = await below(left);
     const gone = await below(right);
     const stays = await below(from);
-    done(await root.delete(`${TENANTS}/${gone.id}`));
+    expectOk(await root.delete(`${TENANTS}/${gone.id}`));
 
-    done(await root.put(TENANTS, { id: moved.id, tenantName: 'moved', tenantParent: to.tenantId }));
+    expectOk(await root.put(TENANTS, { id: moved.id, tenantName: 'moved', tenantParent: to.tenantId }));
 
     const { tenantParent, tenantName } = (await readBy(root, moved)).data;
     assert.deepEqual([tenantParent, tenantName], [to.tenantId, 'moved']);
@@ -181,23 +181,23 @@ describe('tenantParent on update', () => {
       Promise.all([moved, leaf].map(async (tenant) => (await readBy(boss, tenant)).code)).then((codes) => codes.join());
     const users = async (boss: Client) => (await boss.get(`${USERS}/list?tenantId=${leaf.tenantId}`)).code;
 
-    done(await root.put(TENANTS, { id: moved.id, tenantParent: to.tenantId }));
+    expectOk(await root.put(TENANTS, { id: moved.id, tenantParent: to.tenantId }));
 
     for (const old of [from, north]) assert.deepEqual([await reaches(old), await users(old)], ['404,404', 403]);
     for (const now of [to, south, root]) assert.deepEqual([await reaches(now), await users(now)], ['200,200', 200]);
     assert.equal(await reaches(moved), '200,200');
-    done(await to.put(TENANTS, { id: leaf.id, tenantName: 'ours now' }));
-    refused(await from.put(TENANTS, { id: leaf.id }), 404, 'TENANT_NOT_FOUND');
+    expectOk(await to.put(TENANTS, { id: leaf.id, tenantName: 'ours now' }));
+    expectError(await from.put(TENANTS, { id: leaf.id }), 404, 'TENANT_NOT_FOUND');
   });
 
   test("sent: up and down within the caller's reach, to his own tenant too", async () => {
     const boss = await below(north);
     const [one, two] = [await below(boss), await below(boss)];
-    done(await boss.put(TENANTS, { id: two.id, tenantParent: one.tenantId }));
+    expectOk(await boss.put(TENANTS, { id: two.id, tenantParent: one.tenantId }));
     assert.deepEqual(await pathOf(two), codes(north, boss, one, two));
-    done(await boss.put(TENANTS, { id: two.id, tenantParent: boss.tenantId }));
+    expectOk(await boss.put(TENANTS, { id: two.id, tenantParent: boss.tenantId }));
     assert.deepEqual(await pathOf(two), codes(north, boss, two));
-    done(await boss.put(TENANTS, { id: one.id, tenantParent: two.tenantId }));
+    expectOk(await boss.put(TENANTS, { id: one.id, tenantParent: two.tenantId }));
     assert.deepEqual(await pathOf(one), codes(north, boss, two, one));
   });
 
@@ -213,7 +213,7 @@ describe('tenantParent on update', () => {
   for (const [what, tenantParent, status, reason] of refusals) {
     test(`under ${what}: ${status}, and nothing has changed`, async () => {
       const before = (await readBy(city, shop)).data;
-      refused(await city.put(TENANTS, { id: shop.id, tenantName: 'x', tenantParent }), status, reason);
+      expectError(await city.put(TENANTS, { id: shop.id, tenantName: 'x', tenantParent }), status, reason);
       assert.deepEqual((await readBy(city, shop)).data, before);
       assert.deepEqual(await pathOf(shop), codes(north, city, shop));
     });
@@ -222,28 +222,28 @@ describe('tenantParent on update', () => {
   test('under one deep below it: never into a cycle', async () => {
     const leaf = await below(stall);
     for (const { tenantId: tenantParent } of [shop, stall, leaf]) {
-      refused(await root.put(TENANTS, { id: city.id, tenantParent }), 409, 'TENANT_CYCLE');
+      expectError(await root.put(TENANTS, { id: city.id, tenantParent }), 409, 'TENANT_CYCLE');
     }
     assert.deepEqual(await pathOf(leaf), codes(north, city, shop, stall, leaf));
   });
 
   test('under a deleted tenant: 400', async () => {
     const gone = await below(city);
-    done(await city.delete(`${TENANTS}/${gone.id}`));
-    refused(await city.put(TENANTS, { id: shop.id, tenantParent: gone.tenantId }), 400, 'TENANT_PARENT_NOT_FOUND');
+    expectOk(await city.delete(`${TENANTS}/${gone.id}`));
+    expectError(await city.put(TENANTS, { id: shop.id, tenantParent: gone.tenantId }), 400, 'TENANT_PARENT_NOT_FOUND');
   });
 });
 
 describe('delete', () => {
   test('logical: gone for every caller, while the record and what it had are kept', async () => {
     const gone = await below(city);
-    const deptId = await gone.dept({ deptName: 'kept' });
-    done(await city.delete(`${TENANTS}/${gone.id}`));
+    const deptId = await gone.createDepartment({ deptName: 'kept' });
+    expectOk(await city.delete(`${TENANTS}/${gone.id}`));
     for (const boss of [city, north, root]) {
-      refused(await readBy(boss, gone), 404, 'TENANT_NOT_FOUND');
-      refused(await boss.put(TENANTS, { id: gone.id }), 404, 'TENANT_NOT_FOUND');
-      refused(await boss.delete(`${TENANTS}/${gone.id}`), 404, 'TENANT_NOT_FOUND');
-      refused(await boss.get(`${USERS}/list?tenantId=${gone.tenantId}`), 403, 'OTHER_TENANT');
+      expectError(await readBy(boss, gone), 404, 'TENANT_NOT_FOUND');
+      expectError(await boss.put(TENANTS, { id: gone.id }), 404, 'TENANT_NOT_FOUND');
+      expectError(await boss.delete(`${TENANTS}/${gone.id}`), 404, 'TENANT_NOT_FOUND');
+      expectError(await boss.get(`${USERS}/list?tenantId=${gone.tenantId}`), 403, 'OTHER_TENANT');
     }
     const rows = await superuser`
       select t.del_flag, d.dept_id, u.user_name from tenants t join departments d using (tenant_id)
@@ -254,22 +254,22 @@ describe('delete', () => {
   test('409 with child tenants, disabled ones too; deleted and moved ones no longer count', async () => {
     const parent = await below(city);
     const child = await below(parent);
-    done(await city.put(TENANTS, { id: child.id, status: '1' }));
-    refused(await city.delete(`${TENANTS}/${parent.id}`), 409, 'TENANT_HAS_CHILDREN');
+    expectOk(await city.put(TENANTS, { id: child.id, status: '1' }));
+    expectError(await city.delete(`${TENANTS}/${parent.id}`), 409, 'TENANT_HAS_CHILDREN');
     assert.equal((await readBy(city, parent)).code, 200);
-    done(await city.delete(`${TENANTS}/${child.id}`));
+    expectOk(await city.delete(`${TENANTS}/${child.id}`));
     const other = await below(parent);
-    refused(await city.delete(`${TENANTS}/${parent.id}`), 409, 'TENANT_HAS_CHILDREN');
-    done(await city.put(TENANTS, { id: other.id, tenantParent: city.tenantId }));
-    done(await city.delete(`${TENANTS}/${parent.id}`));
+    expectError(await city.delete(`${TENANTS}/${parent.id}`), 409, 'TENANT_HAS_CHILDREN');
+    expectOk(await city.put(TENANTS, { id: other.id, tenantParent: city.tenantId }));
+    expectOk(await city.delete(`${TENANTS}/${parent.id}`));
     assert.equal((await readBy(city, other)).code, 200);
   });
 
   test("403 for 000000 and the caller's own", async () => {
     const { rows } = await read(root, `${TENANTS}/list?tenantId=000000`);
-    refused(await root.delete(`${TENANTS}/${rows[0].id}`), 403, 'OWN_TENANT');
+    expectError(await root.delete(`${TENANTS}/${rows[0].id}`), 403, 'OWN_TENANT');
     const alone = await below(south);
-    refused(await alone.delete(`${TENANTS}/${alone.id}`), 403, 'OWN_TENANT');
+    expectError(await alone.delete(`${TENANTS}/${alone.id}`), 403, 'OWN_TENANT');
     assert.equal((await read(alone, `${TENANTS}/${alone.id}`)).id, alone.id);
   });
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startService } from '../harness.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
 
 /** Types and limits: wrong type or length, text, size of the body. */
 
 const service = await startService();
-const boss = await service.tenant();
+const boss = await service.createTenant();
 const TENANTS = '/system/tenant-api';
 
 describe('Wrong type: 400 that names the field', async () => {
-  const deptId = await boss.dept();
+  const deptId = await boss.createDepartment();
   const wrong: Record<string, unknown[]> = {
     deptName: [5, true, {}, ['名']],
     orderNum: ['1', '', 1.5, true, [1], {}, 2147483648, -2147483649, 1e30],
@@ -23,18 +23,18 @@ describe('Wrong type: 400 that names the field', async () => {
   for (const [field, values] of Object.entries(wrong)) {
     test(field, async () => {
       for (const value of values) {
-        assertInvalid(await boss.post(DEPTS, { [field]: value }), field);
-        assertInvalid(await boss.put(DEPTS, { deptId, [field]: value }), field);
+        expectInvalid(await boss.post(DEPTS, { [field]: value }), field);
+        expectInvalid(await boss.put(DEPTS, { deptId, [field]: value }), field);
       }
     });
   }
 
   test('email: shape checked', async () => {
     for (const email of ['plain', '@x', 'x@', '@', 'a b@c', 'a@b c', 'a@b@c', 'a@b\n', ' a@b', 'a@b ']) {
-      assertInvalid(await boss.post(DEPTS, { email }), 'email');
+      expectInvalid(await boss.post(DEPTS, { email }), 'email');
     }
     for (const email of ['a@b', 'first.last+tag@sub.example.com', '张三@例子.中国', "o'brien@example.ie"]) {
-      assert.equal((await readDept(boss, await boss.dept({ email }))).email, email);
+      assert.equal((await readDept(boss, await boss.createDepartment({ email }))).email, email);
     }
   });
 });
@@ -54,14 +54,14 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
     test(`${field} ${limit}`, async () => {
       for (const character of CHARACTERS) {
         const [longest, tooLong] = [make(character, limit), make(character, limit + 1)];
-        const deptId = await boss.dept({ [field]: longest });
+        const deptId = await boss.createDepartment({ [field]: longest });
         assert.equal((await readDept(boss, deptId))[field], longest);
-        assertOk(await boss.put(DEPTS, { deptId, [field]: longest }));
+        expectOk(await boss.put(DEPTS, { deptId, [field]: longest }));
         for (const answer of [
           await boss.post(DEPTS, { [field]: tooLong }),
           await boss.put(DEPTS, { deptId, [field]: tooLong }),
         ]) {
-          assertInvalid(answer, field);
+          expectInvalid(answer, field);
           assert.ok(answer.msg.includes(String(limit)), answer.msg);
         }
       }
@@ -77,10 +77,10 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
     test(`${field} ${limit}`, async () => {
       for (const character of CHARACTERS) {
         const longest = character.repeat(limit);
-        const id = await boss.make(TENANTS, { [field]: longest });
+        const id = await boss.create(TENANTS, { [field]: longest });
         assert.equal((await boss.get(`${TENANTS}/${id}`)).data[field], longest);
-        assertInvalid(await boss.post(TENANTS, { [field]: longest + character }), field);
-        assertInvalid(await boss.put(TENANTS, { id, [field]: longest + character }), field);
+        expectInvalid(await boss.post(TENANTS, { [field]: longest + character }), field);
+        expectInvalid(await boss.put(TENANTS, { id, [field]: longest + character }), field);
       }
     });
   }
@@ -89,18 +89,18 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
     test(`each ruleBo value 64 Ki: ${rule}`, async () => {
       for (const character of ['x', '😀']) {
         const longest = character.repeat(65_536);
-        const id = await boss.make(TENANTS, { ruleBo: { [rule]: longest } });
+        const id = await boss.create(TENANTS, { ruleBo: { [rule]: longest } });
         assert.equal((await boss.get(`${TENANTS}/${id}`)).data.ruleBo[rule], longest);
-        assertInvalid(await boss.post(TENANTS, { ruleBo: { [rule]: longest + character } }), `ruleBo.${rule}`);
+        expectInvalid(await boss.post(TENANTS, { ruleBo: { [rule]: longest + character } }), `ruleBo.${rule}`);
       }
     });
   }
 
   test('menuIds 64 Ki', async () => {
     const longest = '7'.repeat(65_536);
-    const id = await boss.make(TENANTS, { packageBo: { menuIds: longest } });
+    const id = await boss.create(TENANTS, { packageBo: { menuIds: longest } });
     assert.equal((await boss.get(`${TENANTS}/${id}`)).data.packageBo.menuIds, longest);
-    assertInvalid(await boss.post(TENANTS, { packageBo: { menuIds: `${longest}7` } }), 'packageBo.menuIds');
+    expectInvalid(await boss.post(TENANTS, { packageBo: { menuIds: `${longest}7` } }), 'packageBo.menuIds');
   });
 });
 
@@ -117,10 +117,10 @@ describe('Body: 1 MiB', () => {
     test(`1 MiB is taken, a byte more is refused, full of ${filling}`, async () => {
       const raw = body(MiB, filling);
       assert.equal(Buffer.byteLength(raw), MiB);
-      assertOk(await boss.post(DEPTS, undefined, { raw }));
+      expectOk(await boss.post(DEPTS, undefined, { raw }));
       for (const call of [boss.post, boss.put]) {
         const answer = await call(DEPTS, undefined, { raw: body(MiB + 1, filling) });
-        assertRefused(answer, 413, 'BODY_TOO_LARGE', { limit: MiB });
+        expectError(answer, 413, 'BODY_TOO_LARGE', { limit: MiB });
         assert.ok(answer.msg.includes(String(MiB)), answer.msg);
       }
     });
@@ -152,8 +152,8 @@ describe('Text: any Unicode, stored and returned unchanged', () => {
   ];
   for (const [what, text] of texts) {
     test(what, async () => {
-      const deptId = await boss.dept({ deptName: text, leader: text });
-      assertOk(await boss.put(DEPTS, { deptId, deptName: text, leader: text }));
+      const deptId = await boss.createDepartment({ deptName: text, leader: text });
+      expectOk(await boss.put(DEPTS, { deptId, deptName: text, leader: text }));
       const { deptName, leader } = await readDept(boss, deptId);
       assert.deepEqual([deptName, leader], [text, text]);
       const { data } = await boss.get(`${DEPTS}/list?deptName=${encodeURIComponent(text)}`);
@@ -163,20 +163,20 @@ describe('Text: any Unicode, stored and returned unchanged', () => {
 
   for (const field of ['deptName', 'leader', 'phone', 'email']) {
     test(`NUL refused (400): ${field}`, async () => {
-      for (const text of ['\0', 'a\0b@c']) assertInvalid(await boss.post(DEPTS, { [field]: text }), field);
-      assertInvalid(await boss.put(DEPTS, { deptId: await boss.dept(), [field]: '\0' }), field);
+      for (const text of ['\0', 'a\0b@c']) expectInvalid(await boss.post(DEPTS, { [field]: text }), field);
+      expectInvalid(await boss.put(DEPTS, { deptId: await boss.createDepartment(), [field]: '\0' }), field);
     });
 
     test(`half a surrogate pair refused (400): ${field}`, async () => {
       for (const half of ['\\ud800', 'a\\udc00@b', '\\udc00\\ud800', '\\ud83d😀']) {
-        assertInvalid(await boss.post(DEPTS, undefined, { raw: `{"${field}":"${half}"}` }), field);
+        expectInvalid(await boss.post(DEPTS, undefined, { raw: `{"${field}":"${half}"}` }), field);
       }
     });
   }
 
   test('NUL refused (400): in a query and in a path', async () => {
-    assertInvalid(await boss.get(`${DEPTS}/list?deptName=%00`), 'deptName');
-    assertInvalid(await boss.get(`${DEPTS}/1%00`), 'id');
+    expectInvalid(await boss.get(`${DEPTS}/list?deptName=%00`), 'deptName');
+    expectInvalid(await boss.get(`${DEPTS}/1%00`), 'id');
   });
 
   test('a pair of escapes is one character', async () => {

@@ -5,17 +5,17 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Database } from '../../db/connect.ts';
 import { makeKeyring } from '../../server/auth/keys.ts';
 import { TokenReader } from '../../server/auth/tokens.ts';
-import { Client, startService } from '../harness.ts';
-import { craft, encode, now, tamper } from '../tokens.ts';
+import { Client, startService } from '../support/service.ts';
+import { craft, encode, now, tamper } from '../support/tokens.ts';
 
 const service = await startService();
-const boss = await service.tenant();
-const other = await service.tenant();
+const boss = await service.createTenant();
+const other = await service.createTenant();
 const good = boss.token as string;
 const [head = '', payload = '', signature = ''] = good.split('.');
 const secret = randomBytes(32);
 
-const me = (authorization: string) => service.nobody.get('/auth/me', { headers: { authorization } });
+const me = (authorization: string) => service.anonymous.get('/auth/me', { headers: { authorization } });
 
 /** The value of the Authorization header, and why it is refused. */
 const refused: [what: string, authorization: () => string | Promise<string>, reason?: string][] = [
@@ -82,7 +82,7 @@ for (const [what, authorization, reason = 'INVALID_TOKEN'] of refused) {
 }
 
 test('without a token the answer is the familiar one', async () => {
-  const zh = await service.nobody.get('/auth/me');
+  const zh = await service.anonymous.get('/auth/me');
   assert.deepEqual([zh.status, zh.msg, zh.data], [401, '认证失败，无法访问系统资源', { reason: 'NO_TOKEN' }]);
   const empty = await me('');
   assert.deepEqual([empty.status, empty.data.reason], [401, 'NO_TOKEN']);
@@ -95,9 +95,9 @@ test('an access token tells who and until when, and no more', async () => {
 });
 
 test('a token is not looked for in the query or the body', async () => {
-  const query = await service.nobody.get(`/auth/me?access_token=${good}&token=${good}`);
+  const query = await service.anonymous.get(`/auth/me?access_token=${good}&token=${good}`);
   assert.equal(query.data.reason, 'NO_TOKEN');
-  const body = await service.nobody.post('/system/dept-api', { access_token: good });
+  const body = await service.anonymous.post('/system/dept-api', { access_token: good });
   assert.equal(body.data.reason, 'NO_TOKEN');
 });
 

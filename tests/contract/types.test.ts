@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { asTenant, type Client, PASSWORD, type Service, startService } from '../harness.ts';
-import { assertInvalid, assertOk, assertRefused, DEPTS, readDept } from './answers.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
+import { asTenant, type Client, PASSWORD, type Service, startService } from '../support/service.ts';
 
 /** Types and limits: numbers, ids in paths, times, null, unknown fields. */
 
 const [service, newYork] = await Promise.all([startService(), startService({ BANYAN_TIME_ZONE: 'America/New_York' })]);
-const boss = await service.tenant();
+const boss = await service.createTenant();
 
 /** Sends JSON as it is written here: JavaScript would round some of these numbers itself. */
 const createRaw = (raw: string) => boss.post(DEPTS, undefined, { raw });
 const updateRaw = (raw: string) => boss.put(DEPTS, undefined, { raw });
 
 describe('Long in a request: a number or a string of digits', async () => {
-  const parent = await boss.dept();
+  const parent = await boss.createDepartment();
   for (const sent of [parent, `"${parent}"`, `"000${parent}"`, `${parent}.0`, `${parent}e0`]) {
     test(`accepted: ${sent.replace(parent, '100')}`, async () => {
-      assertOk(await createRaw(`{"parentId":${sent}}`));
-      assertOk(await updateRaw(`{"deptId":${sent},"deptName":${JSON.stringify(sent)}}`));
+      expectOk(await createRaw(`{"parentId":${sent}}`));
+      expectOk(await updateRaw(`{"deptId":${sent},"deptName":${JSON.stringify(sent)}}`));
       assert.equal((await readDept(boss, parent)).deptName, sent);
     });
   }
@@ -32,9 +32,9 @@ describe('Long in a request: a number or a string of digits', async () => {
   for (const [name, values] of refused) {
     test(`${name}: 400`, async () => {
       for (const sent of values) {
-        assertInvalid(await createRaw(`{"parentId":${sent}}`), 'parentId');
-        assertInvalid(await updateRaw(`{"deptId":${parent},"parentId":${sent}}`), 'parentId');
-        assertInvalid(await updateRaw(`{"deptId":${sent}}`), 'deptId');
+        expectInvalid(await createRaw(`{"parentId":${sent}}`), 'parentId');
+        expectInvalid(await updateRaw(`{"deptId":${parent},"parentId":${sent}}`), 'parentId');
+        expectInvalid(await updateRaw(`{"deptId":${sent}}`), 'deptId');
       }
     });
   }
@@ -42,8 +42,8 @@ describe('Long in a request: a number or a string of digits', async () => {
   test('digits above 2^53−1 are not rounded: 2^53+1 as text, up to 2^63−1', async () => {
     for (const digits of ['9007199254740993', '9223372036854775807']) {
       const answer = await createRaw(`{"parentId":"${digits}"}`);
-      assertRefused(answer, 400, 'PARENT_NOT_FOUND', { parentId: digits });
-      assertRefused(await updateRaw(`{"deptId":"${digits}"}`), 404, 'DEPT_NOT_FOUND');
+      expectError(answer, 400, 'PARENT_NOT_FOUND', { parentId: digits });
+      expectError(await updateRaw(`{"deptId":"${digits}"}`), 404, 'DEPT_NOT_FOUND');
     }
   });
 
@@ -54,14 +54,14 @@ describe('Long in a request: a number or a string of digits', async () => {
         await tx`insert into departments (tenant_id, dept_id, create_by) values (${boss.tenantId}, ${id}, 'test')`;
       }
     });
-    assertOk(await updateRaw(`{"deptId":${largest},"parentId":${next}}`));
+    expectOk(await updateRaw(`{"deptId":${largest},"parentId":${next}}`));
     const { text } = await boss.get(`${DEPTS}/${largest}`);
     assert.match(text, /"deptId":9007199254740991,"parentId":9007199254740990,"ancestors":"0,9007199254740990"/);
   });
 });
 
 test('Long in a response: a JSON number, at most 2^53−1', async () => {
-  const child = await boss.dept({ parentId: await boss.dept() });
+  const child = await boss.createDepartment({ parentId: await boss.createDepartment() });
   const { text } = await boss.get(`${DEPTS}/${child}`);
   assert.match(text, /"deptId":[1-9]\d{0,15},/);
   assert.match(text, /"parentId":[1-9]\d{0,15},/);
@@ -82,23 +82,23 @@ describe('Long in a path: digits only, up to 19; anything else 400', () => {
     });
   }
 
-  test('one id is read at a time: 1,2 is 400', async () => assertInvalid(await boss.get(`${DEPTS}/1,2`), 'id'));
+  test('one id is read at a time: 1,2 is 400', async () => expectInvalid(await boss.get(`${DEPTS}/1,2`), 'id'));
 
   for (const id of ['0', '999999999', '9007199254740993', '9223372036854775807', '9223372036854775808']) {
     test(`404: ${id}`, async () => {
-      assertRefused(await boss.get(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND');
+      expectError(await boss.get(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND');
       const deptIds = [Number.isSafeInteger(Number(id)) ? Number(id) : id];
-      assertRefused(await boss.delete(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND', { deptIds });
+      expectError(await boss.delete(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND', { deptIds });
     });
   }
 
   test('404: 19 digits beyond 2^63', async () => {
-    assertRefused(await boss.get(`${DEPTS}/9999999999999999999`), 404, 'DEPT_NOT_FOUND');
-    assertRefused(await boss.delete(`${DEPTS}/9999999999999999999,1`), 404, 'DEPT_NOT_FOUND');
+    expectError(await boss.get(`${DEPTS}/9999999999999999999`), 404, 'DEPT_NOT_FOUND');
+    expectError(await boss.delete(`${DEPTS}/9999999999999999999,1`), 404, 'DEPT_NOT_FOUND');
   });
 
   test('leading zeros are digits', async () => {
-    const id = await boss.dept();
+    const id = await boss.createDepartment();
     assert.equal((await readDept(boss, id.padStart(19, '0'))).deptId, Number(id));
   });
 });
@@ -110,7 +110,7 @@ describe('Times: YYYY-MM-DD HH:MM:SS in one configured time zone', () => {
     ['2024-12-31T16:00:00Z', '2025-01-01 00:00:00', '2024-12-31 11:00:00'],
   ];
   const shownIn = async ({ root, owner }: Service, instant: string) => {
-    const id = await root.dept();
+    const id = await root.createDepartment();
     await asTenant(owner, '000000', async (tx) => {
       await tx`update departments set create_time = ${instant}, update_time = ${instant} where dept_id = ${id}`;
     });
@@ -136,8 +136,8 @@ describe('Times: YYYY-MM-DD HH:MM:SS in one configured time zone', () => {
     test(`of a department made and updated now, in ${zone}`, async () => {
       const now = () => new Date().toLocaleString('sv-SE', { timeZone: zone });
       const began = now();
-      const deptId = await root.dept();
-      assertOk(await root.put(DEPTS, { deptId }));
+      const deptId = await root.createDepartment();
+      expectOk(await root.put(DEPTS, { deptId }));
       const { createTime, updateTime } = await readDept(root, deptId);
       const times = [began, createTime, updateTime, now()];
       assert.deepEqual(times, [...times].sort());
@@ -155,15 +155,15 @@ describe('null counts as not sent, for every field', () => {
   };
 
   test('on create', async () => {
-    assert.deepEqual(await shown(await boss.dept(nulls)), await shown(await boss.dept({})));
+    assert.deepEqual(await shown(await boss.createDepartment(nulls)), await shown(await boss.createDepartment({})));
   });
 
   test('on update', async () => {
-    const parentId = await boss.dept();
+    const parentId = await boss.createDepartment();
     const full = { parentId, deptName: '名', orderNum: 1, leader: '人', phone: '1', email: 'a@b', status: '1' };
-    const [one, two] = [await boss.dept(full), await boss.dept(full)];
-    assertOk(await boss.put(DEPTS, { ...nulls, deptId: one }));
-    assertOk(await boss.put(DEPTS, { deptId: two }));
+    const [one, two] = [await boss.createDepartment(full), await boss.createDepartment(full)];
+    expectOk(await boss.put(DEPTS, { ...nulls, deptId: one }));
+    expectOk(await boss.put(DEPTS, { deptId: two }));
     assert.deepEqual(await shown(one), await shown(two));
   });
 
@@ -178,7 +178,7 @@ describe('null counts as not sent, for every field', () => {
   for (const [what, field, call] of required) {
     test(`${field} of a ${what}: required, null or not sent`, async () => {
       const absent = await call({});
-      assertInvalid(absent, field, 'FIELD_REQUIRED');
+      expectInvalid(absent, field, 'FIELD_REQUIRED');
       assert.equal((await call({ [field]: null })).text, absent.text);
     });
   }
@@ -194,20 +194,20 @@ describe('Unknown fields: ignored', () => {
       toString: 5,
       constructor: null,
     };
-    const deptId = await boss.dept({ deptName: '名', children: [{ deptName: '子' }], ...strange });
-    assertOk(await boss.put(DEPTS, { deptId, deptName: '名', ...strange }));
+    const deptId = await boss.createDepartment({ deptName: '名', children: [{ deptName: '子' }], ...strange });
+    expectOk(await boss.put(DEPTS, { deptId, deptName: '名', ...strange }));
     assert.equal((await readDept(boss, deptId)).deptName, '名');
     assert.equal((await boss.get(`${DEPTS}/list?parentId=${deptId}`)).data.total, 0);
   });
 
   test('however deep', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
-    assertOk(await createRaw(`{"deptName":"名","unknown":${deep}}`));
+    expectOk(await createRaw(`{"deptName":"名","unknown":${deep}}`));
   });
 
   test('keys that would reach into JavaScript are refused by name, not called broken JSON', async () => {
     for (const raw of ['{"__proto__":{"status":"1"}}', '{"constructor":{"prototype":{"status":"1"}}}']) {
-      assertRefused(await createRaw(raw), 400, 'FORBIDDEN_KEY');
+      expectError(await createRaw(raw), 400, 'FORBIDDEN_KEY');
     }
   });
 });

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startService } from '../harness.ts';
-import { DEPTS, done, read, refused, USERS } from './people.ts';
+import { DEPTS, expectError, expectOk, read, USERS } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
 
 /** The decisions on users: the departments of a user, and the department that still has users. */
 
 const service = await startService();
-const boss = await service.tenant();
-const below = await service.tenant({}, boss);
-const beside = await service.tenant();
+const boss = await service.createTenant();
+const below = await service.createTenant({}, boss);
+const beside = await service.createTenant();
 let count = 0;
-const make = (body: Record<string, unknown> = {}) => boss.user({ userName: `user${++count}`, ...body });
+const make = (body: Record<string, unknown> = {}) => boss.createUser({ userName: `user${++count}`, ...body });
 const departments = async (userId: string) => {
   const { deptId, deptIds } = await read(boss, `${USERS}/${userId}`);
   return { deptId, deptIds };
 };
-const dept = async () => Number(await boss.dept());
+const dept = async () => Number(await boss.createDepartment());
 
 describe('departments of a user', () => {
   test('deptId: his main department, or null; deptIds: further ones, or none', async () => {
@@ -41,16 +41,16 @@ describe('departments of a user', () => {
   test('an update replaces both', async () => {
     const [old, older, now] = [await dept(), await dept(), await dept()];
     const userId = await make({ deptId: old, deptIds: [older] });
-    done(await boss.put(USERS, { userId, deptId: now, deptIds: [old] }));
+    expectOk(await boss.put(USERS, { userId, deptId: now, deptIds: [old] }));
     assert.deepEqual(await departments(userId), { deptId: now, deptIds: [old] });
-    done(await boss.put(USERS, { userId, deptIds: [now] }));
+    expectOk(await boss.put(USERS, { userId, deptIds: [now] }));
     assert.deepEqual(await departments(userId), { deptId: null, deptIds: [now] });
-    done(await boss.put(USERS, { userId }));
+    expectOk(await boss.put(USERS, { userId }));
     assert.deepEqual(await departments(userId), { deptId: null, deptIds: [] });
   });
 
   test('a disabled one will do', async () => {
-    const disabled = Number(await boss.dept({ status: '1' }));
+    const disabled = Number(await boss.createDepartment({ status: '1' }));
     assert.equal((await departments(await make({ deptId: disabled }))).deptId, disabled);
   });
 
@@ -61,13 +61,13 @@ describe('departments of a user', () => {
       'a deleted one',
       async () => {
         const gone = await dept();
-        done(await boss.delete(`${DEPTS}/${gone}`));
+        expectOk(await boss.delete(`${DEPTS}/${gone}`));
         return gone;
       },
     ],
-    ["another tenant's, below", async () => Number(await below.dept())],
-    ["another tenant's, above", async () => Number(await service.root.dept())],
-    ["another tenant's, beside", async () => Number(await beside.dept())],
+    ["another tenant's, below", async () => Number(await below.createDepartment())],
+    ["another tenant's, above", async () => Number(await service.root.createDepartment())],
+    ["another tenant's, beside", async () => Number(await beside.createDepartment())],
   ];
   for (const [what, find] of wrong) {
     test(`${what}: 400 that names it, as deptId or in deptIds, on create or update`, async () => {
@@ -75,8 +75,8 @@ describe('departments of a user', () => {
       const userId = await make({ deptId: right });
       for (const depts of [{ deptId: bad }, { deptIds: [bad] }, { deptId: right, deptIds: [bad] }]) {
         const body = { userName: 'nobody', password: '12345678', ...depts };
-        refused(await boss.post(USERS, body), 400, 'USER_DEPT_NOT_FOUND', { deptIds: [bad] });
-        refused(await boss.put(USERS, { userId, ...depts }), 400, 'USER_DEPT_NOT_FOUND', { deptIds: [bad] });
+        expectError(await boss.post(USERS, body), 400, 'USER_DEPT_NOT_FOUND', { deptIds: [bad] });
+        expectError(await boss.put(USERS, { userId, ...depts }), 400, 'USER_DEPT_NOT_FOUND', { deptIds: [bad] });
       }
       assert.deepEqual(await departments(userId), { deptId: right, deptIds: [] });
       assert.equal((await read(boss, `${USERS}/list?userName=nobody`)).total, 0);
@@ -84,24 +84,26 @@ describe('departments of a user', () => {
   }
 
   test("from above: the departments of the user's tenant, not of the caller's", async () => {
-    const [theirs, ours] = [Number(await below.dept()), await dept()];
+    const [theirs, ours] = [Number(await below.createDepartment()), await dept()];
     const body = { userName: 'sent', tenantId: below.tenantId };
-    const userId = await boss.user({ ...body, deptId: theirs });
-    refused(await boss.put(USERS, { ...body, userId, deptId: ours }), 400, 'USER_DEPT_NOT_FOUND', { deptIds: [ours] });
+    const userId = await boss.createUser({ ...body, deptId: theirs });
+    expectError(await boss.put(USERS, { ...body, userId, deptId: ours }), 400, 'USER_DEPT_NOT_FOUND', {
+      deptIds: [ours],
+    });
     assert.equal((await read(below, `${USERS}/${userId}`)).deptId, theirs);
   });
 });
 
 describe('a department with associated users is not deleted', () => {
   const refusedWithUsers = async (...ids: number[]) =>
-    refused(await boss.delete(`${DEPTS}/${ids}`), 409, 'DEPT_HAS_USERS', { deptIds: ids });
+    expectError(await boss.delete(`${DEPTS}/${ids}`), 409, 'DEPT_HAS_USERS', { deptIds: ids });
 
   test('with it as deptId; deleted once he is moved', async () => {
     const [here, there] = [await dept(), await dept()];
     const userId = await make({ deptId: here });
     await refusedWithUsers(here);
-    done(await boss.put(USERS, { userId, deptId: there }));
-    done(await boss.delete(`${DEPTS}/${here}`));
+    expectOk(await boss.put(USERS, { userId, deptId: there }));
+    expectOk(await boss.delete(`${DEPTS}/${here}`));
     await refusedWithUsers(there);
   });
 
@@ -110,8 +112,8 @@ describe('a department with associated users is not deleted', () => {
     const userId = await make({ deptId: main, deptIds: [here] });
     await refusedWithUsers(here);
     await refusedWithUsers(main, here);
-    done(await boss.put(USERS, { userId, deptId: main }));
-    done(await boss.delete(`${DEPTS}/${here}`));
+    expectOk(await boss.put(USERS, { userId, deptId: main }));
+    expectOk(await boss.delete(`${DEPTS}/${here}`));
   });
 
   test('a disabled user counts', async () => {
@@ -123,16 +125,16 @@ describe('a department with associated users is not deleted', () => {
   test('his departments are free of him at once when he is deleted', async () => {
     const [main, further] = [await dept(), await dept()];
     const [one, two] = [await make({ deptId: main }), await make({ deptIds: [main, further] })];
-    done(await boss.delete(`${USERS}/${one}`));
+    expectOk(await boss.delete(`${USERS}/${one}`));
     await refusedWithUsers(main, further);
-    done(await boss.delete(`${USERS}/${two}`));
-    done(await boss.delete(`${DEPTS}/${main},${further}`));
+    expectOk(await boss.delete(`${USERS}/${two}`));
+    expectOk(await boss.delete(`${DEPTS}/${main},${further}`));
   });
 
   test('a refused deletion of the user keeps his department his', async () => {
     const here = await dept();
     const userId = await make({ deptId: here });
-    refused(await boss.delete(`${USERS}/${userId},4000000000000`), 404, 'USER_NOT_FOUND');
+    expectError(await boss.delete(`${USERS}/${userId},4000000000000`), 404, 'USER_NOT_FOUND');
     await refusedWithUsers(here);
   });
 });

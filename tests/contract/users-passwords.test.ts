@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Client, PASSWORD, startService } from '../harness.ts';
-import { DEPTS, done, read, refused, TENANTS, USERS } from './people.ts';
+import { DEPTS, expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
+import { type Client, PASSWORD, startService } from '../support/service.ts';
 
 /** The decisions on users: the password, and whom it lets in no longer. */
 
 const service = await startService();
-const boss = await service.tenant();
+const boss = await service.createTenant();
 const logIn = (username: string, password: string) =>
-  service.nobody.post('/auth/login', { tenantId: boss.tenantId, username, password });
+  service.anonymous.post('/auth/login', { tenantId: boss.tenantId, username, password });
 
 describe('password', () => {
   const lengths: [what: string, password: string][] = [
@@ -21,9 +21,9 @@ describe('password', () => {
   for (const [index, [what, password]] of lengths.entries()) {
     test(`${what}: fit, and log in as they are`, async () => {
       const userName = `fit${index}`;
-      done(await boss.post(USERS, { userName, password }));
+      expectOk(await boss.post(USERS, { userName, password }));
       assert.equal((await logIn(userName, password)).code, 200);
-      refused(await logIn(userName, `${[...password].slice(1).join('')}?`), 401, 'LOGIN_FAILED');
+      expectError(await logIn(userName, `${[...password].slice(1).join('')}?`), 401, 'LOGIN_FAILED');
     });
   }
 
@@ -37,22 +37,22 @@ describe('password', () => {
   ];
   for (const [what, password] of wrong) {
     test(`${what}: refused, on create and on update`, async () => {
-      const { id } = await service.member(boss);
+      const { id } = await service.createMember(boss);
       const field = { field: 'password' };
-      refused(await boss.post(USERS, { userName: 'unfit', password }), 400, 'INVALID_FIELD', field);
-      refused(await boss.put(USERS, { userId: id, password }), 400, 'INVALID_FIELD', field);
+      expectError(await boss.post(USERS, { userName: 'unfit', password }), 400, 'INVALID_FIELD', field);
+      expectError(await boss.put(USERS, { userId: id, password }), 400, 'INVALID_FIELD', field);
     });
   }
 
   test('required on create', async () => {
-    refused(await boss.post(USERS, { userName: 'unfit' }), 400, 'FIELD_REQUIRED', { field: 'password' });
+    expectError(await boss.post(USERS, { userName: 'unfit' }), 400, 'FIELD_REQUIRED', { field: 'password' });
     assert.equal((await read(boss, `${USERS}/list?userName=unfit`)).total, 0);
   });
 
   test('absent on update means unchanged, and his sessions go on', async () => {
-    const member = await service.member(boss);
+    const member = await service.createMember(boss);
     const { userName } = await read(member, `${USERS}/${member.id}`);
-    done(await boss.put(USERS, { userId: member.id, nickName: 'renamed' }));
+    expectOk(await boss.put(USERS, { userId: member.id, nickName: 'renamed' }));
     assert.equal((await member.get('/auth/me')).code, 200);
     assert.equal((await logIn(userName, PASSWORD)).code, 200);
   });
@@ -85,50 +85,50 @@ describe('password', () => {
 
 describe('his token is refused on the next request', () => {
   async function stopped(member: Client, status: number, reason: string): Promise<void> {
-    refused(await member.get(`${DEPTS}/list`), status, reason);
-    refused(await member.get('/auth/me'), status, reason);
+    expectError(await member.get(`${DEPTS}/list`), status, reason);
+    expectError(await member.get('/auth/me'), status, reason);
     // His session is no more, so neither is what would have prolonged it.
-    const answer = await service.nobody.post('/auth/refresh', { refresh_token: member.refreshToken });
-    refused(answer, 401, 'REFRESH_REFUSED');
+    const answer = await service.anonymous.post('/auth/refresh', { refresh_token: member.refreshToken });
+    expectError(answer, 401, 'REFRESH_REFUSED');
   }
 
   test('of a disabled user', async () => {
-    const member = await service.member(boss);
+    const member = await service.createMember(boss);
     const { userName } = await read(member, `${USERS}/${member.id}`);
-    done(await boss.put(USERS, { userId: member.id, status: '1' }));
+    expectOk(await boss.put(USERS, { userId: member.id, status: '1' }));
     await stopped(member, 403, 'USER_DISABLED');
-    refused(await logIn(userName, PASSWORD), 403, 'USER_DISABLED');
-    done(await boss.put(USERS, { userId: member.id, status: '0' }));
+    expectError(await logIn(userName, PASSWORD), 403, 'USER_DISABLED');
+    expectOk(await boss.put(USERS, { userId: member.id, status: '0' }));
     assert.equal((await logIn(userName, PASSWORD)).code, 200);
   });
 
   test('of a deleted user', async () => {
-    const member = await service.member(boss);
+    const member = await service.createMember(boss);
     const { userName } = await read(member, `${USERS}/${member.id}`);
-    done(await boss.delete(`${USERS}/${member.id}`));
+    expectOk(await boss.delete(`${USERS}/${member.id}`));
     await stopped(member, 401, 'USER_DELETED');
-    refused(await logIn(userName, PASSWORD), 401, 'LOGIN_FAILED');
+    expectError(await logIn(userName, PASSWORD), 401, 'LOGIN_FAILED');
   });
 
   test('of one with a reset password, in every session of his; the new one lets him in', async () => {
-    const member = await service.member(boss);
+    const member = await service.createMember(boss);
     const { userName } = await read(member, `${USERS}/${member.id}`);
     const elsewhere = await service.logIn(boss.tenantId, userName);
-    const bystander = await service.member(boss);
-    done(await boss.put(USERS, { userId: member.id, password: 'another secret' }));
+    const bystander = await service.createMember(boss);
+    expectOk(await boss.put(USERS, { userId: member.id, password: 'another secret' }));
     await stopped(member, 401, 'SESSION_ENDED');
     await stopped(elsewhere, 401, 'SESSION_ENDED');
-    refused(await logIn(userName, PASSWORD), 401, 'LOGIN_FAILED');
+    expectError(await logIn(userName, PASSWORD), 401, 'LOGIN_FAILED');
     assert.equal((await logIn(userName, 'another secret')).code, 200);
     assert.equal((await bystander.get('/auth/me')).code, 200);
   });
 
   test('an administrator who is demoted has no more rights on the next request, one who is appointed has them', async () => {
-    const member = await service.member(boss);
-    done(await boss.put(USERS, { userId: member.id, roles: ['admin'] }));
-    done(await member.post(DEPTS, {}));
-    done(await boss.put(USERS, { userId: member.id, roles: ['member'] }));
-    refused(await member.post(DEPTS, {}), 403, 'NOT_ALLOWED');
+    const member = await service.createMember(boss);
+    expectOk(await boss.put(USERS, { userId: member.id, roles: ['admin'] }));
+    expectOk(await member.post(DEPTS, {}));
+    expectOk(await boss.put(USERS, { userId: member.id, roles: ['member'] }));
+    expectError(await member.post(DEPTS, {}), 403, 'NOT_ALLOWED');
     assert.equal((await member.get(`${DEPTS}/list`)).code, 200);
   });
 });

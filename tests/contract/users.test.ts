@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Client, PASSWORD, startService } from '../harness.ts';
-import { done, read, refused, USERS } from './people.ts';
+import { expectError, expectOk, read, USERS } from '../support/expect.ts';
+import { Client, PASSWORD, startService } from '../support/service.ts';
 
 /** The decisions on users: the rows "Path" and "UserDTO", field by field. */
 
 const service = await startService();
-const boss = await service.tenant();
+const boss = await service.createTenant();
 const user = (id: string | number) => read(boss, `${USERS}/${id}`);
 let count = 0;
 /** A user of whom nothing but a new name is said. */
-const make = (body: Record<string, unknown> = {}) => boss.user({ userName: `user${++count}`, ...body });
+const make = (body: Record<string, unknown> = {}) => boss.createUser({ userName: `user${++count}`, ...body });
 const post = (body: Record<string, unknown>) =>
   boss.post(USERS, { userName: `user${++count}`, password: PASSWORD, ...body });
 
 describe('path', () => {
   test('POST: data is null, and Location tells where to read him', async () => {
-    const { headers } = done(await post({}));
+    const { headers } = expectOk(await post({}));
     assert.match(String(headers.location), /^\/system\/user-api\/\d+$/);
     const { userId } = await read(boss, String(headers.location));
     assert.equal(`${USERS}/${userId}`, headers.location);
   });
 
   test('GET /{id}: the UserDTO, and nothing else', async () => {
-    const deptId = Number(await boss.dept());
-    const further = [Number(await boss.dept()), Number(await boss.dept())];
+    const deptId = Number(await boss.createDepartment());
+    const further = [Number(await boss.createDepartment()), Number(await boss.createDepartment())];
     const sent = {
       nickName: '小王',
       deptId,
@@ -44,8 +44,8 @@ describe('path', () => {
 
   test('PUT and DELETE /{ids}: data is null', async () => {
     const [userId, other] = [await make(), await make()];
-    done(await boss.put(USERS, { userId }));
-    done(await boss.delete(`${USERS}/${userId},${other}`));
+    expectOk(await boss.put(USERS, { userId }));
+    expectOk(await boss.delete(`${USERS}/${userId},${other}`));
   });
 
   const operations: [name: string, call: (client: Client, userId: string) => ReturnType<Client['get']>][] = [
@@ -60,9 +60,9 @@ describe('path', () => {
       const id = await make();
       const before = await user(id);
       const { total } = await read(boss, `${USERS}/list`);
-      refused(await call(service.nobody, id), 401, 'NO_TOKEN');
-      refused(await call(new Client(service.base, 'a.b.c'), id), 401, 'INVALID_TOKEN');
-      refused(await call(await service.member(boss), id), 403, 'NOT_ALLOWED');
+      expectError(await call(service.anonymous, id), 401, 'NO_TOKEN');
+      expectError(await call(new Client(service.base, 'a.b.c'), id), 401, 'INVALID_TOKEN');
+      expectError(await call(await service.createMember(boss), id), 403, 'NOT_ALLOWED');
       assert.deepEqual(await user(id), before);
       assert.equal((await read(boss, `${USERS}/list`)).total, total + 1);
     });
@@ -70,10 +70,10 @@ describe('path', () => {
 
   test('ids in paths: digits, up to 19', async () => {
     for (const id of ['x', '-1', '1.5', '12345678901234567890']) {
-      refused(await boss.get(`${USERS}/${id}`), 400, 'INVALID_FIELD');
-      refused(await boss.delete(`${USERS}/${id}`), 400, 'INVALID_FIELD');
+      expectError(await boss.get(`${USERS}/${id}`), 400, 'INVALID_FIELD');
+      expectError(await boss.delete(`${USERS}/${id}`), 400, 'INVALID_FIELD');
     }
-    refused(await boss.get(`${USERS}/9999999999999999999`), 404, 'USER_NOT_FOUND');
+    expectError(await boss.get(`${USERS}/9999999999999999999`), 404, 'USER_NOT_FOUND');
   });
 });
 
@@ -89,15 +89,15 @@ describe('UserDTO', () => {
   test('userId: required on update, as a number or as digits', async () => {
     const id = await make();
     for (const userId of [id, Number(id)]) {
-      done(await boss.put(USERS, { userId, nickName: typeof userId }));
+      expectOk(await boss.put(USERS, { userId, nickName: typeof userId }));
       assert.equal((await user(id)).nickName, typeof userId);
     }
-    refused(await boss.put(USERS, { nickName: 'x' }), 400, 'FIELD_REQUIRED', { field: 'userId' });
+    expectError(await boss.put(USERS, { nickName: 'x' }), 400, 'FIELD_REQUIRED', { field: 'userId' });
     for (const userId of ['', 'x', -1, 1.5, 2 ** 53, true, [id]]) {
-      refused(await boss.put(USERS, { userId }), 400, 'INVALID_FIELD', { field: 'userId' });
+      expectError(await boss.put(USERS, { userId }), 400, 'INVALID_FIELD', { field: 'userId' });
     }
     for (const userId of [7, '9223372036854775807']) {
-      refused(await boss.put(USERS, { userId }), 404, 'USER_NOT_FOUND');
+      expectError(await boss.put(USERS, { userId }), 404, 'USER_NOT_FOUND');
     }
   });
 
@@ -106,7 +106,7 @@ describe('UserDTO', () => {
       assert.equal((await user(await make({ tenantId }))).tenantId, boss.tenantId);
     }
     for (const tenantId of ['', 'x', 100000]) {
-      refused(await post({ tenantId }), 400, 'INVALID_FIELD', { field: 'tenantId' });
+      expectError(await post({ tenantId }), 400, 'INVALID_FIELD', { field: 'tenantId' });
     }
   });
 
@@ -115,21 +115,21 @@ describe('UserDTO', () => {
       assert.equal((await user(await make({ userName }))).userName, userName);
     }
     for (const userName of ['', 'x'.repeat(51), 7, ['x'], 'a\u0000b']) {
-      refused(await post({ userName }), 400, 'INVALID_FIELD', { field: 'userName' });
+      expectError(await post({ userName }), 400, 'INVALID_FIELD', { field: 'userName' });
     }
-    refused(await post({ userName: undefined }), 400, 'FIELD_REQUIRED', { field: 'userName' });
+    expectError(await post({ userName: undefined }), 400, 'FIELD_REQUIRED', { field: 'userName' });
   });
 
   test('userName: unique in its tenant, letter case ignored, on create and on update', async () => {
     const first = await make({ userName: 'Émile' });
     const second = await make({ userName: 'Paul' });
     for (const userName of ['Émile', 'émile', 'ÉMILE']) {
-      refused(await post({ userName }), 409, 'USER_NAME_TAKEN');
-      refused(await boss.put(USERS, { userId: second, userName }), 409, 'USER_NAME_TAKEN');
+      expectError(await post({ userName }), 409, 'USER_NAME_TAKEN');
+      expectError(await boss.put(USERS, { userId: second, userName }), 409, 'USER_NAME_TAKEN');
     }
     assert.equal((await user(second)).userName, 'Paul');
     // Nobody stands in his own way.
-    done(await boss.put(USERS, { userId: first, userName: 'ÉMILE' }));
+    expectOk(await boss.put(USERS, { userId: first, userName: 'ÉMILE' }));
     assert.equal((await user(first)).userName, 'ÉMILE');
   });
 
@@ -141,22 +141,22 @@ describe('UserDTO', () => {
 
   test('userName: another tenant may have the same, above, below or beside', async () => {
     await make({ userName: 'Everywhere' });
-    const below = await service.tenant({}, boss);
-    const beside = await service.tenant();
-    for (const other of [below, beside, service.root]) await other.user({ userName: 'everywhere' });
+    const below = await service.createTenant({}, boss);
+    const beside = await service.createTenant();
+    for (const other of [below, beside, service.root]) await other.createUser({ userName: 'everywhere' });
     assert.equal((await read(below, `${USERS}/list?userName=everywhere`)).total, 1);
   });
 
   test('userName: free again after its user is deleted or renamed', async () => {
     const old = await make({ userName: 'phoenix' });
     const phoenix = await service.logIn(boss.tenantId, 'phoenix');
-    done(await boss.delete(`${USERS}/${old}`));
+    expectOk(await boss.delete(`${USERS}/${old}`));
     const renamed = await make({ userName: 'Phoenix' });
-    done(await boss.put(USERS, { userId: renamed, userName: 'ash' }));
+    expectOk(await boss.put(USERS, { userId: renamed, userName: 'ash' }));
     const id = await make({ userName: 'PHOENIX' });
     assert.equal(new Set([old, renamed, id]).size, 3);
     // The new one is another: the old one's token is not his.
-    refused(await phoenix.get('/auth/me'), 401, 'USER_DELETED');
+    expectError(await phoenix.get('/auth/me'), 401, 'USER_DELETED');
   });
 
   for (const [field, length] of [['nickName', 50] as const, ['phone', 32] as const]) {
@@ -165,7 +165,7 @@ describe('UserDTO', () => {
       assert.equal((await user(await make({ [field]: longest })))[field], longest);
       assert.equal((await user(await make()))[field], null);
       for (const value of [`${longest}x`, 7, 'a\u0000b']) {
-        refused(await post({ [field]: value }), 400, 'INVALID_FIELD', { field });
+        expectError(await post({ [field]: value }), 400, 'INVALID_FIELD', { field });
       }
     });
   }
@@ -175,14 +175,15 @@ describe('UserDTO', () => {
     for (const email of [longest, '用户@例子.公司']) assert.equal((await user(await make({ email }))).email, email);
     assert.equal((await user(await make())).email, null);
     for (const email of [`x${longest}`, 'x', 'a@b@c', '@b', 'a@', 'a b@c', 7]) {
-      refused(await post({ email }), 400, 'INVALID_FIELD', { field: 'email' });
+      expectError(await post({ email }), 400, 'INVALID_FIELD', { field: 'email' });
     }
   });
 
   test('status: 0 or 1, 0 when not sent', async () => {
     for (const status of ['0', '1']) assert.equal((await user(await make({ status }))).status, status);
     assert.equal((await user(await make())).status, '0');
-    for (const status of ['2', '', 0, true]) refused(await post({ status }), 400, 'INVALID_FIELD', { field: 'status' });
+    for (const status of ['2', '', 0, true])
+      expectError(await post({ status }), 400, 'INVALID_FIELD', { field: 'status' });
   });
 
   test('roles: ["admin"] or ["member"], member when not sent', async () => {
@@ -201,8 +202,8 @@ describe('UserDTO', () => {
     const id = await make({ createBy: 'x', updateBy: 'x', createTime: '2000-01-01 00:00:00' });
     const made = await user(id);
     times.push(now());
-    await boss.user({ userName: 'other', roles: ['admin'] });
-    done(await (await service.logIn(boss.tenantId, 'other')).put(USERS, { userId: id, updateBy: 'x' }));
+    await boss.createUser({ userName: 'other', roles: ['admin'] });
+    expectOk(await (await service.logIn(boss.tenantId, 'other')).put(USERS, { userId: id, updateBy: 'x' }));
     const changed = await user(id);
     times.push(now());
     assert.deepEqual([made.createBy, made.updateBy, made.updateTime], ['boss', '', null]);
@@ -216,11 +217,11 @@ const shanghai = { timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'me
 
 describe('update is a full replacement', () => {
   test('what is not sent takes its default; name and password stay', async () => {
-    const [deptId, further] = [await boss.dept(), await boss.dept()];
+    const [deptId, further] = [await boss.createDepartment(), await boss.createDepartment()];
     const rest = { nickName: 'n', email: 'a@b', phone: '1', status: '1', roles: ['admin'] };
     const id = await make({ userName: 'replaced', deptId, deptIds: [further], ...rest });
     const { userId, tenantId, createBy, createTime } = await user(id);
-    done(await boss.put(USERS, { userId: id }));
+    expectOk(await boss.put(USERS, { userId: id }));
     const { updateTime, ...shown } = await user(id);
     assert.deepEqual(shown, {
       ...{ userId, tenantId, createBy, createTime, userName: 'replaced', updateBy: 'boss' },
@@ -231,10 +232,16 @@ describe('update is a full replacement', () => {
   });
 
   test('a body that was read can be sent back', async () => {
-    const deptId = await boss.dept();
-    const id = await make({ deptId, deptIds: [await boss.dept()], nickName: 'n', status: '1', roles: ['admin'] });
+    const deptId = await boss.createDepartment();
+    const id = await make({
+      deptId,
+      deptIds: [await boss.createDepartment()],
+      nickName: 'n',
+      status: '1',
+      roles: ['admin'],
+    });
     const before = await user(id);
-    done(await boss.put(USERS, { ...before, delFlag: '2', stranger: {} }));
+    expectOk(await boss.put(USERS, { ...before, delFlag: '2', stranger: {} }));
     const { updateBy, updateTime, ...after } = await user(id);
     assert.deepEqual({ ...after, updateBy: '', updateTime: null }, before);
     assert.deepEqual([updateBy, typeof updateTime], ['boss', 'string']);
@@ -246,17 +253,17 @@ describe('update is a full replacement', () => {
     const { nickName, deptId, deptIds, status, roles } = await user(await make(nothing));
     assert.deepEqual([nickName, deptId, deptIds, status, roles], [null, null, [], '0', ['member']]);
     const userId = await make();
-    done(await boss.put(USERS, { userId, ...nothing, userName: null, password: null }));
-    refused(await boss.put(USERS, { userId: null }), 400, 'FIELD_REQUIRED', { field: 'userId' });
-    refused(await post({ userName: null }), 400, 'FIELD_REQUIRED', { field: 'userName' });
-    refused(await post({ password: null }), 400, 'FIELD_REQUIRED', { field: 'password' });
+    expectOk(await boss.put(USERS, { userId, ...nothing, userName: null, password: null }));
+    expectError(await boss.put(USERS, { userId: null }), 400, 'FIELD_REQUIRED', { field: 'userId' });
+    expectError(await post({ userName: null }), 400, 'FIELD_REQUIRED', { field: 'userName' });
+    expectError(await post({ password: null }), 400, 'FIELD_REQUIRED', { field: 'password' });
   });
 
   test('a refused update changes nothing', async () => {
     const id = await make({ nickName: 'before' });
     const before = await user(id);
-    refused(await boss.put(USERS, { userId: id, nickName: 'x', deptIds: [1] }), 400, 'USER_DEPT_NOT_FOUND');
-    refused(await boss.put(USERS, { userId: id, nickName: 'x', userName: 'boss' }), 409, 'USER_NAME_TAKEN');
+    expectError(await boss.put(USERS, { userId: id, nickName: 'x', deptIds: [1] }), 400, 'USER_DEPT_NOT_FOUND');
+    expectError(await boss.put(USERS, { userId: id, nickName: 'x', userName: 'boss' }), 409, 'USER_NAME_TAKEN');
     assert.deepEqual(await user(id), before);
   });
 });

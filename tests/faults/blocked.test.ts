@@ -1,186 +1,187 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import type { Answer, Client } from '../harness.ts';
-import { startService } from '../harness.ts';
-import { report, together } from '../scale.ts';
-import { countWaiting, until } from '../waiting.ts';
-import { DEADLINE_MS, SLACK_MS } from './writer.ts';
+import { DEPTS, expectError, read, readDept } from '../support/expect.ts';
+import { type Answer, type Client, startService } from '../support/service.ts';
+import { countWaiting, waitFor } from '../support/wait.ts';
+import { databaseOf, startNode } from './node.ts';
+
+/** Requests that wait for locks of others, or for a connection. */
 
 const service = await startService();
+const { owner, superuser } = service;
+const database = await databaseOf(service);
 
 /** A tenant with a department that somebody else will lock, and another one. */
 async function makeTenant() {
-  const boss = await service.tenant();
-  return { boss, locked: await boss.dept({ deptName: 'locked' }), free: await boss.dept() };
-}
-type Tenant = Awaited<ReturnType<typeof makeTenant>>;
-
-const rename = (client: Client, deptId: string, deptName: string) =>
-  client.put('/system/dept-api', { deptId, deptName });
-
-async function took(work: Promise<Answer>): Promise<{ answer: Answer; ms: number }> {
-  const began = performance.now();
-  return { answer: await work, ms: Math.round(performance.now() - began) };
+  const boss = await service.createTenant();
+  return { boss, locked: await boss.createDepartment({ deptName: 'locked' }), free: await boss.createDepartment() };
 }
 
-test('requests pile up on locked rows: each is told in time to come again, and all others go on', async (t) => {
-  const [few, many, neighbour] = [await makeTenant(), await makeTenant(), await makeTenant()];
-  let [left, slowestMs, others, slowestOtherMs] = [0, 0, 0, 0];
-  const pileUp = ({ boss, locked }: Tenant, count: number) =>
-    Array.from({ length: count }, async (_, n) => {
-      left++;
-      const { answer, ms } = await took(rename(boss, locked, `changed ${n}`));
-      left--;
-      slowestMs = Math.max(slowestMs, ms);
-      assert.equal(answer.status, 503, answer.text);
-      assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
-    });
-  await service.superuser.begin(async (tx) => {
-    await tx`select from departments where dept_name = 'locked' for update`;
-    const piled = Promise.all([...pileUp(few, 3), ...pileUp(many, 20)]);
-    await until(async () => (await countWaiting(service.owner)) >= 4, 'updates wait for both rows');
-    const everybodyElse: (() => Promise<Answer>)[] = [
-      () => neighbour.boss.get('/system/dept-api/list'),
-      () => neighbour.boss.post('/system/dept-api', {}),
-      () => rename(neighbour.boss, neighbour.free, 'changed'),
-      () => many.boss.get(`/system/dept-api/${many.locked}`),
-      () => few.boss.get(`/system/dept-api/${few.locked}`),
-      () => rename(few.boss, few.free, 'changed'),
-      () => rename(many.boss, many.free, 'changed'),
-      () => many.boss.post('/system/dept-api', {}),
-    ];
-    const served = new Set<number>();
-    await together(2, 160, async (n) => {
-      if (left < 23) return; // The first are told now: the pile is over.
-      const { answer, ms } = await took((everybodyElse[n % everybodyElse.length] as () => Promise<Answer>)());
-      assert.equal(answer.code, 200, answer.text);
-      if (left < 23) return;
-      slowestOtherMs = Math.max(slowestOtherMs, ms);
-      others++;
-      served.add(n % everybodyElse.length);
-    });
-    assert.equal(served.size, everybodyElse.length, 'everybody else was served while the pile was there');
-    await piled;
+const rename = (client: Client, deptId: string, deptName: string) => client.put(DEPTS, { deptId, deptName });
+
+/** Locks departments while `work` runs. */
+const withLocked = <T>(ids: string[], work: () => Promise<T>): Promise<T> =>
+  superuser.begin(async (tx) => {
+    await tx`select from departments where dept_id = any(${ids}::bigint[]) for update`;
+    return work();
+  }) as Promise<T>;
+
+const waiting = (count: number) =>
+  waitFor(`${count} wait for a lock`, async () => (await countWaiting(owner)) === count);
+
+/** Expects that all of them are served while the pile is there; one that is blocked fails the test, and does not hang it. */
+async function expectServed(calls: Record<string, () => Promise<Answer>>): Promise<void> {
+  const blocked = new Set(Object.keys(calls));
+  const answers = Object.entries(calls).map(async ([name, call]) => {
+    const answer = await call();
+    blocked.delete(name);
+    return answer;
   });
-  report(t, { piled: 23, slowestMs, others, slowestOtherMs });
-  assert.ok(slowestMs < DEADLINE_MS + SLACK_MS, `answered after ${slowestMs} ms`);
-  for (const { boss, locked } of [few, many]) {
-    const { data } = await boss.get(`/system/dept-api/${locked}`);
-    assert.equal(data.deptName, 'locked', 'what was refused is not done behind the back');
-    assert.equal((await rename(boss, locked, 'now')).code, 200);
-  }
+  await waitFor('everybody else is served', () => blocked.size === 0).catch((cause) => {
+    throw new Error(`Blocked: ${[...blocked]}`, { cause });
+  });
+  for (const answer of await Promise.all(answers)) assert.equal(answer.code, 200, answer.text);
+}
+
+/** Counts the requests that arrive at the service from now on. */
+function countArrivals(): () => number {
+  let arrivals = 0;
+  service.app.server.on('request', () => arrivals++);
+  return () => arrivals;
+}
+
+function expectTooBusy(answer: Answer): void {
+  expectError(answer, 503, 'TOO_BUSY');
+  assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
+}
+
+test('requests that pile up on two locked rows leave room for everybody else, also for their own tenants', async () => {
+  const [few, many, neighbour] = [await makeTenant(), await makeTenant(), await makeTenant()];
+  const pile = await withLocked([few.locked, many.locked], async () => {
+    const arrivals = countArrivals();
+    let answered = 0;
+    const piled = [few, few, few, ...Array(20).fill(many)].map(async ({ boss, locked }, n) => {
+      const answer = await rename(boss, locked, `changed ${n}`);
+      answered++;
+      return answer as Answer;
+    });
+    await waitFor('all have arrived', () => arrivals() === 23);
+    await waitFor('updates wait for both rows', async () => (await countWaiting(owner)) >= 4);
+    await expectServed({
+      'list of a neighbour': () => neighbour.boss.get(`${DEPTS}/list`),
+      'create of a neighbour': () => neighbour.boss.post(DEPTS, {}),
+      'update of a neighbour': () => rename(neighbour.boss, neighbour.free, 'changed'),
+      'read of a locked row': () => many.boss.get(`${DEPTS}/${many.locked}`),
+      'read of the other locked row': () => few.boss.get(`${DEPTS}/${few.locked}`),
+      'update where few wait': () => rename(few.boss, few.free, 'changed'),
+      'update where many wait': () => rename(many.boss, many.free, 'changed'),
+      'create where many wait': () => many.boss.post(DEPTS, {}),
+    });
+    assert.equal(answered, 0, 'the pile is still there');
+    return { piled };
+  });
+  for (const answer of await Promise.all(pile.piled)) assert.equal(answer.code, 200, answer.text);
 });
 
-test('where two tenants have piled up on many locked rows, all others read and write', async (t) => {
-  const [one, other] = [await service.tenant(), await service.tenant()];
+test('tenants that pile up on many locked rows leave room for a third one', async () => {
+  const [one, other] = [await service.createTenant(), await service.createTenant()];
   const neighbour = await makeTenant();
   const locked: [Client, string][] = [];
   for (const boss of [one, other])
-    for (let n = 0; n < 6; n++) locked.push([boss, await boss.dept({ deptName: `locked too ${n}` })]);
-  let told = 0;
-  let others = 0;
-  await service.superuser.begin(async (tx) => {
-    await tx`select from departments where dept_name like 'locked too %' for update`;
-    const piled = Promise.all(
-      locked.map(async ([boss, deptId]) => {
-        const { status, data, text } = await rename(boss, deptId, 'changed');
-        told++;
-        assert.equal(status, 503, text);
-        assert.equal(data.reason, 'TOO_BUSY');
-      }),
-    );
-    await until(async () => (await countWaiting(service.owner)) >= 6, 'as many wait for a row as may');
-    const everybodyElse: (() => Promise<Answer>)[] = [
-      () => neighbour.boss.get('/system/dept-api/list'),
-      () => rename(neighbour.boss, neighbour.free, 'changed'),
-      () => neighbour.boss.post('/system/dept-api', {}),
-      () => one.get(`/system/dept-api/${locked[0]?.[1]}`),
-      () => one.get('/system/dept-api/list'),
-    ];
-    for (const call of everybodyElse) {
-      const answer = await call();
-      assert.equal(told, 0, 'it was answered when the first of those who had piled up were told to come again');
-      assert.equal(answer.code, 200, answer.text);
-      others++;
-    }
-    await piled;
-  });
-  report(t, { piled: told, others });
+    for (let n = 0; n < 6; n++) locked.push([boss, await boss.createDepartment({ deptName: `locked too ${n}` })]);
+  const pile = await withLocked(
+    locked.map(([, id]) => id),
+    async () => {
+      const arrivals = countArrivals();
+      let answered = 0;
+      const piled = locked.map(async ([boss, deptId]) => {
+        const answer = await rename(boss, deptId, 'changed');
+        answered++;
+        return answer;
+      });
+      await waitFor('all have arrived', () => arrivals() === 12);
+      await waitFor('as many wait for a row as may', async () => (await countWaiting(owner)) >= 6);
+      await expectServed({
+        'list of a neighbour': () => neighbour.boss.get(`${DEPTS}/list`),
+        'update of a neighbour': () => rename(neighbour.boss, neighbour.free, 'changed'),
+        'create of a neighbour': () => neighbour.boss.post(DEPTS, {}),
+        'read of a locked row': () => one.get(`${DEPTS}/${locked[0]?.[1]}`),
+        'list of a tenant that waits': () => one.get(`${DEPTS}/list`),
+      });
+      assert.equal(answered, 0, 'the pile is still there');
+      return { piled };
+    },
+  );
+  for (const answer of await Promise.all(pile.piled)) assert.equal(answer.code, 200, answer.text);
 });
 
-test('who waited too long for a connection is told so, and his work is not done behind his back', async (t) => {
-  const narrow = await startService({}, { connections: 1 });
-  const boss = await narrow.tenant();
-  const locked = await boss.dept({ deptName: 'locked' });
-  await narrow.superuser.begin(async (tx) => {
-    await tx`select from departments where dept_name = 'locked' for update`;
-    // Each of these two holds the only connection until its statement is cut off.
-    const first = took(rename(boss, locked, 'changed'));
-    await until(async () => (await countWaiting(narrow.owner)) === 1, 'the first waits for the row');
-    // So much later that its own patience does not end when the first's does; and the other stands in line behind it.
-    await setTimeout(1_000);
-    const second = took(rename(boss, locked, 'changed'));
-    await setTimeout(100);
-    const late = await took(boss.post('/system/dept-api', { deptName: 'late' }));
-    for (const { answer, ms } of [await first, await second, late]) {
-      assert.equal(answer.status, 503, answer.text);
-      assert.ok(ms < DEADLINE_MS + SLACK_MS, `answered after ${ms} ms`);
-    }
-    report(t, { firstMs: (await first).ms, secondMs: (await second).ms, lateMs: late.ms });
+test('a statement that waits too long for a lock is ended, and its request told to come again', async () => {
+  const { boss, locked } = await makeTenant();
+  const node = await startNode(database, { connectionTiming: { statementMs: 200 } });
+  await withLocked([locked], async () => {
+    const answers = Array.from({ length: 5 }, (_, n) => rename(node.as(boss), locked, `changed ${n}`));
+    for (const answer of await Promise.all(answers)) expectTooBusy(answer);
+    assert.equal(await countWaiting(owner), 0, 'nothing of it is left in the database');
   });
-  assert.equal((await boss.get('/system/dept-api/list?deptName=late')).data.total, 0, 'it was done after its answer');
+  assert.equal((await readDept(boss, locked)).deptName, 'locked');
 });
 
-test('who was told to come again finds nothing done, whenever his turn came', async () => {
-  const narrow = await startService({}, { connections: 1 });
-  const boss = await narrow.tenant();
-  const locked = await boss.dept({ deptName: 'locked' });
-  const create = (deptName: string) => took(boss.post('/system/dept-api', { deptName }));
-  const names = ['one', 'two', 'three'];
-  const done = ['locked'];
-  await narrow.superuser.begin(async (tx) => {
-    await tx`select from departments where dept_name = 'locked' for update`;
-    const first = took(rename(boss, locked, 'first'));
-    await until(async () => (await countWaiting(narrow.owner)) === 1, 'the first waits for the row');
-    // Three that wait for the connection, and one behind them, who goes with none.
-    const inLine: ReturnType<typeof create>[] = [];
-    for (const name of names) {
-      inLine.push(create(name));
-      await setTimeout(50);
+test('requests that are not answered in time are told to come again, and are not carried out later', async () => {
+  const { boss, locked } = await makeTenant();
+  // No statement is ended: the first request keeps the only connection until the lock is gone.
+  const node = await startNode(database, { connections: 1, timing: { responseMs: 200 } });
+  const caller = node.as(boss);
+  const before = node.uses.begun;
+  const uses = (count: number) =>
+    waitFor(`${count} connections are asked for`, () => node.uses.begun - before === count);
+  await withLocked([locked], async () => {
+    const answers = [rename(caller, locked, 'first')];
+    await waiting(1);
+    // Three transactions that wait for the connection, which is as many as create departments at once.
+    for (const [n, deptName] of ['one', 'two', 'three'].entries()) {
+      answers.push(caller.post(DEPTS, { deptName }));
+      await uses(2 + n);
     }
-    // So much later that their own patience does not end when the first's does.
-    await setTimeout(1_000);
-    const behind = create('behind');
-    const second = took(rename(boss, locked, 'second'));
-    for (const { answer } of [await first, await behind, await second]) assert.equal(answer.status, 503, answer.text);
-    for (const [n, { answer }] of (await Promise.all(inLine)).entries()) {
-      if (answer.code === 200) done.push(names[n] as string);
-      else assert.equal(answer.status, 503, answer.text);
-    }
-    // The row is free now: the second goes on, and then the one behind.
+    // One that waits for a batch of its own, and one that waits for its turn.
+    answers.push(caller.post(DEPTS, { deptName: 'behind' }), rename(caller, locked, 'second'));
+    for (const answer of await Promise.all(answers)) expectTooBusy(answer);
+    assert.equal(await countWaiting(owner), 1, 'the first still waits');
   });
-  await until(async () => (await boss.get('/system/dept-api/list')).status === 200, 'the connection is free');
-  const { rows } = (await boss.get('/system/dept-api/list')).data;
-  assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), done.sort());
+  await waitFor('all of them had their turn', () => node.uses.begun - before === 6 && node.uses.ended - before === 6);
+  const { rows } = await read(boss, `${DEPTS}/list`);
+  assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), ['', 'locked']);
 });
 
-test('what may write a whole branch has longer for its answer than ten seconds', async () => {
-  const { boss, free } = await makeTenant();
-  const child = await boss.dept({ parentId: free, deptName: 'held for long' });
-  const ordered = await service.superuser.begin(async (tx) => {
-    await tx`select from departments where dept_name = 'held for long' for update`;
-    await tx`savepoint before_tenant`;
-    await tx`select from tenants where tenant_id = ${boss.tenantId} for update`;
-    const answer = boss.put('/system/dept-api/order', { parentId: free, deptIds: [child] });
-    await until(async () => (await countWaiting(service.owner)) === 1, 'it waits for its tenant');
-    // No statement may wait for 8 seconds; two may, one after the other, for more than ten.
-    await setTimeout(6_000);
-    await tx`rollback to before_tenant`;
-    await setTimeout(6_000);
-    return { answer };
+test('work that waited too long for a connection is not begun', async () => {
+  const { boss } = await makeTenant();
+  const waitMs = 20;
+  const node = await startNode(database, { connections: 1, connectionTiming: { waitMs } });
+  const caller = node.as(boss);
+  const before = node.uses.begun;
+  let answers: Promise<Answer>[] = [];
+  await node.db.use(async () => {
+    answers = [caller.post(DEPTS, { deptName: 'late' }), caller.get(`${DEPTS}/list`)];
+    await waitFor('both wait for the only connection', () => node.uses.begun - before === 3);
+    const since = performance.now();
+    await waitFor('they have waited too long', () => performance.now() - since > waitMs);
   });
-  const { code, text } = await ordered.answer;
+  for (const answer of await Promise.all(answers)) expectTooBusy(answer);
+  assert.equal((await read(boss, `${DEPTS}/list?deptName=late`)).total, 0);
+});
+
+test('a request that may write a whole branch has more time for its answer than others', async () => {
+  const { boss, locked, free } = await makeTenant();
+  const child = await boss.createDepartment({ parentId: free });
+  const node = await startNode(database, { timing: { responseMs: 200 } });
+  const caller = node.as(boss);
+  const { ordered } = await withLocked([child, locked], async () => {
+    const ordered = caller.put(`${DEPTS}/order`, { parentId: free, deptIds: [child] });
+    await waiting(1);
+    // It came later, and has exceeded its time.
+    expectTooBusy(await rename(caller, locked, 'changed'));
+    return { ordered };
+  });
+  const { code, text } = await ordered;
   assert.equal(code, 200, text);
-  assert.equal((await boss.get(`/system/dept-api/${child}`)).data.orderNum, 1);
+  assert.equal((await readDept(boss, child)).orderNum, 1);
 });

@@ -1,52 +1,63 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PASSWORD, startService } from '../harness.ts';
-import { report, scale, Tally } from '../scale.ts';
-import { callTogether, wire } from './crowd.ts';
+import { createPasswords } from '../../server/auth/passwords.ts';
+import { CHEAP_HASH } from '../support/database.ts';
+import { DEPTS, expectError, readDept } from '../support/expect.ts';
+import { scale, Tally } from '../support/scale.ts';
+import { type Answer, PASSWORD, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 
-/** Checking a password is slow on purpose. A flood of logins must not make everything else as slow. */
+/** Checking a password is slow on purpose. A flood of logins leaves room for everything else. */
 
 const service = await startService();
-const boss = await service.tenant();
-const member = await service.member(boss, { userName: 'reader' });
-const id = await boss.dept({ deptName: 'still here' });
-const { base, nobody } = service;
-const read = wire(boss, 'GET', `/system/dept-api/${id}`);
+const boss = await service.createTenant();
+const member = await service.createMember(boss, { userName: 'reader' });
+const id = await boss.createDepartment({ deptName: 'still here' });
 
 /** From many addresses, or the guard against guessing would stop them before any hashing. */
-const login = (username: string, from?: string) =>
-  nobody.post('/auth/login', { tenantId: boss.tenantId, username, password: PASSWORD }, from ? { from } : {});
+const logIn = (username: string, from?: string) =>
+  service.anonymous.post(
+    '/auth/login',
+    { tenantId: boss.tenantId, username, password: PASSWORD },
+    from ? { from } : {},
+  );
 
-test('while 300 logins are under way others are answered, and what is too much is told so', async (t) => {
-  const logins = scale(300, 1_000);
-  let underWay = logins;
-  const waits: number[] = [];
-  const flood = Array.from({ length: logins }, async (_, n) => {
-    const began = performance.now();
-    const answer = await login(`nobody${n}`, `127.1.${n >> 7}.${1 + (n & 127)}`);
-    underWay--;
-    if (answer.status === 503 || answer.status === 429) {
-      waits.push(performance.now() - began);
-      assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
-    }
-    return answer.status;
+test('a flood of logins: 100 are admitted, the others are refused at once, and everything else is served', async () => {
+  const logins = scale(180, 1_000);
+  const refused: Answer[] = [];
+  const statuses = new Tally();
+  // None of them is decided while the failures that are known are locked.
+  const flood = await service.superuser.begin(async (tx) => {
+    await tx`lock table login_failures in access exclusive mode`;
+    const flood = Array.from({ length: logins }, async (_, n) => {
+      const answer = await logIn(`nobody${n}`, `127.1.${n >> 7}.${1 + (n & 127)}`);
+      statuses.add(answer.status);
+      if (answer.status === 503) refused.push(answer);
+    });
+    await waitFor('all beyond 100 are refused', () => refused.length >= logins - 100);
+    assert.equal((await readDept(member, id)).deptName, 'still here');
+    assert.equal((await boss.get(`${DEPTS}/list`)).code, 200);
+    assert.equal((await service.root.post(DEPTS, {})).code, 200);
+    assert.deepEqual(statuses.counts, { 503: logins - 100 }, 'the others are still being decided');
+    return { flood };
   });
-  // Every day for less time than the quickest machine takes for those that are let in.
-  const reads = await callTogether({ base, request: read, connections: 8, ms: scale(300, 3_000) });
-  const left = underWay;
-  const statuses = await Promise.all(flood);
-  assert.ok(left > 0, 'the logins were still under way');
-  assert.ok((reads.statuses['200'] ?? 0) > 0, 'reads were answered meanwhile');
-  const told = new Tally();
-  for (const status of statuses) told.add(status);
-  for (const status of Object.keys(told.counts)) assert.match(status, /^(200|401|429|503)$/);
-  assert.equal((await login('reader')).status, 200);
-  assert.equal((await member.get(`/system/dept-api/${id}`)).status, 200);
-  report(t, {
-    logins,
-    answers: told.counts,
-    refusedAfterMs: { first: Math.round(Math.min(...waits)), last: Math.round(Math.max(...waits)) },
-    stillUnderWayAfterReads: left,
-    reads,
-  });
+  await Promise.all(flood.flood);
+  for (const answer of refused) {
+    expectError(answer, 503, 'TOO_BUSY');
+    assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
+  }
+  assert.deepEqual(statuses.counts, { 401: 100, 503: logins - 100 });
+  // All places are free again.
+  assert.equal((await logIn('reader')).code, 200);
+});
+
+test('beside those that are being hashed 200 passwords wait, and the next is refused', async () => {
+  const passwords = await createPasswords(CHEAP_HASH);
+  const outcomes = await Promise.allSettled(Array.from({ length: 203 }, () => passwords.hash('a password')));
+  const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
+  assert.deepEqual(
+    failed.map(({ reason }) => reason.reason),
+    ['TOO_BUSY'],
+  );
+  assert.equal(await passwords.verify(await passwords.hash('a password'), 'a password'), true);
 });

@@ -1,155 +1,171 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
 import net from 'node:net';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import { type Answer, startService } from '../harness.ts';
-import { isLong, report, scale, Tally } from '../scale.ts';
-import { until } from '../waiting.ts';
-import type { Figures } from './caller.ts';
-import { callTogether, wire } from './crowd.ts';
+import { DEPTS, read } from '../support/expect.ts';
+import { scale, Tally } from '../support/scale.ts';
+import { type Answer, type Client, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+import { databaseOf, startNode } from './node.ts';
 
-/** More requests than the service can bear: it goes on doing what it can, and refuses the rest, saying when to come again. */
+/**
+ * More requests than the service can bear: it goes on with as many as it can, and refuses the others, saying when to
+ * come again. How many it keeps depends on how much it did a moment ago: at least 200, and as many for a node that was
+ * just started. No request is answered while the departments are locked, so the rest does not depend on the machine.
+ */
 
+const KEPT = 200;
 const service = await startService();
-const boss = await service.tenant();
-const top = await boss.dept({ deptName: 'top' });
-const id = await boss.dept({ deptName: 'below', parentId: top });
-const { base } = service;
-const address = `/system/dept-api/${id}`;
-const request = wire(boss, 'GET', address);
+const boss = await service.createTenant();
+const top = await boss.createDepartment({ deptName: 'top' });
+const address = `${DEPTS}/${top}`;
+const database = await databaseOf(service);
 
-/** How much is done at best, and the processor time that it takes. */
-const atBest = () => measured(() => callTogether({ base, request, connections: 64, ms: scale(1_500, 4_000) }));
-
-async function measured(work: () => Promise<Figures>) {
-  const before = process.cpuUsage();
-  const figures = await work();
-  const { user, system } = process.cpuUsage(before);
-  const done = figures.statuses['200'] ?? 0;
-  return { figures, aSecond: done / figures.seconds, aSecondOfWork: done / ((user + system) / 1e6) };
-}
-
-function assertAnswered({ sent, statuses, lost, withoutRetryAfter }: Figures) {
-  assert.deepEqual(
-    Object.keys(statuses).filter((status) => !['200', '503'].includes(status)),
-    [],
-  );
-  assert.equal(lost, 0);
-  assert.equal((statuses['200'] ?? 0) + (statuses['503'] ?? 0), sent);
-  assert.equal(withoutRetryAfter, 0);
-}
-
-test('five times what it can do: as much is done, the rest is refused, and then all is as before', async (t) => {
-  await atBest(); // warms up
-  const ratios: number[] = [];
-  for (let round = 0; round < scale(1, 5); round++) {
-    const best = await atBest();
-    assert.deepEqual(Object.keys(best.figures.statuses), ['200'], '64 callers at once are not too many');
-    const order = { base, request, connections: 1_500, rate: best.aSecond * 5, ms: scale(3_000, 6_000) };
-    const over = await measured(() => callTogether(order));
-    assertAnswered(over.figures);
-    assert.ok((over.figures.statuses['200'] ?? 0) > 0);
-    const began = performance.now();
-    const after = await callTogether({ base, request, connections: 20, ms: 500 });
-    assert.deepEqual(Object.keys(after.statuses), ['200']);
-    ratios.push(over.aSecond / best.aSecond);
-    report(t, {
-      bestASecond: Math.round(best.aSecond),
-      goodput: ratios.at(-1)?.toFixed(2),
-      // The same by the service's processor time, which tells more on a machine that others use too.
-      goodputByWork: (over.aSecondOfWork / best.aSecondOfWork).toFixed(2),
-      ...over.figures,
-      normalAfterMs: Math.round(performance.now() - began - 500),
-    });
-  }
-  // A share of speed can't be told on a busy machine; the long tests have one of their own.
-  const middle = ratios.sort((a, b) => a - b)[ratios.length >> 1] as number;
-  if (isLong) assert.ok(middle >= 0.8, `goodput ${ratios}`);
-});
-
-test('of 600 that come in one moment 200 are kept waiting, and 400 refused at once', async () => {
-  assert.deepEqual(await comeTogether(600), { 200: 200, 503: 400 });
-});
-
-test('who goes away gives back his place, however he went', async () => {
-  const { hostname, port } = new URL(base);
-  const line = wire(boss, 'GET', address);
-  const half = wire(boss, 'POST', '/system/dept-api', { deptName: 'half' }).slice(0, -3);
-  const connectAndSend = (text: string) =>
-    new Promise<net.Socket>((resolve, reject) => {
-      const socket = net.connect(Number(port), hostname, () => socket.write(text, () => resolve(socket)));
-      socket.once('error', reject);
-    });
-  const ways: [string, number, (socket: net.Socket) => void][] = [
-    [line, 60, (socket) => socket.destroy()],
-    [line, 60, (socket) => socket.resetAndDestroy()],
-    // Several requests at once on one connection: those behind the first have no answer of their own to be ended.
-    [line.repeat(5), 60, (socket) => socket.resetAndDestroy()],
-    [line.repeat(5), 60, (socket) => socket.end()],
-    [half, 60, (socket) => socket.resetAndDestroy()],
-  ];
-  await service.superuser.begin(async (tx) => {
+/** Nobody who needs departments is served while `work` runs. */
+const whileLocked = <T>(work: () => Promise<T>): Promise<T> =>
+  service.superuser.begin(async (tx) => {
     await tx`lock table departments in access exclusive mode`;
-    for (const [text, count, leave] of ways) {
-      const sockets = await Promise.all(Array.from({ length: count }, () => connectAndSend(text)));
-      await setTimeout(100);
-      for (const socket of sockets) leave(socket);
-      await setTimeout(100);
-    }
-  });
-  // All places are free: exactly as many as ever are kept waiting.
-  assert.deepEqual(await comeTogether(300), { 200: 200, 503: 100 });
-});
+    return work();
+  }) as Promise<T>;
 
-/** So many in one moment, while nothing gets done: how they are answered in the end. */
-async function comeTogether(count: number): Promise<Record<string, number>> {
-  // How much it could do in the test before has to be forgotten: who did much a moment ago may have more at work.
-  await setTimeout(3_000);
+/** Sends so many in one moment, waits until all but 200 are refused, and does `meanwhile` before the rest is served. */
+async function comeTogether<A extends Pick<Answer, 'status' | 'headers'>>(
+  count: number,
+  send: (n: number) => Promise<A>,
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<{ counts: Record<string, number>; refused: A[] }> {
   const tally = new Tally();
-  const answers: Promise<void>[] = [];
-  await service.superuser.begin(async (tx) => {
-    await tx`lock table departments in access exclusive mode`;
-    for (let n = 0; n < count; n++) answers.push(boss.get(address).then(({ status }) => tally.add(status)));
-    await until(() => tally.get(503) >= count - 200, `${count - 200} refusals`);
-    assert.equal(tally.get(200), 0);
+  const refused: A[] = [];
+  const { answers } = await whileLocked(async () => {
+    const answers = Array.from({ length: count }, async (_, n) => {
+      const answer = await send(n);
+      tally.add(answer.status);
+      if (answer.status === 503) refused.push(answer);
+    });
+    await waitFor(`${count - KEPT} refusals`, () => tally.get(503) >= count - KEPT);
+    await meanwhile();
+    assert.deepEqual(tally.counts, { 503: count - KEPT });
+    return { answers };
   });
   await Promise.all(answers);
-  return tally.counts;
+  for (const { headers } of refused) assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
+  return { counts: tally.counts, refused };
 }
 
-test('writes beyond the bound are refused whole: what was acknowledged is there, what was refused is not', async (t) => {
-  const write = wire(boss, 'POST', '/system/dept-api', { deptName: 'flood', parentId: Number(top) });
-  const figures = await callTogether({ base, request: write, connections: 1_500, ms: 1_500 });
-  assertAnswered(figures);
-  assert.ok((figures.statuses['503'] ?? 0) > 0, '1,500 at once are too many');
-  const { data } = await boss.get('/system/dept-api/list?deptName=flood&pageSize=1');
-  assert.equal(data.total, figures.statuses['200']);
-  report(t, { ...figures });
+const freshNode = async (): Promise<Client> => (await startNode(database)).as(boss);
+
+test('of 600 that come in one moment 200 are kept waiting, and 400 are refused at once', async () => {
+  const caller = await freshNode();
+  const { counts } = await comeTogether(600, () => caller.get(address));
+  assert.deepEqual(counts, { 200: 200, 503: 400 });
 });
 
-test('who is refused for the moment is told in his language and form, with the id of his request', async () => {
-  const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'quote-me' };
-  const calls: Promise<Answer>[] = [];
-  // Nobody is answered while departments are locked, so more are at work than ever may be, however fast the machine.
-  await service.superuser.begin(async (tx) => {
-    await tx`lock table banyan.departments in access exclusive mode`;
-    for (let n = 0; n < 1_100; n++) calls.push(boss.get(address, { headers }));
-    await Promise.race([Promise.any(calls), setTimeout(5_000)]);
-    // Whoever watches the service is never refused.
-    assert.equal((await service.nobody.get('/health/ready')).status, 200);
+test('callers who ask again as soon as they are refused are all served in the end, and no request is lost', async () => {
+  const caller = await freshNode();
+  const callers = scale(400, 1_500);
+  const counts = new Tally();
+  /** Asks until it is served. Everything else than 200 and 503 with the time to come again ends the test. */
+  const askOn = async () => {
+    for (;;) {
+      const { status, headers, text } = await caller.get(address);
+      counts.add(status);
+      if (status === 200) return;
+      assert.equal(status, 503, text);
+      assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
+    }
+  };
+  const { crowd } = await whileLocked(async () => {
+    const crowd = Promise.all(Array.from({ length: callers }, askOn));
+    await waitFor('each that is not kept was refused twice', () => counts.get(503) >= 2 * (callers - KEPT));
+    assert.equal(counts.get(200), 0);
+    return { crowd };
   });
-  const answers = await Promise.all(calls);
-  const answer = answers.find(({ status }) => status === 503) as Answer;
-  assert.ok(answer, 'somebody was refused');
-  assert.deepEqual(
-    answers.filter(({ status }) => status !== 200 && status !== 503),
-    [],
+  await crowd;
+  assert.equal(counts.get(200), callers);
+  // And then all is as before.
+  const after = await Promise.all(Array.from({ length: 64 }, () => caller.get(address)));
+  for (const answer of after) assert.equal(answer.code, 200, answer.text);
+});
+
+test('clients that go away give back their places, however they went', async () => {
+  const node = await startNode(database);
+  const caller = node.as(boss);
+  const { hostname, port } = new URL(node.base);
+  const request = (method: string, ...lines: string[]) =>
+    [`${method} HTTP/1.1`, 'Host: banyan', `Authorization: Bearer ${boss.token}`, ...lines].join('\r\n');
+  const get = request(`GET ${address}`, '', '');
+  const half = request(`POST ${DEPTS}`, 'Content-Type: application/json', 'Content-Length: 20', '', '{"deptName":"h');
+  // 40 requests: where more ended in a tenth of a second, the service would keep more than 200 for a while.
+  const ways: [clients: number, text: string, requests: number, leave: (socket: net.Socket) => void][] = [
+    [5, get, 1, (socket) => socket.destroy()],
+    [5, get, 1, (socket) => socket.resetAndDestroy()],
+    // Several requests at once on one connection: those behind the first have no response of their own to be closed.
+    [3, get.repeat(5), 5, (socket) => socket.resetAndDestroy()],
+    [2, get.repeat(5), 5, (socket) => socket.end()],
+    [5, half, 1, (socket) => socket.resetAndDestroy()],
+  ];
+  let [arrived, open] = [0, 0];
+  node.app.server.on('request', () => arrived++);
+  node.app.server.on('connection', (socket) => {
+    open++;
+    socket.once('close', () => open--);
+  });
+  await whileLocked(async () => {
+    for (const [clients, text, requests, leave] of ways) {
+      const before = arrived;
+      const sockets = Array.from({ length: clients }, () => {
+        const socket = net.connect(Number(port), hostname, () => socket.write(text));
+        return socket.on('error', () => {});
+      });
+      await waitFor('all have arrived', () => arrived - before === clients * requests);
+      for (const socket of sockets) leave(socket.resume());
+      await waitFor('all have gone', () => open === 0);
+    }
+  });
+  // All places are free: as many as ever are kept waiting.
+  const { counts } = await comeTogether(300, () => caller.get(address));
+  assert.deepEqual(counts, { 200: 200, 503: 100 });
+});
+
+test('writes that are refused are not carried out, and those that are acknowledged are', async () => {
+  const node = await startNode(database);
+  let arrived = 0;
+  node.app.server.on('request', () => arrived++);
+  const body = JSON.stringify({ deptName: 'flood', parentId: Number(top) });
+  const headers = {
+    authorization: `Bearer ${boss.token}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  // All headers come before the first body: a write takes its place only when its body is there.
+  const send = async () => {
+    const request = http.request(`${node.base}${DEPTS}`, { method: 'POST', headers, agent: false });
+    request.flushHeaders();
+    await waitFor('all headers have arrived', () => arrived === 300);
+    request.end(body);
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    response.resume();
+    return { status: response.statusCode ?? 0, headers: response.headers };
+  };
+  const { counts } = await comeTogether(300, send);
+  assert.deepEqual(counts, { 200: 200, 503: 100 });
+  assert.equal((await read(boss, `${DEPTS}/list?deptName=flood&pageSize=1`)).total, 200);
+});
+
+test('a refusal has the language and the form that were asked for, and the id of its request', async () => {
+  const caller = await freshNode();
+  const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'quote-me' };
+  const { refused } = await comeTogether(
+    201,
+    () => caller.get(address, { headers }),
+    // What watches the service is never refused.
+    async () => assert.equal((await caller.get('/health/ready')).status, 200),
   );
+  const [answer] = refused as [Answer];
   assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8');
   assert.equal(answer.headers['content-language'], 'en');
   assert.equal(answer.headers['x-request-id'], 'quote-me');
-  assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
   const problem = JSON.parse(answer.text);
   assert.deepEqual([problem.status, problem.title, problem.instance], [503, 'TOO_BUSY', 'quote-me']);
-  assert.equal((await boss.get(address)).status, 200);
 });

@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import { assertStopped, postgresOf, start, until, usedFolder } from '../process.ts';
-import { chance, firstSeed, report, scale } from '../scale.ts';
+import { assertStopped, postgresOf, startUnhurried, usedFolder } from '../support/process.ts';
+import { chance, firstSeed, report, scale } from '../support/scale.ts';
+import { waitFor } from '../support/wait.ts';
 import { Writer } from './writer.ts';
 
-const BACK_WITHIN_MS = 10_000;
-
-test('PostgreSQL stopped at once under load, again and again: 503 meanwhile, soon back, nothing lost', async (t) => {
-  const stops = scale(2, 50);
+test('PostgreSQL is stopped at once under load, again and again: 503 meanwhile, then it is back, and nothing is lost', async (t) => {
+  const stops = scale(1, 50);
   const { below } = chance(firstSeed);
   const dataDir = await usedFolder();
-  const run = start(dataDir);
+  const run = startUnhurried(dataDir);
   const writer = new Writer(await run.admin());
   writer.start(16);
-  let slowestBackMs = 0;
   for (let stop = 0; stop < stops; stop++) {
-    await writer.acknowledges(50);
-    await setTimeout(below(100)); // any moment will do
+    await writer.acknowledges(30 + below(30)); // any moment will do
     const { pid } = postgresOf(dataDir);
-    const stopped = performance.now();
     process.kill(pid, 'SIGQUIT'); // what `pg_ctl stop -m immediate` sends
-    await until('another PostgreSQL runs', () => {
+    await waitFor('another PostgreSQL runs', () => {
+      assert.equal(run.child.exitCode, null, run.stderr);
       try {
         return postgresOf(dataDir).pid !== pid;
       } catch {
@@ -29,12 +25,9 @@ test('PostgreSQL stopped at once under load, again and again: 503 meanwhile, soo
       }
     });
     await writer.acknowledges(1);
-    const backMs = Math.round(performance.now() - stopped);
-    assert.ok(backMs < BACK_WITHIN_MS, `back after ${backMs} ms`);
-    slowestBackMs = Math.max(slowestBackMs, backMs);
   }
   const figures = await writer.check();
-  report(t, { stops, ...figures, ...writer.tally.counts, slowestBackMs, seed: firstSeed });
+  report(t, { stops, ...figures, ...writer.tally.counts, seed: firstSeed });
   assert.equal(run.child.exitCode, null, run.stderr);
   assert.equal(await run.stop(), 0, run.stderr);
   await assertStopped(dataDir);

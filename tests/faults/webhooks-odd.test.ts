@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import net, { type AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { type Client, startService } from '../harness.ts';
-import { Receiver } from '../receiver.ts';
-import { until } from '../waiting.ts';
+import { Receiver } from '../support/receiver.ts';
+import { type Client, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** Receivers that answer what is no answer: a failure like any other, and nobody else's trouble. */
 
@@ -35,13 +35,13 @@ const odd: [string, string, { close?: boolean }?][] = [
 ];
 for (const [name, text, options] of odd) {
   test(`a receiver that answers ${name} has failed, and is tried again`, async () => {
-    const boss = await service.tenant();
+    const boss = await service.createTenant();
     const id = await register(boss, await saying(text, options));
-    await boss.dept();
-    await until(async () => {
+    await boss.createDepartment();
+    await waitFor('noted as failed', async () => {
       const { data } = await boss.get(`${path}/${id}/deliveries`);
       return data.rows[0]?.attempts > 0 && data.rows[0].lastError !== null;
-    }, 'noted as failed');
+    });
     const { data } = await boss.get(`${path}/${id}/deliveries`);
     assert.equal(data.rows[0].state, 'waiting');
   });
@@ -50,13 +50,13 @@ for (const [name, text, options] of odd) {
 test('many of them keep nobody else from being told', async () => {
   const url = await saying((odd[0] as [string, string])[1]);
   for (let n = 0; n < 4; n++) {
-    const boss = await service.tenant();
+    const boss = await service.createTenant();
     for (let m = 0; m < 16; m++) await register(boss, url);
-    await boss.dept();
+    await boss.createDepartment();
   }
   const receiver = await Receiver.start();
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   await register(boss, receiver.url);
-  await boss.dept();
-  await until(() => receiver.taken.length === 1, 'told');
+  await boss.createDepartment();
+  await waitFor('told', () => receiver.taken.length === 1);
 });

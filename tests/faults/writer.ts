@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { type Answer, Client } from '../harness.ts';
-import { Tally } from '../scale.ts';
+import { Tally } from '../support/scale.ts';
+import { type Answer, Client } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** A piece of work under a key of its own: a department is made, or two are deleted together. */
 interface Write {
@@ -11,11 +12,6 @@ interface Write {
   /** The two to delete; without them a department is made. */
   ids?: string[];
 }
-
-/** An answer comes within this time, whatever happens. */
-export const DEADLINE_MS = 10_000;
-/** On top of it, for a busy machine. */
-export const SLACK_MS = 2_000;
 
 /**
  * Writes on and on, notes what was acknowledged and what is in doubt, and checks both afterwards through the interface.
@@ -50,13 +46,12 @@ export class Writer {
     await this.working;
   }
 
-  /** Waits until as many writes more were acknowledged; a minute without any is too long. */
+  /** Waits until as many more writes were acknowledged. */
   async acknowledges(more: number): Promise<void> {
-    let [last, deadline] = [this.acknowledged, 0];
-    for (const wanted = last + more; this.acknowledged < wanted; await setTimeout(5)) {
-      if (deadline === 0 || this.acknowledged > last) [last, deadline] = [this.acknowledged, Date.now() + 60_000];
-      assert.ok(Date.now() < deadline, `Nothing more is acknowledged: ${JSON.stringify(this.tally.counts)}`);
-    }
+    const wanted = this.acknowledged + more;
+    await waitFor(`${more} more writes are acknowledged`, () => this.acknowledged >= wanted).catch((cause) => {
+      throw new Error(`Nothing more is acknowledged: ${JSON.stringify(this.tally.counts)}`, { cause });
+    });
   }
 
   /** The service is at another address now. */
@@ -100,16 +95,14 @@ export class Writer {
       : await this.client.post('/system/dept-api', { deptName: names[0] }, options);
     const ms = Math.round(performance.now() - began);
     this.slowestMs = Math.max(this.slowestMs, ms);
-    const late = ms > DEADLINE_MS + SLACK_MS ? `after ${ms} ms: ` : '';
     this.tally.add(answer.code === 200 ? 'done' : (answer.data?.reason ?? answer.status));
     if (answer.code === 200) {
       this.acknowledged++;
       this.acknowledgedAt = performance.now();
       if (ids) this.deleted.push(...names);
       else this.made.set(names[0] as string, String(answer.headers.location).split('/').at(-1) as string);
-      if (late) this.faults.push(late + answer.text);
-    } else if (answer.status !== 503 || !answer.headers['retry-after'] || late) {
-      this.faults.push(late + answer.text);
+    } else if (answer.status !== 503 || !answer.headers['retry-after']) {
+      this.faults.push(answer.text);
     }
     return answer;
   }

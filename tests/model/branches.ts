@@ -106,7 +106,10 @@ const order: Operation = {
     const strangers = listed.filter((id) => !before.some(({ deptId }) => deptId === id));
     refuseAny(
       Number(parentId) !== 0 &&
-        !state.dept(me.tenantId, parentId) && { reason: 'PARENT_NOT_FOUND', facts: { parentId: Number(parentId) } },
+        !state.dept(me.tenantId, parentId) && {
+          reason: 'PARENT_NOT_FOUND',
+          facts: { parentId: Number(parentId) },
+        },
       strangers.length > 0 && { reason: 'NOT_CHILDREN', facts: { deptIds: strangers } },
     );
     const first = listed.map((id) => before.find(({ deptId }) => deptId === id) as Dept);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { PASSWORD } from '../harness.ts';
+import { PASSWORD } from '../support/service.ts';
 import { deptFields, IMPOSSIBLE, period, someSpoil, spoiled, tenantFields, userFields, userNames } from './bodies.ts';
 import {
   type Choice,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { startService } from '../harness.ts';
-import { firstSeed, isLong, report, scale, Tally } from '../scale.ts';
+import { firstSeed, report, scale, Tally } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
 import { type Command, lookAround, sequence } from './commands.ts';
 import { type Expected, reasons } from './model.ts';
 import type { Request } from './state.ts';
@@ -12,7 +12,7 @@ const service = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
 
 /** Worlds that are at work at the same time; each has a seed and sequences of its own. */
 const LANES = scale(2, 4);
-const SEQUENCES = scale(200, 5_000);
+const SEQUENCES = scale(60, 5_000);
 
 const words = (...parts: (string | undefined | false)[]) => parts.filter(Boolean).join(' ');
 
@@ -30,7 +30,6 @@ function wanted({ outcome, refusals, kept }: Expected): string {
 
 test('whatever is asked in whatever order, the service answers like a model of its documents', async (t) => {
   const tally = new Tally();
-  const began = performance.now();
   let requests = 0;
   /** The lane that found a difference first: it goes on to shorten its sequence, the others come to their end. */
   let finder: number | undefined;
@@ -70,10 +69,9 @@ test('whatever is asked in whatever order, the service answers like a model of i
   }
 
   const differences = (await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(lane)))).filter(Boolean);
-  const seconds = Math.round((performance.now() - began) / 1000);
-  report(t, { seed: firstSeed, lanes: LANES, sequences: SEQUENCES, requests, seconds, ...tally.counts });
+  report(t, { seed: firstSeed, lanes: LANES, sequences: SEQUENCES, requests, ...tally.counts });
   if (differences.length > 0) throw differences[0];
   // Rules that no sequence comes to prove nothing. So many wrong passwords in a row are another test's matter.
   const unseen = reasons.filter((reason) => tally.get(reason) === 0 && reason !== 'TOO_MANY_LOGINS');
-  if (isLong) assert.deepEqual(unseen, []);
+  assert.ok(unseen.length <= scale(reasons.length / 3, 0), unseen.join());
 });

@@ -1,4 +1,4 @@
-import type { Answer } from '../harness.ts';
+import type { Answer } from '../support/service.ts';
 import { branches } from './branches.ts';
 import { departments } from './departments.ts';
 import type { Refusal } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { Answer } from '../harness.ts';
+import type { Answer } from '../support/service.ts';
 import type { Body, Refusal } from './fields.ts';
 
 /** What the model knows of the world: plain records, nothing clever. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Client, startService } from '../harness.ts';
-import { chance, report, scale, seeds, Tally } from '../scale.ts';
+import { chance, report, scale, seeds, Tally } from '../support/scale.ts';
+import { type Answer, type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 const dept = '/system/dept-api';
@@ -26,12 +26,12 @@ async function seen(client: Client) {
 }
 
 test('whatever was done, reverted from the last to the first: the organization is what it was', async (t) => {
-  for (const seed of seeds(scale(2, 20))) {
-    const boss = await service.tenant();
+  for (const seed of seeds(scale(1, 20))) {
+    const boss = await service.createTenant();
     const { below, pick } = chance(seed);
-    const depts = [await boss.dept()];
-    const users = [await boss.user({ userName: 'u' })];
-    const children = [await boss.make(tenants, { tenantName: 't', quotaBo: { pf: 3 } })];
+    const depts = [await boss.createDepartment()];
+    const users = [await boss.createUser({ userName: 'u' })];
+    const children = [await boss.create(tenants, { tenantName: 't', quotaBo: { pf: 3 } })];
     const tally = new Tally();
     const last = async (): Promise<number> =>
       (await boss.get(`${ledger}/list?limit=1&below=false`)).data.rows[0]?.id ?? 0;
@@ -97,7 +97,7 @@ test('whatever was done, reverted from the last to the first: the organization i
     const done: { change: number; before: Awaited<ReturnType<typeof seen>>; name: string }[] = [];
     let known = await last();
     let before = await seen(boss);
-    for (let n = 0; n < scale(120, 300); n++) {
+    for (let n = 0; n < scale(70, 300); n++) {
       const [name, action] = pick(actions);
       const answer = await action();
       assert.ok(answer.status < 500, answer.text);
@@ -108,7 +108,7 @@ test('whatever was done, reverted from the last to the first: the organization i
       known = change;
       before = await seen(boss);
     }
-    const reverted = done.slice(-scale(60, 200)).reverse();
+    const reverted = done.slice(-scale(40, 200)).reverse();
     for (const { change, before, name } of reverted) {
       const answer = await boss.post(`${ledger}/${change}/revert`);
       assert.equal(answer.code, 200, `seed ${seed}, reverting ${name} ${change}: ${answer.text}`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Answer, Client, PASSWORD, type Service } from '../harness.ts';
+import { type Answer, Client, PASSWORD, type Service } from '../support/service.ts';
 import { Model } from './model.ts';
 import { type CallerName, type Request, type Session, State } from './state.ts';
 
@@ -16,7 +16,6 @@ export class World {
   private readonly service: Service;
   private readonly start: State;
   private readonly codes: string[];
-  private tables: string[] = [];
 
   private constructor(service: Service, start: State) {
     this.service = service;
@@ -77,14 +76,7 @@ export class World {
     await superuser.begin(async (tx) => {
       // Keys between tables hold again when all is back.
       await tx`set local session_replication_role = replica`;
-      const rows = await tx<{ tenantId: string }[]>`
-        select tenant_id as "tenantId" from tenants where path && ${this.codes}`;
-      const codes = [...this.codes, ...rows.map(({ tenantId }) => tenantId)];
-      for (const table of this.tables) {
-        await tx`delete from ${tx(table)} where tenant_id = any(${codes})`;
-        await tx`insert into ${tx(table)} select * from ${tx(`kept.${table}`)} where tenant_id = any(${this.codes})`;
-      }
-      await tx`delete from login_addresses`;
+      await tx`select kept.put_back(${this.codes})`;
     });
     return new Model(this.start.copy());
   }
@@ -94,12 +86,25 @@ export class World {
   private async keep(): Promise<void> {
     const { superuser } = this.service;
     await superuser`create schema if not exists kept`;
-    this.tables = await tablesOf(this.service);
-    for (const table of this.tables) {
+    const tables = await tablesOf(this.service);
+    for (const table of tables) {
       const kept = superuser(`kept.${table}`);
       await superuser`create table if not exists ${kept} (like ${superuser(table)})`;
       await superuser`insert into ${kept} select * from ${superuser(table)} where tenant_id = any(${this.codes})`;
     }
+    // In one round trip. Tenants that a sequence created lie below those of the world.
+    const statements = tables.map(
+      (table) => `
+        delete from banyan.${table} where tenant_id = any(every);
+        insert into banyan.${table} select * from kept.${table} where tenant_id = any(codes);`,
+    );
+    await superuser.unsafe(`
+      create or replace function kept.put_back(codes text[]) returns void language plpgsql as $$
+      declare every text[] := codes || array(select tenant_id from banyan.tenants where path && codes);
+      begin
+        ${statements.join('')}
+        delete from banyan.login_addresses;
+      end $$`);
   }
 }
 

@@ -3,17 +3,20 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connectOwner } from '../../db/sql.ts';
-import { Client, makeDatabase, PASSWORD } from '../harness.ts';
-import { newFolder, start, until } from '../process.ts';
-import { chance, firstSeed, report, scale, Tally, together } from '../scale.ts';
+import { createDatabase } from '../support/database.ts';
+import { newFolder, start } from '../support/process.ts';
+import { chance, firstSeed, report, scale, Tally, together } from '../support/scale.ts';
+import { Client, PASSWORD } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 import { type Order, readPieces } from './told.ts';
 
 const dept = '/system/dept-api';
-const ACTS = 300;
+const ACTS = 200;
 
-const { databaseUrl, superuserUrl } = await makeDatabase();
+const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
 const folder = newFolder();
@@ -23,7 +26,11 @@ const root = await run.admin();
 /** Where the service is; while it was killed and is not back yet, where it will be. */
 let serving = Promise.resolve(root.base);
 
+/** In the middle of writes: who calls while it stands still is cut off for certain. */
 async function killService(): Promise<void> {
+  run.child.kill('SIGSTOP');
+  // Those whose answers had arrived by now send their next request.
+  for (let turn = 0; turn < 3; turn++) await setImmediate();
   serving = run.kill('SIGKILL').then(async () => {
     run = startService();
     return (await run.ready()).base;
@@ -33,7 +40,7 @@ async function killService(): Promise<void> {
 
 async function makeTenant(): Promise<Client> {
   const admin = new Client(await serving, root.token);
-  const id = await admin.make('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
+  const id = await admin.create('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
   const { tenantId } = (await admin.get(`/system/tenant-api/${id}`)).data;
   const { data } = await admin.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
   return new Client(admin.base, data.access_token, undefined, tenantId);
@@ -116,28 +123,32 @@ async function assertAllTold(tenantId: string, rows: Row[]) {
   assert.deepEqual(rebuild(rows), [...tree]);
 }
 
-const name = 'the whole tree, rebuilt from the feed alone, while 16 write and both service and follower are killed';
-test(name, { timeout: 3_000_000 }, async (t) => {
+const name = 'the tree can be rebuilt from the feed alone while 16 write and both service and followers are killed';
+test(name, async (t) => {
   const tally = new Tally();
-  const runs = scale(2, 100);
+  const runs = scale(1, 50);
   for (let n = 0; n < runs; n++) {
     const { pick, below } = chance(firstSeed + n);
     const boss = await makeTenant();
-    const ids = await Promise.all(Array.from({ length: 8 }, (_, r) => boss.dept({ deptName: `root ${r}` })));
-    const way = n % 2 === 0 ? 'calls' : 'events';
-    const follower = new Follower({ token: boss.token as string, file: path.join(folder, '..', `told ${n}`), way });
-    await follower.start(boss.base);
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, (_, r) => boss.createDepartment({ deptName: `root ${r}` })),
+    );
+    const followers = (['calls', 'events'] as const).map(
+      (way) => new Follower({ token: boss.token as string, file: path.join(folder, '..', `told ${n} ${way}`), way }),
+    );
+    const startAll = (base: string) => Promise.all(followers.map((follower) => follower.start(base)));
+    await startAll(boss.base);
     const somewhere = () => 20 + below(ACTS - 40);
-    const [serviceDies, followerDies] = [somewhere(), new Set([somewhere(), somewhere()])];
+    const [serviceDies, followersDie] = [somewhere(), somewhere()];
 
     await together(16, ACTS, async (act) => {
       if (act === serviceDies) {
         await killService();
-        await follower.start(await serving);
+        await startAll(await serving);
       }
-      if (followerDies.has(act)) {
-        await follower.kill();
-        await follower.start(await serving);
+      if (act === followersDie) {
+        await Promise.all(followers.map((follower) => follower.kill()));
+        await startAll(await serving);
       }
       const client = new Client(await serving, boss.token);
       const id = pick(ids);
@@ -161,13 +172,15 @@ test(name, { timeout: 3_000_000 }, async (t) => {
     await new Client(await serving, boss.token).get('/system/change-api?limit=1');
     const [head] = await superuser<[{ seq: number }]>`
       select seq from banyan.seal_heads where tenant_id = ${boss.tenantId}`;
-    await until('the follower is at the end', () => follower.place() >= head.seq);
-    await follower.kill();
-    const rows = follower.told();
-    await assertAllTold(boss.tenantId, rows);
-    tally.counts.told = tally.get('told') + rows.length;
+    for (const follower of followers) {
+      await waitFor('the follower is at the end', () => follower.place() >= head.seq);
+      await follower.kill();
+      const rows = follower.told();
+      await assertAllTold(boss.tenantId, rows);
+      tally.counts.told = tally.get('told') + rows.length;
+    }
   }
-  assert.ok(tally.get('done') > runs * 50);
+  assert.ok(tally.get('done') > 0);
   assert.ok(tally.get('cut off') > 0, 'it was killed in the middle of writes');
   report(t, { runs, ...tally.counts, seed: firstSeed });
   assert.equal(await run.stop(), 0, run.stderr);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Client, startService } from '../harness.ts';
-import { chance, report, scale, seeds, Tally, together } from '../scale.ts';
+import { chance, report, scale, seeds, Tally, together } from '../support/scale.ts';
+import { type Answer, type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 const dept = '/system/dept-api';
@@ -34,11 +34,11 @@ async function assertSound(tenantId: string): Promise<void> {
 }
 
 test('the same change reverted by many at once: exactly one of them does it', async (t) => {
-  const boss = await service.tenant();
-  const rounds = scale(6, 60);
+  const boss = await service.createTenant();
+  const rounds = scale(2, 60);
   for (let round = 0; round < rounds; round++) {
-    const id = await boss.dept();
-    const user = await boss.user({ userName: `u${round}` });
+    const id = await boss.createDepartment();
+    const user = await boss.createUser({ userName: `u${round}` });
     const writes = [
       () => boss.put(dept, { deptId: id, deptName: `n${round}` }),
       () => boss.put(people, { userId: user, nickName: `n${round}` }),
@@ -57,9 +57,9 @@ test('the same change reverted by many at once: exactly one of them does it', as
 });
 
 test('restored by many at once: once', async () => {
-  const boss = await service.tenant();
-  const id = await boss.dept();
-  const user = await boss.user({ userName: 'li', deptId: id });
+  const boss = await service.createTenant();
+  const id = await boss.createDepartment();
+  const user = await boss.createUser({ userName: 'li', deptId: id });
   await boss.delete(`${people}/${user}`);
   await boss.delete(`${dept}/${id}`);
   for (const path of [`${dept}/${id}`, `${people}/${user}`]) {
@@ -71,12 +71,12 @@ test('restored by many at once: once', async () => {
 });
 
 test('a revert against a move, a deletion, a creation or a joining at the same moment', async (t) => {
-  const boss = await service.tenant();
+  const boss = await service.createTenant();
   const tally = new Tally();
-  const user = await boss.user({ userName: 'joins' });
-  await together(3, scale(36, 600), async (round) => {
-    const [home, away] = [await boss.dept(), await boss.dept()];
-    const id = await boss.dept({ parentId: home });
+  const user = await boss.createUser({ userName: 'joins' });
+  await together(3, scale(24, 600), async (round) => {
+    const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
+    const id = await boss.createDepartment({ parentId: home });
     const changed = async (answer: Promise<Answer>, of = id) => {
       assert.equal(wordOf(await answer), 'done');
       return latest(boss, `&resource=department&resourceId=${of}`);
@@ -141,14 +141,14 @@ test('a revert against a move, a deletion, a creation or a joining at the same m
 
 test('anything at once, and reverts of anything: never an orphan, a cycle, or a user in a deleted department', async (t) => {
   for (const seed of seeds(scale(1, 5))) {
-    const boss = await service.tenant();
+    const boss = await service.createTenant();
     const { below, pick } = chance(seed);
     const ids: string[] = [];
     const users: string[] = [];
-    for (let n = 0; n < 20; n++) ids.push(await boss.dept({ parentId: n < 4 ? 0 : pick(ids) }));
-    for (let n = 0; n < 4; n++) users.push(await boss.user({ userName: `u${n}`, deptIds: [pick(ids)] }));
+    for (let n = 0; n < 20; n++) ids.push(await boss.createDepartment({ parentId: n < 4 ? 0 : pick(ids) }));
+    for (let n = 0; n < 4; n++) users.push(await boss.createUser({ userName: `u${n}`, deptIds: [pick(ids)] }));
     const tally = new Tally();
-    await together(8, scale(200, 4_000), async () => {
+    await together(8, scale(120, 4_000), async () => {
       const recent = async () => (await boss.get(`${ledger}/list?limit=20&below=false`)).data.rows;
       const actions: [string, () => Promise<Answer>][] = [
         ['move', () => boss.put(dept, { deptId: pick(ids), parentId: pick(ids) })],

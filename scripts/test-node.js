@@ -1,0 +1,33 @@
+// npm run test:node -- 24 [words …]: the tests under another Node.js, whose binary comes as a package of the registry.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const [version, ...words] = process.argv.slice(2);
+if (!version) {
+  console.error('Which version? npm run test:node -- 24');
+  process.exit(1);
+}
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-node-'));
+process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+const name = `node-${os.platform()}-${os.arch()}`;
+// Not an installation of the project's: its own npm settings and lock file stay as they are.
+fs.writeFileSync(path.join(folder, 'package.json'), '{"private":true}');
+run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--silent', `${name}@${version}`], {
+  cwd: folder,
+});
+const bin = path.join(folder, 'node_modules', name, 'bin');
+const env = { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH}` };
+const node = path.join(bin, 'node');
+console.log(`Node.js ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()}`);
+process.exitCode = run(node, ['scripts/test.js', ...words], { cwd: root, env });
+
+/** @param {string} program @param {string[]} args @param {import('node:child_process').SpawnSyncOptions} options */
+function run(program, args, options) {
+  const { status } = spawnSync(program, args, { stdio: 'inherit', ...options });
+  if (status !== 0 && program === 'npm') process.exit(status ?? 1);
+  return status ?? 1;
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { assertDocumented, type Operation, readOperations } from '../support/document.ts';
+import { each, expectError, storedState } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
+
+const service = await startService();
+const boss = await service.createTenant();
+const operations = await readOperations(service);
+const withBody = operations.filter(({ body }) => body);
+const MiB = 1_048_576;
+const BULK = '/system/dept-api/bulk';
+
+interface Sent {
+  raw?: string | Buffer;
+  headers?: Record<string, string>;
+}
+interface Refusal {
+  status: number;
+  reason: string;
+  facts?: Record<string, unknown>;
+  where?: (operation: Operation) => boolean;
+}
+
+/** Sends each to every operation that takes a body; each must refuse it alike, as it documents, and write nothing. */
+async function refusedEverywhere(
+  cases: readonly (readonly [what: string, sent: Sent])[],
+  { status, reason, facts = {}, where = () => true }: Refusal,
+) {
+  const before = await storedState(service);
+  const calls = cases.flatMap(([what, sent]) =>
+    withBody
+      .filter(where)
+      .map((operation) => ({ what, sent, operation, name: `${operation.method} ${operation.path}` })),
+  );
+  await each(calls, async ({ what, sent, operation, name }) => {
+    const answer = await boss.call(operation.method, operation.path, undefined, sent);
+    expectError(answer, status, reason, facts, `${what} to ${name}`);
+    assertDocumented(operation, answer);
+  });
+  assert.deepEqual(await storedState(service), before);
+}
+
+const brokenJson: [what: string, raw: string | Buffer][] = [
+  ['an open brace', '{'],
+  ['nothing but a space', ' '],
+  ['single quotes', "{'deptName':'a'}"],
+  ['a comma too many', '{"deptName":"a",}'],
+  ['NaN', '{"orderNum":NaN}'],
+  ['a comment', '{} // that is all'],
+  ['two objects', '{}{}'],
+  ['a raw NUL', '{"deptName":"a\0b"}'],
+  ['a raw line break in a text', '{"deptName":"a\nb"}'],
+  ['a form', 'deptName=a&orderNum=1'],
+  ['XML', '<dept/>'],
+  ['UTF-16', Buffer.from('{"deptName":"a"}', 'utf16le')],
+];
+test('what is not JSON is refused', () =>
+  refusedEverywhere(
+    brokenJson.map(([what, raw]) => [what, { raw }]),
+    { status: 400, reason: 'INVALID_JSON' },
+  ));
+
+test('200,000 open brackets or braces are refused like any other text that is not JSON', async () => {
+  for (const raw of ['['.repeat(200_000), '{"a":'.repeat(200_000)]) {
+    for (const path of ['/system/dept-api', BULK]) {
+      expectError(await boss.post(path, undefined, { raw }), 400, 'INVALID_JSON', {}, `${raw.slice(0, 10)} to ${path}`);
+    }
+  }
+});
+
+const brokenText: [what: string, bytes: number[]][] = [
+  ['a byte that no character has', [0xff]],
+  ['a cut character', [0xe9, 0x83]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['half a surrogate pair', [0xed, 0xa0, 0x80]],
+  ['GBK', [0xb2, 0xbf]],
+];
+test('what is not UTF-8 is refused', () =>
+  refusedEverywhere(
+    brokenText.map(([what, bytes]) => {
+      const raw = Buffer.concat([Buffer.from('{"deptName":"'), Buffer.from(bytes), Buffer.from('"}')]);
+      return [what, { raw }];
+    }),
+    { status: 400, reason: 'INVALID_UTF8' },
+  ));
+
+test('a body with a key that could reach a prototype is refused', () =>
+  refusedEverywhere(
+    ['{"__proto__":{"a":1}}', '{"a":{"__proto__":1}}', '{"constructor":{"prototype":{"a":1}}}'].map((raw) => [
+      raw,
+      { raw },
+    ]),
+    { status: 400, reason: 'FORBIDDEN_KEY' },
+  ));
+
+test('a body that is no object is refused', () =>
+  refusedEverywhere(
+    ['[]', '[{}]', '"text"', '7', 'true'].map((raw) => [raw, { raw }]),
+    { status: 400, reason: 'INVALID_FIELD', facts: { field: 'body' } },
+  ));
+
+test('a value nested 200,000 deep is refused like any other', async () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const send = (raw: string) => boss.post('/system/dept-api', undefined, { raw });
+  expectError(await send(deep), 400, 'INVALID_FIELD', { field: 'body' });
+  expectError(await send(`{"deptName":${deep}}`), 400, 'INVALID_FIELD', { field: 'deptName' });
+});
+
+test('no body, or an empty one, is missed', async () => {
+  // Of a restored department there may be nothing to say.
+  const where = ({ operationId }: Operation) => operationId !== 'restoreDepartment';
+  const cases = [
+    ['no body', {}],
+    ['an empty body', { raw: '' }],
+  ] as const;
+  await refusedEverywhere(cases, { status: 400, reason: 'BODY_REQUIRED', where });
+});
+
+const otherTypes = [
+  'text/plain',
+  'text/json',
+  'application/xml',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/octet-stream',
+  'application/jsonx',
+  'application/problem+json',
+  'json',
+  'application/json, text/plain',
+  '',
+];
+test('a body of another type is refused', () =>
+  refusedEverywhere(
+    otherTypes.map((type) => [`type "${type}"`, { raw: '{}', headers: { 'content-type': type } }]),
+    { status: 415, reason: 'NOT_JSON' },
+  ));
+
+test('a compressed body is refused for what it is', () =>
+  refusedEverywhere([['gzip', { raw: gzipSync('{}'), headers: { 'content-encoding': 'gzip' } }]], {
+    status: 415,
+    reason: 'NOT_JSON',
+  }));
+
+test('a body may have 1 MiB and not a byte more', async () => {
+  const padded = (size: number) => `{"deptName":"padded"${' '.repeat(size - 21)}}`;
+  assert.equal(Buffer.byteLength(padded(MiB)), MiB);
+  assert.equal((await boss.post('/system/dept-api', undefined, { raw: padded(MiB) })).code, 200);
+  const refusal = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: MiB } };
+  const where = ({ path }: Operation) => path !== BULK;
+  await refusedEverywhere([['1 MiB and a byte', { raw: padded(MiB + 1) }]], { ...refusal, where });
+});
+
+test('a body of many departments may have 8 MiB and not a byte more', async () => {
+  const padded = (size: number) => `{"departments":[{"ref":"padded"}]${' '.repeat(size - 34)}}`;
+  assert.equal(Buffer.byteLength(padded(8 * MiB)), 8 * MiB);
+  assert.equal((await boss.post(BULK, undefined, { raw: padded(8 * MiB) })).code, 200);
+  const refusal = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: 8 * MiB } };
+  const where = ({ path }: Operation) => path === BULK;
+  await refusedEverywhere([['8 MiB and a byte', { raw: padded(8 * MiB + 1) }]], { ...refusal, where });
+});
+
+test('JSON in its less usual forms is understood', async () => {
+  const forms: [raw: string | Buffer, type: string][] = [
+    ['{"deptName":"部门"}', 'application/json; charset=utf-8'],
+    ['{"deptName":"部门"}', 'APPLICATION/JSON;CHARSET=UTF-8'],
+    ['{"deptName":"\\u90e8\\u95e8"}', 'application/json'],
+    ['\ufeff{"deptName":"部门"}', 'application/json'],
+    ['\r\n\t {"deptName" : "部门" }\n', 'application/json'],
+    ['{"deptName":"first","deptName":"部门"}', 'application/json'],
+    [`{"deptName":"部门","unknown":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`, 'application/json'],
+    ['{"deptName":"部门","orderNum":0.0,"parentId":-0,"constructor":1,"toString":null}', 'application/json'],
+  ];
+  for (const [raw, type] of forms) {
+    const answer = await boss.post('/system/dept-api', undefined, { raw, headers: { 'content-type': type } });
+    assert.equal(answer.code, 200, `${raw.slice(0, 60)}: ${answer.text}`);
+    assert.equal((await boss.get(String(answer.headers.location))).data.deptName, '部门');
+  }
+});
+
+test('where no body is needed, the header of one with nothing behind it does no harm', async () => {
+  const headers = { 'content-type': 'application/json;charset=utf-8' };
+  const [id, another] = [await boss.createDepartment(), await boss.createDepartment()];
+  assert.equal((await boss.get(`/system/dept-api/${id}`, { headers })).code, 200);
+  assert.equal((await boss.delete(`/system/dept-api/${id}`, { headers })).code, 200);
+  assert.equal((await boss.delete(`/system/dept-api/${another}`, { headers, raw: '' })).code, 200);
+  const user = await service.logIn(boss.tenantId, 'boss');
+  assert.equal((await user.post('/auth/logout', undefined, { headers, raw: '' })).code, 200);
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertDocumented, readOperations, type Schema } from '../support/document.ts';
+import { each, expectError, storedState } from '../support/expect.ts';
+import { PASSWORD, startService } from '../support/service.ts';
+
+const service = await startService();
+const boss = await service.createTenant();
+const operations = await readOperations(service);
+const withId = operations.filter(({ path }) => path.endsWith('{id}'));
+
+const noIds = [
+  'abc',
+  '-1',
+  '+1',
+  '1.0',
+  '1e3',
+  '0x1',
+  '1 ',
+  '%201',
+  '1%00',
+  '%00',
+  '..%2f',
+  '..%2flist',
+  '1%2f2',
+  '%EF%BC%91', // the digit one, full width
+  '1;2',
+  "1'--",
+  '{id}',
+  ':id',
+  '*',
+  'null',
+  'undefined',
+  '__proto__',
+  '99999999999999999999',
+  '1'.repeat(5000),
+];
+const noLists = [',', '1,', ',1', '1,,2', '1, 2', '1,a', '1,-2', '1,99999999999999999999'];
+
+for (const operation of withId) {
+  const { method, path, operationId } = operation;
+  const several = /^delete\w+s$/.test(operationId);
+
+  test(`${method} ${path}: what is no id is refused`, async () => {
+    const before = await storedState(service);
+    await each(several ? [...noIds, ...noLists] : [...noIds, ...noLists, '1,2'], async (text) => {
+      const answer = await boss.call(method, path.replace('{id}', text.replaceAll(' ', '%20')));
+      assert.match(String(answer.data.field), several ? /^ids?$/ : /^id$/, `${text}: ${answer.text}`);
+      expectError(answer, 400, 'INVALID_FIELD', {}, text);
+      assertDocumented(operation, answer);
+    });
+    assert.deepEqual(await storedState(service), before);
+  });
+
+  test(`${method} ${path}: without an id there is nothing to act on`, async () => {
+    expectError(await boss.call(method, path.replace('{id}', '')), 400, 'INVALID_FIELD');
+    const without = await boss.call(method, path.replace('/{id}', ''));
+    const allowed = path.startsWith('/system') ? 'POST, PUT' : 'GET, HEAD';
+    expectError(without, 405, 'METHOD_NOT_ALLOWED', { allowed });
+  });
+
+  // Sessions have no numbers.
+  if (!path.startsWith('/system')) continue;
+  test(`${method} ${path}: ids beyond 2^53 and 2^63 are simply nobody's`, async () => {
+    for (const id of ['0', '9007199254740993', '9223372036854775807', '9223372036854775808', '9999999999999999999']) {
+      const answer = await boss.call(method, path.replace('{id}', id));
+      expectError(
+        answer,
+        404,
+        `${{ dept: 'DEPT', user: 'USER', tenant: 'TENANT', webhook: 'WEBHOOK', change: 'CHANGE' }[path.split(/[/-]/)[2] as 'dept']}_NOT_FOUND`,
+      );
+      assertDocumented(operation, answer);
+      // Where the id is told again, it is told unrounded.
+      if (several) assert.match(answer.text, new RegExp(`\\b${id}\\b`));
+    }
+  });
+}
+
+test('500 ids are taken, 501 and ten thousand are too many', async () => {
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => 1_000_000_000_000_000 + index).join(',');
+  for (const path of ['/system/dept-api', '/system/user-api']) {
+    assert.equal((await boss.delete(`${path}/${ids(500)}`)).code, 404);
+    for (const count of [501, 10_000]) {
+      expectError(await boss.delete(`${path}/${ids(count)}`), 400, 'TOO_MANY_IDS', { limit: 500 }, `${count} ids`);
+    }
+    // Repeated ids count once.
+    assert.equal((await boss.delete(`${path}/${Array(10_000).fill(7)}`)).code, 404);
+  }
+});
+
+test('an address longer than any header may be is refused', async () => {
+  const answer = await boss.delete(`/system/dept-api/${Array(200_000).fill(1)}`);
+  expectError(answer, 431, 'HEADERS_TOO_LARGE');
+  expectError(await boss.get(`/system/dept-api/list?deptName=${'a'.repeat(300_000)}`), 431, 'HEADERS_TOO_LARGE');
+});
+
+// Good ones: of a bad body and a bad query the body would be named.
+const bodies: Record<string, unknown> = {
+  POST: { userName: 'x', password: PASSWORD, tenantId: '999999', username: 'x', refresh_token: 'x' },
+  PUT: { userId: 7 },
+};
+
+for (const operation of operations) {
+  const { method, path, parameters = [] } = operation;
+  for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'query')) {
+    test(`${method} ${path}: a wrong ${name} in the query is refused by its name`, async () => {
+      const before = await storedState(service);
+      const others = parameters.filter((one) => one.in === 'query' && one.required && one.name !== name);
+      const needed = others.map((one) => `&${one.name}=2026-01-01`).join('');
+      const call = (query: string, headers = {}) =>
+        boss.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], { headers });
+      for (const text of wrongTexts(schema)) {
+        const answer = await call(`${name}=${text}`);
+        expectError(answer, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);
+        assertDocumented(operation, answer);
+      }
+      for (const twice of [`${name}=0&${name}=1`, `${name}=&${name}=`, `${name}=a%00b&${name}=1&${name}=2`]) {
+        const answer = await call(twice);
+        expectError(answer, 400, 'INVALID_FIELD', { field: name, problem: '出现了不止一次，请只传一次' }, twice);
+        assertDocumented(operation, answer);
+        const english = await call(twice, { 'accept-language': 'en' });
+        assert.equal(english.msg, `${name} was given more than once: send it once.`);
+      }
+      assert.deepEqual(await storedState(service), before);
+    });
+  }
+}
+
+function wrongTexts({ type, maxLength, pattern, enum: values, minimum, maximum, format }: Schema): string[] {
+  const texts = ['%00', 'a%00b'];
+  if (maxLength !== undefined) texts.push('a'.repeat(maxLength + 1));
+  if (pattern || values || type !== 'string') texts.push('nonsense', '%F0%9F%8C%B3');
+  if (format === 'int64') texts.push('-1', '1.5', '9223372036854775808', '99999999999999999999', '%201');
+  if (type === 'integer') texts.push('1.5', '1e400', 'NaN', String((minimum ?? 0) - 1), String((maximum ?? 0) + 1));
+  if (type === 'boolean') texts.push('2', 'yes', 'TRUE');
+  return texts;
+}
+
+test('an empty filter is one that is not set, and unknown ones are ignored', async () => {
+  const id = await boss.createDepartment();
+  for (const query of [
+    'deptName=&status=&parentId=&pageNum=&pageSize=',
+    '__proto__=1&constructor=x&no=%F0%9F%8C%B3',
+    'no=1&no=2&__proto__=1&__proto__=2',
+    '&&=&',
+    '',
+  ]) {
+    const { code, data } = await boss.get(`/system/dept-api/list?${query}`);
+    assert.equal(code, 200, query);
+    assert.equal(data.rows[0].deptId, Number(id));
+  }
+});
+
+test('a path or a query that is not UTF-8 is told so', async () => {
+  for (const path of [
+    '/',
+    '/system/dept-api/',
+    '/system/dept-api/1',
+    '/no/such/path',
+    '/system/dept-api/list?deptName=',
+  ]) {
+    for (const text of ['%ff', '%', '%zz', 'a%c3', '%ed%a0%80', '%c0%af']) {
+      expectError(await boss.get(`${path}${text}`), 400, 'INVALID_UTF8', {}, `${path}${text}`);
+    }
+  }
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { expectError } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-console-'));
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+const script = `console.log(${JSON.stringify('榕树'.repeat(500))})`;
+const page = '<meta name="nonce" content="__CSP_NONCE__"><style nonce="__CSP_NONCE__"></style>';
+fs.mkdirSync(path.join(folder, 'assets'));
+for (const [name, content] of [
+  ['index.html', page],
+  ['icon.svg', '<svg/>'],
+  ['assets/main-1a2b.js', script],
+  ['assets/main-1a2b.js.br', brotliCompressSync(script)],
+  ['assets/main-1a2b.js.gz', gzipSync(script)],
+  ['assets/main-1a2b.js.map', '{}'],
+  ['assets/plain-3c4d.css', 'a{}'],
+] as const) {
+  fs.writeFileSync(path.join(folder, name), content);
+}
+const service = await startService({}, { consoleFolder: pathToFileURL(`${folder}/`) });
+const bare = await startService({}, { consoleFolder: pathToFileURL(`${folder}/nowhere/`) });
+const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const html = { headers: { accept } };
+const screens = ['/', '/login', '/home', '/me', '/departments', '/departments/100', '/chart/7', '/tenants/1/edit'];
+
+test('a browser gets the page at the address of every screen', async () => {
+  for (const at of [...screens, '/people', '/people/?q=王&page=2', '/login?next=/home']) {
+    const { status, headers, text } = await service.anonymous.get(encodeURI(at), html);
+    assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], at);
+    assert.match(text, /^<meta/);
+    assert.deepEqual([headers['cache-control'], headers.etag], ['no-cache', undefined]);
+    assert.deepEqual(
+      [headers['x-content-type-options'], headers['referrer-policy'], headers['set-cookie']],
+      ['nosniff', 'no-referrer', undefined],
+    );
+  }
+});
+
+test('the policy of the page is strict, and its number for styles is another one each time', async () => {
+  const seen = new Set<string>();
+  for (let times = 0; times < 3; times++) {
+    const { headers, text } = await service.anonymous.get('/', html);
+    const [, nonce = ''] = /content="([^"]+)"/.exec(text) ?? [];
+    assert.equal(text, page.replaceAll('__CSP_NONCE__', nonce));
+    assert.ok(Buffer.from(nonce, 'base64').length >= 16);
+    assert.equal(
+      headers['content-security-policy'],
+      `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data: blob:; ` +
+        "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    );
+    seen.add(nonce);
+  }
+  assert.equal(seen.size, 3);
+});
+
+test('files are served by their names, for ever, packed for who takes it', async () => {
+  const at = '/assets/main-1a2b.js';
+  const get = (encoding?: string) =>
+    service.anonymous.get(at, encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } });
+  const { status, headers, text } = await get();
+  assert.deepEqual([status, text, headers['content-encoding']], [200, script, undefined]);
+  assert.equal(headers['content-type'], 'text/javascript; charset=utf-8');
+  assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
+  assert.equal(headers.vary, 'accept-encoding');
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, gzip;q=0.5', 'gzip'],
+    ['br;q=1.0', 'br'],
+    ['identity, xbr', undefined],
+  ] as const) {
+    assert.equal((await get(accepted)).headers['content-encoding'], encoding, accepted);
+  }
+  const packed = await fetch(`${service.base}${at}`, { headers: { 'accept-encoding': 'br' } });
+  assert.equal(await packed.text(), script);
+  const icon = await service.anonymous.get('/icon.svg');
+  assert.deepEqual([icon.headers['content-type'], icon.headers['cache-control']], ['image/svg+xml', 'no-cache']);
+  assert.equal(
+    (await service.anonymous.get('/assets/plain-3c4d.css')).headers['content-type'],
+    'text/css; charset=utf-8',
+  );
+});
+
+test('HEAD tells the same and sends nothing', async () => {
+  for (const at of ['/', '/assets/main-1a2b.js']) {
+    const whole = await service.anonymous.get(at, html);
+    const head = await service.anonymous.call('HEAD', at, undefined, html);
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal(head.headers['content-length'], whole.headers['content-length']);
+  }
+});
+
+test('nothing else is served, and nothing from elsewhere on the disk', async () => {
+  for (const at of [
+    '/index.html',
+    '/assets',
+    '/assets/',
+    '/assets/nope.js',
+    '/assets/main-1a2b.js.br',
+    '/assets/main-1a2b.js.map',
+    '/assets/../index.html',
+    '/assets/..%2f..%2f..%2fetc%2fpasswd',
+    '//etc/passwd',
+    '/Login',
+    '/login/x',
+    '/departmentsx',
+    '/system',
+    '/system/dept-api/1/2',
+    '/auth',
+    '/nope',
+  ]) {
+    expectError(await service.anonymous.get(at, html), 404, 'PATH_NOT_FOUND', {}, at);
+  }
+});
+
+test('programs get the envelope where browsers get the page', async () => {
+  for (const at of screens) {
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+      expectError(await service.anonymous.get(at, { headers }), 404, 'PATH_NOT_FOUND', {}, at);
+    }
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      expectError(await service.anonymous.call(method, at, undefined, html), 404, 'PATH_NOT_FOUND', {}, at);
+    }
+  }
+  // And operations are the same for both.
+  assert.equal((await service.anonymous.get('/version', html)).code, 200);
+  expectError(await service.anonymous.get('/system/dept-api/list', html), 401, 'NO_TOKEN');
+  expectError(await service.anonymous.get('/auth/login', html), 405, 'METHOD_NOT_ALLOWED');
+});
+
+test('where the console was not built, its screens say so', async () => {
+  for (const at of screens) expectError(await bare.anonymous.get(at, html), 404, 'CONSOLE_NOT_BUILT', {}, at);
+  expectError(await bare.anonymous.get('/assets/main-1a2b.js', html), 404, 'PATH_NOT_FOUND');
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, startService } from '../support/service.ts';
+
+const service = await startService();
+const get = (path: string) => service.anonymous.get(path);
+
+/** The page and all that it loads, by address. */
+const pages = new Map<string, Answer>([['/docs', await get('/docs')]]);
+const html = pages.get('/docs')?.text ?? '';
+const linked = [...html.matchAll(/\b(?:src|href)\s*=\s*["']([^"']+)["']/g)].map(([, address = '']) => address);
+
+test('the reference is a page, with or without a slash at its end', async () => {
+  for (const path of ['/docs', '/docs/']) {
+    const { status, headers, text } = await get(path);
+    assert.equal(status, 200);
+    assert.match(String(headers['content-type']), /^text\/html/);
+    assert.match(text, /<title>Banyan/);
+  }
+});
+
+test('all that the page loads comes from the service itself', async () => {
+  assert.ok(linked.some((address) => address.endsWith('.js')) && linked.some((address) => address.endsWith('.css')));
+  for (const address of linked) {
+    const url = new URL(address, `${service.base}/docs`);
+    assert.equal(url.origin, service.base, address);
+    const answer = await get(url.pathname);
+    assert.equal(answer.status, 200, address);
+    assert.ok(answer.text.length > 0);
+    assert.match(String(answer.headers['content-type']), address.endsWith('.js') ? /javascript/ : /css|image/);
+    pages.set(url.pathname, answer);
+  }
+});
+
+test('style sheets load nothing from elsewhere', () => {
+  const sheets = [...pages].filter(([path]) => path.endsWith('.css'));
+  assert.ok(sheets.length > 0);
+  for (const [path, { text }] of sheets) {
+    const loaded = [...text.matchAll(/(?:url\(\s*["']?|@import\s+["'])([^"')]+)/g)].map(([, address = '']) => address);
+    assert.deepEqual(
+      loaded.filter((address) => !address.startsWith('data:')),
+      [],
+      path,
+    );
+  }
+});
+
+test('the page reads the document from the service, and has it judged by no other', () => {
+  const script = [...pages].find(([path]) => path.endsWith('swagger-initializer.js'))?.[1].text ?? '';
+  assert.match(script, /url: resolveUrl\('\.\/json'\)/);
+  assert.match(script, /validatorUrl: null/);
+  const config = /const config = (\{.*\})/.exec(script)?.[1] ?? '{}';
+  assert.deepEqual(
+    Object.keys(JSON.parse(config)).filter((key) => /url/i.test(key)),
+    [],
+  );
+});
+
+test('the document of the page is the document of the service', async () => {
+  assert.deepEqual(JSON.parse((await get('/docs/json')).text), JSON.parse((await get('/openapi.json')).text));
+});
+
+test('browsers are told to load nothing from elsewhere', async () => {
+  for (const path of ['/docs', '/docs/', ...pages.keys()]) {
+    const policy = String((await get(path)).headers['content-security-policy'] ?? '');
+    assert.match(policy, /default-src 'self'/, path);
+    const sources = policy.split(';').flatMap((directive) => directive.trim().split(/\s+/).slice(1));
+    const foreign = sources.filter(
+      (source) => !["'self'", "'none'", 'data:'].includes(source) && !/^'sha(256|384|512)-/.test(source),
+    );
+    assert.deepEqual(foreign, [], path);
+    // Without TLS in front, on any host but localhost, a browser would look for all of the page at https.
+    assert.doesNotMatch(policy, /upgrade-insecure-requests/);
+  }
+});

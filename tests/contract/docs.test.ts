@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import { settings } from '../../server/config.ts';
+import { reasons } from '../../server/http/refusals.ts';
+import { startService } from '../support/service.ts';
+
+// From dist/tests.
+const root = new URL('../../../', import.meta.url);
+const read = (path: string) => fs.readFileSync(new URL(path, root), 'utf8');
+
+const documents = [
+  ...fs.readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...fs
+    .readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** The rows of the table below a heading line, as plain texts. */
+function tableBelow(path: string, head: string): string[][] {
+  const lines = read(path).split('\n');
+  const start = lines.indexOf(head);
+  assert.notEqual(start, -1, `${path} has no table "${head}"`);
+  const length = lines.slice(start).findIndex((line) => !line.startsWith('|'));
+  return lines.slice(start + 2, start + length).map((line) =>
+    line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replace(/\\(.)/g, '$1')),
+  );
+}
+
+test('the table of reasons is what the code says, and says when (node scripts/reasons.js writes it)', () => {
+  const rows = tableBelow('docs/interface.md', '| Status | Reason | 中文 | English | When |');
+  assert.deepEqual(
+    rows.map((row) => row.slice(0, 4)),
+    Object.entries(reasons).map(([reason, [status, zh, en]]) => [String(status), `\`${reason}\``, zh, en]),
+  );
+  assert.deepEqual(
+    rows.filter((row) => !row[4]).map((row) => row[1]),
+    [],
+  );
+});
+
+test('the table of settings is what the code says', () => {
+  assert.deepEqual(
+    tableBelow('README.md', '| Setting | Default | Meaning |'),
+    Object.entries(settings).map(([name, setting]) => [
+      `\`${name}\``,
+      setting.default && `\`${setting.default}\``,
+      setting.meaning,
+    ]),
+  );
+});
+
+test('the READMEs have the two commands', () => {
+  for (const path of ['README.md', 'README.zh-CN.md']) {
+    const lines = read(path).split('\n');
+    for (const command of ['npm ci && npm start', 'npm ci && npm test']) {
+      assert.ok(lines.includes(command), `${path}: ${command}`);
+    }
+  }
+});
+
+/** A heading as GitHub names it in addresses. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+const anchorsOf = (path: URL) =>
+  [...fs.readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+test('links between the documents lead somewhere', () => {
+  const broken: string[] = [];
+  let count = 0;
+  for (const document of documents) {
+    for (const [, link = ''] of read(document).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(link)) continue;
+      count++;
+      const target = new URL(link, new URL(document, root));
+      const anchor = decodeURIComponent(target.hash.slice(1));
+      const file = new URL(target.pathname, target);
+      if (!fs.existsSync(file) || (anchor && !anchorsOf(file).includes(anchor))) broken.push(`${document}: ${link}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+  assert.ok(count > 50, `only ${count} links found`);
+});
+
+interface Operation {
+  responses: Record<string, { content?: Record<string, { schema: { properties: Properties } }> }>;
+}
+interface Properties {
+  data: { properties?: { reason?: { enum: string[] } } };
+}
+
+test('the interface document has every operation, with the reasons for which it is refused', async () => {
+  const service = await startService();
+  const { text } = await service.anonymous.get('/openapi.json');
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
+  const sections = read('docs/interface.md').split(/^(?=##+ )/m);
+  const find = (title: string) => sections.find((section) => section.startsWith(title));
+  const shared = find('### Refusals that operations share') ?? '';
+  const missing: string[] = [];
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { responses }] of Object.entries(methods)) {
+      const name = `${method.toUpperCase()} ${path}`;
+      const section =
+        find(`### \`${name}\``) ??
+        find(`### \`${name.replace('{id}', '{ids}')}\``) ??
+        sections.find((text) => text.startsWith('## Health') && text.includes(`\`${name}\``));
+      if (!section) missing.push(name);
+      const reasonsOf = Object.values(responses).flatMap(
+        ({ content }) => content?.['application/json']?.schema.properties.data.properties?.reason?.enum ?? [],
+      );
+      assert.ok(reasonsOf.includes('INTERNAL'), `${name}: the reasons were not found where they are looked for`);
+      for (const reason of reasonsOf) {
+        if (!`${section}${shared}`.includes(`\`${reason}\``)) missing.push(`${name}: ${reason}`);
+      }
+    }
+  }
+  assert.deepEqual(missing, []);
+});

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { decodeJwt } from 'jose';
+import { reasons } from '../../server/http/refusals.ts';
+import { assertDocumented, type Operation, readOperations } from '../support/document.ts';
+import { type Answer, type Client, type Options, PASSWORD, startService } from '../support/service.ts';
+
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const { anonymous } = service;
+const boss = await service.createTenant({ tenantName: '集团', startTime: '2020-01-01', packageBo: { menuIds: '1,2' } });
+const child = await service.createTenant({ quotaBo: { merchant: 3 }, ruleBo: { modelZr: '{}' } }, boss);
+const top = await boss.createDepartment({ deptName: '总部', leader: '张三', phone: '13800000000', email: 'a@b.cn' });
+const below = await boss.createDepartment({ parentId: top });
+const member = await service.createMember(boss, { deptId: top, deptIds: [below], nickName: '小王', email: 'w@b.cn' });
+const hooks = '/system/webhook-api';
+const webhook = await boss.create(hooks, { url: 'http://127.0.0.1:9/', kinds: ['tenant.moved'] });
+const tested = (await boss.post(`${hooks}/${webhook}/test`)).data.deliveryId;
+const operations = await readOperations(service);
+const named = (id: string): Operation =>
+  operations.find(({ operationId }) => operationId === id) ?? assert.fail(`no operation ${id}`);
+
+/** Calls an operation by its name and insists that what it answers is what its document says. */
+async function call(
+  client: Client,
+  id: string,
+  { id: at = '', query = '', body, ...options }: Sent = {},
+): Promise<Answer> {
+  const operation = named(id);
+  const path =
+    operation.path.replace('{id}', at).replace('{deliveryId}', String(tested)) + (query && `?${encodeURI(query)}`);
+  const answer = await client.call(operation.method, path, body, options);
+  assertDocumented(operation, answer);
+  return answer;
+}
+type Sent = Options & { id?: string; query?: string; body?: unknown };
+
+const another = async () => String((await service.logIn(boss.tenantId, 'boss')).token);
+const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
+
+const now = () => new Date().toISOString();
+/** Made and deleted. */
+async function gone(path: string, body: object): Promise<string> {
+  const id = await boss.create(path, body);
+  await boss.delete(`${path}/${id}`);
+  return id;
+}
+async function lastChange(): Promise<string> {
+  await boss.createDepartment();
+  const { data } = await boss.get('/system/change-api/list?below=false&limit=1');
+  return String(data.rows[0].id);
+}
+
+/** Every operation, called so that it succeeds. In this order: what is deleted was made before. */
+const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent][] = [
+  ['isLive', anonymous],
+  ['isReady', anonymous],
+  ['readVersion', anonymous],
+  ['logIn', anonymous, () => ({ body: login })],
+  ['logIn', anonymous, () => ({ query: 'session=cookie', body: login })],
+  ['refresh', anonymous, () => ({ body: { refresh_token: child.refreshToken } })],
+  ['readMe', boss],
+  ['readMe', member],
+  ['listSessions', boss],
+  ['endSession', boss, async () => ({ id: String(decodeJwt(await another()).sid) })],
+  ['changePassword', child, () => ({ body: { oldPassword: PASSWORD, newPassword: 'another horse' } })],
+  ['createDepartment', boss, () => ({ body: { deptName: '研发' } })],
+  ['readDepartment', member, () => ({ id: top })],
+  ['readDepartment', member, () => ({ id: below, query: 'includeDeleted=true' })],
+  ['updateDepartment', boss, () => ({ body: { deptId: below, parentId: 0 } })],
+  ['readDepartment', boss, () => ({ id: below })],
+  ['listDepartments', member, () => ({ query: 'deptName=总&status=0&parentId=0&pageNum=1&pageSize=2' })],
+  ['listChildren', member, () => ({ id: '0', query: 'limit=1' })],
+  ['listChildren', member, () => ({ id: top })],
+  ['listChildren', member, () => ({ id: '0', query: 'counts=true' })],
+  ['readTree', member],
+  ['readTree', member, () => ({ query: 'counts=true' })],
+  ['readTree', member, () => ({ query: `rootId=${top}&depth=1` })],
+  ['orderDepartments', boss, () => ({ body: { parentId: 0, deptIds: [below, top] } })],
+  ['addDepartments', boss, () => ({ body: { departments: [{ ref: 'a', parentRef: 'b' }, { ref: 'b' }] } })],
+  ['listDepartments', member, () => ({ query: 'deptName=总&leader=三&sort=-createTime&withPath=true&cursor=' })],
+  ['listDepartments', member, () => ({ query: `underId=${top}&sort=deptName&cursor=&pageSize=1` })],
+  ['readDepartments', member, () => ({ body: { ids: [top, below, '7', '9007199254740993'] } })],
+  ['listDepartmentUsers', boss, () => ({ id: top, query: 'below=true' })],
+  ['readDepartment', member, () => ({ id: top, query: `asOf=${now()}` })],
+  ['listChildren', member, () => ({ id: '0', query: `asOf=${now()}` })],
+  ['readTree', member, () => ({ query: `asOf=${now()}` })],
+  ['listDepartments', member, () => ({ query: `withPath=true&asOf=${now()}` })],
+  ['readDepartmentHistory', boss, () => ({ id: top, query: 'sort=time&limit=1' })],
+  ['compareDepartments', member, () => ({ query: 'from=2020-01-01' })],
+  [
+    'deleteDepartments',
+    boss,
+    async () => ({ id: `${await boss.createDepartment()},${await boss.createDepartment()}` }),
+  ],
+  ['deleteDepartments', boss, async () => ({ id: await boss.createDepartment(), query: 'subtree=true' })],
+  ['createTenant', boss, () => ({ body: { tenantName: '分公司', username: 'first', password: PASSWORD } })],
+  ['readTenant', boss, () => ({ id: child.id })],
+  ['readTenant', boss, () => ({ id: boss.id })],
+  ['readTenant', boss, () => ({ id: boss.id, query: `asOf=${now()}` })],
+  ['updateTenant', boss, () => ({ body: { id: child.id, endTime: '2999-12-31', accountCount: 9 } })],
+  ['listTenants', boss, () => ({ query: `tenantParent=${boss.tenantId}&status=0` })],
+  ['listTenants', service.root],
+  ['listTenants', service.root, () => ({ query: 'keyword=集&cursor=&pageSize=1' })],
+  ['listTenants', service.root, () => ({ query: 'sort=endTime&endsBefore=2999-01-01' })],
+  ['readOverview', service.root],
+  ['readOverview', member],
+  ['readTenantTree', service.root],
+  ['readTenantTree', boss, () => ({ query: `rootId=${child.id}&depth=1` })],
+  ['deleteTenant', boss, async () => ({ id: await boss.create('/system/tenant-api', {}) })],
+  ['createUser', boss, () => ({ body: { userName: 'new', password: PASSWORD, roles: ['admin', 'member'] } })],
+  ['readUser', member, () => ({ id: member.id })],
+  ['updateUser', boss, () => ({ body: { userId: member.id, deptIds: [top], phone: '1' } })],
+  ['readUser', boss, () => ({ id: member.id })],
+  ['readUser', boss, () => ({ id: member.id, query: `asOf=${now()}` })],
+  ['listUsers', boss, () => ({ query: `deptId=${top}&userName=member&status=0` })],
+  ['listUsers', boss, () => ({ query: `tenantId=${child.tenantId}` })],
+  ['listUsers', boss, () => ({ query: 'q=小' })],
+  ['addWebhook', boss, () => ({ body: { name: '工资', url: 'http://localhost:9/', status: '1' } })],
+  ['listWebhooks', boss],
+  ['readWebhook', boss, () => ({ id: webhook })],
+  ['updateWebhook', boss, () => ({ body: { id: webhook, url: 'http://127.0.0.1:9/', kinds: ['user.*', '*'] } })],
+  ['rotateWebhookSecret', boss, () => ({ id: webhook })],
+  ['testWebhook', boss, () => ({ id: webhook })],
+  ['listDeliveries', boss, () => ({ id: webhook, query: 'limit=2' })],
+  ['resendDelivery', boss, () => ({ id: webhook })],
+  ['deleteWebhook', boss, async () => ({ id: await boss.create(hooks, { url: 'http://[::1]:9/' }) })],
+  ['deleteUsers', boss, async () => ({ id: await boss.createUser({ userName: 'left' }) })],
+  ['readChanges', boss],
+  ['readChanges', boss, () => ({ query: `after=1&limit=2&wait=1&tenantId=${child.tenantId}` })],
+  [
+    'listChanges',
+    boss,
+    () => ({ query: 'resource=department&by=boss&from=2020-01-01&to=2999-01-01T00:00:00Z&limit=2' }),
+  ],
+  ['listChanges', service.root],
+  ['restoreDepartment', boss, async () => ({ id: await gone('/system/dept-api', {}) })],
+  ['restoreDepartment', boss, async () => ({ id: await gone('/system/dept-api', {}), body: { parentId: top } })],
+  ['restoreUser', boss, async () => ({ id: await gone('/system/user-api', { userName: 'back', password: PASSWORD }) })],
+  ['restoreTenant', boss, async () => ({ id: await gone('/system/tenant-api', {}) })],
+  ['revertChange', boss, async () => ({ id: await lastChange() })],
+  ['logOut', member],
+];
+/** Answers with events, for as long as it is listened to: tests/contract/changes-stream.test.ts. */
+const unending = ['streamChanges'];
+
+test('every operation succeeds as its document says', async () => {
+  for (const [id, client, sent] of successes) {
+    const answer = await call(client, id, await sent?.());
+    assert.equal(answer.code, 200, `${id}: ${answer.text}`);
+    if (/^(create|update|delete|change|logOut|endSession)/.test(id)) assert.equal(answer.data, null);
+    if (/^create/.test(id)) assert.equal((await client.get(String(answer.headers.location))).code, 200);
+  }
+  const called = new Set([...successes.map(([id]) => id), ...unending]);
+  assert.deepEqual(
+    operations.map(({ operationId }) => operationId).filter((id) => !called.has(id)),
+    [],
+    'operations that this test does not call',
+  );
+});
+
+test('every operation refuses as its document says', async () => {
+  const member = await service.createMember(boss);
+  const leaver = await service.createMember(boss);
+  await boss.delete(`/system/user-api/${leaver.id}`);
+  const disabled = await service.createMember(boss);
+  await boss.put('/system/user-api', { userId: disabled.id, status: '1' });
+  const gone = await service.createTenant({}, boss);
+  const closed = await service.createTenant({}, boss);
+  const over = await service.createTenant({}, boss);
+  const early = await service.createTenant({}, boss);
+  await boss.delete(`/system/tenant-api/${gone.id}`);
+  await boss.put('/system/tenant-api', { id: closed.id, status: '1' });
+  await boss.put('/system/tenant-api', { id: over.id, endTime: '2020-01-01' });
+  await boss.put('/system/tenant-api', { id: early.id, startTime: '2999-01-01' });
+  for (const { operationId: id, body, security = [], path } of operations) {
+    const at = {
+      id: path.startsWith('/auth/sessions') ? randomUUID() : '7',
+      ...(body ? { body: {} } : {}),
+      ...(path.endsWith('/diff') ? { query: 'from=2020-01-01' } : {}),
+    };
+    const refusals: [expected: number, Client, Sent][] = [];
+    if (security.length > 0) {
+      refusals.push([401, anonymous, at], [401, anonymous, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);
+      const shutOut: [number, Client][] = [
+        [401, leaver],
+        [403, disabled],
+        [401, gone],
+        [403, closed],
+        [403, over],
+        [403, early],
+      ];
+      // Where a body is needed, only a right one lets the caller be looked at.
+      if (!body) refusals.push(...shutOut.map(([status, client]): [number, Client, Sent] => [status, client, at]));
+    }
+    if (path.endsWith('{id}')) refusals.push([400, boss, { id: 'x' }], [404, boss, at]);
+    if (body) {
+      refusals.push(
+        [400, boss, {}],
+        [400, boss, { raw: '{' }],
+        [400, boss, { raw: '{"__proto__":1}' }],
+        [400, boss, { raw: Buffer.from([0xff]) }],
+        [400, boss, { raw: '[]' }],
+        [413, boss, { raw: 'x'.repeat(path.endsWith('/bulk') ? 8_400_000 : 1_100_000) }],
+        [415, boss, { raw: 'x', headers: { 'content-type': 'text/plain' } }],
+      );
+    }
+    for (const [status, client, sent] of refusals) {
+      for (const accept of ['application/json', 'application/problem+json']) {
+        const answer = await call(client, id, { ...sent, headers: { ...sent.headers, accept } });
+        assert.equal(answer.status, status, `${id}: ${answer.text}`);
+      }
+    }
+  }
+  expectErrorAs('NOT_ALLOWED', await call(member, 'listUsers'));
+});
+
+const expectErrorAs = (reason: keyof typeof reasons, { status, data }: Answer) =>
+  assert.deepEqual([status, data.reason], [reasons[reason][0], reason]);
+
+test('the refusals of the rules are documented where they happen', async () => {
+  const own = (await call(boss, 'readMe')).data.user.userId;
+  const off = await boss.createDepartment({ status: '1' });
+  const inside = await boss.createDepartment({ parentId: top });
+  const user = await boss.createUser({ userName: 'inside', deptId: inside });
+  const grandchild = await service.createTenant({}, child);
+  const { tenantId: code } = (await boss.get(`/system/tenant-api/${child.id}`)).data;
+  const { tenantId: belowIt } = (await boss.get(`/system/tenant-api/${grandchild.id}`)).data;
+  const alone = (await grandchild.get('/auth/me')).data.user.userId;
+  const resting = await boss.create(hooks, { url: 'http://127.0.0.1:9/', status: '1' });
+  const newUser = { userName: 'extra', password: PASSWORD };
+  const cases: [keyof typeof reasons, string, Sent, Client?][] = [
+    ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.createMember(boss)],
+    ['OTHER_TENANT', 'createDepartment', { body: { tenantId: '000000' } }],
+    ['PARENT_NOT_FOUND', 'createDepartment', { body: { parentId: 7 } }],
+    ['PARENT_DISABLED', 'createDepartment', { body: { parentId: off } }],
+    ['DEPT_NOT_FOUND', 'listDepartmentUsers', { id: '7' }],
+    ['TENANT_NOT_FOUND', 'readTenantTree', { query: 'rootId=7' }],
+    ['DEPT_NOT_FOUND', 'updateDepartment', { body: { deptId: 7 } }],
+    ['DEPT_CYCLE', 'updateDepartment', { body: { deptId: top, parentId: inside } }],
+    ['DEPT_HAS_CHILDREN', 'deleteDepartments', { id: top }],
+    ['DEPT_HAS_USERS', 'deleteDepartments', { id: top, query: 'subtree=true' }],
+    ['DEPT_NOT_FOUND', 'listChildren', { id: '7' }],
+    ['DEPT_NOT_FOUND', 'readDepartmentHistory', { id: '7' }],
+    ['FIELD_REQUIRED', 'compareDepartments', {}],
+    ['DEPT_NOT_FOUND', 'readTree', { query: 'rootId=7' }],
+    ['PARENT_NOT_FOUND', 'orderDepartments', { body: { parentId: 7, deptIds: [top] } }],
+    ['NOT_CHILDREN', 'orderDepartments', { body: { parentId: 0, deptIds: [7] } }],
+    ['PARENT_DISABLED', 'addDepartments', { body: { parentId: off, departments: [{ ref: 'a' }] } }],
+    ['OTHER_TENANT', 'addDepartments', { body: { departments: [{ ref: 'a', tenantId: '000000' }] } }],
+    ['DEPT_HAS_USERS', 'deleteDepartments', { id: inside }],
+    ['TOO_MANY_IDS', 'deleteDepartments', { id: Array.from({ length: 501 }, (_, n) => n).join() }],
+    ['FIELD_REQUIRED', 'createTenant', { body: { username: 'alone' } }],
+    ['INVALID_FIELD', 'createTenant', { body: { startTime: '2026-01-02', endTime: '2026-01-01' } }],
+    ['TENANT_PARENT_NOT_FOUND', 'createTenant', { body: { tenantParent: '999999999999999999' } }],
+    ['TENANT_PARENT_FORBIDDEN', 'createTenant', { body: { tenantParent: '000000' } }],
+    ['ACCOUNT_LIMIT', 'createTenant', { body: { accountCount: 0, username: 'first', password: PASSWORD } }],
+    ['OWN_TENANT', 'updateTenant', { body: { id: boss.id } }],
+    ['TENANT_NOT_FOUND', 'updateTenant', { body: { id: '7' } }],
+    ['TENANT_CYCLE', 'updateTenant', { body: { id: child.id, tenantParent: belowIt } }],
+    ['OWN_TENANT', 'deleteTenant', { id: boss.id }],
+    ['TENANT_HAS_CHILDREN', 'deleteTenant', { id: child.id }],
+    ['USER_NAME_TAKEN', 'createUser', { body: { ...newUser, userName: 'BOSS' } }],
+    ['USER_DEPT_NOT_FOUND', 'createUser', { body: { ...newUser, deptId: 7 } }],
+    ['OTHER_TENANT', 'createUser', { body: { ...newUser, tenantId: '000000' } }],
+    ['USER_NOT_FOUND', 'updateUser', { body: { userId: 7 } }],
+    ['USER_NAME_TAKEN', 'updateUser', { body: { userId: user, userName: 'boss' } }],
+    ['LAST_ADMINISTRATOR', 'updateUser', { body: { userId: alone, roles: ['member'] } }, grandchild],
+    ['OWN_USER', 'deleteUsers', { id: String(own) }],
+    ['OTHER_TENANT', 'readUser', { id: '7', query: 'tenantId=000000' }],
+    ['USER_NOT_FOUND', 'readUser', { id: '7', query: `tenantId=${code}` }],
+    ['WEBHOOK_ADDRESS_REFUSED', 'addWebhook', { body: { url: 'https://10.0.0.1/' } }],
+    ['WEBHOOK_NOT_FOUND', 'updateWebhook', { body: { id: 7, url: 'http://127.0.0.1/' } }],
+    ['WEBHOOK_NOT_FOUND', 'testWebhook', { id: '7' }],
+    ['DELIVERY_NOT_FOUND', 'resendDelivery', { id: resting }],
+    ['WEBHOOK_DISABLED', 'testWebhook', { id: resting }],
+    ['WRONG_PASSWORD', 'changePassword', { body: { oldPassword: 'x', newPassword: PASSWORD } }],
+    ['LOGIN_FAILED', 'logIn', { body: { ...login, username: 'nobody' } }],
+    ['REFRESH_REFUSED', 'refresh', { body: { refresh_token: 'x' } }],
+    ['REFRESH_REFUSED', 'refresh', { query: 'session=cookie' }],
+    ['OTHER_SITE', 'refresh', { query: 'session=cookie', headers: { 'sec-fetch-site': 'cross-site' } }],
+  ];
+  for (const [reason, id, sent, client = boss] of cases) expectErrorAs(reason, await call(client, id, sent));
+  const guess = () => call(anonymous, 'logIn', { body: { ...login, username: 'guessed', password: 'x' } });
+  for (let times = 0; times < 5; times++) await guess();
+  expectErrorAs('TOO_MANY_LOGINS', await guess());
+});

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startService } from '../support/service.ts';
+
+const service = await startService();
+
+test('a tenant of its own, its departments and its people', async () => {
+  const boss = await service.createTenant();
+  const top = await boss.createDepartment({ deptName: '总部' });
+  const below = await boss.createDepartment({ deptName: '研发', parentId: top });
+  const { data } = await boss.get(`/system/dept-api/${below}`);
+  assert.equal(data.ancestors, `0,${top}`);
+  const member = await service.createMember(boss, { deptId: below });
+  assert.equal((await member.get(`/system/dept-api/${below}`)).code, 200);
+  assert.equal((await member.post('/system/dept-api', {})).data.reason, 'NOT_ALLOWED');
+  assert.equal((await service.root.get(`/system/dept-api/${below}`)).code, 404);
+});

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { StartRefused } from '../../db/start-refused.ts';
+import { type Config, type Environment, readConfig, settings } from '../../server/config.ts';
+
+type Setting = keyof typeof settings;
+
+interface Expectation {
+  /** What it becomes when nothing is said. */
+  unset: [name: keyof Config, value: unknown];
+  valid: [text: string, value: unknown][];
+  invalid: string[];
+}
+
+/** One entry for each setting there is: the compiler misses those that are left out. */
+const expected: Record<Setting, Expectation> = {
+  PORT: {
+    unset: ['port', 8080],
+    valid: [
+      ['0', 0],
+      ['80', 80],
+      ['65535', 65535],
+      [' 9000 ', 9000],
+    ],
+    invalid: ['-1', '65536', '80.5', 'http', '0x50', '1e3', '8080;', '8 0', '１'],
+  },
+  HOST: {
+    unset: ['host', '127.0.0.1'],
+    valid: [
+      ['0.0.0.0', '0.0.0.0'],
+      ['::', '::'],
+      ['banyan.internal', 'banyan.internal'],
+    ],
+    invalid: ['http://localhost', 'a b', 'localhost:8080', '10.0.0.1/8'],
+  },
+  BANYAN_WORKERS: {
+    unset: ['workers', 1],
+    valid: [
+      ['2', 2],
+      ['8', 8],
+    ],
+    invalid: ['0', '9', '1.5', 'two', '-1'],
+  },
+  DATABASE_URL: {
+    unset: ['databaseUrl', ''],
+    valid: [
+      'postgres://u:secret-word@h:5432/d',
+      'postgresql://h/d',
+      'postgres://u:secret-word@localhost/d?host=%2Frun%2Fpostgresql',
+      'postgres://u@%2Frun%2Fpostgresql/d',
+    ].map((url) => [url, url]),
+    invalid: [
+      'secret-word',
+      'mysql://u:secret-word@h/d',
+      'postgres://',
+      'postgres:/u:secret-word@h/d',
+      'http://u:secret-word@h/d',
+      // Signs that must be escaped in an address, and are forgotten to be.
+      'postgres://u:secret-word#1@h/d',
+      'postgres://u:secret-word%@h/d',
+      'postgres://u:secret-word@h:port/d',
+      'postgres://u:secret-word@h1,h2/d',
+    ],
+  },
+  BANYAN_DATA_DIR: {
+    unset: ['dataDir', path.resolve('data')],
+    valid: [
+      ['/var/lib/banyan', '/var/lib/banyan'],
+      ['there/../here', path.resolve('here')],
+    ],
+    invalid: [],
+  },
+  BANYAN_ADMIN_USERNAME: {
+    unset: ['adminUsername', 'admin'],
+    valid: [
+      ['张三', '张三'],
+      ['🌳'.repeat(50), '🌳'.repeat(50)],
+    ],
+    invalid: ['a'.repeat(51)],
+  },
+  BANYAN_ADMIN_PASSWORD: {
+    unset: ['adminPassword', ''],
+    valid: [
+      ['12345678', '12345678'],
+      // Not a setting's place to change it.
+      [' 12345678 ', ' 12345678 '],
+      ['🌳'.repeat(128), '🌳'.repeat(128)],
+    ],
+    invalid: ['secret-', 'secret-word'.repeat(12), '🌳'.repeat(7)],
+  },
+  BANYAN_TIME_ZONE: {
+    unset: ['timeZone', 'Asia/Shanghai'],
+    valid: [
+      ['UTC', 'UTC'],
+      ['Europe/Berlin', 'Europe/Berlin'],
+    ],
+    invalid: ['Mars/Olympus', '+08:00', 'GMT+25', "UTC'; drop table users", '8'],
+  },
+  BANYAN_ERROR_STATUS: {
+    unset: ['errorStatus', 'http'],
+    valid: [
+      ['200', '200'],
+      ['http', 'http'],
+    ],
+    invalid: ['HTTP', '201', 'yes', 'true'],
+  },
+  BANYAN_ACCESS_TOKEN_SECONDS: {
+    unset: ['accessTokenSeconds', 1800],
+    valid: [
+      ['1', 1],
+      ['86400', 86400],
+    ],
+    invalid: ['0', '-1', '86401', '30m', '1.5', 'Infinity'],
+  },
+  BANYAN_REFRESH_TOKEN_SECONDS: {
+    unset: ['refreshTokenSeconds', 604800],
+    valid: [
+      ['1', 1],
+      ['31536000', 31536000],
+    ],
+    invalid: ['0', '31536001', '7d', '1e3'],
+  },
+  BANYAN_TRUST_PROXY: {
+    unset: ['trustProxy', ''],
+    valid: ['10.0.0.1', '10.0.0.0/8', '10.0.0.1, fd00::/8', 'loopback'].map((text) => [text, text]),
+    invalid: ['nginx', '10.0.0.1;10.0.0.2', '10.0.0.0/99', 'true', '*', '10.0.0.1,,10.0.0.2'],
+  },
+  BANYAN_CORS_ORIGINS: {
+    unset: ['corsOrigins', []],
+    valid: [
+      ['https://app.example.com', ['https://app.example.com']],
+      ['http://localhost:5173, https://a.example', ['http://localhost:5173', 'https://a.example']],
+    ],
+    invalid: ['*', 'app.example.com', 'https://app.example.com/', 'https://a.example:443', 'null', 'file:///a', 'a b'],
+  },
+  BANYAN_LEDGER_DAYS: {
+    unset: ['ledgerDays', 'keep'],
+    valid: [
+      ['keep', 'keep'],
+      ['365', '365'],
+    ],
+    invalid: ['0', '-1', '1.5', '36501', 'ever'],
+  },
+  BANYAN_WEBHOOK_NETWORKS: {
+    unset: ['webhookNetworks', []],
+    valid: [
+      ['loopback', ['loopback']],
+      ['10.1.0.0/16, fd00::/8,192.168.1.7', ['10.1.0.0/16', 'fd00::/8', '192.168.1.7']],
+    ],
+    invalid: ['inner', '10.0.0.0/33', '10.0.0', 'uniquelocal', 'fd00::/129'],
+  },
+  BANYAN_LOG_LEVEL: {
+    unset: ['logLevel', 'info'],
+    valid: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((text) => [text, text]),
+    invalid: ['INFO', 'verbose', '30'],
+  },
+};
+const names = Object.keys(expected) as Setting[];
+
+/** The sentences with which an environment is refused. */
+function refusalOf(environment: Environment): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    assert.ok(error instanceof StartRefused, String(error));
+    return error.message;
+  }
+  return assert.fail(`accepted: ${JSON.stringify(environment)}`);
+}
+
+for (const name of names) {
+  const { unset, valid, invalid } = expected[name];
+  const [key, standard] = unset;
+
+  test(`${name} has its default, also when it is set to nothing`, () => {
+    for (const environment of [{}, { [name]: '' }, { [name]: '  ' }, { [name]: undefined }]) {
+      assert.deepEqual(readConfig(environment)[key], standard);
+    }
+    assert.ok(settings[name].meaning.length > 10);
+  });
+
+  test(`${name} is read`, () => {
+    for (const [text, value] of valid) assert.deepEqual(readConfig({ [name]: text })[key], value, text);
+  });
+
+  test(`${name} is refused by its name when it is wrong`, () => {
+    for (const text of invalid) {
+      const message = refusalOf({ [name]: text });
+      assert.match(message, new RegExp(`^Settings that can't be used:\\n  ${name}\\b.*must `), text);
+      if (/PASSWORD|URL/.test(name)) assert.ok(!/secret-|🌳/.test(message), `repeats a secret: ${message}`);
+      else assert.ok(message.includes(`"${text}"`), message);
+    }
+  });
+}
+
+test('every setting is one that the list names, and nothing else is read', () => {
+  assert.deepEqual(Object.keys(readConfig({})).length, names.length);
+  assert.deepEqual(readConfig({ NODE_ENV: 'production', BANYAN_PORT: '1', port: '2' }), readConfig({}));
+});
+
+test('the settings, once read, stay as they are', () => {
+  assert.ok(Object.isFrozen(readConfig({})));
+});
+
+test('all that is wrong is told at once', () => {
+  const wrong = names.filter((name) => expected[name].invalid.length > 0);
+  const message = refusalOf(Object.fromEntries(wrong.map((name) => [name, expected[name].invalid[0]])));
+  const told = message.split('\n').slice(1);
+  assert.deepEqual(told.map((line) => line.trim().split(/[ :]/)[0]).sort(), [...wrong].sort());
+});
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-config-'));
+after(() => fs.rmSync(folder, { recursive: true }));
+const root = new URL('../../../', import.meta.url);
+
+/** A process of its own in a folder of its own: what it makes of the environment and of the .env beside it. */
+function readInProcess(env: Record<string, string>, dotEnv: string) {
+  fs.writeFileSync(path.join(folder, '.env'), dotEnv);
+  const code = `
+    const { readConfig, readEnvironment } = await import('${new URL('dist/server/config.js', root)}');
+    console.log(JSON.stringify(readConfig(readEnvironment())));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  return JSON.parse(stdout || assert.fail(stderr)) as Config;
+}
+
+test('a .env file is read, and the environment wins over it', () => {
+  const dotEnv = '# ours\nPORT=9001\nBANYAN_ADMIN_USERNAME="张三"\nBANYAN_LOG_LEVEL=warn\nHOST=\n';
+  const { port, adminUsername, logLevel, host, dataDir } = readInProcess({ PORT: '9002' }, dotEnv);
+  assert.deepEqual([port, adminUsername, logLevel, host], [9002, '张三', 'warn', '127.0.0.1']);
+  assert.equal(dataDir, path.join(fs.realpathSync(folder), 'data'));
+});
+
+test('a start with wrong settings ends at once, with sentences and without a stack', () => {
+  fs.writeFileSync(path.join(folder, '.env'), 'BANYAN_TIME_ZONE=Mars/Olympus\n');
+  const start = fileURLToPath(new URL('scripts/start.js', root));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [start], {
+    cwd: folder,
+    env: { PORT: 'none', BANYAN_ADMIN_PASSWORD: 'secret-' },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 1);
+  assert.equal(stdout, '');
+  for (const name of ['PORT "none"', 'BANYAN_TIME_ZONE "Mars/Olympus"', 'BANYAN_ADMIN_PASSWORD']) {
+    assert.ok(stderr.includes(name), stderr);
+  }
+  assert.doesNotMatch(stderr, /secret-|\n\s+at /);
+  assert.deepEqual(fs.readdirSync(folder), ['.env'], 'nothing was begun');
+});

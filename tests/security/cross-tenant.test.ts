@@ -1,0 +1,4 @@
+import { startService } from '../support/service.ts';
+import { callStrangers } from './cross-tenant.ts';
+
+await callStrangers(await startService());

@@ -1,0 +1,286 @@
+import { type Client, PASSWORD } from '../support/service.ts';
+
+/** The calls that name an id: each operation, in each place where an id may stand. */
+
+export type Kind = 'dept' | 'user' | 'tenant' | 'code' | 'hook';
+export const dept = '/system/dept-api';
+export const tenant = '/system/tenant-api';
+export const people = '/system/user-api';
+export const hook = '/system/webhook-api';
+/** Outside, and never called: the webhooks are disabled. */
+export const resting = { url: 'https://93.184.216.34/', status: '1' };
+
+export interface Around {
+  /** What the caller has himself. */
+  own: Record<Kind, { live: string }>;
+  mine: Client;
+}
+
+export interface Call {
+  /** `GET /path`, then where the id stands. */
+  what: string;
+  kind: Kind;
+  call(id: string, around: Around): { method: string; path: string; body?: unknown; headers?: Record<string, string> };
+  /** How nobody's is answered; 404 when not said. */
+  expected?: number;
+  /** Another's that lives is told apart, as the law says: 403. */
+  told?: boolean;
+  /** How one's own that was deleted is answered, where it is not as nobody's. */
+  ownGone?: number;
+  /** How one's own is answered; 200 when not said. */
+  ownLive?: number;
+}
+
+const tag = { 'If-Match': '"some tag"' };
+let keys = 0;
+let names = 0;
+const key = () => ({ 'Idempotency-Key': `key ${++keys}` });
+const userName = () => `new${String(++names).padStart(6, '0')}`;
+const password = PASSWORD;
+
+const get = (path: string) => ({ method: 'GET', path });
+const remove = (path: string, headers = {}) => ({ method: 'DELETE', path, headers });
+const post = (path: string, body: object, headers = {}) => ({ method: 'POST', path, body, headers });
+const put = (path: string, body: object, headers = {}) => ({ method: 'PUT', path, body, headers });
+
+const now = () => new Date().toISOString();
+
+const ofDepartments: Omit<Call, 'kind'>[] = [
+  { what: `GET ${dept}/{id}`, call: (id) => get(`${dept}/${id}`) },
+  {
+    what: `GET ${dept}/{id} deleted ones included`,
+    call: (id) => get(`${dept}/${id}?includeDeleted=true`),
+    ownGone: 200,
+  },
+  { what: `GET ${dept}/list parentId`, call: (id) => get(`${dept}/list?parentId=${id}`), expected: 200 },
+  { what: `GET ${dept}/list underId`, call: (id) => get(`${dept}/list?underId=${id}`), expected: 200 },
+  { what: `GET ${dept}/list underId, cursor`, call: (id) => get(`${dept}/list?underId=${id}&cursor=`), expected: 200 },
+  { what: `POST ${dept}/batch-read ids`, call: (id) => post(`${dept}/batch-read`, { ids: [id] }), expected: 200 },
+  {
+    what: `POST ${dept}/batch-read ids, among others`,
+    call: (id, { own }) => post(`${dept}/batch-read`, { ids: [own.dept.live, Number(id), id] }),
+    expected: 200,
+  },
+  { what: `GET ${dept}/{id}/users`, call: (id) => get(`${dept}/${id}/users`) },
+  { what: `GET ${dept}/{id}/users below`, call: (id) => get(`${dept}/${id}/users?below=true&countOnly=true`) },
+  { what: `GET ${people}/list deptId`, call: (id) => get(`${people}/list?deptId=${id}`), expected: 200 },
+  { what: `POST ${dept} parentId`, call: (id) => post(dept, { parentId: id }), expected: 400 },
+  { what: `POST ${dept} parentId, with a key`, call: (id) => post(dept, { parentId: id }, key()), expected: 400 },
+  { what: `PUT ${dept} deptId`, call: (id) => put(dept, { deptId: id, deptName: 'changed' }) },
+  { what: `PUT ${dept} deptId, with a key`, call: (id) => put(dept, { deptId: id }, key()) },
+  { what: `PUT ${dept} deptId, with a tag`, call: (id) => put(dept, { deptId: id }, tag), ownLive: 412 },
+  { what: `PUT ${dept} deptId, to the top`, call: (id) => put(dept, { deptId: id, parentId: 0 }) },
+  {
+    what: `PUT ${dept} parentId`,
+    call: (id, { own }) => put(dept, { deptId: own.dept.live, parentId: id }),
+    expected: 400,
+    ownLive: 409, // below itself
+  },
+  {
+    what: `POST ${people} deptId`,
+    call: (id) => post(people, { userName: userName(), password, deptId: id }),
+    expected: 400,
+  },
+  {
+    what: `POST ${people} deptIds`,
+    call: (id, { own }) => post(people, { userName: userName(), password, deptIds: [own.dept.live, id] }),
+    expected: 400,
+  },
+  {
+    what: `PUT ${people} deptId`,
+    call: (id, { own }) => put(people, { userId: own.user.live, deptId: id }),
+    expected: 400,
+  },
+  {
+    what: `PUT ${people} deptIds`,
+    call: (id, { own }) => put(people, { userId: own.user.live, deptIds: [id] }),
+    expected: 400,
+  },
+  { what: `GET ${dept}/{id}/children`, call: (id) => get(`${dept}/${id}/children`) },
+  { what: `GET ${dept}/{id}/children as they were`, call: (id) => get(`${dept}/${id}/children?asOf=${now()}`) },
+  { what: `GET ${dept}/{id}/history`, call: (id) => get(`${dept}/${id}/history`), ownGone: 200 },
+  { what: `GET ${dept}/{id} as it was`, call: (id) => get(`${dept}/${id}?asOf=${now()}`) },
+  { what: `GET ${dept}/tree rootId, as it was`, call: (id) => get(`${dept}/tree?rootId=${id}&asOf=${now()}`) },
+  { what: `GET ${dept}/tree rootId`, call: (id) => get(`${dept}/tree?rootId=${id}`) },
+  { what: `GET ${dept}/tree rootId, with a depth`, call: (id) => get(`${dept}/tree?rootId=${id}&depth=1`) },
+  {
+    what: `PUT ${dept}/order deptIds`,
+    call: (id) => put(`${dept}/order`, { parentId: 0, deptIds: [id] }),
+    expected: 400,
+  },
+  {
+    what: `PUT ${dept}/order parentId`,
+    call: (id, { own }) => put(`${dept}/order`, { parentId: id, deptIds: [own.dept.live] }),
+    expected: 400,
+    ownLive: 400, // not its own child
+  },
+  {
+    what: `POST ${dept}/bulk parentId`,
+    call: (id) => post(`${dept}/bulk`, { parentId: id, departments: [{ ref: 'a' }] }),
+    expected: 400,
+  },
+  { what: `DELETE ${dept}/{id} with all below it`, call: (id) => remove(`${dept}/${id}?subtree=true`) },
+  {
+    what: `DELETE ${dept}/{id} with all below it and a tag`,
+    call: (id) => remove(`${dept}/${id}?subtree=true`, tag),
+    ownLive: 412,
+  },
+  { what: `DELETE ${dept}/{id}`, call: (id) => remove(`${dept}/${id}`) },
+  { what: `DELETE ${dept}/{id} with a tag`, call: (id) => remove(`${dept}/${id}`, tag), ownLive: 412 },
+  // The other is in use by a user, so the batch is refused for one's own as well, but for another reason.
+  {
+    what: `DELETE ${dept}/{id} among others`,
+    call: (id, { own }) => remove(`${dept}/${own.dept.live},${id}`),
+    ownLive: 409,
+  },
+];
+
+const ofUsers: Omit<Call, 'kind'>[] = [
+  { what: `GET ${people}/{id}`, call: (id) => get(`${people}/${id}`) },
+  {
+    what: `GET ${people}/{id} in a tenant below`,
+    call: inBelow((id, code) => get(`${people}/${id}${code}`)),
+    ownLive: 404,
+  },
+  { what: `PUT ${people} userId`, call: (id) => put(people, { userId: id, nickName: 'changed' }) },
+  { what: `PUT ${people} userId, with a password`, call: (id) => put(people, { userId: id, password }) },
+  { what: `PUT ${people} userId, with a tag`, call: (id) => put(people, { userId: id }, tag), ownLive: 412 },
+  { what: `PUT ${people} userId, with a key`, call: (id) => put(people, { userId: id, password }, key()) },
+  { what: `DELETE ${people}/{id}`, call: (id) => remove(`${people}/${id}`) },
+  { what: `DELETE ${people}/{id} with a tag`, call: (id) => remove(`${people}/${id}`, tag), ownLive: 412 },
+  {
+    what: `DELETE ${people}/{id} in a tenant below`,
+    call: inBelow((id, code) => remove(`${people}/${id}${code}`)),
+    ownLive: 404,
+  },
+];
+
+function inBelow(call: (id: string, query: string) => ReturnType<Call['call']>): Call['call'] {
+  return (id, { own }) => call(id, `?tenantId=${own.code.live}`);
+}
+
+const ofTenants: Omit<Call, 'kind'>[] = [
+  { what: `GET ${tenant}/{id}`, call: (id) => get(`${tenant}/${id}`) },
+  { what: `GET ${tenant}/tree rootId`, call: (id) => get(`${tenant}/tree?rootId=${id}`) },
+  { what: `PUT ${tenant} id`, call: (id) => put(tenant, { id, tenantName: 'changed' }) },
+  { what: `PUT ${tenant} id, with a tag`, call: (id) => put(tenant, { id }, tag), ownLive: 412 },
+  { what: `PUT ${tenant} id, with a key`, call: (id) => put(tenant, { id }, key()) },
+  {
+    what: `PUT ${tenant} id, below one's own`,
+    call: (id, { mine }) => put(tenant, { id, tenantParent: mine.tenantId }),
+  },
+  { what: `DELETE ${tenant}/{id}`, call: (id) => remove(`${tenant}/${id}`) },
+  { what: `DELETE ${tenant}/{id} with a tag`, call: (id) => remove(`${tenant}/${id}`, tag), ownLive: 412 },
+];
+
+const ofCodes: Omit<Call, 'kind'>[] = [
+  { what: `GET ${tenant}/list tenantId`, call: (id) => get(`${tenant}/list?tenantId=${id}`), expected: 200 },
+  { what: `GET ${tenant}/list keyword`, call: (id) => get(`${tenant}/list?keyword=${id}`), expected: 200 },
+  { what: `GET ${tenant}/list tenantParent`, call: (id) => get(`${tenant}/list?tenantParent=${id}`), expected: 200 },
+  {
+    what: `POST ${tenant} tenantParent`,
+    call: (id) => post(tenant, { tenantParent: id }),
+    expected: 400,
+    told: true,
+  },
+  {
+    what: `PUT ${tenant} tenantParent`,
+    call: (id, { own }) => put(tenant, { id: own.tenant.live, tenantParent: id }),
+    expected: 400,
+    told: true,
+    ownLive: 409, // below itself
+  },
+  { what: `POST ${dept} tenantId`, call: (id) => post(dept, { tenantId: id }), expected: 403, ownLive: 403 },
+  {
+    what: `POST ${dept}/bulk tenantId`,
+    call: (id) => post(`${dept}/bulk`, { departments: [{ ref: 'a', tenantId: id }] }),
+    expected: 403,
+    ownLive: 403,
+  },
+  {
+    what: `PUT ${dept} tenantId`,
+    call: (id, { own }) => put(dept, { deptId: own.dept.live, tenantId: id }),
+    expected: 403,
+    ownLive: 403, // departments of a tenant below are its own business
+  },
+  { what: `GET ${people}/list tenantId`, call: (id) => get(`${people}/list?tenantId=${id}`), expected: 403 },
+  {
+    what: `GET ${people}/{id} tenantId`,
+    call: (id, { own }) => get(`${people}/${own.user.live}?tenantId=${id}`),
+    expected: 403,
+    ownLive: 404,
+  },
+  {
+    what: `POST ${people} tenantId`,
+    call: (id) => post(people, { userName: userName(), password, tenantId: id }),
+    expected: 403,
+  },
+  {
+    what: `POST ${people} tenantId in the query`,
+    call: (id) => post(`${people}?tenantId=${id}`, { userName: userName(), password }),
+    expected: 403,
+  },
+  {
+    what: `PUT ${people} tenantId`,
+    call: (id, { own }) => put(people, { userId: own.user.live, tenantId: id }),
+    expected: 403,
+    ownLive: 404,
+  },
+  {
+    what: `PUT ${people} tenantId in the query`,
+    call: (id, { own }) => put(`${people}?tenantId=${id}`, { userId: own.user.live }),
+    expected: 403,
+    ownLive: 404,
+  },
+  {
+    what: `DELETE ${people}/{id} tenantId`,
+    call: (id, { own }) => remove(`${people}/${own.user.live}?tenantId=${id}`),
+    expected: 403,
+    ownLive: 404,
+  },
+];
+
+const ofWebhooks: Omit<Call, 'kind'>[] = [
+  { what: `GET ${hook}/{id}`, call: (id) => get(`${hook}/${id}`) },
+  { what: `GET ${hook}/{id}/deliveries`, call: (id) => get(`${hook}/${id}/deliveries`) },
+  { what: `PUT ${hook} id`, call: (id) => put(hook, { id, ...resting }) },
+  { what: `PUT ${hook} id, If-Match`, call: (id) => put(hook, { id, ...resting }, tag), ownLive: 412 },
+  { what: `POST ${hook}/{id}/test`, call: (id) => post(`${hook}/${id}/test`, {}), ownLive: 409 },
+  { what: `POST ${hook}/{id}/rotate-secret`, call: (id) => post(`${hook}/${id}/rotate-secret`, {}, key()) },
+  {
+    what: `POST ${hook}/{id}/deliveries/{deliveryId}/resend`,
+    call: (id) => post(`${hook}/${id}/deliveries/7/resend`, {}),
+    ownLive: 404,
+  },
+  { what: `DELETE ${hook}/{id}`, call: (id) => remove(`${hook}/${id}`) },
+  { what: `DELETE ${hook}/{id} If-Match`, call: (id) => remove(`${hook}/${id}`, tag), ownLive: 412 },
+];
+
+const restored = (path: string): Omit<Call, 'kind'>[] => [
+  {
+    what: `POST ${path}/{id}/restore`,
+    call: (id) => post(`${path}/${id}/restore`, {}),
+    ownGone: 200,
+    ownLive: 409,
+  },
+];
+
+const all = (kind: Kind, list: Omit<Call, 'kind'>[]): Call[] => list.map((call) => ({ ...call, kind }));
+export const calls: Call[] = [
+  ...all('dept', ofDepartments),
+  ...all('user', ofUsers),
+  ...all('tenant', ofTenants),
+  ...all('code', ofCodes),
+  ...all('hook', ofWebhooks),
+  {
+    what: `POST ${people}/{id}/restore tenantId`,
+    kind: 'code',
+    call: (id, { own }) => post(`${people}/${own.user.live}/restore?tenantId=${id}`, {}),
+    expected: 403,
+    ownLive: 404,
+  },
+  // Last: what was deleted exists from here on.
+  ...all('dept', restored(dept)),
+  ...all('user', restored(people)),
+  ...all('tenant', restored(tenant)),
+];

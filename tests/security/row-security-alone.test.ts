@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { readServiceLogin } from '../../db/roles.ts';
+import { codeOf, connectOwner, type Sql } from '../../db/sql.ts';
+import { report } from '../support/scale.ts';
+import { PASSWORD, startService } from '../support/service.ts';
+import { type Query, watched } from '../support/watched.ts';
+import { type Statement, tenantConditions, without } from './statements.ts';
+
+/**
+ * Suppose somebody forgets `tenant_id = …` in a statement. Every statement that the service sends is taken as it went
+ * over the wire, its tenant conditions are cut out one by one and all together, and what is left is run in tenant A with
+ * the parameters of tenant B. Row security alone must keep them apart.
+ */
+
+const statements = new Map<string, Statement>();
+
+const queries: Query[] = [];
+const service = await startService({}, { between: watched(queries) });
+const { superuser } = service;
+const above = await service.createTenant({ tenantName: 'above' });
+const A = await service.createTenant({ tenantName: 'A' }, above);
+await A.createDepartment({ deptName: 'A' });
+await A.createUser({ userName: 'anna' });
+// From here on ids are of B, and like no number that stands anywhere else.
+await superuser.unsafe('alter sequence banyan.dept_serial restart 500000001');
+await superuser.unsafe('alter sequence banyan.user_serial restart 600000001');
+const B = await service.createTenant({ tenantName: 'marker-B' }, above);
+
+queries.length = 0;
+await useEverything();
+for (const { string, parameters = [] } of queries) {
+  if (string && !statements.has(string)) statements.set(string, { text: string, parameters });
+}
+
+/** Tenant B does all there is to do, and leaves something of everything behind. */
+async function useEverything(): Promise<void> {
+  const [dept, people, tenant] = ['/system/dept-api', '/system/user-api', '/system/tenant-api'];
+  const name = 'marker-B';
+  const login = { tenantId: B.tenantId, username: 'boss' };
+  assert.equal((await service.anonymous.post('/auth/login', { ...login, password: 'wrong horse' })).status, 401);
+  const { data } = await service.anonymous.post('/auth/login', { ...login, password: PASSWORD });
+  assert.equal((await service.anonymous.post('/auth/refresh', { refresh_token: data.refresh_token })).code, 200);
+  await service.anonymous.post('/auth/refresh', { refresh_token: data.refresh_token });
+  const top = await B.createDepartment({ deptName: name, leader: name, phone: name, email: 'marker-B@b.cn' });
+  const below = await B.createDepartment({ deptName: name, parentId: top });
+  const user = await B.createUser({
+    userName: name,
+    nickName: name,
+    deptId: top,
+    deptIds: [below],
+    email: 'marker-B@b.cn',
+  });
+  const child = await service.createTenant({ tenantName: name, companyName: name, contactUserName: name }, B);
+  const second = await service.createTenant({ tenantName: name }, B);
+  const inChild = await B.createUser({ userName: name, tenantId: child.tenantId });
+  const key = { headers: { 'idempotency-key': 'marker-B' } };
+  const tag = { headers: { 'if-match': '"x"' } };
+  const [loose, leaver] = [await B.createDepartment({ deptName: name }), await B.createUser({ userName: 'leaver' })];
+  const member = await service.createMember(B, { userName: `${name}-2` });
+  /** Each order, from the first page and from a cursor; each way to search. */
+  const lists = async () => {
+    const answers = [];
+    for (const sort of ['orderNum', '-deptName', 'createTime', '-updateTime']) {
+      const first = await B.get(`${dept}/list?sort=${sort}&cursor=&pageSize=1&withPath=true`);
+      answers.push(first, await B.get(`${dept}/list?sort=${sort}&cursor=${first.data.next}`));
+    }
+    for (const query of ['deptName=marker', 'leader=marker', `underId=${top}`, `underId=${top}&deptName=marker`]) {
+      answers.push(await B.get(`${dept}/list?${query}`), await B.get(`${dept}/list?${query}&cursor=`));
+    }
+    return answers;
+  };
+  /** What was, and who did it. */
+  const past = async () => {
+    const { data: changes } = await B.get('/system/change-api?limit=2');
+    const at = encodeURIComponent(changes.rows.at(-1).time);
+    const now = new Date().toISOString();
+    const paths = [
+      `/system/change-api?after=${changes.next}`,
+      '/system/change-api/list',
+      `/system/change-api/list?below=false&resource=department&resourceId=${top}&by=boss&from=2020-01-01&to=2999-01-01`,
+      `${dept}/${top}/history`,
+      `${dept}/diff?from=${now}`,
+      `${dept}/0/children?asOf=${at}`,
+      `${dept}/tree?asOf=${at}`,
+      `${dept}/list?asOf=${at}`,
+      `${dept}/${top}?asOf=${now}`,
+      `${dept}/${top}/children?asOf=${now}`,
+      `${dept}/tree?rootId=${top}&depth=2&asOf=${now}`,
+      `${dept}/list?underId=${top}&deptName=marker&asOf=${now}`,
+      `${people}/${user}?asOf=${now}`,
+      `${tenant}/${child.id}?asOf=${now}`,
+    ];
+    const answers = [];
+    for (const path of paths) answers.push(await B.get(path));
+    return answers;
+  };
+  const answers = [
+    await B.get(`${dept}/${top}`),
+    await B.get(`${dept}/${top}?includeDeleted=true`),
+    await B.get(`${dept}/list`),
+    await B.get(`${dept}/list?deptName=marker&status=0&parentId=${top}`),
+    await B.get(`${dept}/list?parentId=0`),
+    ...(await lists()),
+    await B.post(`${dept}/batch-read`, { ids: [top, below] }),
+    await B.get(`${dept}/${top}/users`),
+    await B.get(`${dept}/${top}/users?below=true`),
+    await B.put(dept, { deptId: below, deptName: name, parentId: top }),
+    await B.put(dept, { deptId: below, deptName: name, parentId: 0 }),
+    await B.put(dept, { deptId: below, deptName: name, parentId: top }, key),
+    await B.put(dept, { deptId: below, deptName: name, parentId: top }, key),
+    await B.put(dept, { deptId: top, deptName: name }),
+    await B.put(dept, { deptId: top }, tag),
+    await B.delete(`${dept}/${top}`),
+    await B.get(`${dept}/0/children?limit=1`).then(({ data }) => B.get(`${dept}/0/children?cursor=${data.next}`)),
+    await B.get(`${dept}/${top}/children`),
+    await B.get(`${dept}/tree`),
+    await B.get(`${dept}/tree?rootId=${top}`),
+    await B.get(`${dept}/tree?depth=1`),
+    await B.put(`${dept}/order`, { parentId: 0, deptIds: [loose, top] }),
+    await B.put(`${dept}/order`, { parentId: top, deptIds: [below] }),
+    await B.post(`${dept}/bulk`, { departments: [{ ref: name, deptName: name }] }),
+    await B.delete(`${dept}/${await B.createDepartment({ deptName: name })}?subtree=true`),
+    await B.delete(`${dept}/${top}?subtree=true`),
+    await B.delete(`${dept}/${loose}`),
+    ...(await past()),
+    await B.get(`${people}/${user}`),
+    await B.get(`${people}/list?userName=marker&deptId=${top}&status=0`),
+    await B.get(`${people}/list`),
+    await B.get(`${people}/${inChild}?tenantId=${child.tenantId}`),
+    await B.put(people, { userId: user, nickName: name, deptId: top, deptIds: [below], password: PASSWORD }),
+    await B.put(people, { userId: user }, tag),
+    await B.delete(`${people}/${leaver}`),
+    await B.get(`${tenant}/${child.id}`),
+    await B.get(`${tenant}/list`),
+    await B.get(`${tenant}/tree`),
+    await B.get(`${tenant}/list?keyword=marker&cursor=`),
+    await B.get(`${tenant}/list?tenantName=marker&tenantId=${child.tenantId}&status=0&tenantParent=${B.tenantId}`),
+    await B.put(tenant, { id: second.id, tenantName: name, tenantParent: child.tenantId }),
+    await B.put(tenant, { id: second.id, tenantName: name, tenantParent: B.tenantId }),
+    await B.delete(`${tenant}/${second.id}`),
+    await member.get('/auth/me'),
+    await member.put('/auth/password', { oldPassword: PASSWORD, newPassword: 'another horse' }),
+    await member.post('/auth/logout'),
+  ];
+  const faults = answers.filter(({ status }) => ![200, 409, 412].includes(status));
+  assert.deepEqual(faults, []);
+}
+
+const login = (await readServiceLogin(superuser)) as { username: string; password: string };
+const address = new URL(service.databaseUrl);
+address.username = login.username;
+address.password = login.password;
+const connection = connectOwner({ url: address.href });
+after(() => connection.end());
+
+const tables = await superuser<{ name: string }[]>`
+  select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relrowsecurity order by 1`;
+const onTenantTables = new RegExp(`\\b(from|join|update|into)\\s+(${tables.map(({ name }) => name).join('|')})\\b`);
+const touching = [...statements.values()].filter(({ text }) => onTenantTables.test(text));
+
+/** Ids of all that is B's or below it, as an answer to a statement would show them. */
+const foreign = new Set<string>();
+for (const column of [
+  'dept_id from departments',
+  'user_id from users',
+  'session_id from sessions',
+  'id from tenants',
+]) {
+  const [name, table] = column.split(' from ') as [string, string];
+  const rows = await superuser<{ id: string }[]>`
+    select t.${superuser(name)}::text as id from ${superuser(table)} t
+    where tenant_id in (select tenant_id from tenants where path @> array[${B.tenantId}])`;
+  for (const { id } of rows) foreign.add(id);
+}
+
+/** All that is B's or below it, in short. Seals follow what was written before, by themselves. */
+async function stateOfB(): Promise<string> {
+  const states = tables
+    .filter(({ name }) => !['unsealed', 'seals', 'seal_heads'].includes(name))
+    .map(
+      ({ name }) => superuser<[{ state: string }]>`
+      select md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as state from ${superuser(name)} t
+      where tenant_id in (select tenant_id from tenants where path @> array[${B.tenantId}])`,
+    );
+  return (await Promise.all(states)).map(([{ state }]) => state).join();
+}
+
+const undo = new Error('undo');
+/** What a statement shows, and how many rows it is about; then all is as before. */
+async function tryOn(sql: Sql, tenantId: string, { text, parameters }: Statement, keep = false) {
+  let shown = '';
+  let count = 0;
+  await sql
+    .begin(async (tx) => {
+      await tx`select set_config('banyan.tenant', ${tenantId}, true)`;
+      const rows = await tx.unsafe(text, parameters as never[]);
+      shown = JSON.stringify(rows);
+      count = rows.count;
+      if (!keep) throw undo;
+    })
+    .catch((error) => {
+      if (error === undo) return;
+      // A check of the table or a policy came in the way, or more rows than one: then there was a row to be stopped.
+      // Anything else is a fault of this test.
+      assert.match(codeOf(error), /^23514$|^42501$|^21000$/, `${error.message} in ${text}`);
+      count = 1;
+    });
+  return { shown, count };
+}
+const showsB = (shown: string) =>
+  shown.includes('marker-B') || (shown.match(/[\da-f-]{36}|\d+/g) ?? []).some((word) => foreign.has(word));
+
+test('every statement on the rows of tenants says whose, in so many words', () => {
+  assert.ok(touching.length > 40, `only ${touching.length} statements were seen`);
+  const silent = touching.filter(
+    ({ text }) => tenantConditions(text).length === 0 && !/^\s*(with sent .*)?insert/s.test(text),
+  );
+  // The children of a tenant are found by its own code.
+  // And ledgers by the codes that were found to be below.
+  const known = silent.filter(
+    ({ text }) => !/from tenants t where t.parent_id = \$1|unnest\(\$1::text\[\]\) ledger/.test(text),
+  );
+  assert.deepEqual(
+    known.map(({ text }) => text),
+    [],
+  );
+});
+
+test('with its tenant condition cut out, no statement shows or changes a row of another tenant', async (t) => {
+  const before = await stateOfB();
+  let tried = 0;
+  let open = 0;
+  for (const statement of touching.filter(({ text }) => !/^\s*insert/.test(text))) {
+    for (const cut of without(statement)) {
+      tried++;
+      const { shown } = await tryOn(connection, A.tenantId, cut, true);
+      assert.ok(!showsB(shown), `in A, ${cut.text} showed ${shown}`);
+      // And where nothing but the condition was in the way, there was something to see: to PostgreSQL's superuser,
+      // whom row security does not bind.
+      const all = await tryOn(superuser, A.tenantId, cut);
+      if (showsB(all.shown) || all.count > 0) open++;
+    }
+  }
+  assert.equal(await stateOfB(), before, 'rows of B have changed');
+  report(t, { statements: statements.size, onTenantTables: touching.length, cut: tried, openWithoutRowSecurity: open });
+  assert.ok(open > tried / 2, `only ${open} of ${tried} would have shown or changed anything`);
+});
+
+test('in no tenant at all, the same statements show nothing', async () => {
+  for (const statement of touching.filter(({ text }) => !/^\s*insert/.test(text))) {
+    for (const cut of without(statement)) {
+      const { shown } = await tryOn(connection, '', cut);
+      assert.ok(!showsB(shown), `${cut.text} showed ${shown}`);
+    }
+  }
+});
+
+test('the same holds for the functions of the database that read the rows of tenants as whoever calls them', async (t) => {
+  const functions = await superuser<{ name: string; text: string }[]>`
+    select proname as name, pg_get_functiondef(oid) as text from pg_proc
+    where pronamespace = 'banyan'::regnamespace and not prosecdef and prosrc ~ 'tenant_id' order by 1`;
+  // The others are the ledger's: triggers, which note the row they are called for, and what shows one row as JSON.
+  assert.deepEqual(
+    functions
+      .map(({ name }) => name)
+      .filter((name) => !/^note_|_shown$|^(change_text|department_paths?|seal_changes)$/.test(name)),
+    ['departments_below', 'read_departments'],
+  );
+  const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
+  const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];
+  assert.equal(conditions.length, 5);
+  const [{ users, sessions, depts }] = await superuser<[{ users: string[]; sessions: string[]; depts: string[] }]>`
+    select array_agg(distinct user_id::text) as users, array_agg(distinct session_id::text) as sessions,
+      (select array_agg(dept_id::text) from departments where tenant_id = ${B.tenantId}) as depts
+    from sessions where tenant_id = ${B.tenantId}`;
+  const same = Math.min(users.length, sessions.length);
+  const parameters = [A.tenantId, users.slice(0, same), sessions.slice(0, same), depts];
+  let open = 0;
+  for (const { index, 0: condition } of conditions) {
+    const cut = `${text.slice(0, index)}true${text.slice(index + condition.length)}`;
+    await superuser.unsafe(cut.replace('read_departments', 'read_departments_cut'));
+    const call = { text: 'select * from read_departments_cut($1, $2::bigint[], $3::uuid[], $4::bigint[])', parameters };
+    const { shown } = await tryOn(connection, A.tenantId, call);
+    assert.ok(!showsB(shown), `without ${condition} it showed ${shown}`);
+    const all = await tryOn(superuser, A.tenantId, call);
+    if (showsB(all.shown) || all.shown === '') open++;
+  }
+  await superuser.unsafe('drop function read_departments_cut');
+  report(t, { cut: conditions.length, openWithoutRowSecurity: open });
+  assert.ok(open >= 2, 'without row security something would have been seen');
+});
+
+test('nor does the walk down a branch leave the tenant, in small levels or in wide ones', async () => {
+  const [{ text }] = await superuser<[{ text: string }]>`
+    select pg_get_functiondef('banyan.departments_below'::regproc) as text`;
+  const [{ root }] = await superuser<[{ root: string }]>`
+    select parent_id::text as root from departments
+    where tenant_id = ${B.tenantId} and parent_id is not null and del_flag = '0' limit 1`;
+  for (const [condition, without, small] of [
+    ['c.tenant_id = tenant', 'true', 100],
+    ['c.tenant_id = $1', '$1 is not null', 0],
+  ] as const) {
+    const cut = text.replace(condition, () => without).replace('<= 100', `<= ${small}`);
+    assert.ok(cut.includes(without) && !cut.includes(condition));
+    await superuser.unsafe(cut.replace('departments_below', 'departments_below_cut'));
+    const call = { text: 'select * from departments_below_cut($1, $2::bigint, null)', parameters: [A.tenantId, root] };
+    assert.equal((await tryOn(connection, A.tenantId, call)).count, 0);
+    assert.ok(
+      (await tryOn(superuser, A.tenantId, call)).count > 0,
+      'without row security something would have been seen',
+    );
+  }
+  await superuser.unsafe('drop function departments_below_cut');
+});

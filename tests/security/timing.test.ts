@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hash, verify } from '@node-rs/argon2';
+import { createPasswords } from '../../server/auth/passwords.ts';
+import { CHEAP_HASH } from '../support/database.ts';
+import { startService } from '../support/service.ts';
+
+/**
+ * How long a refused login takes must not tell whether the account exists. Nearly all of that time is the work of argon2,
+ * so its operations are counted: however slow or busy the machine is, the same work is done for every guess.
+ */
+
+/** What argon2 was asked to do: with which parameters, on salts and hashes of which lengths, for which password. */
+let work: string[] = [];
+const costOf = (stored: string) =>
+  stored
+    .split('$')
+    .map((part, n) => (n < 4 ? part : `${part.length} characters`))
+    .join('$');
+const counted = {
+  hash: (...[password, options]: Parameters<typeof hash>) => {
+    work.push(`hash ${password}`);
+    return hash(password, options);
+  },
+  verify: (...[stored, password]: Parameters<typeof verify>) => {
+    work.push(`verify ${password} against ${costOf(String(stored))}`);
+    return verify(stored, password);
+  },
+};
+
+const service = await startService();
+Object.assign(service.app.passwords, await createPasswords(CHEAP_HASH, counted));
+const boss = await service.createTenant();
+const disabled = await service.createTenant();
+const deletedUser = await boss.createUser({ userName: 'deleted' });
+await boss.createUser({ userName: 'disabled', status: '1' });
+await boss.delete(`/system/user-api/${deletedUser}`);
+await service.root.put('/system/tenant-api', { id: disabled.id, status: '1' });
+
+const guesses = {
+  'wrong password': { tenantId: boss.tenantId, username: 'boss' },
+  'unknown user': { tenantId: boss.tenantId, username: 'nobody' },
+  'deleted user': { tenantId: boss.tenantId, username: 'deleted' },
+  'disabled user': { tenantId: boss.tenantId, username: 'disabled' },
+  'unknown tenant': { tenantId: '777777777777', username: 'boss' },
+  'disabled tenant': { tenantId: disabled.tenantId, username: 'boss' },
+};
+
+for (const [what, guess] of Object.entries(guesses)) {
+  test(`a refused login costs exactly one check of a password: ${what}`, async () => {
+    work = [];
+    const answer = await service.anonymous.post('/auth/login', { ...guess, password: 'wrong horse' });
+    assert.deepEqual([answer.status, answer.data.reason], [401, 'LOGIN_FAILED']);
+    const { memoryCost, timeCost, parallelism } = CHEAP_HASH;
+    const parameters = `m=${memoryCost},t=${timeCost},p=${parallelism}`;
+    assert.deepEqual(work, [`verify wrong horse against $argon2id$v=19$${parameters}$22 characters$43 characters`]);
+  });
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { after, test } from 'node:test';
+import { Receiver } from '../support/receiver.ts';
+import { type Client, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** A webhook makes the service call somebody. It must not be made to call into the network that it stands in. */
+
+/** Where names lead, at this moment; and how often that was asked. */
+const names = new Map<string, string[]>();
+let asked: string[] = [];
+const resolve = async (name: string) => {
+  asked.push(name);
+  const found = names.get(name);
+  if (!found) throw new Error('ENOTFOUND');
+  return found;
+};
+
+const service = await startService({}, { resolve });
+const open = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback, 10.1.0.0/16, fd12::/16' }, { resolve });
+const path = '/system/webhook-api';
+const reasonOf = async (boss: Client, url: string, status = '1') => {
+  const answer = await boss.post(path, { url, status });
+  if (answer.code === 200) await boss.delete(`${path}/${answer.data.id}`);
+  return answer.data?.reason ?? answer.code;
+};
+
+const inner = [
+  '0.0.0.0',
+  '0.1.2.3',
+  '10.0.0.1',
+  '10.255.255.255',
+  '100.64.0.1',
+  '100.127.255.255',
+  '127.0.0.1',
+  '127.255.0.1',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.8',
+  '192.0.2.1',
+  '192.88.99.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '198.19.255.255',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '239.255.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::7f00:1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:93.184.216.34',
+  '::ffff:0:127.0.0.1',
+  '64:ff9b::7f00:1',
+  '64:ff9b::5db8:d822',
+  '64:ff9b:1::1',
+  '100::1',
+  '2001::1',
+  '2001:10::1',
+  '2001:20::1',
+  '2001:db8::1',
+  '2002:7f00:1::1',
+  '2002:a00:1::',
+  '3fff::1',
+  '5f00::1',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+];
+const outer = ['93.184.216.34', '1.1.1.1', '100.63.255.255', '172.32.0.1', '2606:4700::1111', '2a00:1450:4001::200e'];
+const spelled = (address: string) => (net.isIPv6(address) ? `[${address}]` : address);
+
+test('no address inside, neither spelled out nor behind a name', async () => {
+  const boss = await service.createTenant();
+  for (const address of inner) {
+    assert.equal(await reasonOf(boss, `https://${spelled(address)}/`), 'WEBHOOK_ADDRESS_REFUSED', address);
+    names.set('inner.example', [address]);
+    assert.equal(await reasonOf(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', `a name of ${address}`);
+    // One good address among them does not help.
+    for (const several of [
+      ['93.184.216.34', address],
+      [address, '93.184.216.34'],
+    ]) {
+      names.set('inner.example', several);
+      assert.equal(await reasonOf(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', several.join());
+    }
+  }
+  for (const address of outer) {
+    assert.equal(await reasonOf(boss, `https://${spelled(address)}:8443/a?b=c`), 200, address);
+    names.set('outer.example', [address]);
+    assert.equal(await reasonOf(boss, 'https://outer.example/'), 200, `a name of ${address}`);
+    assert.equal(await reasonOf(boss, 'http://outer.example/'), 'WEBHOOK_ADDRESS_REFUSED', 'not encrypted');
+  }
+});
+
+test('no other spelling of them either, and nothing that is no https address', async () => {
+  const boss = await service.createTenant();
+  names.set('outer.example', ['93.184.216.34']);
+  names.set('empty.example', []);
+  for (const url of [
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0177.0.0.1/',
+    'https://127.1/',
+    'https://127.0.0.1./',
+    'https://１２７.0.0.1/',
+    'https://[::ffff:7f00:1]/',
+    'https://[0:0:0:0:0:0:0:1]/',
+    'https://localhost/',
+    'https://unknown.example/',
+    'https://empty.example/',
+    'https://user:password@outer.example/',
+    'https://outer.example/#part',
+    'ftp://outer.example/',
+    'file:///etc/passwd',
+    'gopher://outer.example/',
+    'data:text/plain,x',
+    '//outer.example/',
+    'outer.example',
+    'https://',
+    ' ',
+  ]) {
+    assert.equal(await reasonOf(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
+  }
+  const { data } = await boss.post(path, { url: 'https://outer.example/', status: '1' });
+  const changed = await boss.put(path, { id: data.id, url: 'https://10.0.0.1/' });
+  assert.equal(changed.data.reason, 'WEBHOOK_ADDRESS_REFUSED', 'nor by changing it afterwards');
+  // What refuses tells nothing of what is there.
+  names.set('inner.example', ['10.9.8.7']);
+  const [there, nowhere] = [
+    await boss.post(path, { url: 'https://inner.example/' }),
+    await boss.post(path, { url: 'https://nowhere.example/' }),
+  ];
+  assert.equal(there.text, nowhere.text);
+});
+
+test('what the operator allows, and no more; http on loopback alone', async () => {
+  const boss = await open.createTenant();
+  names.set('own.example', ['127.0.0.1']);
+  for (const url of ['https://10.1.2.3/', 'https://[fd12::1]/', 'http://127.0.0.1:1/', 'http://[::1]:1/'])
+    assert.equal(await reasonOf(boss, url), 200, url);
+  for (const url of ['http://10.1.2.3/', 'http://[fd12::1]/', 'https://10.2.0.1/', 'https://[fd13::1]/'])
+    assert.equal(await reasonOf(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
+  assert.equal(await reasonOf(boss, 'http://own.example/'), 200);
+  names.set('own.example', ['127.0.0.1', '93.184.216.34']);
+  assert.equal(await reasonOf(boss, 'http://own.example/'), 'WEBHOOK_ADDRESS_REFUSED');
+});
+
+test('a name that leads inside by the time of the delivery is not called', async () => {
+  let calls = 0;
+  const victim = net.createServer((socket) => {
+    calls++;
+    socket.destroy();
+  });
+  await new Promise<void>((listening) => victim.listen(0, '127.0.0.1', listening));
+  after(() => victim.close());
+  const { port } = victim.address() as net.AddressInfo;
+  const boss = await service.createTenant();
+  names.set('rebind.example', ['93.184.216.34']);
+  const { data } = await boss.post(path, { url: `https://rebind.example:${port}/` });
+  names.set('rebind.example', ['127.0.0.1']);
+  await boss.createDepartment();
+  const last = async () => (await boss.get(`${path}/${data.id}/deliveries`)).data.rows[0];
+  await waitFor('it was tried', async () => (await last())?.attempts > 0);
+  assert.match((await last()).lastError, /leads nowhere, or into a network that is not allowed/);
+  assert.equal(calls, 0);
+});
+
+test('the address that was looked at is the one that is called: the name is asked for once', async () => {
+  const receiver = await Receiver.start();
+  const boss = await open.createTenant();
+  names.set('once.example', ['127.0.0.1']);
+  const { port } = new URL(receiver.url);
+  await boss.post(path, { url: `http://once.example:${port}/` });
+  asked = [];
+  await boss.createDepartment();
+  await waitFor('it has arrived', () => receiver.taken.length === 1);
+  // The one of the test before is tried again after a while, and is asked for then.
+  assert.deepEqual(
+    asked.filter((name) => name !== 'rebind.example'),
+    ['once.example'],
+  );
+  assert.equal(receiver.taken[0]?.headers.host, `once.example:${port}`);
+});

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import postgres from 'postgres';
+import { openDatabase } from '../../db/connect.ts';
+import type { ConnectionTiming } from '../../db/sql.ts';
+import { readConfig } from '../../server/config.ts';
+import { makeFirstAdministrator } from '../../server/first-start.ts';
+
+/** The databases of the tests, in the PostgreSQL that `npm test` starts. */
+
+export const PASSWORD = 'correct horse';
+
+/** The cheapest hash there is. What a password costs is the subject of one test only. */
+export const CHEAP_HASH = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+/** No deadline ends a test's work on a slow machine. Tests whose subject is a deadline set their own. */
+export const NO_DEADLINES: ConnectionTiming = {
+  statementMs: 600_000,
+  idleInTransactionMs: 600_000,
+  waitMs: 600_000,
+  checkMs: 600_000,
+};
+
+/** What scripts/test.js passes to its workers. */
+interface TestServer {
+  socketDir: string;
+  password: string;
+  /** A database with all tables, tenant 000000 and its administrator. */
+  template?: string;
+}
+
+const server: TestServer = JSON.parse(process.env.BANYAN_TEST_SERVER ?? '{}');
+
+export interface TestDatabase {
+  name: string;
+  databaseUrl: string;
+  superuserUrl: string;
+}
+
+/** A database with all tables, tenant 000000 and its administrator: a copy of the template. */
+export const createDatabase = (): Promise<TestDatabase> => create(`template ${server.template}`);
+
+/** A database without tables. */
+export const createEmptyDatabase = (): Promise<TestDatabase> => create('');
+
+async function create(template: string): Promise<TestDatabase> {
+  if (!server.socketDir) throw new Error('Run tests with: npm test (or npm test -- part-of-a-file-name)');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const { password } = server;
+  const superuser = postgres({ host: server.socketDir, username: 'postgres', password, database: 'postgres', max: 1 });
+  await superuser.unsafe(`
+    do $$ begin create role test_owner login createrole password '${password}';
+    exception when duplicate_object or unique_violation then null; end $$`);
+  await superuser.unsafe(`create database ${name} owner test_owner ${template}`);
+  await superuser.end();
+  const address = (user: string) =>
+    `postgres://${user}:${password}@localhost/${name}?host=${encodeURIComponent(server.socketDir)}`;
+  return { name, databaseUrl: address('test_owner'), superuserUrl: address('postgres') };
+}
+
+/** Makes the template, once for all tests: migrations and the first administrator. Returns its name. */
+export async function createTemplate(): Promise<string> {
+  const { name, databaseUrl } = await createEmptyDatabase();
+  const config = readConfig({ DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD });
+  const db = await openDatabase({ ...config, timing: NO_DEADLINES });
+  await makeFirstAdministrator(db, config, CHEAP_HASH);
+  await db.close();
+  return name;
+}

@@ -1,0 +1,95 @@
+import http from 'node:http';
+import { begin as inTransaction, type Sql } from '../../db/sql.ts';
+import type { Client } from './service.ts';
+
+/** Large trees for tests: made around the service, and read as slowly as a test wants. */
+
+/**
+ * As many departments below the top as are asked for, ids from `first` on; `parentOf` is SQL over n, null for the top.
+ * The ledger is not told: sealing all of it in the background would be work of its own.
+ */
+export const plant = (
+  superuser: Sql,
+  tenantId: string,
+  {
+    first,
+    count,
+    parentOf,
+    name = `'部门 ' || n`,
+    leader = `case when n % 3 = 0 then '张三 "' || n end`,
+  }: { first: number; count: number; parentOf: string; name?: string; leader?: string },
+) =>
+  inTransaction(superuser, async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx.unsafe(
+      `insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, status, create_by)
+        select $1, ${first} + n, ${first} + (${parentOf}), ${name}, (n::bigint * 7919 % 5)::int,
+          ${leader}, case when n % 11 = 0 then '1' else '0' end, 'test'
+        from generate_series(1, ${count}) n`,
+      [tenantId],
+    );
+  });
+
+interface Row {
+  deptId: number;
+  parentId: number;
+}
+
+/** The text that a tree must have, made the plain way from all rows. */
+export async function expectedText(superuser: Sql, tenantId: string, rootId = 0): Promise<string> {
+  const rows = await superuser<Row[]>`
+    select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName", order_num as "orderNum",
+      leader, status
+    from departments where tenant_id = ${tenantId} and del_flag = '0' order by order_num, dept_id`;
+  const nodes = new Map(rows.map((row) => [row.deptId, { ...row, hasChildren: false, children: [] as unknown[] }]));
+  const roots: unknown[] = [];
+  for (const node of nodes.values()) {
+    const parent = nodes.get(node.parentId);
+    if (parent) parent.hasChildren = true;
+    if (node.deptId === rootId || (rootId === 0 && !parent)) roots.push(node);
+    else parent?.children.push(node);
+  }
+  return JSON.stringify({ code: 200, msg: '操作成功', data: roots });
+}
+
+export interface Reading {
+  response: http.IncomingMessage;
+  /** Reads on, as fast as it comes, until the answer ends or is cut off. */
+  rest(): Promise<{ bytes: number; whole: boolean; text: () => string }>;
+}
+
+/** Asks for a tree and takes nothing of it yet. */
+export function begin({ base, token }: Client, query = ''): Promise<Reading> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const request = http.get(
+      `${base}/system/dept-api/tree${query && `?${query}`}`,
+      { headers, agent: false },
+      (response) => {
+        response.pause();
+        const rest = () =>
+          new Promise<{ bytes: number; whole: boolean; text: () => string }>((done) => {
+            const chunks: Buffer[] = [];
+            response.on('data', (chunk) => chunks.push(chunk));
+            response.on('error', () => {});
+            response.on('close', () => {
+              const all = Buffer.concat(chunks);
+              done({ bytes: all.length, whole: response.complete, text: () => all.toString() });
+            });
+            response.resume();
+          });
+        resolve({ response, rest });
+      },
+    );
+    request.on('error', reject);
+  });
+}
+
+/** How many transactions the service has open for its callers: in the background it looks for work at any moment. */
+export async function openTransactions(superuser: Sql): Promise<number> {
+  const [row] = await superuser<[{ count: number }]>`
+    select count(*) from pg_stat_activity
+    where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null
+      and query !~ 'webhooks_with_work|tenants_to_seal|seal_changes'`;
+  return row.count;
+}
