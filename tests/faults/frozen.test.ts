@@ -42,6 +42,9 @@ test('a frozen database: requests are told in time to come again, and nothing is
         caller.post('/auth/login', { tenantId: '000000', username: 'admin', password: PASSWORD }),
       ];
       assert.equal((await caller.get('/health/live')).code, 200);
+      let answered = 0;
+      for (const answer of others) void answer.then(() => answered++);
+      await waitFor('all others are answered', () => answered === others.length);
       for (const { status, text } of await Promise.all(others)) assert.equal(status, 503, text);
       await waitFor('all writes were told to come again', () => refusals() >= wanted);
       assert.equal(writer.acknowledged, acknowledged);
