@@ -75,9 +75,11 @@ test('slow clients keep nobody else from being answered', async () => {
   for (const { socket } of slow) socket.destroy();
 });
 
+// Only slow clients call this node.
+const node = await startNode(await databaseOf(service), { timing: { requestMs: 300, requestCheckMs: 50 } });
+
 for (const [what, beginning, rest] of ways) {
   test(`a client that sends ${what} is told that its time is over, and its connection is closed`, async () => {
-    const node = await startNode(await databaseOf(service), { timing: { requestMs: 300, requestCheckMs: 50 } });
     const { closed } = await dawdle(node.base, beginning, rest);
     let heard: string | undefined;
     void closed.then((all) => (heard = all));
