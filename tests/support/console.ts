@@ -57,7 +57,8 @@ const unanswered = new WeakMap<Page, Set<Request>>();
 let shared: Browser | undefined;
 
 async function sharedBrowser(): Promise<Browser> {
-  shared ??= await chromium.launch({
+  if (shared?.isConnected()) return shared;
+  shared = await chromium.launch({
     executablePath: findChromium(),
     // Chromium's sandbox refuses to run as root.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
