@@ -28,7 +28,7 @@ export default async function* reporter(events) {
 
 /** @param {{ error: Error & { cause?: unknown, failureType?: string } }} details */
 function failure({ error }) {
-  // A parent fails because a subtest did; the subtest has told why.
+  // A parent fails because a subtest did; the subtest reports the reason.
   if (error.failureType === 'subtestsFailed') return { error: '', log: [] };
   return { error: textOf(error), log: takeRecentLog() };
 }

@@ -26,7 +26,7 @@ async function main(footing: Footing, stop: AbortSignal): Promise<void> {
   });
   try {
     const first = await makeFirstAdministrator(db, config, passwordCost);
-    // At once: whatever goes wrong from here on, he is made, and his password is told only now.
+    // Print this before listening: the account exists now, and its password is never shown again.
     if (first) say(introduction(first));
     const serving = await listen(config, db, footing, stop);
     const { ledgerDays } = config;
@@ -101,7 +101,7 @@ function explain(error: Error & { code?: string; port?: number }): string {
   return `\n${error.stack ?? error}`;
 }
 
-/** Runs the service until it is told to stop; then the process ends. */
+/** Runs the service until a signal stops it; then the process ends. */
 export function run(footing: Footing = {}): void {
   // Whoever closed the terminal reads nothing more; that is no reason to fail, nor to stop halfway.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
