@@ -7,6 +7,7 @@ export default async function* reporter(events) {
   for await (const { type, data } of events) {
     if (type === 'test:diagnostic' && data.nesting > 0) send({ type: 'note', text: data.message });
     if (type === 'test:stderr' || type === 'test:stdout') send({ type: 'note', text: data.message.trimEnd() });
+    if (type === 'test:dequeue' && data.nesting > 0) send({ type: 'start', name: data.name });
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const { name, nesting, details } = data;
     const failed = type === 'test:fail';

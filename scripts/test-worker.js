@@ -2,7 +2,7 @@
 // suite, so that its hooks are its own. scripts/test.js sends the files; the reporter beside this file sends the results.
 import { after, describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { runAfterFile, runAfterWorker } from '../dist/tests/support/cleanup.js';
+import { describeHang, runAfterFile, runAfterWorker } from '../dist/tests/support/cleanup.js';
 
 let isEnding = false;
 /** Ends once, however many signals come: Ctrl-C reaches this process from the terminal and from its parent. */
@@ -14,8 +14,9 @@ async function end(/** @type {number} */ code) {
   process.exit(code);
 }
 
-process.on('message', (/** @type {{ file: string } | 'end'} */ message) => {
+process.on('message', (/** @type {{ file: string } | 'end' | 'hang'} */ message) => {
   if (message === 'end') return end(0);
+  if (message === 'hang') return tellHang();
   const { file } = message;
   describe(file, async () => {
     // Registered before the file is loaded: one that fails halfway is cleaned up, too.
@@ -23,6 +24,11 @@ process.on('message', (/** @type {{ file: string } | 'end'} */ message) => {
     await import(pathToFileURL(file).href);
   });
 });
+/** scripts/test.js ends this process a minute later. */
+async function tellHang() {
+  for (const text of await describeHang().catch((error) => [String(error)])) process.send?.({ type: 'hang', text });
+}
+
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => end(1));
 process.on('disconnect', () => end(1));
 process.send?.('ready');

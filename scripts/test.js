@@ -17,7 +17,9 @@ const DURATIONS = 'tests/durations.json';
 // PostgreSQL and Chromium have processes of their own, and tests wait for both: more workers than cores keep them busy.
 const WORKERS = Number(process.env.BANYAN_TEST_WORKERS) || os.availableParallelism() + 1;
 /** A file that reports nothing for this long hangs. It is ended and reported, so that the run ends. */
-const HANG_MS = 900_000;
+const HANG_MS = 600_000;
+/** How long a process that hangs has to tell what it waits for. */
+const LAST_WORDS_MS = 60_000;
 /** Nothing is kept of the tests' database, so nothing is flushed. Tests about crashes start a durable server of their own. */
 const UNSAFE_AND_FAST = {
   fsync: 'off',
@@ -70,13 +72,13 @@ function runWorker() {
   const reporter = ['--test-reporter=./scripts/test-reporter.js', '--test-reporter-destination=stdout'];
   const child = fork('scripts/test-worker.js', { execArgv: ['--enable-source-maps', ...reporter] });
   workers.add(child);
-  /** @type {{ file: string, began: number, lines: string[], passed: number, failed: number } | undefined} */
+  /** @type {{ file: string, began: number, lines: string[], passed: number, failed: number, running: string } | undefined} */
   let current;
   /** @type {NodeJS.Timeout | undefined} */
   let watchdog;
   const next = () => {
     const file = stopped ? undefined : queue.shift();
-    current = file ? { file, began: Date.now(), lines: [], passed: 0, failed: 0 } : undefined;
+    current = file ? { file, began: Date.now(), lines: [], passed: 0, failed: 0, running: '' } : undefined;
     child.send(file ? { file: path.resolve(file) } : 'end');
   };
   /** @param {string} error */
@@ -100,11 +102,18 @@ function runWorker() {
     failures.push(`✖ ${nameOf(file)} › ${name}\n${indent(error)}${shown}\n  repeat: ${repeat}`);
     console.log(failures.at(-1));
   };
+  const hang = () => {
+    current?.lines.push(`  hangs in: ${current.running}`);
+    child.send('hang');
+    setTimeout(() => child.kill('SIGKILL'), LAST_WORDS_MS).unref();
+  };
   child.on('message', (/** @type {any} */ message) => {
+    if (message.type === 'hang') return current?.lines.push(`  ${message.text}`);
     clearTimeout(watchdog);
-    watchdog = setTimeout(() => child.kill('SIGKILL'), HANG_MS).unref();
+    watchdog = setTimeout(hang, HANG_MS).unref();
     if (message === 'ready') return next();
     if (!current) return;
+    if (message.type === 'start') current.running = message.name;
     if (message.type === 'note') current.lines.push(`  ${message.text}`);
     if (message.type === 'test' && !message.failed && !message.suite) {
       counts.passed++;

@@ -77,12 +77,10 @@ for (const { fate, befall } of fates)
     const changes = changesFromNowOn();
     // What is on the screen is read again when all is over, however it went.
     const over = page.waitForRequest('**/system/overview-api');
+    const failed = fate === 'lost' && page.waitForEvent('requestfailed');
     letGo();
-    if (fate === 'lost') {
-      // The write is tried again when the service is there again, which the browser says.
-      await page.getByText('连接已断开').waitFor();
-      await page.evaluate("dispatchEvent(new Event('online'))");
-    }
+    // The write is tried again when the service is there again, which the browser says.
+    if (await failed) await page.evaluate("dispatchEvent(new Event('online'))");
     await over;
     await untilSettled(page);
     assert.deepEqual(changes, []);

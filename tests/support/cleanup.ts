@@ -8,6 +8,12 @@ export const afterFile = (work: () => unknown): void => void ofFile.push(work);
 /** For what all files of a process share, such as the browser. */
 export const afterWorker = (work: () => unknown): void => void ofWorker.push(work);
 
+const ofHang: (() => Promise<string[]>)[] = [];
+
+/** Tells what there is to see when a file hangs, before its process is ended. */
+export const onHang = (work: () => Promise<string[]>): void => void ofHang.push(work);
+export const describeHang = async (): Promise<string[]> => (await Promise.all(ofHang.map((work) => work()))).flat();
+
 /** Called by scripts/test-worker.js after each file. */
 export const runAfterFile = (): Promise<void> => runAll(ofFile);
 export const runAfterWorker = (): Promise<void> => runAll(ofWorker);

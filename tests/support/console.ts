@@ -13,7 +13,7 @@ import {
   type Request,
 } from 'playwright-core';
 import { findChromium } from './chromium.ts';
-import { afterWorker } from './cleanup.ts';
+import { afterWorker, onHang } from './cleanup.ts';
 import { type Footing, PASSWORD, type Service, startService } from './service.ts';
 
 /** What the console's tests stand on: the real service, and a real Chromium that people could sit at. */
@@ -66,6 +66,7 @@ async function sharedBrowser(): Promise<Browser> {
   return shared;
 }
 afterWorker(() => shared?.close());
+onHang(async () => (shared ? keepEvidence(shared) : []));
 
 export async function startConsole(
   environment: Record<string, string> = {},
@@ -85,7 +86,7 @@ export async function startConsole(
   afterEach(async (t) => {
     const lasting = before.pop();
     const failed = 'passed' in t && !t.passed;
-    if (failed) await keepEvidence(browser, t as TestContext);
+    if (failed) for (const line of await keepEvidence(browser)) (t as TestContext).diagnostic(line);
     const ends = (context: BrowserContext) => (context === kept?.context() ? failed : !lasting?.has(context));
     await Promise.all(
       browser
@@ -163,8 +164,8 @@ function listen(page: Page): void {
   page.on('requestfailed', (request) => open.delete(request));
 }
 
-/** Leaves a trace, a screenshot and the DOM of every page of a failed test; prints where, and what the page showed. */
-async function keepEvidence(browser: Browser, t: TestContext): Promise<void> {
+/** Leaves a trace, a screenshot and the DOM of every page of a failed test; returns where, and what the pages showed. */
+async function keepEvidence(browser: Browser): Promise<string[]> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-failure-'));
   for (const [n, context] of browser.contexts().entries()) {
     for (const [m, page] of context.pages().entries()) {
@@ -177,14 +178,16 @@ async function keepEvidence(browser: Browser, t: TestContext): Promise<void> {
     }
     await context.tracing.stop({ path: path.join(folder, `trace-${n}.zip`) }).catch(() => {});
   }
-  t.diagnostic(`screenshots, DOM and traces: ${folder} (npx playwright-core show-trace ${folder}/trace-0.zip)`);
+  const lines = [`screenshots, DOM and traces: ${folder} (npx playwright-core show-trace ${folder}/trace-0.zip)`];
+  if (!browser.isConnected()) lines.push('The browser has ended.');
   for (const page of browser.contexts().flatMap((context) => context.pages())) {
     const text = await page.locator('body').innerText({ timeout: 10_000 }).catch(String);
     const requests = [...(unanswered.get(page) ?? [])].map((request) => `${request.method()} ${request.url()}`);
-    t.diagnostic(`${page.url()} showed: ${text.replaceAll(/\s+/g, ' ').slice(0, 1000)}`);
-    for (const request of requests) t.diagnostic(`  without an answer: ${request}`);
-    for (const complaint of complaints.get(page) ?? []) t.diagnostic(`  complained: ${complaint}`);
+    lines.push(`${page.url()} showed: ${text.replaceAll(/\s+/g, ' ').slice(0, 1000)}`);
+    for (const request of requests) lines.push(`  without an answer: ${request}`);
+    for (const complaint of complaints.get(page) ?? []) lines.push(`  complained: ${complaint}`);
   }
+  return lines;
 }
 
 /** Opens a place of the console and waits until it stands there. */
