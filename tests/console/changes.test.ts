@@ -5,8 +5,7 @@ import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole, visit }
 import type { Client } from '../support/service.ts';
 import { bossOf, createDepartments } from './departments-page.ts';
 
-// In the zone of the service: what it tells as text and what the browser works out are then the same.
-const stage = await startConsole({}, {}, { timezoneId: 'Asia/Shanghai' });
+const stage = await startConsole();
 const company = await stage.service.createTenant({ tenantName: '榕树集团' });
 const boss = bossOf(company);
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logInAgain, noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import {
+  logInByCall,
+  noCspViolations,
+  noSeriousAxe,
+  PHONE,
+  screenshot,
+  startConsole,
+  toLogin,
+} from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { bossOf, createDepartments } from './departments-page.ts';
 
@@ -93,11 +101,12 @@ test('a member finds his own things, and nothing of tenants', async () => {
 });
 
 test('home that cannot be read says why, and tries again when asked', async () => {
-  const page = await stage.logIn();
+  const page = await stage.desk();
+  await toLogin(page);
   await page.route('**/system/overview-api', (route) =>
     route.fulfill({ status: 500, json: { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } } }),
   );
-  await logInAgain(page);
+  await logInByCall(page);
   await page.getByRole('alert').getByText('系统内部错误').waitFor();
   await page.unroute('**/system/overview-api');
   await page.getByRole('button', { name: '重试' }).click();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Response } from 'playwright-core';
 import {
+  goTo,
   logIn,
   logInByForm,
   noCspViolations,
@@ -10,13 +11,14 @@ import {
   PHONE,
   screenshot,
   startConsole,
+  toLogin,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { goTo, logInHere, logOutHere, toLogin } from './desk.ts';
+import { logInHere, logOutHere } from './desk.ts';
 
 const stage = await startConsole();
 // Only the administrator of 000000 sits here.
-const shared = await stage.page();
+const shared = await stage.desk();
 
 test('first login: a wrong password is told in words, the right one opens, a reload keeps it, logging out ends it; the scripts take less than 300 kB', async () => {
   const page = await stage.page();

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { DESKTOP, PHONE, startConsole } from '../support/console.ts';
+import { DESKTOP, goTo, PHONE, sitDown, startConsole } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
-import { goTo, sitDown } from './desk.ts';
 import { untilStill } from './hands.ts';
 
 /** Names as long as the service takes them, without a space, on every screen that shows them. */
 
 const stage = await startConsole();
 const { service } = stage;
-const page = await stage.page();
+const page = await stage.desk();
 
 const unanswered = new Set<object>();
 page.on('request', (request) => unanswered.add(request));

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logIn, noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import { logIn, noCspViolations, noSeriousAxe, PHONE, screenshot, sitDown, startConsole } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
-import { sitDown } from './desk.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
-const page = await stage.page();
+const page = await stage.desk();
 
 /** Somebody of his own for each test, so that no test ends another's sessions. */
 async function somebody(userName: string) {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noCspViolations, startConsole } from '../support/console.ts';
+import { goTo, noCspViolations, sitDown, startConsole, toLogin } from '../support/console.ts';
 import { type Client, PASSWORD } from '../support/service.ts';
 import { company } from './departments-page.ts';
-import { fillLogin, goTo, sitDown, toLogin, untilSettled } from './desk.ts';
+import { fillLogin, untilSettled } from './desk.ts';
 import { clickTwice, hold } from './hands.ts';
 
 /** What is asked for once is done once, whatever hands do meanwhile. */
 
 const stage = await startConsole();
 const { service } = stage;
-const page = await stage.page();
+const page = await stage.desk();
 
 const asBoss = ({ tenantId }: Client, place: string) => sitDown(page, { tenantId, username: 'boss' }, place);
 

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import {
+  goTo,
+  noCspViolations,
+  noSeriousAxe,
+  PHONE,
+  screenshot,
+  sitDown,
+  startConsole,
+  toLogin,
+} from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
-import { fillLogin, goTo, sitDown, toLogin } from './desk.ts';
+import { fillLogin } from './desk.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
@@ -11,7 +20,7 @@ const headquarters = await root.createDepartment({ deptName: '总部' });
 const engineering = await root.createDepartment({ deptName: '研发部', parentId: headquarters });
 const sales = await root.createDepartment({ deptName: '销售部' });
 
-const page = await stage.page();
+const page = await stage.desk();
 const rowOf = (name: string) => page.getByRole('row', { name });
 const dialogOf = () => page.locator('.ant-modal-wrap:visible').last();
 
@@ -382,7 +391,7 @@ test('on a phone people are a list, and everything can be done', async () => {
 });
 
 test('in the dark and in English it can be read', async () => {
-  await sitDown(page, {}, '/people', { colorScheme: 'dark', language: 'en' });
+  await sitDown(page, {}, '/people', { dark: true, language: 'en' });
   await page.getByRole('row', { name: /^Choose admin/ }).waitFor();
   await page.getByRole('checkbox', { name: 'Choose admin' }).check();
   await noSeriousAxe(page);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { noCspViolations, startConsole, type Who } from '../support/console.ts';
+import { goTo, noCspViolations, sitDown, startConsole, type Who } from '../support/console.ts';
 import { company } from './departments-page.ts';
-import { goTo, logInHere, logOutHere, sitDown } from './desk.ts';
+import { logInHere, logOutHere } from './desk.ts';
 
 /** What a session leaves behind for the next person at the same desk: nothing. */
 
@@ -12,7 +12,7 @@ const { service } = stage;
 const { root } = service;
 
 // Two tabs of one browser: they share the cookie, and learn of each other's logins.
-const page = await stage.page();
+const page = await stage.desk();
 const other = await page.context().newPage();
 
 const administrator = (userName: string) => root.createUser({ userName, roles: ['admin'] });

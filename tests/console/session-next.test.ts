@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { startConsole } from '../support/console.ts';
-import { goTo, logInHere, logOutHere, sitDown, untilSettled } from './desk.ts';
+import { goTo, sitDown, startConsole } from '../support/console.ts';
+import { logInHere, logOutHere, untilSettled } from './desk.ts';
 
 const stage = await startConsole();
 const { superuser } = stage.service;
 
 // Two tabs of one browser: they share the cookie, and learn of each other's logins.
-const page = await stage.page();
+const page = await stage.desk();
 const second = await page.context().newPage();
 
 /** A tenant with two administrators, of whom boss sits at both tabs, and four workers. */

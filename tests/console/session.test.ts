@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { noCspViolations, noSeriousAxe, startConsole } from '../support/console.ts';
+import { goTo, noCspViolations, noSeriousAxe, sitDown, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { countWaiting, waitFor } from '../support/wait.ts';
-import { goTo, logInHere, logOutHere, sitDown, untilSettled } from './desk.ts';
+import { logInHere, logOutHere, untilSettled } from './desk.ts';
 
 let aheadMs = 0;
 const stage = await startConsole({}, { tokenClockAheadMs: () => aheadMs });
@@ -24,7 +24,7 @@ const sessionsOf = (userName: string) => superuser<{ session_id: string }[]>`
   where user_id = (select user_id from banyan.users where user_name = ${userName} and tenant_id = '000000')`;
 
 // Two tabs of one browser: they share the cookie, and learn of each other's logins.
-const page = await stage.page();
+const page = await stage.desk();
 const other = await page.context().newPage();
 
 /** Somebody is logged in, in both tabs. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import { goTo, noCspViolations, noSeriousAxe, PHONE, screenshot, sitDown, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { goTo, sitDown } from './desk.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
@@ -38,7 +37,7 @@ const north = await make({
 });
 await make({ tenantName: '西部合作方', startTime: inDays(-500), endTime: inDays(-12), status: '1' });
 
-const page = await stage.page();
+const page = await stage.desk();
 
 test('tenants are found by name and by code, in the tree and in the table; the address can be sent', async () => {
   await sitDown(page, {}, '/tenants');
@@ -216,7 +215,7 @@ test('a member has no tenants screen', async () => {
 });
 
 test('on a phone and in the dark nothing is wider than the screen, and all can be read', async () => {
-  await sitDown(page, {}, '/tenants', { viewport: PHONE, colorScheme: 'dark' });
+  await sitDown(page, {}, '/tenants', { viewport: PHONE, dark: true });
   const fits = async (what: string) => {
     await noSeriousAxe(page);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, what);

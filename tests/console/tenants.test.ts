@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { noCspViolations, noSeriousAxe, screenshot, startConsole } from '../support/console.ts';
+import { noCspViolations, noSeriousAxe, screenshot, sitDown, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { sitDown } from './desk.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;

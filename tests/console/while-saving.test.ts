@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { startConsole } from '../support/console.ts';
+import { sitDown, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { company, row } from './departments-page.ts';
-import { sitDown } from './desk.ts';
 import { clickTwice, hold, untilStill } from './hands.ts';
 
 /** What is on its way cannot be called back: its dialog stays until there is an answer, and sends it once. */
@@ -12,7 +11,7 @@ import { clickTwice, hold, untilStill } from './hands.ts';
 const stage = await startConsole();
 const { service } = stage;
 const { root, superuser } = service;
-const page = await stage.page();
+const page = await stage.desk();
 
 /** Neither Escape nor a button closes it, and nothing is asked. */
 async function stays(dialog: Locator): Promise<void> {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import type http from 'node:http';
 import { createRequire } from 'node:module';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, beforeEach, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import {
   type Browser,
   type BrowserContext,
@@ -14,7 +18,7 @@ import {
 } from 'playwright-core';
 import { findChromium } from './chromium.ts';
 import { afterWorker, onHang } from './cleanup.ts';
-import { type Footing, PASSWORD, type Service, startService } from './service.ts';
+import { type Address, type Footing, PASSWORD, type Service, startService } from './service.ts';
 
 /** What the console's tests stand on: the real service, and a real Chromium that people could sit at. */
 
@@ -40,10 +44,9 @@ export interface Stage {
   browser: Browser;
   /** A page of somebody new: no cookie, no choice kept. Chinese, 1440 wide and without motion unless told. */
   page(options?: BrowserContextOptions): Promise<Page>;
-  /**
-   * The page that the tests of a file share, logged in anew and at this place. Loading the console takes more than a
-   * second of processor time, so it is loaded once; whatever the test before did to the page is undone.
-   */
+  /** The page that all tests share, as the last one left it. `sitDown` and `toLogin` undo what that did. */
+  desk(): Promise<Page>;
+  /** The same page, with somebody logged in at this place. */
   logIn(who?: Who, place?: string, look?: Look): Promise<Page>;
 }
 
@@ -51,10 +54,14 @@ const complaints = new WeakMap<Page, string[]>();
 const unanswered = new WeakMap<Page, Set<Request>>();
 
 /**
- * One browser for all files of this process. Every page has a context of its own. This is the browser and not a promise
- * of it: after a file has awaited a promise that another file made, Node takes its hooks for hooks of that other file.
+ * One browser for all files of this process, and one page that their tests share: to load the console takes more than a
+ * second of processor time, and twice that until it is warm. These are values and not promises: after a file has awaited
+ * a promise that another file made, Node takes its hooks for hooks of that other file.
  */
 let shared: Browser | undefined;
+let desk: Page | undefined;
+/** The one address of all services that are behind that page, one after another. */
+let door: Door | undefined;
 
 async function sharedBrowser(): Promise<Browser> {
   if (shared?.isConnected()) return shared;
@@ -65,17 +72,17 @@ async function sharedBrowser(): Promise<Browser> {
   });
   return shared;
 }
-afterWorker(() => shared?.close());
+afterWorker(async () => {
+  await shared?.close();
+  door?.close();
+});
 onHang(async () => (shared ? keepEvidence(shared) : []));
 
-export async function startConsole(
-  environment: Record<string, string> = {},
-  footing: Footing = {},
-  pageOptions: BrowserContextOptions = {},
-): Promise<Stage> {
+export async function startConsole(environment: Record<string, string> = {}, footing: Footing = {}): Promise<Stage> {
   const browser = await sharedBrowser();
-  const service = await startService(environment, footing);
-  let kept: Page | undefined;
+  door ??= await openDoor();
+  const service = await startService(environment, { door, ...footing });
+  const baseURL = service.base;
   // A page that a test opened ends with it: what it goes on doing would slow down the others. Subtests run these hooks,
   // too, so there is one set for each level.
   const before: Set<BrowserContext>[] = [];
@@ -87,22 +94,29 @@ export async function startConsole(
     const lasting = before.pop();
     const failed = 'passed' in t && !t.passed;
     if (failed) for (const line of await keepEvidence(browser)) (t as TestContext).diagnostic(line);
-    const ends = (context: BrowserContext) => (context === kept?.context() ? failed : !lasting?.has(context));
+    const lasts = (context: BrowserContext) => lasting?.has(context) || context === desk?.context();
     await Promise.all(
       browser
         .contexts()
-        .map((context) => (ends(context) ? context.close() : context.tracing.stopChunk().catch(() => {}))),
+        .map((context) => (lasts(context) ? context.tracing.stopChunk().catch(() => {}) : context.close())),
     );
+    // Whatever broke it does not break the next test.
+    if (failed && desk) await desk.goto('about:blank');
   });
-  after(() => Promise.all(browser.contexts().map((context) => context.close())));
+  after(async () => {
+    for (const context of browser.contexts())
+      if (context !== desk?.context()) await context.close();
+      else for (const page of context.pages()) if (page !== desk) await page.close();
+  });
   const page = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({
-      baseURL: service.base,
+      baseURL,
       locale: 'zh-CN',
+      // The zone of the service: what it tells as text and what the browser works out are then the same.
+      timezoneId: 'Asia/Shanghai',
       viewport: DESKTOP,
       // What slides takes a busy machine's time; only one test is about it.
       reducedMotion: 'reduce',
-      ...pageOptions,
       ...options,
     });
     // Only what hangs ends with it: no test passes or fails by how long a page took.
@@ -113,42 +127,118 @@ export async function startConsole(
     context.on('page', listen);
     return context.newPage();
   };
-  const logInHere = async (who: Who = {}, place = '/home', look: Look = {}) => {
-    if (!kept || kept.isClosed()) {
-      kept = await page();
-      await open(kept, '/login');
-    } else {
-      await tidy(kept);
-    }
-    await change(kept, look);
-    await logInAgain(kept, who, place);
-    return kept;
+  const deskHere = async () => {
+    if (!desk || desk.isClosed() || !browser.isConnected()) desk = await page();
+    return desk;
   };
-  return { service, browser, page, logIn: logInHere };
+  const logInHere = async (who: Who = {}, place = '/home', look: Look = {}) => {
+    const page = await deskHere();
+    await sitDown(page, who, place, look);
+    return page;
+  };
+  return { service, browser, page, desk: deskHere, logIn: logInHere };
 }
 
-/** Undoes what a test did around the page. What it did within the page goes with its session. */
-async function tidy(page: Page): Promise<void> {
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await page.context().setOffline(false);
+/** Where the services of this process are reached, one at a time. */
+interface Door extends Address {
+  close(): void;
+}
+
+async function openDoor(): Promise<Door> {
+  let behind: http.Server | undefined;
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    if (behind) behind.emit('connection', socket);
+    else socket.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  return {
+    base: `http://127.0.0.1:${port}`,
+    lead: (to) => {
+      behind = to;
+    },
+    close: () => void server.close(),
+  };
+}
+
+/** Tells the console what another tab would tell it. */
+const tell = (page: Page, news: object) =>
+  page.evaluate(`{
+    const tabs = new BroadcastChannel('banyan.session');
+    tabs.postMessage(${JSON.stringify(news)});
+    tabs.close();
+  }`);
+
+export const loginOf = (page: Page) => page.getByRole('heading', { name: /^(登录榕树|Log in to Banyan)$/ });
+
+/** The page and the other tabs of its browser, which learn what it learns. */
+const tabsOf = (page: Page) =>
+  page
+    .context()
+    .pages()
+    .filter((tab) => tab.url() !== 'about:blank');
+
+/**
+ * Brings the page to the login: nobody is logged in, nothing is kept of the session before, nothing is intercepted, and
+ * whatever `look` leaves out is as in a new page.
+ */
+export async function toLogin(
+  page: Page,
+  { language = 'zh', viewport = DESKTOP, dark = false, motion = false }: Look = {},
+): Promise<void> {
+  const context = page.context();
+  for (const tab of [context, ...context.pages()]) await tab.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.setOffline(false);
+  await context.clearCookies();
+  await context.clearPermissions();
   await page.mouse.move(0, 0);
-  complaints.get(page)?.splice(0);
-}
-
-/** Everything that is left out is as in a new page. */
-async function change(page: Page, { language = 'zh', viewport = DESKTOP, dark = false, motion = false }: Look) {
   await page.setViewportSize(viewport);
   await page.emulateMedia({
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: motion ? 'no-preference' : 'reduce',
   });
+  // A new page, or one that broke under the test before.
+  if ((await page.locator('.frame, .login').count()) === 0) await page.goto('/login');
+  else await tell(page, { kind: 'out' });
+  for (const tab of tabsOf(page)) await loginOf(tab).waitFor();
   await page.evaluate(`{
     localStorage.clear();
     const choose = (key, newValue) => dispatchEvent(new StorageEvent('storage', { key, newValue }));
     choose('banyan.language', '${language}');
     choose('banyan.theme', 'system');
   }`);
+  await page.getByRole('heading', { name: language === 'zh' ? '登录榕树' : 'Log in to Banyan' }).waitFor();
+  complaints.get(page)?.splice(0);
 }
+
+/** Somebody sits down at the page and is logged in, by a call that sets the cookie; then a place is opened. */
+export async function sitDown(page: Page, who: Who = {}, place = '/home', look: Look = {}): Promise<void> {
+  await toLogin(page, look);
+  await logInByCall(page, who);
+  if (place === '/home') return;
+  await goTo(page, place);
+  await page
+    .locator('h1')
+    .filter({ hasNotText: /^(首页|Home)$/ })
+    .first()
+    .waitFor();
+}
+
+/** At a page that shows the login. It learns of it as if it had happened in another tab. */
+export async function logInByCall(page: Page, who: Who = {}): Promise<void> {
+  await tell(page, { kind: 'token', token: await beginSession(page, who) });
+  for (const tab of tabsOf(page)) await tab.locator('.frame h1').waitFor();
+}
+
+/** Goes to a place as a link does, without loading the page; also where nobody is logged in. The state is the router's. */
+export const goTo = (page: Page, place: string, how: 'push' | 'replace' = 'push') =>
+  page.evaluate(`{
+    const { idx = 0 } = history.state ?? {};
+    const state = { idx: idx + ${how === 'push' ? 1 : 0}, key: crypto.randomUUID(), usr: null };
+    history.${how}State(state, '', ${JSON.stringify(place)});
+    dispatchEvent(new PopStateEvent('popstate', { state }));
+  }`);
 
 function listen(page: Page): void {
   const heard: string[] = [];
@@ -167,27 +257,28 @@ function listen(page: Page): void {
 /** Leaves a trace, a screenshot and the DOM of every page of a failed test; returns where, and what the pages showed. */
 async function keepEvidence(browser: Browser): Promise<string[]> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-failure-'));
+  const lines = [`screenshots, DOM and traces: ${folder} (npx playwright-core show-trace ${folder}/trace-0.zip)`];
+  if (!browser.isConnected()) lines.push('The browser has ended.');
   for (const [n, context] of browser.contexts().entries()) {
     for (const [m, page] of context.pages().entries()) {
       const file = path.join(folder, `page-${n}-${m}`);
-      await page.screenshot({ path: `${file}.png`, timeout: 60_000 }).catch(() => {});
-      await page
-        .content()
-        .then((dom) => fs.writeFileSync(`${file}.html`, dom))
-        .catch(() => {});
+      await given(page.screenshot({ path: `${file}.png` }));
+      fs.writeFileSync(`${file}.html`, await given(page.content()));
+      const text = await given(page.locator('body').innerText());
+      lines.push(`${page.url()} showed: ${text.replaceAll(/\s+/g, ' ').slice(0, 1000)}`);
+      for (const request of unanswered.get(page) ?? [])
+        lines.push(`  without an answer: ${request.method()} ${request.url()}`);
+      for (const complaint of complaints.get(page) ?? []) lines.push(`  complained: ${complaint}`);
     }
-    await context.tracing.stop({ path: path.join(folder, `trace-${n}.zip`) }).catch(() => {});
-  }
-  const lines = [`screenshots, DOM and traces: ${folder} (npx playwright-core show-trace ${folder}/trace-0.zip)`];
-  if (!browser.isConnected()) lines.push('The browser has ended.');
-  for (const page of browser.contexts().flatMap((context) => context.pages())) {
-    const text = await page.locator('body').innerText({ timeout: 10_000 }).catch(String);
-    const requests = [...(unanswered.get(page) ?? [])].map((request) => `${request.method()} ${request.url()}`);
-    lines.push(`${page.url()} showed: ${text.replaceAll(/\s+/g, ' ').slice(0, 1000)}`);
-    for (const request of requests) lines.push(`  without an answer: ${request}`);
-    for (const complaint of complaints.get(page) ?? []) lines.push(`  complained: ${complaint}`);
+    await given(context.tracing.stop({ path: path.join(folder, `trace-${n}.zip`) }));
   }
   return lines;
+}
+
+/** What a page that may be stuck tells, or why it does not. */
+async function given<T>(asked: Promise<T>): Promise<T | string> {
+  const stuck = setTimeout(10_000, 'no answer within ten seconds', { ref: false });
+  return Promise.race([asked.catch(String), stuck]);
 }
 
 /** Opens a place of the console and waits until it stands there. */
@@ -196,22 +287,12 @@ export async function open(page: Page, place: string): Promise<void> {
   await page.locator('h1').first().waitFor();
 }
 
-/** A place that does not exist. */
-const NOWHERE = '/nowhere';
-
-/**
- * Goes to a place as a link does, without loading the page: that takes more than a second of processor time. The way
- * leads over a place that does not exist, so that nothing of the former screen is left, even where both are the same.
- */
+/** Goes to a place, and waits until nothing of the former screen is left: over a place that does not exist. */
 export async function visit(page: Page, place: string): Promise<void> {
   const title = /^(没有这个页面|There is no such page)$/;
-  const go = (how: string, to: string) =>
-    page.evaluate(`{ const { idx = 0 } = history.state ?? {};
-      history.${how}State({ idx: idx + ${how === 'push' ? 1 : 0}, key: crypto.randomUUID(), usr: null }, '', ${JSON.stringify(to)});
-      dispatchEvent(new PopStateEvent('popstate', { state: history.state })); }`);
-  await go('push', NOWHERE);
+  await goTo(page, '/nowhere');
   await page.locator('h1', { hasText: title }).waitFor();
-  await go('replace', place);
+  await goTo(page, place, 'replace');
   await page.locator('h1').filter({ hasNotText: title }).first().waitFor();
 }
 
@@ -231,21 +312,6 @@ export async function logIn(page: Page, who: Who = {}, place = '/home') {
   await beginSession(page, who);
   await page.goto(place);
   await page.locator('.frame h1').waitFor();
-}
-
-/**
- * Logs in as somebody on a page that shows the console, without loading it again: the page is told that somebody logged
- * out and in in another tab. It forgets everything that it has read for the user before.
- */
-export async function logInAgain(page: Page, who: Who = {}, place = '/home'): Promise<void> {
-  const token = await beginSession(page, who);
-  const tell = (news: object) =>
-    page.evaluate(`new BroadcastChannel('banyan.session').postMessage(${JSON.stringify(news)})`);
-  await tell({ kind: 'out' });
-  await page.locator('.login h1').waitFor();
-  await tell({ kind: 'token', token });
-  await page.locator('.frame h1').waitFor();
-  await visit(page, place);
 }
 
 /** Logs in as a person does, in either language; ends at the place they wanted. */

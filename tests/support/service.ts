@@ -126,6 +126,12 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** An address that leads to one service after another. */
+export interface Address {
+  base: string;
+  lead(to: http.Server | undefined): void;
+}
+
 /** What a test may want otherwise about how the service stands on its database. */
 export interface Footing {
   /** How many connections it keeps. */
@@ -140,6 +146,8 @@ export interface Footing {
   consoleFolder?: URL;
   /** Milliseconds by which the clock of access tokens is ahead of the database's. */
   tokenClockAheadMs?: () => number;
+  /** Where it is reached; a port of its own otherwise. */
+  door?: Address;
   /** Where names lead, for webhooks. */
   resolve?: (name: string) => Promise<string[]>;
 }
@@ -162,7 +170,7 @@ export const UNHURRIED: Partial<Timing> = {
 /** A service of its own for a test file; closed after its tests. */
 export async function startService(
   environment: Environment = {},
-  { connections, timing, connectionTiming, between = (db) => db, ...parts }: Footing = {},
+  { connections, timing, connectionTiming, between = (db) => db, door, ...parts }: Footing = {},
 ): Promise<Service> {
   const { databaseUrl, superuserUrl } = await createDatabase();
   const config = readConfig({
@@ -180,8 +188,11 @@ export async function startService(
     timing: { ...UNHURRIED, ...timing },
     ...parts,
   });
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const base = door?.base ?? (await listen(app));
+  if (door) {
+    await app.ready();
+    door.lead(app.server);
+  }
   const owner = connectOwner({ url: databaseUrl });
   const superuser = connectOwner({ url: superuserUrl });
 
@@ -220,12 +231,18 @@ export async function startService(
     async close() {
       if (closed) return;
       closed = true;
+      door?.lead(undefined);
       await app.close();
       await Promise.all([db.close(), owner.end(), superuser.end()]);
     },
   };
   after(() => service.close());
   return service;
+}
+
+async function listen(app: App): Promise<string> {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
 /** Runs statements as the tables' owner within one tenant. */
