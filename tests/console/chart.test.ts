@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { inDays } from '../support/calendar.ts';
 import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { plant } from '../support/trees.ts';
@@ -162,7 +163,7 @@ test('saved as SVG and PNG: what is open, with title and date, light also in the
   await card(page, '移动端小组').waitFor();
   await noSeriousAxe(page);
   await screenshot(page, 'chart-dark');
-  const today = new Date().toLocaleDateString('sv');
+  const today = inDays(0);
   const svg = await saved(page, '保存为 SVG');
   assert.match(svg.name, /^云杉科技有限公司-组织图-\d{4}-\d\d-\d\d\.svg$/);
   const drawn = (await page.evaluate(`(() => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inDays } from '../support/calendar.ts';
 import {
   logInByCall,
   noCspViolations,
@@ -14,10 +15,6 @@ import { bossOf, createDepartments } from './departments-page.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
-
-/** By the calendar of the service. */
-const inDays = (days: number) =>
-  new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() + days * 86_400_000);
 
 const empty = await stage.service.createTenant({ tenantName: '新公司' });
 const company = await stage.service.createTenant({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { inDays } from '../support/calendar.ts';
 import { DESKTOP, goTo, PHONE, sitDown, startConsole } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
 import { untilStill } from './hands.ts';
@@ -16,7 +17,6 @@ page.on('request', (request) => unanswered.add(request));
 page.on('requestfinished', (request) => unanswered.delete(request));
 page.on('requestfailed', (request) => unanswered.delete(request));
 
-const tomorrow = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() + 86_400_000);
 /** What reaches beyond the window, or beyond something that scrolls sideways for it. What is cut has a tooltip with all of it. */
 const tooWide = (page: Page) =>
   page.evaluate(`(() => {
@@ -53,8 +53,8 @@ async function arrive(place: string, landmark: string): Promise<void> {
 for (const [kind, word] of Object.entries(NAMES))
   test(`${kind} of a hundred letters fits on every screen`, async () => {
     const long = (letters: number) => word.repeat(100).slice(0, letters);
-    const boss = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: tomorrow });
-    const below = await service.createTenant({ tenantName: long(99), endTime: tomorrow, accountCount: 1 }, boss);
+    const boss = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: inDays(1) });
+    const below = await service.createTenant({ tenantName: long(99), endTime: inDays(1), accountCount: 1 }, boss);
     const dept = await boss.createDepartment({ deptName: long(100), leader: long(50) });
     await boss.createDepartment({ deptName: long(99), parentId: dept });
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };

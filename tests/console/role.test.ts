@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logIn, noCspViolations, startConsole } from '../support/console.ts';
+import { noCspViolations, startConsole } from '../support/console.ts';
 
 /** Somebody gives or takes the role of an administrator while its owner is logged in. */
 
@@ -13,8 +13,7 @@ test('a role that is taken is known with the next refusal, one that is given wit
     const { data } = await root.get(`/system/user-api/${id}`);
     assert.equal((await root.put('/system/user-api', { ...data, roles })).code, 200);
   };
-  const page = await stage.page();
-  await logIn(page, { username: 'role' }, '/people');
+  const page = await stage.logIn({ username: 'role' }, '/people');
   await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
   await page.evaluate('window.loadedOnce = true');
   let asked = 0;

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { logIn, startConsole } from '../support/console.ts';
+import { logIn, sitDown, startConsole } from '../support/console.ts';
 
 /** A screen's files come when it is first opened: what if they do not. */
 
 const stage = await startConsole();
+// Not the page that all files share: another file may have opened these screens there.
+const fresh = await stage.page();
 
 const broken = (page: Page) => page.getByRole('alert').getByText('这个页面出了问题');
 
@@ -23,7 +25,8 @@ const opened = (page: Page, name: string) => page.getByRole('navigation').getByR
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 test('a screen that is first opened without a connection comes when it is back', async () => {
-  const page = await stage.logIn();
+  const page = fresh;
+  await sitDown(page);
   await page.context().setOffline(true);
   const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/assets/people-'));
   await opened(page, '人员');
@@ -40,7 +43,8 @@ for (const { what, files, name, sheet } of [
   { what: 'style sheet', files: '**/assets/departments-*.css', name: '部门', sheet: '/departments-' },
 ])
   test(`a ${what} that did not come at first does not break its screen`, async () => {
-    const page = await stage.logIn();
+    const page = fresh;
+    await sitDown(page);
     await page.route(files, (route) => route.abort(), { times: 1 });
     const failed = page.waitForEvent('requestfailed', (request) => request.url().includes(sheet));
     await opened(page, name);

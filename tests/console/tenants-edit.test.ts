@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inDays } from '../support/calendar.ts';
 import { goTo, noCspViolations, noSeriousAxe, PHONE, screenshot, sitDown, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
 
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 

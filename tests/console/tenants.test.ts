@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { inDays } from '../support/calendar.ts';
 import { noCspViolations, noSeriousAxe, screenshot, sitDown, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 
 const stage = await startConsole();
 const { root } = stage.service;
 
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
@@ -21,8 +21,7 @@ async function fillDate(page: Page, label: string, date: string) {
 }
 
 test('a child tenant is created in steps; its administrator logs in and sees only his own', async () => {
-  const page = await stage.page();
-  await sitDown(page, {}, '/tenants');
+  const page = await stage.logIn({}, '/tenants');
   await page.getByRole('button', { name: '新建租户' }).first().click();
 
   await heading(page, 2, '基本信息').waitFor();

@@ -40,7 +40,7 @@ async function writeUntilKilled(run: Run, kill: () => unknown): Promise<string[]
   return acknowledged;
 }
 
-test('the service is killed: the next start finds PostgreSQL running, and every acknowledged write', async () => {
+test('the service is killed: the next start finds PostgreSQL running, and every acknowledged write; it stops although PostgreSQL is gone', async () => {
   const dataDir = await usedFolder();
   const run = startUnhurried(dataDir);
   const acknowledged = await writeUntilKilled(run, () => run.child.kill('SIGKILL'));
@@ -51,8 +51,15 @@ test('the service is killed: the next start finds PostgreSQL running, and every 
   const admin = await next.admin();
   assert.equal(postgresOf(dataDir).pid, pid);
   for (const id of acknowledged) assert.equal((await admin.get(`/system/dept-api/${id}`)).code, 200, id);
-  assert.equal(await next.stop(), 0);
-  await assertStopped(dataDir);
+
+  // Stopped in its place, PostgreSQL cannot come back in between.
+  process.kill(Number(next.child.pid), 'SIGSTOP');
+  next.child.kill('SIGTERM');
+  await killPostgres(dataDir);
+  process.kill(Number(next.child.pid), 'SIGCONT');
+  assert.equal(await next.ended, 0, next.stderr);
+  assert.deepEqual(processesIn(dataDir), []);
+  await assertRecovers(dataDir, acknowledged);
 });
 
 test('service and PostgreSQL are killed, all of it: the next start has every acknowledged write', async () => {
@@ -68,7 +75,7 @@ test('service and PostgreSQL are killed, all of it: the next start has every ack
   assert.equal(fs.existsSync(socketDir), false);
 });
 
-test('PostgreSQL alone is killed, in the middle of work: the service brings it back and goes on', async () => {
+test('PostgreSQL alone is killed, in the middle of work, and one of its processes: the service brings it back, goes on and keeps a second one off', async () => {
   const dataDir = await usedFolder();
   const run = startUnhurried(dataDir);
   const admin = await run.admin();
@@ -94,15 +101,8 @@ test('PostgreSQL alone is killed, in the middle of work: the service brings it b
   done = true;
   await writers;
   for (const location of acknowledged) assert.equal((await admin.get(location)).code, 200, location);
-  await expectStartError(dataDir);
-  assert.equal(await run.stop(), 0, run.stderr);
-  await assertStopped(dataDir);
-});
 
-test('a process of PostgreSQL crashes: the service goes on, and still keeps a second one off', async () => {
-  const dataDir = await usedFolder();
-  const run = startUnhurried(dataDir);
-  const admin = await run.admin();
+  run.stderr = '';
   const database = connectTo(dataDir);
   const [{ victim }] = await database<[{ victim: number }]>`select pg_backend_pid() as victim`;
   process.kill(victim, 'SIGKILL');
@@ -113,20 +113,6 @@ test('a process of PostgreSQL crashes: the service goes on, and still keeps a se
   await admin.createDepartment();
   assert.equal(await run.stop(), 0, run.stderr);
   await assertStopped(dataDir);
-});
-
-test('PostgreSQL is gone when the service is stopped: it stops all the same', async () => {
-  const dataDir = await usedFolder();
-  const run = startUnhurried(dataDir);
-  await run.ready();
-  // Stopped in its place, PostgreSQL cannot come back in between.
-  process.kill(Number(run.child.pid), 'SIGSTOP');
-  run.child.kill('SIGTERM');
-  await killPostgres(dataDir);
-  process.kill(Number(run.child.pid), 'SIGCONT');
-  assert.equal(await run.ended, 0, run.stderr);
-  assert.deepEqual(processesIn(dataDir), []);
-  await assertRecovers(dataDir);
 });
 
 const dead = (run: Run) => run.child.exitCode !== null;

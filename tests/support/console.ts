@@ -146,7 +146,9 @@ interface Door extends Address {
 
 async function openDoor(): Promise<Door> {
   let behind: http.Server | undefined;
+  const sockets = new Set<net.Socket>();
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket.on('close', () => sockets.delete(socket)));
     if (behind) behind.emit('connection', socket);
     else socket.destroy();
   });
@@ -157,6 +159,8 @@ async function openDoor(): Promise<Door> {
     base: `http://127.0.0.1:${port}`,
     lead: (to) => {
       behind = to;
+      // A connection that is kept would lead to the service before.
+      for (const socket of sockets) socket.destroy();
     },
     close: () => void server.close(),
   };
