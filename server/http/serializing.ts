@@ -6,12 +6,24 @@ import type { FastifyInstance } from 'fastify';
  * already, and all of them together would be a good part of the start.
  */
 export function serializeBySchema(app: FastifyInstance): void {
-  const compile = SerializerSelector()({}, {});
   app.setSerializerCompiler((route) => {
-    let serialize: ReturnType<typeof compile> | undefined;
+    let serialize: Serialize | undefined;
     return (answer) => {
-      serialize ??= compile(route as never);
+      serialize ??= serializerOf(route);
       return serialize(answer);
     };
   });
+}
+
+type Serialize = (answer: unknown) => string;
+
+const compile = SerializerSelector()({}, {});
+/** One for each schema in the process, however many services run in it. */
+const serializers = new WeakMap<object, Serialize>();
+
+function serializerOf(route: { schema: unknown }): Serialize {
+  const schema = route.schema as object;
+  const serialize = serializers.get(schema) ?? (compile(route as never) as Serialize);
+  serializers.set(schema, serialize);
+  return serialize;
 }

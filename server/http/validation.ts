@@ -38,9 +38,6 @@ export function checkInput(app: FastifyInstance): void {
     done(field ? refuse('INVALID_FIELD', { field, problem: problems.text }) : undefined);
   });
 
-  const strict = makeAjv(false);
-  // Paths and queries are all text: there "20" is a number.
-  const lenient = makeAjv(true);
   app.setValidatorCompiler(({ schema, httpPart }) => {
     // Made when it is first needed: all of them together would be a good part of the start.
     let compiled: ValidateFunction | undefined;
@@ -55,13 +52,19 @@ export function checkInput(app: FastifyInstance): void {
   });
 }
 
-const makeAjv = (coerceTypes: boolean) =>
-  new Ajv({
+function makeAjv(coerceTypes: boolean): Ajv {
+  return new Ajv({
     coerceTypes,
     strict: false,
     verbose: true, // errors carry their schema, which may name its sentence
     formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true },
   });
+}
+
+// One of each for the process: a schema is compiled once, however many services run in it.
+const strict = makeAjv(false);
+/** Paths and queries are all text: there "20" is a number. */
+const lenient = makeAjv(true);
 
 /** Of a text that the parser refused: whether it is JSON all the same, with a key that is not allowed. */
 function isJson(text: string): boolean {

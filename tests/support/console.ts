@@ -197,7 +197,8 @@ export async function toLogin(
   await context.clearCookies();
   await context.clearPermissions();
   await page.mouse.move(0, 0);
-  await page.setViewportSize(viewport);
+  const size = page.viewportSize();
+  if (size?.width !== viewport.width || size.height !== viewport.height) await page.setViewportSize(viewport);
   await page.emulateMedia({
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: motion ? 'no-preference' : 'reduce',
