@@ -71,6 +71,28 @@ test('a double click makes one department and one tenant', async () => {
   noCspViolations(page);
 });
 
+test('a department whose answer was lost is sent again, and made once', async () => {
+  const { boss, top } = await company(service);
+  await asBoss(boss, `/departments/${top}`);
+  const keys: (string | undefined)[] = [];
+  await page.route('**/system/dept-api', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length > 1) return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  const dialog = await newDepartment('人事部');
+  const failed = page.waitForEvent('requestfailed');
+  await dialog.getByRole('button', { name: '保存', exact: true }).click();
+  await failed;
+  // It is sent again when the service is there again, which the browser says.
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await page.getByRole('article', { name: '人事部' }).waitFor();
+  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
+  assert.equal(keys.length, 2);
+});
+
 test('a department without a number is put behind the others, however quickly it is saved', async () => {
   const { boss, top } = await company(service);
   await asBoss(boss, `/departments/${top}`);

@@ -109,6 +109,29 @@ test('the commit that goes with the last statements: nothing of them stays when 
   assert.deepEqual([...kept], [{ half: 5 }]);
 });
 
+test('a connection that was lost while nobody used it is not lent again', async () => {
+  let isLost = false;
+  const connect = connectService({ url: superuserUrl }, 'UTC', NO_DEADLINES);
+  const watched: typeof connect = (watch) =>
+    connect({
+      ...watch,
+      lost() {
+        watch?.lost?.();
+        isLost = true;
+      },
+    });
+  const pool = makePool(watched, 1, NO_DEADLINES);
+  after(() => pool.close());
+  const pidOfIt = async () => {
+    const [{ pid }] = await pool.use((sql) => sql<[{ pid: number }]>`select pg_backend_pid() as pid`);
+    return pid;
+  };
+  const before = await pidOfIt();
+  await superuser`select pg_terminate_backend(${before})`;
+  await waitFor('the pool knows', () => isLost);
+  assert.notEqual(await pidOfIt(), before);
+});
+
 test('who waits for a connection gets one, in his order, and never more are open than allowed', async () => {
   const pool = poolOf(2);
   const order: number[] = [];
