@@ -52,7 +52,9 @@ async function run(n, user) {
   const [program = '', ...args] = [...line, 'bash', '-c', 'npm ci && npm test'];
   const [began, worked] = [Date.now(), processorSeconds()];
   const output = fs.openSync(log, 'w');
-  const env = { ...process.env, HOME: other ? home : process.env.HOME };
+  // As in a shell of that user: what npm tells its scripts is this user's.
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+  const env = { ...Object.fromEntries(own), HOME: other ? home : process.env.HOME };
   const [code] = await once(spawn(program, args, { cwd: clone, env, stdio: ['ignore', output, output] }), 'exit');
   fs.closeSync(output);
   const seconds = Math.round((Date.now() - began) / 1000);

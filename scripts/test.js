@@ -58,9 +58,10 @@ const workers = new Set();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 try {
   await phase('template', async () => {
-    process.env.BANYAN_TEST_SERVER = JSON.stringify(server);
+    const shared = { ...server, folder: fs.mkdtempSync(path.join(folder, 'shared-')) };
+    process.env.BANYAN_TEST_SERVER = JSON.stringify(shared);
     const { createTemplate } = await import('../dist/tests/support/database.js');
-    process.env.BANYAN_TEST_SERVER = JSON.stringify({ ...server, template: await createTemplate() });
+    process.env.BANYAN_TEST_SERVER = JSON.stringify({ ...shared, template: await createTemplate() });
   });
   await phase('tests', () => Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, work)));
 } finally {

@@ -22,6 +22,8 @@ export const NO_DEADLINES: ConnectionTiming = {
 
 /** What scripts/test.js passes to its workers. */
 interface TestServer {
+  /** Removed after all tests. */
+  folder: string;
   socketDir: string;
   password: string;
   /** A database with all tables, tenant 000000 and its administrator. */
@@ -29,6 +31,9 @@ interface TestServer {
 }
 
 const server: TestServer = JSON.parse(process.env.BANYAN_TEST_SERVER ?? '{}');
+
+/** For what the processes of a run share. */
+export const testFolder = (): string => server.folder;
 
 export interface TestDatabase {
   name: string;

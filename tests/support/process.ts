@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type ConnectionTiming, connectOwner, type Sql } from '../../db/sql.ts';
 import type { Timing } from '../../server/timing.ts';
 import { afterFile } from './cleanup.ts';
-import { CHEAP_HASH, NO_DEADLINES } from './database.ts';
+import { CHEAP_HASH, NO_DEADLINES, testFolder } from './database.ts';
 import { Client, PASSWORD, UNHURRIED } from './service.ts';
 import { waitFor } from './wait.ts';
 
@@ -158,30 +158,35 @@ export function newFolder(): string {
 
 const makeFolder = () => fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-process-')));
 
-let template: Promise<{ dataDir: string; run: Run }> | undefined;
-
-/** A first start, stopped again, whose folder `usedFolder` copies; for all files of this process. */
-export function firstRun(): Promise<{ dataDir: string; run: Run }> {
-  template ??= makeTemplate();
-  return template;
+interface FirstRun {
+  dataDir: string;
+  stdout: string;
+  stderr: string;
 }
 
-async function makeTemplate() {
-  const folder = makeFolder();
-  let isMade = false;
-  // A start that failed, or that is cut off: the next file makes another.
-  afterFile(async () => {
-    if (isMade) return;
-    template = undefined;
+/** A first start, stopped again, whose folder `usedFolder` copies. Whichever process needs it first makes it for all. */
+export async function firstRun(): Promise<FirstRun> {
+  const folder = path.join(testFolder(), 'first-run');
+  const told = path.join(folder, 'run.json');
+  try {
+    fs.mkdirSync(folder);
+  } catch {
+    await waitFor('another process has made the first run', () => fs.existsSync(told) || !fs.existsSync(folder));
+    return fs.existsSync(told) ? JSON.parse(fs.readFileSync(told, 'utf8')) : firstRun();
+  }
+  try {
+    const dataDir = path.join(folder, 'data');
+    const run = startUnhurried(dataDir);
+    await run.ready();
+    assert.equal(await run.stop(), 0, run.stderr);
+    const { stdout, stderr } = run;
+    fs.writeFileSync(`${told}.new`, JSON.stringify({ dataDir, stdout, stderr }));
+    fs.renameSync(`${told}.new`, told);
+    return { dataDir, stdout, stderr };
+  } catch (error) {
     await removeFolder(folder);
-  });
-  const dataDir = path.join(folder, 'data');
-  const run = startUnhurried(dataDir);
-  await run.ready();
-  assert.equal(await run.stop(), 0, run.stderr);
-  isMade = true;
-  process.once('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
-  return { dataDir, run };
+    throw error;
+  }
 }
 
 /** A data folder as a former run left it. A copy is quicker than a first start. */
