@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, QUICK_WEBHOOKS, startService } from '../support/service.ts';
 
 /** Whoever follows a tenant knows at each moment which tenants are below it. */
 
-const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: QUICK_WEBHOOKS });
 const feed = '/system/change-api';
 
 async function placeOf(client: Client): Promise<string> {

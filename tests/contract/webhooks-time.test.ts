@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { archiveLedger } from '../../db/ledger.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
 import { Receiver } from '../support/receiver.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, QUICK_WEBHOOKS, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** What days and thousands do to webhooks. Time passes by what was written being made older, around the service. */
 
-const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: QUICK_WEBHOOKS });
 const { superuser, owner } = service;
 const path = '/system/webhook-api';
 

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
 import { Receiver } from '../support/receiver.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, QUICK_WEBHOOKS, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: QUICK_WEBHOOKS });
 const path = '/system/webhook-api';
 
 /** Registers, and tells its id and secret. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import net, { type AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { Receiver } from '../support/receiver.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, QUICK_WEBHOOKS, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Receivers that answer what is no answer: a failure like any other, and nobody else's trouble. */
 
-const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: QUICK_WEBHOOKS });
 const path = '/system/webhook-api';
 
 /** Says this to everybody, and nothing more. */

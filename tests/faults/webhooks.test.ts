@@ -5,7 +5,7 @@ import { createDatabase } from '../support/database.ts';
 import { startServed } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { report, scale } from '../support/scale.ts';
-import { Client } from '../support/service.ts';
+import { Client, QUICK_WEBHOOKS } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
@@ -20,7 +20,7 @@ async function database(): Promise<{ databaseUrl: string; superuser: Sql }> {
 
 test('killed in the middle of deliveries: none is lost, and those of one record come in their order', async (t) => {
   const { databaseUrl, superuser } = await database();
-  let run = startServed(databaseUrl, environment);
+  let run = startServed(databaseUrl, environment, { timing: QUICK_WEBHOOKS });
   let admin = await run.admin();
   // Answers this many and then none, so that a kill comes in the middle. One answer in nine is an error.
   let answers = 5;
@@ -48,7 +48,7 @@ test('killed in the middle of deliveries: none is lost, and those of one record 
     answers = kill + 1 < scale(1, 10) ? 5 : Number.POSITIVE_INFINITY;
     // The killed process cannot give its lease back. Nothing here is about how long that lasts.
     await superuser`update banyan.webhooks set busy_until = '-infinity'`;
-    run = startServed(databaseUrl, environment);
+    run = startServed(databaseUrl, environment, { timing: QUICK_WEBHOOKS });
     const { base } = await run.ready();
     admin = new Client(base, admin.token);
   }
@@ -75,7 +75,7 @@ test('killed in the middle of deliveries: none is lost, and those of one record 
 
 test('SIGTERM with a receiver that never answers: the service stops, and the next start sends again', async () => {
   const { databaseUrl, superuser } = await database();
-  const run = startServed(databaseUrl, environment);
+  const run = startServed(databaseUrl, environment, { timing: QUICK_WEBHOOKS });
   const admin = await run.admin();
   const receiver = await Receiver.start(() => undefined);
   await admin.post(path, { url: receiver.url });
@@ -88,7 +88,7 @@ test('SIGTERM with a receiver that never answers: the service stops, and the nex
   const leases = await superuser`select busy_by from banyan.webhooks where busy_until > now()`;
   assert.deepEqual([...leases], [], 'the lease was given back');
   receiver.answering = () => 200;
-  const next = startServed(databaseUrl, environment);
+  const next = startServed(databaseUrl, environment, { timing: QUICK_WEBHOOKS });
   await waitFor('it has arrived', () => receiver.taken.length > 0);
   assert.equal(receiver.all[0]?.id, receiver.taken[0]?.id);
   assert.equal(await next.stop(), 0, next.stderr);

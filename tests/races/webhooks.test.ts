@@ -5,12 +5,12 @@ import type { Database } from '../../db/connect.ts';
 import type { Sql } from '../../db/sql.ts';
 import { Receiver } from '../support/receiver.ts';
 import { report, scale, together } from '../support/scale.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, QUICK_WEBHOOKS, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
 // Nobody takes a webhook from a node that is merely slow.
-const timing = { webhookLeaseMs: 600_000 };
+const timing = { ...QUICK_WEBHOOKS, webhookLeaseMs: 600_000 };
 /** What each node waits for before it claims a webhook of this tenant, and how often it has looked for work. */
 const claims = { of: '', here: async () => {}, there: async () => {}, looks: 0 };
 const holdClaims =
