@@ -45,6 +45,14 @@ test('the lives of both tokens are settings', async () => {
   assert.equal(reasonOf(await refresh(next.data.refresh_token, short)), '401 REFRESH_REFUSED');
 });
 
+test('an access token that was good until now is refused once it has expired', async () => {
+  let aheadMs = 0;
+  const node = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '700' }, { tokenClockAheadMs: () => aheadMs });
+  assert.equal(await whoami(node.root), '200 fine');
+  aheadMs = 701_000;
+  assert.equal(await whoami(node.root), '401 TOKEN_EXPIRED');
+});
+
 test('a refresh token is good for 7 days from its last use', async () => {
   const user = await somebody();
   const life = async () => {
