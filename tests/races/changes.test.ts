@@ -126,7 +126,7 @@ async function assertAllTold(tenantId: string, rows: Row[]) {
 const name = 'the tree can be rebuilt from the feed alone while 16 write and both service and followers are killed';
 test(name, async (t) => {
   const tally = new Tally();
-  const runs = scale(1, 50);
+  const runs = scale(1, 100);
   for (let n = 0; n < runs; n++) {
     const { pick, below } = chance(firstSeed + n);
     const boss = await makeTenant();

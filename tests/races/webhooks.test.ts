@@ -59,7 +59,7 @@ test('two nodes at work: each message once, each record in its order, with a rec
   const boss = await here.createTenant();
   let count = 0;
   const receivers = await Promise.all(
-    Array.from({ length: 4 }, (_, n) => Receiver.start(() => (n === 0 && count++ % 7 === 6 ? 503 : 200))),
+    Array.from({ length: scale(4, 6) }, (_, n) => Receiver.start(() => (n === 0 && count++ % 7 === 6 ? 503 : 200))),
   );
   const ids = await Promise.all(receivers.map((receiver) => register(boss, receiver)));
   const changes = scale(40, 1_000);

@@ -46,7 +46,7 @@ const send = (scene: Scene, { operation, path, headers, raw, who }: Generated): 
   });
 
 test('generated requests over every operation: no fault, no crash, every answer as documented', async (t) => {
-  const batches = scale(1, 600);
+  const batches = scale(1, 850);
   let count = 0;
   const [statuses, reached] = [new Tally(), new Tally()];
   for (let batch = 0; batch < batches; batch++) {

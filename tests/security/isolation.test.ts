@@ -5,6 +5,7 @@ import { readServiceLogin } from '../../db/roles.ts';
 import { connectOwner, type Sql, type Tx } from '../../db/sql.ts';
 import { readInTenant, writeInTenant } from '../../db/tenancy.ts';
 import { NO_DEADLINES } from '../support/database.ts';
+import { scale } from '../support/scale.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 import { makeDelivery } from './cross-tenant.ts';
 
@@ -326,7 +327,7 @@ test('the tables’ owner is bound too', async () => {
 test('requests of many tenants at once through one pool each see their own', async () => {
   const bosses = [mine, other, below];
   const own = await Promise.all(bosses.map((boss) => boss.createDepartment({ deptName: boss.tenantId })));
-  const calls = Array.from({ length: 60 }, (_, n) => n % 3);
+  const calls = Array.from({ length: scale(60, 150) }, (_, n) => n % 3);
   await Promise.all(
     calls.map(async (n) => {
       const boss = bosses[n];
