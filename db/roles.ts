@@ -110,7 +110,7 @@ export async function isService(sql: Sql): Promise<boolean> {
   return service;
 }
 
-/** Row security binds only a role that cannot step around it, so the service does not start as any other. */
+/** Row security does not bind every role. The service refuses to start with a role that can bypass it. */
 export async function refuseUnsafeRole(service: Sql): Promise<void> {
   const [role] = await service<[{ name: string; superuser: boolean; bypass: boolean; owns: string | null }]>`
     select current_user as name,

@@ -61,7 +61,7 @@ function stopOnSignal(): AbortSignal {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (controller.signal.aborted) return;
-      say(`${signal}: finishing what is under way`);
+      say(`${signal}: finishing open requests`);
       controller.abort(new Stopped());
     });
   }
@@ -74,10 +74,10 @@ function addressOf({ port }: Serving, { host }: Config): string {
 }
 
 function introduction({ userName, generatedPassword }: FirstAdministrator): string {
-  const told = generatedPassword
+  const password = generatedPassword
     ? `${generatedPassword}   (shown this once; PUT /auth/password changes it)`
     : 'as BANYAN_ADMIN_PASSWORD says';
-  return ['', '  Tenant     000000', `  User       ${userName}`, `  Password   ${told}`].join('\n');
+  return ['', '  Tenant     000000', `  User       ${userName}`, `  Password   ${password}`].join('\n');
 }
 
 function greeting(config: Config, address: string, first: FirstAdministrator | undefined): string {
@@ -103,7 +103,7 @@ function explain(error: Error & { code?: string; port?: number }): string {
 
 /** Runs the service until a signal stops it; then the process ends. */
 export function run(footing: Footing = {}): void {
-  // Whoever closed the terminal reads nothing more; that is no reason to fail, nor to stop halfway.
+  // The terminal may be closed. A write to it then fails, which must not interrupt the shutdown.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   outliveLostConnections();
   const stop = stopOnSignal();

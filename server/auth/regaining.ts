@@ -16,8 +16,8 @@ export type Regained =
   | { found: false; standing: Standing; administrators: string[] };
 
 /**
- * The way back in for a user whose password nobody knows, taken by whoever runs the service: a new password, his sessions
- * ended, the account enabled and open to guesses as if there had been none. All of it or nothing, and noted as any change.
+ * Lets a user back in whose password nobody knows; only the operator of the service can do this. Sets a new password, ends
+ * the user's sessions, enables the account and clears its failed logins, in one transaction. The ledger records it.
  */
 export async function regain(
   db: Database,

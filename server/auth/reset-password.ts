@@ -13,7 +13,7 @@ interface Terminal {
   say(line: string): void;
 }
 
-/** Returns the exit code: 0 when it is done, 1 for what the operator can mend, 2 for everything else. */
+/** Returns the exit code: 0 for success, 1 for a mistake in the arguments or input, 2 for any other error. */
 export async function resetPassword(args: string[], terminal: Terminal): Promise<number> {
   try {
     await reset(args, terminal);
@@ -30,7 +30,7 @@ const USAGE = `Say whose password it is:
   npm run reset-password -- 000000 admin      makes a new password, and shows it
   npm run reset-password -- 000000 admin -    takes the first line of standard input`;
 
-/** What the operator can mend himself. */
+/** A mistake in the arguments or input, which the operator can correct. */
 class Refused extends Error {}
 
 async function reset(args: string[], { environment, input, say }: Terminal): Promise<void> {

@@ -47,7 +47,7 @@ describe('Long in a request: a number or a string of digits', async () => {
     }
   });
 
-  test('2^53−1 is a Long as any other', async () => {
+  test('2^53−1 is accepted as a Long', async () => {
     const [largest, next] = ['9007199254740991', '9007199254740990'];
     await asTenant(service.owner, boss.tenantId, async (tx) => {
       for (const id of [largest, next]) {

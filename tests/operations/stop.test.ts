@@ -40,7 +40,7 @@ test('SIGTERM: the request under way is answered, who asked nothing is sent away
     run.child.kill('SIGTERM');
     // npm passes the signal on, and the terminal sends it to the whole group.
     run.child.kill('SIGTERM');
-    await run.said('SIGTERM: finishing what is under way');
+    await run.said('SIGTERM: finishing open requests');
     await waitFor('the unused connections are closed', () => unused.every((socket) => socket.destroyed));
     await assert.rejects(connect(admin.base));
     assert.equal(run.child.exitCode, null);
