@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Database } from '../../db/connect.ts';
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Tx } from '../../db/sql.ts';
+import { holdStatement } from '../support/hold.ts';
 import { chance, report, scale, seeds, Tally, together } from '../support/scale.ts';
 import { type Answer, asTenant, type Client, startService } from '../support/service.ts';
 import { countWaiting, waitFor } from '../support/wait.ts';
@@ -75,16 +75,7 @@ test('moved away while its update waits for it: no lock is held out of order', a
 test('moved away again and again while its update waits for it: who asked is told to come again, nothing is written', async () => {
   let beforeUpdate = async () => {};
   /** Lets something happen before a department is updated in its place. */
-  const held = (db: Database): Database => {
-    const hold = (sql: Sql) =>
-      new Proxy(sql, {
-        apply(target, self, args) {
-          const query = Reflect.apply(target as never, self, args);
-          return String(args[0]).includes('with place as materialized') ? beforeUpdate().then(() => query) : query;
-        },
-      });
-    return { ...db, use: (work) => db.use((sql) => work(hold(sql))) };
-  };
+  const held = holdStatement('with place as materialized', () => beforeUpdate());
   const busy = await startService({}, { between: held });
   const boss = await busy.createTenant();
   const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];

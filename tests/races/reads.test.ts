@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../db/connect.ts';
 import type { Sql } from '../../db/sql.ts';
+import { holdStatement } from '../support/hold.ts';
 import { chance, firstSeed, report, scale, together } from '../support/scale.ts';
 import { type Answer, Client, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -145,16 +146,7 @@ test('the department that was just created, changed, disabled or deleted is show
 test('a move between the two statements of a read changes nothing for that read: it is of one snapshot', async () => {
   let beforeWalk = async () => {};
   /** Lets something happen between the statement that reads departments and the one that walks their paths. */
-  const held = (db: Database): Database => {
-    const hold = (sql: Sql) =>
-      new Proxy(sql, {
-        apply(target, self, args) {
-          const query = Reflect.apply(target as never, self, args);
-          return String(args[0]).includes('with recursive up (id, parent_id)') ? beforeWalk().then(() => query) : query;
-        },
-      });
-    return { ...db, use: (work) => db.use((sql) => work(hold(sql))) };
-  };
+  const held = holdStatement('with recursive up (id, parent_id)', () => beforeWalk());
   const slow = await startService({}, { between: held });
   const boss = await slow.createTenant();
   const [before, after] = [await boss.createDepartment(), await boss.createDepartment()];
