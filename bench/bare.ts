@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-/** What everything is held against: a route that does nothing but answer a constant of the same size. */
+/** The baseline of the read benchmark: a Fastify route that only returns a constant of the same size. */
 const app = Fastify();
 const body = JSON.parse(process.env.BENCH_BODY ?? '{}');
 const typeOf = (value: unknown) => (typeof value === 'number' ? 'integer' : ['string', 'null']);

@@ -1,19 +1,19 @@
-import type { startCrowd } from './crowd.ts';
-import type { Place, Process } from './services.ts';
+import type { startLoadGenerator } from './load-generator.ts';
+import type { BenchDatabase, Process } from './services.ts';
 
-/** What a measure works with. */
-export interface Scene {
-  place: Place;
+/** What all measures share. */
+export interface Context {
+  database: BenchDatabase;
   service: Process;
-  crowd: ReturnType<typeof startCrowd>;
+  load: ReturnType<typeof startLoadGenerator>;
   /** A tenant with a million departments, one with a thousand, and one to write in. */
   large: Tenant;
   small: Tenant;
   writing: Tenant;
-  /** How many rounds, and how long each takes: fewer and shorter with `--quick`. */
+  /** The number of rounds and the duration of each: fewer and shorter with `--quick`. */
   rounds: number;
   ms: number;
-  progress: (words: string) => void;
+  progress: (message: string) => void;
 }
 
 export interface Tenant {
@@ -23,11 +23,11 @@ export interface Tenant {
   count: number;
 }
 
-/** One figure, the limit it is held against, and what else was seen. */
+/** One figure, its goal, and details. */
 export interface Result {
-  what: string;
+  name: string;
   figure: number;
-  /** Such as `× bare`; put behind the figure. */
+  /** Printed after the figure, such as `× a bare route`. */
   unit: string;
   goal: { least: number } | { most: number };
   /** The smallest and the largest of the rounds. */
@@ -35,37 +35,36 @@ export interface Result {
   notes: string;
 }
 
-export type Measure = (scene: Scene) => Promise<Result[]>;
+export type Measure = (context: Context) => Promise<Result[]>;
 
 export const median = (numbers: number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] as number;
 
 /**
- * Two things, turn and turn about, so that whatever else the machine does falls on both; each goes first in every other
- * round, so that what one leaves behind for the next falls on both too. Tells the ratio of each round: the first to the
- * second.
+ * Runs two workloads alternately, so that other load on the machine affects both. Each goes first in every other round, so
+ * that after-effects on the next workload affect both too. The ratio of a round is that of the first to the second.
  */
 export async function alternate(
-  { rounds, progress }: Scene,
+  { rounds, progress }: Context,
   name: string,
-  one: () => Promise<number>,
-  other: () => Promise<number>,
-): Promise<{ ratio: number; spread: [number, number]; ones: number[]; others: number[] }> {
-  const [ones, others]: [number[], number[]] = [[], []];
-  // The first round warms up, and does not count.
+  runFirst: () => Promise<number>,
+  runSecond: () => Promise<number>,
+): Promise<{ ratio: number; spread: [number, number]; first: number[]; second: number[] }> {
+  const [first, second]: [number[], number[]] = [[], []];
+  // Round 0 is a warm-up and does not count.
   for (let round = 0; round <= rounds; round++) {
     progress(`${name}: round ${round} of ${rounds}`);
-    const turns = [
-      [one, ones],
-      [other, others],
+    const workloads = [
+      [runFirst, first],
+      [runSecond, second],
     ] as const;
-    for (const [run, figures] of round % 2 ? turns : turns.toReversed()) {
+    for (const [run, figures] of round % 2 ? workloads : workloads.toReversed()) {
       const figure = await run();
       if (round > 0) figures.push(figure);
     }
   }
-  const ratios = ones.map((first, n) => first / (others[n] as number));
-  return { ratio: median(ratios), spread: [Math.min(...ratios), Math.max(...ratios)], ones, others };
+  const ratios = first.map((figure, n) => figure / (second[n] as number));
+  return { ratio: median(ratios), spread: [Math.min(...ratios), Math.max(...ratios)], first, second };
 }
 
-export const met = ({ figure, goal }: Result): boolean =>
+export const isGoalMet = ({ figure, goal }: Result): boolean =>
   'least' in goal ? figure >= goal.least : figure <= goal.most;

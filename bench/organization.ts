@@ -1,9 +1,9 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql } from '../db/driver.ts';
 
-/** One at the top, ten children below each: a million of them have seven levels. */
+/** A tenant's tree has one root, and each department has ten children: a million departments have seven levels. */
 const CHILDREN = 10;
 
-/** The n-th department, from 0, has the id `firstId + n`; its parent's number follows from its own. */
+/** The n-th department, from 0, has the id `firstId + n`. Returns the number of its parent, or -1 for the root. */
 const parentOf = (n: number): number => (n === 0 ? -1 : Math.floor((n - 1) / CHILDREN));
 
 export function ancestorsOf(firstId: number, deptId: number): string {
@@ -14,8 +14,8 @@ export function ancestorsOf(firstId: number, deptId: number): string {
 
 export const parentIdOf = (firstId: number, deptId: number): number => firstId + parentOf(deptId - firstId);
 
-/** The deepest in the first line below a department. */
-export function deepestBelow(firstId: number, count: number, deptId: number): number {
+/** Returns the deepest department that is reached through first children. */
+export function deepestDescendant(firstId: number, count: number, deptId: number): number {
   let n = deptId - firstId;
   while (n * CHILDREN + 1 < count) n = n * CHILDREN + 1;
   return firstId + n;
@@ -23,7 +23,7 @@ export function deepestBelow(firstId: number, count: number, deptId: number): nu
 
 export const emailOf = (n: number): string => `rd${n}@example.com`;
 
-/** What a department is made with, for who writes it again. */
+/** Returns the fields with which `fillTenant` creates the n-th department. */
 export const fieldsOf = (n: number) => ({
   deptName: `研发部 ${n}`,
   orderNum: n % CHILDREN,
@@ -32,16 +32,16 @@ export const fieldsOf = (n: number) => ({
   email: emailOf(n),
 });
 
-/** Fills a tenant with departments, around the service, as PostgreSQL's superuser. */
+/** Inserts departments into a tenant directly in the database, as PostgreSQL's superuser. */
 export async function fillTenant(
   superuser: Sql,
   tenantId: string,
   firstId: number,
   count: number,
-  { noted = false } = {},
+  { withLedger = false } = {},
 ): Promise<void> {
-  // Unless they are to be noted: a million rows of the ledger would take their time, and mostly tell nothing.
-  if (!noted) await superuser`set session_replication_role = replica`;
+  // Skip the ledger's triggers by default: a million changes take long to write and are rarely needed.
+  if (!withLedger) await superuser`set session_replication_role = replica`;
   await superuser`
     insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, phone, email, create_by)
     select ${tenantId}, ${firstId}::bigint + n, case when n > 0 then ${firstId}::bigint + (n - 1) / ${CHILDREN} end,

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
-import { startCrowd } from './crowd.ts';
-import { type Measure, met, type Result, type Scene, type Tenant } from './measure.ts';
+import { startLoadGenerator } from './load-generator.ts';
+import { type Context, isGoalMet, type Measure, type Result, type Tenant } from './measure.ts';
 import { history } from './measures/history.ts';
 import { logins } from './measures/logins.ts';
 import { moves } from './measures/moves.ts';
@@ -14,13 +14,13 @@ import { trees } from './measures/trees.ts';
 import { workers } from './measures/workers.ts';
 import { creates, ledger } from './measures/writes.ts';
 import { fillTenant } from './organization.ts';
-import { makePlace, makeTenant, type Place, type Process, startService } from './services.ts';
+import { type BenchDatabase, createTenant, type Process, startDatabase, startService } from './services.ts';
 
 /**
- * npm run bench                     all figures, written to bench/RESULTS.md
- * npm run bench -- reads creates    only these, to the terminal
- * npm run bench -- --rounds 3       three rounds of each instead of five
- * npm run bench -- --quick          one short round of each, to the terminal
+ * npm run bench                     runs all measures and writes bench/RESULTS.md
+ * npm run bench -- reads creates    runs only these and prints their results
+ * npm run bench -- --rounds 3       runs three rounds of each instead of five
+ * npm run bench -- --quick          runs one short round of each and prints the results
  */
 const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean' }, rounds: { type: 'string', default: '5' } },
@@ -41,39 +41,39 @@ const measures: Record<string, Measure> = {
 };
 const unknown = positionals.filter((name) => !(name in measures));
 if (unknown.length > 0) {
-  process.stderr.write(`There is no measure ${unknown.join(', ')}: there are ${Object.keys(measures).join(', ')}.\n`);
+  process.stderr.write(`Unknown measure: ${unknown.join(', ')}. Available: ${Object.keys(measures).join(', ')}.\n`);
   process.exit(2);
 }
-const wanted = Object.entries(measures).filter(([name]) => positionals.length === 0 || positionals.includes(name));
+const selected = Object.entries(measures).filter(([name]) => positionals.length === 0 || positionals.includes(name));
 const LARGE = 1_000_000;
-/** Only then it is written down. */
-const isWhole = !values.quick && positionals.length === 0;
+/** Only a complete run is written to RESULTS.md. */
+const isComplete = !values.quick && positionals.length === 0;
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const print = (line: string) => process.stderr.write(`${line}\n`);
 
-async function makeScene(place: Place, service: Process): Promise<Scene> {
+async function createContext(database: BenchDatabase, service: Process): Promise<Context> {
   const fill = async (firstId: number, count: number): Promise<Tenant> => {
-    say(`  a tenant of ${count} departments is made …`);
-    const tenant = await makeTenant(service.base);
-    await fillTenant(place.superuser, tenant.tenantId, firstId, count);
+    print(`  creating a tenant with ${count} departments …`);
+    const tenant = await createTenant(service.base);
+    await fillTenant(database.superuser, tenant.tenantId, firstId, count);
     return { ...tenant, firstId, count };
   };
   return {
-    place,
+    database,
     service,
-    crowd: startCrowd(),
+    load: startLoadGenerator(),
     small: await fill(1_000_000, 1_000),
     large: await fill(2_000_000, LARGE),
     writing: await fill(9_000_000, 1_000),
     rounds: values.quick ? 1 : Math.max(3, Number(values.rounds)),
     ms: values.quick ? 1_000 : 4_000,
-    progress: (words) => say(`  ${words} …`),
+    progress: (message) => print(`  ${message} …`),
   };
 }
 
-function shown(result: Result): string {
+function formatRow(result: Result): string {
   const {
-    what,
+    name,
     figure,
     unit,
     goal,
@@ -81,53 +81,53 @@ function shown(result: Result): string {
     notes,
   } = result;
   const limit = 'least' in goal ? `at least ${goal.least}` : `at most ${goal.most}`;
-  const verdict = met(result) ? 'met' : '**not met**';
+  const verdict = isGoalMet(result) ? 'met' : '**not met**';
   const number = (n: number) => (n >= 100 ? n.toFixed(0) : n.toFixed(2));
-  return `| ${what} | **${number(figure)}** ${unit} | ${number(least)} – ${number(most)} | ${limit} | ${verdict} | ${notes} |`;
+  return `| ${name} | **${number(figure)}** ${unit} | ${number(least)} – ${number(most)} | ${limit} | ${verdict} | ${notes} |`;
 }
 
-const place = await makePlace();
-const service = await startService(place.databaseUrl, { BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
+const database = await startDatabase();
+const service = await startService(database.databaseUrl, { BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
 const results: Result[] = [];
-let scene: Scene | undefined;
-let picture = '';
+let context: Context | undefined;
+let chart = '';
 try {
-  scene = await makeScene(place, service);
-  for (const [name, measure] of wanted) {
+  context = await createContext(database, service);
+  for (const [name, measure] of selected) {
     try {
-      for (const result of await measure(scene)) {
-        say(shown(result));
+      for (const result of await measure(context)) {
+        print(formatRow(result));
         results.push(result);
       }
     } catch (error) {
-      // What fails a check has no figure, and says so.
-      say(`${name} has no figure: ${(error as Error).message}`);
+      // A measure that fails a check has no figure.
+      print(`${name} has no figure: ${(error as Error).message}`);
       process.exitCode = 1;
     }
   }
-  if (isWhole) picture = await drawSizes(scene);
+  if (isComplete) chart = await drawSizes(context);
 } finally {
-  scene?.crowd.stop();
+  context?.load.stop();
   await service.stop();
-  await place.close();
+  await database.close();
 }
-if (isWhole && process.exitCode !== 1) {
+if (isComplete && process.exitCode !== 1) {
   const [cpu] = os.cpus();
   const machine = `${os.cpus().length} × ${cpu?.model.trim()}, ${Math.round(os.totalmem() / 2 ** 30)} GB, Node ${process.version}`;
   const lines = [
     '# Results',
     '',
-    `${new Date().toISOString().slice(0, 10)}, ${machine}, load average before the end ${os.loadavg()[0]?.toFixed(1)}.`,
-    `Written by \`npm run bench\`, ${scene?.rounds} rounds; [README.md](README.md) says what each figure means.`,
+    `${new Date().toISOString().slice(0, 10)}, ${machine}, load average at the end ${os.loadavg()[0]?.toFixed(1)}.`,
+    `Written by \`npm run bench\`, ${context?.rounds} rounds; [README.md](README.md) says what each figure means.`,
     '',
-    '| Measure | Median | Spread | Goal | | Seen |',
+    '| Measure | Median | Spread | Goal | | Details |',
     '|---|---|---|---|---|---|',
-    ...results.map(shown),
+    ...results.map(formatRow),
     '',
-    '![Cost against size](cost.svg)',
+    '![Cost by size](cost.svg)',
     '',
   ];
   fs.writeFileSync('bench/RESULTS.md', lines.join('\n'));
-  fs.writeFileSync('bench/cost.svg', picture);
+  fs.writeFileSync('bench/cost.svg', chart);
 }
 process.exit();

@@ -7,10 +7,10 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
-import { startEmbedded } from '../db/embedded.ts';
-import { connectOwner, type Sql } from '../db/sql.ts';
+import { connectOwner, type Sql } from '../db/driver.ts';
+import { startEmbedded } from '../db/embedded/cluster.ts';
 
-/** The processes of a run: PostgreSQL, the service as its operator starts it, and the bare web server. */
+/** The processes of a benchmark: PostgreSQL, the service as an operator starts it, and the bare web server. */
 
 export const PASSWORD = 'correct horse';
 
@@ -20,24 +20,24 @@ export interface Process {
   stop(): Promise<void>;
 }
 
-export interface Place {
+export interface BenchDatabase {
   databaseUrl: string;
   superuserUrl: string;
-  /** For the driver itself, which takes a Unix socket only this way. */
+  /** The driver accepts a Unix socket only as this option, not in a URL. */
   socket: { host: string };
   superuser: Sql;
   close(): Promise<void>;
 }
 
-/** A PostgreSQL of its own in a temporary folder, with an empty database in it. */
-export async function makePlace(): Promise<Place> {
+/** Starts a PostgreSQL in a temporary folder, with an empty database. */
+export async function startDatabase(): Promise<BenchDatabase> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-bench-'));
   const server = await startEmbedded(folder, () => {});
   const { socketDir, password } = server;
-  const first = postgres({ host: socketDir, username: 'postgres', password, database: 'postgres', max: 1 });
-  await first.unsafe(`create role bench login createrole password '${password}'`);
-  await first.unsafe('create database bench owner bench');
-  await first.end();
+  const admin = postgres({ host: socketDir, username: 'postgres', password, database: 'postgres', max: 1 });
+  await admin.unsafe(`create role bench login createrole password '${password}'`);
+  await admin.unsafe('create database bench owner bench');
+  await admin.end();
   const address = (user: string) =>
     `postgres://${user}:${password}@localhost/bench?host=${encodeURIComponent(socketDir)}`;
   const superuser = connectOwner({ url: address('postgres') });
@@ -70,19 +70,19 @@ const asProcess = (child: ChildProcess, base: string): Process => ({
   },
 });
 
-/** The service as `npm start` runs it once all is built, its log included (to nowhere). */
+/** Starts the service as `npm start` does once it is compiled. It logs as usual, and the log is discarded. */
 export async function startService(databaseUrl: string, env: Record<string, string> = {}): Promise<Process> {
   const child = start(
     '../server/main.js',
     { DATABASE_URL: databaseUrl, PORT: '0', BANYAN_ADMIN_PASSWORD: PASSWORD, ...env },
     true,
   );
-  let said = '';
-  child.stderr?.on('data', (chunk) => (said += chunk));
+  let output = '';
+  child.stderr?.on('data', (chunk) => (output += chunk));
   for (;;) {
-    const [, base] = /Ready at +(\S+)/.exec(said) ?? [];
+    const [, base] = /Ready at +(\S+)/.exec(output) ?? [];
     if (base) return asProcess(child, base.replace('localhost', '127.0.0.1'));
-    if (child.exitCode !== null) throw new Error(said);
+    if (child.exitCode !== null) throw new Error(output);
     await setTimeout(10);
   }
 }
@@ -93,7 +93,7 @@ export async function startBare(body: string): Promise<Process> {
   return asProcess(child, `http://127.0.0.1:${port}`);
 }
 
-/** Seconds of processor time that processes have used so far. */
+/** Returns the CPU time in seconds that the processes have used so far. */
 export function cpuSeconds(pids: number[]): number {
   const seconds = (pid: number) => {
     const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -102,8 +102,8 @@ export function cpuSeconds(pids: number[]): number {
   return pids.reduce((sum, pid) => sum + seconds(pid), 0);
 }
 
-/** The processes of PostgreSQL that work for a service. */
-export async function backendsOf({ superuser }: Place, { pid }: Process): Promise<number[]> {
+/** Returns the process ids of PostgreSQL's backends for a service. */
+export async function backendsOf({ superuser }: BenchDatabase, { pid }: Process): Promise<number[]> {
   const rows = await superuser<{ pid: number }[]>`
     select pid from pg_stat_activity where application_name = ${`banyan ${pid}`}`;
   return rows.map((row) => row.pid);
@@ -120,11 +120,11 @@ export async function call(base: string, method: string, url: string, token = ''
   return { text, headers: response.headers, data: JSON.parse(text).data };
 }
 
-/** A tenant of its own, and the token of its administrator. */
-export async function makeTenant(base: string): Promise<{ tenantId: string; token: string }> {
+/** Creates a tenant. Returns its id and a token of its administrator. */
+export async function createTenant(base: string): Promise<{ tenantId: string; token: string }> {
   const root = await logIn(base, '000000', 'admin');
-  const made = await call(base, 'POST', '/system/tenant-api', root, { username: 'boss', password: PASSWORD });
-  const { data } = await call(base, 'GET', made.headers.get('location') as string, root);
+  const created = await call(base, 'POST', '/system/tenant-api', root, { username: 'boss', password: PASSWORD });
+  const { data } = await call(base, 'GET', created.headers.get('location') as string, root);
   return { tenantId: data.tenantId, token: await logIn(base, data.tenantId, 'boss') };
 }
 

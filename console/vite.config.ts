@@ -6,9 +6,9 @@ import { defineConfig, type Plugin } from 'vite';
 
 const outDir = path.resolve(import.meta.dirname, '../dist/console');
 
-/** The service sends these as they are, so that nothing is compressed while somebody waits. */
-const precompressed: Plugin = {
-  name: 'precompressed',
+/** Compresses the assets at build time. The service sends these files as they are. */
+const precompress: Plugin = {
+  name: 'precompress',
   apply: 'build',
   closeBundle() {
     const assets = path.join(outDir, 'assets');
@@ -21,43 +21,46 @@ const precompressed: Plugin = {
   },
 };
 
-/** Types of the service's schemas are gone by now. What is still here would bring the service into the browser. */
+/** Rejects code of the service in the bundle. Type imports have been removed when this runs. */
 const typesOnly: Plugin = {
   name: 'types-only',
   load(id) {
     const file = path.relative(path.resolve(import.meta.dirname, '..'), id);
-    if (/^(server|db)\//.test(file)) this.error(`The console takes types of ${file}, no code: use import type.`);
+    if (/^(server|db)\//.test(file)) this.error(`The console may import only types from ${file}: use import type.`);
   },
 };
 
 /**
- * antd hands its nonce to most style sheets that it makes, but not to the one that stops the page from scrolling behind a
- * dialog. So the function that makes them all takes it from the page where none is given.
+ * antd passes the CSP nonce to most style sheets that it creates, but not to the one that prevents scrolling behind a
+ * dialog. This patches the function that creates all of them to fall back to the nonce of the page.
  */
-const everyStyleHasNonce: Plugin = {
-  name: 'every-style-has-nonce',
+const addNonceToStyles: Plugin = {
+  name: 'add-nonce-to-styles',
   apply: 'build',
   transform(code, id) {
     if (!/@rc-component\/util\/es\/Dom\/dynamicCSS\.js$/.test(id)) return null;
-    const given = /(?<!option\.)csp\?\.nonce/g;
-    if (!given.test(code)) this.error(`${id} is not as it was: see whether dialogs keep to the policy without this.`);
-    const fromPage = `document.querySelector('meta[property="csp-nonce"]')?.nonce`;
-    return { code: code.replaceAll(given, `(csp?.nonce ?? ${fromPage})`), map: null };
+    const nonceOption = /(?<!option\.)csp\?\.nonce/g;
+    if (!nonceOption.test(code))
+      this.error(
+        `${id} has changed: check whether dialogs still violate the content security policy without this plugin.`,
+      );
+    const pageNonce = `document.querySelector('meta[property="csp-nonce"]')?.nonce`;
+    return { code: code.replaceAll(nonceOption, `(csp?.nonce ?? ${pageNonce})`), map: null };
   },
 };
 
-const service = process.env.BANYAN_URL ?? 'http://localhost:8080';
+const serviceUrl = process.env.BANYAN_URL ?? 'http://localhost:8080';
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), typesOnly, everyStyleHasNonce, precompressed],
-  // Replaced by the service at each answer.
+  plugins: [react(), typesOnly, addNonceToStyles, precompress],
+  // The service replaces this placeholder in every response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir,
     emptyOutDir: true,
     target: 'es2022',
-    // An image inside a style sheet would be a data: address, which the policy does not allow.
+    // An inlined image would be a data: URL, which the content security policy forbids.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1200,
     rolldownOptions: {
@@ -70,6 +73,6 @@ export default defineConfig({
       },
     },
   },
-  // npx vite console, beside a running service.
-  server: { proxy: { '/auth': service, '/system': service, '/health': service, '/version': service } },
+  // For `npx vite console` next to a running service.
+  server: { proxy: { '/auth': serviceUrl, '/system': serviceUrl, '/health': serviceUrl, '/version': serviceUrl } },
 });

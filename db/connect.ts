@@ -1,32 +1,32 @@
 import { setTimeout } from 'node:timers/promises';
-import { type EmbeddedServer, hasDatabase, isAlive, startEmbedded } from './embedded.ts';
-import { migrate, refuseOutdated } from './migrate.ts';
-import { makePool, type Pool } from './pool.ts';
-import { isService, makeServiceRole, readServiceLogin, refuseLostSettings, refuseUnsafeRole } from './roles.ts';
 import {
   type ConnectionTiming,
-  codeOf,
+  connectionSettings,
   connectOwner,
   connectService,
   defaultConnectionTiming,
   LOCKS,
   type Sql,
-  settingsOf,
   type Target,
-} from './sql.ts';
-import { StartRefused } from './start-refused.ts';
+} from './driver.ts';
+import { type EmbeddedServer, hasDatabase, isAlive, startEmbedded } from './embedded/cluster.ts';
+import { errorCode } from './errors.ts';
+import { assertUpToDate, migrate } from './migrate.ts';
+import { createPool, type Pool } from './pool.ts';
+import { assertSafeRole, assertSettings, createServiceRole, isServiceRole, readServiceLogin } from './roles.ts';
+import { StartupError } from './startup-error.ts';
 
 /** The service's connections: a role that owns nothing and sees one tenant at a time. */
 export type Database = Pool;
 
-/** Opened, and prepared. */
-export interface Prepared extends Database {
-  /** How the service's role logs in: for processes beside this one. */
+/** A database whose tables and service role are up to date. */
+export interface PreparedDatabase extends Database {
+  /** How the service's role logs in. Worker processes use it to open pools of their own. */
   service: Target;
 }
 
-export interface Place {
-  /** Unset: embedded, under `dataDir`. */
+export interface DatabaseOptions {
+  /** If unset, the embedded PostgreSQL under `dataDir` is used. */
   databaseUrl?: string | undefined;
   dataDir: string;
   timeZone: string;
@@ -34,75 +34,79 @@ export interface Place {
   connections?: number;
   timing?: ConnectionTiming;
   progress?: (sentence: string) => void;
-  /** Says that opening has become needless; then it fails with the signal's reason. */
-  stop?: AbortSignal;
+  /** Aborts opening the database, which then fails with the signal's reason. */
+  signal?: AbortSignal;
 }
 
-/** Opens the database, embedded or served, brings its tables up to date, and logs in as the service's own role. */
-export function openDatabase(place: Place): Promise<Prepared> {
-  return place.databaseUrl ? openServed(place, place.databaseUrl) : openEmbedded(place);
+/** Opens the database, embedded or external, brings its tables up to date, and logs in as the service's own role. */
+export function openDatabase(options: DatabaseOptions): Promise<PreparedDatabase> {
+  return options.databaseUrl ? openExternal(options, options.databaseUrl) : openEmbedded(options);
 }
 
 export const openPool = (
   service: Target,
-  { timeZone, connections = 10, timing = defaultConnectionTiming }: Pick<Place, 'timeZone' | 'connections' | 'timing'>,
-): Pool => makePool(connectService(service, timeZone, timing), connections, timing);
+  {
+    timeZone,
+    connections = 10,
+    timing = defaultConnectionTiming,
+  }: Pick<DatabaseOptions, 'timeZone' | 'connections' | 'timing'>,
+): Pool => createPool(connectService(service, timeZone, timing), connections, timing);
 
-async function openEmbedded(place: Place): Promise<Prepared> {
-  const folder = await takeDataFolder(place);
+async function openEmbedded(options: DatabaseOptions): Promise<PreparedDatabase> {
+  const dataDir = await acquireDataDir(options);
   try {
-    place.stop?.throwIfAborted();
-    const pool = await prepare(folder.owner, { host: folder.socketDir, database: 'banyan' }, place);
+    options.signal?.throwIfAborted();
+    const pool = await prepare(dataDir.owner, { host: dataDir.socketDir, database: 'banyan' }, options);
     return {
       ...pool,
       async close() {
         await pool.close();
-        await folder.release();
+        await dataDir.release();
       },
     };
   } catch (error) {
-    await folder.release();
+    await dataDir.release();
     throw error;
   }
 }
 
-async function openServed(place: Place, url: string): Promise<Prepared> {
+async function openExternal(options: DatabaseOptions, url: string): Promise<PreparedDatabase> {
   const owner = connectOwner({ url });
   try {
-    return await prepare(owner, { url }, place);
+    return await prepare(owner, { url }, options);
   } catch (error) {
-    if (error instanceof StartRefused || error === place.stop?.reason) throw error;
-    if (/unsupported startup parameter/.test((error as Error).message)) throw refusePooler(error as Error);
-    const told = codeOf(error) ? ` (${codeOf(error)})` : '';
-    throw new StartRefused(
-      `The database of DATABASE_URL can't be used${told}: ${(error as Error).message || 'no answer'}. ` +
-        'Check that it runs, and the host, port, name and password in the address.',
+    if (error instanceof StartupError || error === options.signal?.reason) throw error;
+    if (/unsupported startup parameter/.test((error as Error).message)) throw poolerError(error as Error);
+    const code = errorCode(error) ? ` (${errorCode(error)})` : '';
+    throw new StartupError(
+      `The database at DATABASE_URL can't be used${code}: ${(error as Error).message || 'no response'}. ` +
+        'Check that it is running, and check host, port, name and password in the URL.',
     );
   } finally {
     await owner.end({ timeout: 1 });
   }
 }
 
-/** PgBouncer's words, before it is told to leave such settings to the role. */
-const refusePooler = ({ message }: Error) =>
-  new StartRefused(
-    `The pooler at DATABASE_URL takes no settings (${message}). ` +
-      `In PgBouncer's configuration: ignore_startup_parameters = ${Object.keys(settingsOf(defaultConnectionTiming)).join(', ')} ` +
-      '(docs/operations.md tells the rest).',
+/** PgBouncer rejects startup parameters that it does not know, until its configuration tells it to ignore them. */
+const poolerError = ({ message }: Error) =>
+  new StartupError(
+    `The pooler at DATABASE_URL rejects Banyan's settings (${message}). ` +
+      `Add to PgBouncer's configuration: ignore_startup_parameters = ${Object.keys(connectionSettings(defaultConnectionTiming)).join(', ')} ` +
+      '(see docs/operations.md).',
   );
 
-/** For what the tables' owner does beside the service, whether that runs or not. */
-export const asOwner = <T>(place: Place, work: (owner: Sql) => Promise<T>): Promise<T> =>
-  besideService(place, (target) => withOwner(target, work));
+/** Runs work as the owner of the tables, whether or not the service is running. */
+export const withOwnerConnection = <T>(options: DatabaseOptions, work: (owner: Sql) => Promise<T>): Promise<T> =>
+  withOwnerTarget(options, (target) => withOwner(target, work));
 
 /**
- * For what an operator does within tenants, beside the service: as its role and over a connection like its own, because
- * the ledger notes times as texts in its zone, and who asks for the past waits for those who write as that role.
+ * Runs an operator's work in tenants, whether or not the service is running. It uses the service's role: a read of the past
+ * waits for writers that may still commit, and PostgreSQL shows it only those of its own role.
  */
-export const asOperator = <T>(place: Place, work: (db: Database) => Promise<T>): Promise<T> =>
-  besideService(place, async (target) => {
-    const login = await withOwner(target, async (sql) => ((await isService(sql)) ? {} : readServiceLogin(sql)));
-    const db = openPool({ ...target, ...login }, { ...place, connections: 1 });
+export const withServiceConnection = <T>(options: DatabaseOptions, work: (db: Database) => Promise<T>): Promise<T> =>
+  withOwnerTarget(options, async (target) => {
+    const login = await withOwner(target, async (sql) => ((await isServiceRole(sql)) ? {} : readServiceLogin(sql)));
+    const db = openPool({ ...target, ...login }, { ...options, connections: 1 });
     try {
       return await work(db);
     } finally {
@@ -119,137 +123,147 @@ async function withOwner<T>(target: Target, work: (owner: Sql) => Promise<T>): P
   }
 }
 
-async function besideService<T>({ databaseUrl, dataDir }: Place, work: (target: Target) => Promise<T>): Promise<T> {
+/** Calls `work` with the login of the tables' owner. Starts the embedded PostgreSQL for as long as it takes, if necessary. */
+async function withOwnerTarget<T>(
+  { databaseUrl, dataDir }: DatabaseOptions,
+  work: (target: Target) => Promise<T>,
+): Promise<T> {
   if (databaseUrl) return work({ url: databaseUrl });
   if (!hasDatabase(dataDir)) {
-    throw new StartRefused(
-      `There is no database in ${dataDir}: run this where the service is started, with its BANYAN_DATA_DIR or DATABASE_URL.`,
+    throw new StartupError(
+      `There is no database in ${dataDir}. Run this command in the directory and with the settings of the service ` +
+        '(BANYAN_DATA_DIR or DATABASE_URL).',
     );
   }
   const server = await startEmbedded(dataDir, () => {});
   try {
-    return await work(await ownerInside(server));
+    return await work(await ensureDatabase(server));
   } finally {
     if (!server.adopted) await server.stop();
   }
 }
 
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
-async function prepare(owner: Sql, target: Target, place: Place): Promise<Prepared> {
-  const { progress = () => {}, stop, timing = defaultConnectionTiming } = place;
-  // Another node may be migrating, for as long as it takes: who stops us does not wait for that.
-  const cut = () => void owner.end({ timeout: 0 });
-  stop?.addEventListener('abort', cut);
+async function prepare(owner: Sql, target: Target, options: DatabaseOptions): Promise<PreparedDatabase> {
+  const { progress = () => {}, signal, timing = defaultConnectionTiming } = options;
+  // We may be waiting for a long migration of another node. A stop must not wait for it too.
+  const disconnect = () => void owner.end({ timeout: 0 });
+  signal?.addEventListener('abort', disconnect);
   try {
     const [{ version }] = await owner<[{ version: number }]>`
       select current_setting('server_version_num')::int / 10000 as version`;
-    if (version < 15) throw new StartRefused(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
+    if (version < 15) throw new StartupError(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
     let login: { username?: string; password?: string } = {};
-    if (await isService(owner)) await refuseOutdated(owner);
+    if (await isServiceRole(owner)) await assertUpToDate(owner);
     else {
-      await migrate(owner, place.timeZone, progress);
-      login = await makeServiceRole(owner, timing);
+      await migrate(owner, progress);
+      login = await createServiceRole(owner, timing);
     }
     const service = { ...target, ...login };
-    const pool = openPool(service, place);
+    const pool = openPool(service, options);
     try {
       await pool
-        .use((sql) => refuseLostSettings(sql, place.timeZone, timing))
+        .use((sql) => assertSettings(sql, options.timeZone, timing))
         .catch((error) => {
-          // The owner was let in. 08P01: in PgBouncer's words.
-          if (!/^(28|08P01)/.test(codeOf(error)) || !login.username) throw error;
-          throw new StartRefused(
-            `The service's own role ${login.username} is not let in (${error.message}). A pooler before PostgreSQL has to know ` +
-              'it too (docs/operations.md); else its password is not the one in banyan.service_login.',
+          // The owner could log in, so only the service's login is wrong. PgBouncer reports this as 08P01.
+          if (!/^(28|08P01)/.test(errorCode(error)) || !login.username) throw error;
+          throw new StartupError(
+            `The service's own role ${login.username} cannot log in (${error.message}). A pooler in front of PostgreSQL must ` +
+              'know it too (see docs/operations.md). Without a pooler, its password differs from the one in banyan.service_login.',
           );
         });
-      await pool.use(refuseUnsafeRole);
-      stop?.throwIfAborted();
+      await pool.use(assertSafeRole);
+      signal?.throwIfAborted();
     } catch (error) {
       await pool.close();
       throw error;
     }
     return { ...pool, service };
   } catch (error) {
-    stop?.throwIfAborted();
+    signal?.throwIfAborted();
     throw error;
   } finally {
-    stop?.removeEventListener('abort', cut);
+    signal?.removeEventListener('abort', disconnect);
   }
 }
 
-/** Starts or finds the embedded server, and knocks until it opens: it may be on its way down when we find it. */
-async function takeDataFolder(place: Place) {
-  for (let patience = 100; ; patience--) {
-    const server = await startEmbedded(place.dataDir, place.progress ?? (() => {}), place.stop);
+/** Starts or adopts the embedded server and locks the data directory. Retries: a server that we find may be shutting down. */
+async function acquireDataDir(options: DatabaseOptions) {
+  for (let retries = 100; ; retries--) {
+    const server = await startEmbedded(options.dataDir, options.progress ?? (() => {}), options.signal);
     try {
-      return await holdFolder(server, await ownerInside(server), place);
+      return await lockDataDir(server, await ensureDatabase(server), options);
     } catch (error) {
-      if (error instanceof StartRefused) throw error; // It is another's: not ours to stop.
-      if (isPassing(codeOf(error)) && patience > 0) {
+      if (error instanceof StartupError) throw error; // Another Banyan uses the server: we must not stop it.
+      if (isTransient(errorCode(error)) && retries > 0) {
         await setTimeout(100);
         continue;
       }
       if (!server.adopted) await server.stop();
-      if (codeOf(error) !== '28P01') throw error;
-      throw new StartRefused(
-        `postgres-password in ${place.dataDir} is not the password of the database beside it. Restore that file.`,
+      if (errorCode(error) !== '28P01') throw error;
+      throw new StartupError(
+        `The file postgres-password in ${options.dataDir} does not contain the password of the database there. Restore it.`,
       );
     }
   }
 }
 
-/** PostgreSQL goes down; or another start is making the same role and database in this moment. */
-const isPassing = (code: string) =>
+/** Whether PostgreSQL is shutting down, or another start is creating the same role or database right now. */
+const isTransient = (code: string) =>
   /^(57P0|CONNECTION_|ECONN|ENOENT|EPIPE)/.test(code) || ['23505', '42710', '42P04', '55006'].includes(code);
 
 /**
- * The owner's connection, which keeps any other service off the data folder: two would stop each other's database.
- * PostgreSQL drops all connections when one of its processes is killed, and may be killed itself; so whenever the
- * connection is lost, PostgreSQL is brought back and the folder taken again.
+ * Locks the data directory with the owner's connection, because two services would stop each other's database. PostgreSQL
+ * drops all connections when one of its processes is killed, and may be killed itself. So whenever this connection is lost,
+ * PostgreSQL is restarted and the directory locked again.
  */
-async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, stop, progress = () => {} }: Place) {
+async function lockDataDir(
+  server: EmbeddedServer,
+  target: Target,
+  { dataDir, signal, progress = () => {} }: DatabaseOptions,
+) {
   const connect = () =>
     connectOwner(target, () => {
-      if (held && !released && !stop?.aborted) regaining ??= regain();
+      if (locked && !released && !signal?.aborted) recovery ??= recover();
     });
   let owner = connect();
-  let held = false;
+  let locked = false;
   let released = false;
-  let regaining: Promise<void> | undefined;
-  const regain = async () => {
-    let told = 'PostgreSQL went away, bringing it back';
-    progress(told);
-    let refused = 0;
-    for (held = false; !held && !released; ) {
+  let recovery: Promise<void> | undefined;
+  const recover = async () => {
+    let lastMessage = 'PostgreSQL has stopped, restarting it';
+    progress(lastMessage);
+    let rejections = 0;
+    for (locked = false; !locked && !released; ) {
       try {
-        await server.revive();
+        await server.restart();
         await owner.end({ timeout: 0 });
         owner = connect();
-        await lockFolder(owner, dataDir);
-        held = true;
+        await takeLock(owner, dataDir);
+        locked = true;
       } catch (error) {
         const { message } = error as Error;
-        if (message !== told) progress(message);
-        told = message;
-        // It is there, and takes nobody in: for a few seconds that is as it should be.
-        if (codeOf(error) === '57P03' && ++refused % 10 === 0) await server.endStuck().catch(() => {});
+        if (message !== lastMessage) progress(message);
+        lastMessage = message;
+        // 57P03: the server runs but accepts no connections. That is normal while it starts; otherwise it is stuck.
+        if (errorCode(error) === '57P03' && ++rejections % 10 === 0) await server.stopImmediately().catch(() => {});
         await setTimeout(500);
       }
     }
-    regaining = undefined;
+    recovery = undefined;
   };
   const release = async () => {
     released = true;
-    // Bringing it back may take minutes, after a crash; then it goes on without us, and the next start finds it.
-    await Promise.race([regaining, setTimeout(3_000, undefined, { ref: false })]);
-    // The lock goes last: whoever gets it finds no server that is about to stop. A server that isn't ours goes on.
-    if (held) await server.stop();
+    // PostgreSQL's crash recovery may take minutes. Then it continues without us, and the next start adopts the server.
+    await Promise.race([recovery, setTimeout(3_000, undefined, { ref: false })]);
+    // Release the lock last, so that its next holder does not find a server that is about to stop. Without the lock the
+    // server is not ours, and keeps running.
+    if (locked) await server.stop();
     await owner.end({ timeout: 1 });
   };
   try {
-    await lockFolder(owner, dataDir);
-    held = true;
+    await takeLock(owner, dataDir);
+    locked = true;
     return { owner, socketDir: server.socketDir, release };
   } catch (error) {
     await release();
@@ -257,29 +271,30 @@ async function holdFolder(server: EmbeddedServer, target: Target, { dataDir, sto
   }
 }
 
-async function lockFolder(owner: Sql, dataDir: string) {
-  for (let patience = 100; ; patience--) {
-    // Held as long as this connection lives; PostgreSQL lets it go when we die.
-    const [{ free }] = await owner<[{ free: boolean }]>`select pg_try_advisory_lock(${LOCKS.service}) as free`;
-    if (free) return;
+async function takeLock(owner: Sql, dataDir: string) {
+  for (let retries = 100; ; retries--) {
+    // A session-level lock: PostgreSQL releases it with the connection, also when this process dies.
+    const [{ acquired }] = await owner<[{ acquired: boolean }]>`
+      select pg_try_advisory_lock(${LOCKS.service}) as acquired`;
+    if (acquired) return;
     const [holder] = await owner<{ pid: number; name: string }[]>`
       select pid, a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
       where l.locktype = 'advisory' and l.objid = ${LOCKS.service} and l.granted`;
     const pid = Number(holder?.name.replace(/\D/g, ''));
-    if (isAlive(pid) || patience === 0) {
-      throw new StartRefused(
-        `Another Banyan (process ${pid}) is using the data folder ${dataDir}. ` +
-          'Stop it, or set BANYAN_DATA_DIR and PORT to start a second one beside it.',
+    if (isAlive(pid) || retries === 0) {
+      throw new StartupError(
+        `Another Banyan (process ${pid}) is using the data directory ${dataDir}. ` +
+          'Stop it, or set BANYAN_DATA_DIR and PORT to run a second one.',
       );
     }
-    // It was killed, and PostgreSQL did not notice yet.
+    // The holder was killed, and PostgreSQL has not noticed yet.
     if (holder) await owner`select pg_terminate_backend(${holder.pid})`;
     await setTimeout(100);
   }
 }
 
-/** Banyan's database in the embedded server, and its owner, made when they are not there yet. */
-async function ownerInside({ socketDir, password }: EmbeddedServer): Promise<Target> {
+/** Creates Banyan's database and its owner in the embedded server, if they don't exist. Returns the owner's login. */
+async function ensureDatabase({ socketDir, password }: EmbeddedServer): Promise<Target> {
   const superuser = connectOwner({ host: socketDir, database: 'postgres', username: 'postgres', password });
   try {
     const [role] = await superuser`select 1 from pg_roles where rolname = 'banyan'`;

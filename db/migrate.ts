@@ -1,84 +1,134 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { beginAlone, codeOf, type Sql, type Tx } from './sql.ts';
-import { StartRefused } from './start-refused.ts';
+import type { Sql, Tx } from './driver.ts';
+import { errorCode } from './errors.ts';
+import { StartupError } from './startup-error.ts';
+import { withMigrationLock } from './transaction.ts';
 
-interface Migration {
-  version: number;
+/** A file of SQL: a migration such as `0002_fax.sql`, or a function such as `tenant_state.sql`. */
+interface SqlFile {
   name: string;
   text: string;
   checksum: string;
 }
 
-// The sources' folder: the compiler copies no SQL, and one place for it is enough. We run from dist/db.
-const folder = new URL('../../db/migrations/', import.meta.url);
+/** Migrations in their order, and functions. */
+export interface Schema {
+  migrations: (SqlFile & { version: number })[];
+  functions: SqlFile[];
+}
 
-const migrations: Migration[] = fs
-  .readdirSync(folder)
-  .sort()
-  .map((name) => {
-    const text = fs.readFileSync(new URL(name, folder), 'utf8');
-    return { version: Number(name.slice(0, 4)), name, text, checksum: createHash('sha256').update(text).digest('hex') };
-  });
+/** Reads a folder of SQL. Other files, such as those that editors and file managers leave behind, are ignored. */
+export function readSchema(folder: URL): Schema {
+  const migrations = readSqlFiles(folder, /^\d{4}_\w+\.sql$/);
+  return {
+    migrations: migrations.map((file) => ({ ...file, version: Number(file.name.slice(0, 4)) })),
+    functions: readSqlFiles(new URL('functions/', folder), /^\w+\.sql$/),
+  };
+}
 
-/** Runs what has not run yet: in order, each in a transaction of its own, one process at a time. */
-export async function migrate(owner: Sql, timeZone: string, progress: (sentence: string) => void): Promise<void> {
+const readSqlFiles = (folder: URL, pattern: RegExp): SqlFile[] =>
+  fs
+    .readdirSync(folder)
+    .filter((name) => pattern.test(name))
+    .sort()
+    .map((name) => {
+      const text = fs.readFileSync(new URL(name, folder), 'utf8');
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
+    });
+
+// The compiler copies no SQL, so it is read from the sources. This code runs from dist/db.
+const folder = new URL('../../db/schema/', import.meta.url);
+
+const shipped = readSchema(folder);
+
+/** What the service's role may do. */
+export const grants = fs.readFileSync(new URL('grants.sql', folder), 'utf8');
+
+type Progress = (sentence: string) => void;
+
+/**
+ * Brings the database up to date, one process at a time. Each migration runs in a transaction of its own, after the functions
+ * that do not exist yet, because its indexes and triggers may use them. Functions whose file has changed are replaced last.
+ */
+export async function migrate(owner: Sql, progress: Progress, schema = shipped): Promise<void> {
   try {
-    await beginAlone(owner, async (tx) => {
+    await withMigrationLock(owner, async (tx) => {
       await tx`create schema if not exists banyan`;
       await tx`
         create table if not exists banyan.migrations (
           version int primary key, name text not null, checksum text not null, applied timestamptz not null default now()
         )`;
+      await tx`
+        create table if not exists banyan.functions (
+          name text primary key, checksum text not null, applied timestamptz not null default now()
+        )`;
     });
-    const next = (tx: Tx) => runNext(tx, timeZone, progress);
-    while (await beginAlone(owner, next));
+    while (await withMigrationLock(owner, (tx) => applyNextMigration(tx, progress, schema)));
+    await withMigrationLock(owner, (tx) => applyFunctions(tx, schema, 'changed'));
   } catch (error) {
-    if (codeOf(error) !== '42501') throw error;
-    throw new StartRefused(
+    if (errorCode(error) !== '42501') throw error;
+    throw new StartupError(
       `The role of DATABASE_URL may not prepare the tables (${(error as Error).message}). ` +
-        'Give it the right to create in this database: grant create on database … to …',
+        'Allow it to create objects in this database: grant create on database … to …',
     );
   }
 }
 
-/** False when there is none left. */
-async function runNext(tx: Tx, timeZone: string, progress: (sentence: string) => void): Promise<boolean> {
-  const applied = await read(tx);
-  refuseForeign(applied);
-  const migration = migrations[applied.length];
+/** Returns false when no migration is left. */
+async function applyNextMigration(tx: Tx, progress: Progress, schema: Schema): Promise<boolean> {
+  const applied = await readApplied(tx);
+  assertKnown(applied, schema);
+  const migration = schema.migrations[applied.length];
   if (!migration) return false;
   progress(`Preparing tables: ${migration.name}`);
-  // What a migration writes as text is in the zone that the service shows.
-  await tx`select set_config('TimeZone', ${timeZone}, true)`;
+  await applyFunctions(tx, schema, 'missing');
   await tx.unsafe(migration.text);
-  await tx`insert into banyan.migrations ${tx(migration, 'version', 'name', 'checksum')}`;
+  await tx`insert into migrations ${tx(migration, 'version', 'name', 'checksum')}`;
   return true;
 }
 
-/** For a role that may not migrate: what is there must be what this version needs. */
-export async function refuseOutdated(service: Sql): Promise<void> {
-  const applied = await read(service);
-  refuseForeign(applied);
-  if (applied.length < migrations.length) {
-    throw new StartRefused(
+async function applyFunctions(tx: Tx, { functions }: Schema, which: 'missing' | 'changed'): Promise<void> {
+  const rows = await tx<{ name: string; checksum: string }[]>`select name, checksum from functions`;
+  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
+  // The tables that a function uses may not exist yet.
+  await tx`set local check_function_bodies = off`;
+  for (const file of functions) {
+    const known = applied.get(file.name);
+    if (which === 'missing' ? known !== undefined : known === file.checksum) continue;
+    await tx.unsafe(file.text);
+    await tx`
+      insert into functions ${tx(file, 'name', 'checksum')}
+      on conflict (name) do update set checksum = excluded.checksum, applied = now()`;
+  }
+}
+
+/** For a role that may not migrate: the database must be the one that this version needs. */
+export async function assertUpToDate(service: Sql): Promise<void> {
+  const applied = await readApplied(service);
+  assertKnown(applied, shipped);
+  const rows = await service<{ checksum: string }[]>`select checksum from banyan.functions`;
+  const checksums = new Set(rows.map(({ checksum }) => checksum));
+  const { migrations, functions } = shipped;
+  if (applied.length < migrations.length || functions.some(({ checksum }) => !checksums.has(checksum))) {
+    throw new StartupError(
       'The tables are older than this version of Banyan, and the role of DATABASE_URL may not change them. ' +
         'Start once with the DATABASE_URL of their owner.',
     );
   }
 }
 
-const read = (sql: Sql | Tx) => sql<{ name: string; checksum: string }[]>`
+const readApplied = (sql: Sql | Tx) => sql<{ name: string; checksum: string }[]>`
   select name, checksum from banyan.migrations order by version`;
 
-/** Migrations are frozen once released: a database that ran other ones is not ours to go on with. */
-function refuseForeign(applied: { name: string; checksum: string }[]) {
+/** Migrations are frozen once released: a database that applied other ones cannot be upgraded by this version. */
+function assertKnown(applied: { name: string; checksum: string }[], { migrations }: Schema): void {
   for (const [index, row] of applied.entries()) {
     const known = migrations[index];
     if (!known)
-      throw new StartRefused(`The tables are newer than this version of Banyan (${row.name}). Update Banyan.`);
+      throw new StartupError(`The tables are newer than this version of Banyan (${row.name}). Update Banyan.`);
     if (known.name !== row.name || known.checksum !== row.checksum) {
-      throw new StartRefused(`The migration ${known.name} is not the one that made these tables. Restore its file.`);
+      throw new StartupError(`The migration ${known.name} is not the one that made these tables. Restore its file.`);
     }
   }
 }

@@ -1,16 +1,17 @@
 import type net from 'node:net';
-import { type ConnectionTiming, codeOf, defaultConnectionTiming, isLost, type Sql, type Watch } from './sql.ts';
+import { type ConnectionListener, type ConnectionTiming, defaultConnectionTiming, type Sql } from './driver.ts';
+import { errorCode, isConnectionLost } from './errors.ts';
 
-/** The service's connections, lent one at a time. */
+/** The service's connections. Each is used by one piece of work at a time. */
 export interface Pool {
-  /** For as long as `work` takes, which fails when its connection is lost. */
+  /** Runs `work` with a connection of its own. Fails as soon as that connection is lost. */
   use<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * How many connections were opened so far. A new one may lead to another database than those before it: one that was
-   * put back from a backup, or a replica that took over.
+   * Returns how many connections have been opened so far. A new one may lead to another database than those before it: one
+   * that was restored from a backup, or a replica that was promoted.
    */
-  opened(): number;
-  /** Work that waited longer than this for a connection is not begun: its caller has been answered. */
+  connectionsOpened(): number;
+  /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;
   close(): Promise<void>;
 }
@@ -19,23 +20,24 @@ interface Connection {
   sql: Sql;
   socket?: net.Socket;
   lost: boolean;
-  /** Tells who uses it that it is lost. */
+  /** Rejects the work that uses the connection; undefined while it is idle. */
   fail?: ((error: Error) => void) | undefined;
-  /** What had been read from it, and how many looks ago that was more than before. */
-  read: number;
-  silentFor: number;
+  /** The number of bytes received until the last check. */
+  bytesRead: number;
+  /** How many checks in a row found no new bytes while the connection was in use. */
+  silentChecks: number;
 }
 
 /**
- * Connections are opened as they are needed, up to `most`; who comes later waits, in his order. One that is lost is
- * left to itself, and who needs one next opens another: see docs/decisions/0007.
+ * Opens connections as they are needed, up to `maxConnections`; further work waits in order. A lost connection is discarded,
+ * and the next work that needs one opens another: see docs/decisions/0007.
  */
-export function makePool(
-  connect: (watch: Watch) => Sql,
-  most: number,
+export function createPool(
+  connect: (listener: ConnectionListener) => Sql,
+  maxConnections: number,
   { checkMs, waitMs }: Pick<ConnectionTiming, 'checkMs' | 'waitMs'> = defaultConnectionTiming,
 ): Pool {
-  const all = new Set<Connection>();
+  const connections = new Set<Connection>();
   const idle: Connection[] = [];
   const waiting: ((connection: Connection) => void)[] = [];
   let closed = false;
@@ -45,79 +47,80 @@ export function makePool(
     opened++;
     const connection: Connection = {
       lost: false,
-      read: 0,
-      silentFor: 0,
+      bytesRead: 0,
+      silentChecks: 0,
       sql: connect({
-        opened: (socket) => {
+        onOpen: (socket) => {
           connection.socket = socket;
         },
-        lost: () => lose(connection),
+        onLost: () => discard(connection),
       }),
     };
-    all.add(connection);
+    connections.add(connection);
     return connection;
   }
 
-  function lose(connection: Connection) {
+  function discard(connection: Connection) {
     if (connection.lost) return;
     connection.lost = true;
-    all.delete(connection);
-    const at = idle.indexOf(connection);
-    if (at >= 0) idle.splice(at, 1);
+    connections.delete(connection);
+    const index = idle.indexOf(connection);
+    if (index >= 0) idle.splice(index, 1);
     void connection.sql.end({ timeout: 0 });
     connection.fail?.(Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' }));
   }
 
-  async function take(): Promise<Connection> {
+  async function acquire(): Promise<Connection> {
     if (closed) throw Object.assign(new Error('the pool is closed'), { code: 'CONNECTION_ENDED' });
-    const ready = idle.pop();
-    if (ready) return ready;
-    if (all.size < most) return open();
+    const connection = idle.pop();
+    if (connection) return connection;
+    if (connections.size < maxConnections) return open();
     return new Promise((resume) => waiting.push(resume));
   }
 
-  function giveBack(connection: Connection) {
+  function release(connection: Connection) {
     connection.fail = undefined;
     const next = waiting.shift();
     if (next) next(connection.lost ? open() : connection);
     else if (!connection.lost) idle.push(connection);
   }
 
-  // PostgreSQL ends what takes too long, within 20 seconds. Who is silent for longer is not there any more, and the
-  // system may take a quarter of an hour to find out.
-  const look = () => {
-    for (const connection of all) {
-      const read = connection.socket?.bytesRead ?? 0;
-      const alive = !connection.fail || read !== connection.read;
-      connection.read = read;
-      connection.silentFor = alive ? 0 : connection.silentFor + 1;
-      if (connection.silentFor === 5) connection.socket?.destroy();
+  // PostgreSQL cancels statements and transactions within 20 seconds. A server that is silent for longer is unreachable, and
+  // the operating system may take a quarter of an hour to notice.
+  const checkConnections = () => {
+    for (const connection of connections) {
+      const bytesRead = connection.socket?.bytesRead ?? 0;
+      const alive = !connection.fail || bytesRead !== connection.bytesRead;
+      connection.bytesRead = bytesRead;
+      connection.silentChecks = alive ? 0 : connection.silentChecks + 1;
+      if (connection.silentChecks === 5) connection.socket?.destroy();
     }
   };
-  const looking = setInterval(look, checkMs).unref();
+  const checks = setInterval(checkConnections, checkMs).unref();
 
   return {
     async use<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-      const connection = await take();
+      const connection = await acquire();
       try {
         return await new Promise<T>((resolve, reject) => {
           connection.fail = reject;
           work(connection.sql).then(resolve, reject);
         });
       } catch (error) {
-        // The driver says so before it closes the connection.
-        if (isLost(codeOf(error)) || (error as { severity?: string }).severity === 'FATAL') lose(connection);
+        // The driver rejects the statement before it reports the connection as closed.
+        if (isConnectionLost(errorCode(error)) || (error as { severity?: string }).severity === 'FATAL')
+          discard(connection);
         throw error;
       } finally {
-        giveBack(connection);
+        release(connection);
       }
     },
-    opened: () => opened,
+    connectionsOpened: () => opened,
     waitMs,
     async close() {
       closed = true;
-      clearInterval(looking);
-      await Promise.all([...all].map(({ sql }) => sql.end({ timeout: 5 })));
+      clearInterval(checks);
+      await Promise.all([...connections].map(({ sql }) => sql.end({ timeout: 5 })));
     },
   };
 }

@@ -1,4 +1,4 @@
-// Compiles the service to dist/ and builds the console to dist/console/, each when its sources are newer than what is there.
+// Compiles the service to dist/ and builds the console to dist/console/, each only if its sources are newer than its output.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,16 +14,16 @@ const browser = {
   sources: ['console', 'tsconfig.json', 'package-lock.json', ...schemas()],
 };
 
-/** @param {{ always?: boolean }} [options] the service is compiled anyway, the console only when it changed */
+/** @param {{ always?: boolean }} [options] always: compile the service even if it is up to date */
 export function build({ always = false } = {}) {
-  if (always || isOld(service)) compile();
-  if (isOld(browser)) buildConsole();
+  if (always || isOutdated(service)) compile();
+  if (isOutdated(browser)) buildConsole();
 }
 
 function compile() {
   const compiler = program('typescript/bin/tsc');
   console.error('Compiling …');
-  // What was compiled from a source that is gone must not live on.
+  // Remove the old output, so that nothing remains of deleted sources.
   try {
     fs.mkdirSync(path.join(root, 'dist'), { recursive: true });
     for (const name of fs.readdirSync(path.join(root, 'dist')).filter((name) => name !== 'console'))
@@ -39,9 +39,9 @@ function buildConsole() {
   const [compiler, bundler] = [program('typescript/bin/tsc'), program('vite/bin/vite.js')];
   console.error('Building the console …');
   const folder = path.join(root, 'console');
-  const began = new Date();
+  const startedAt = new Date();
   try {
-    // Gone first: a build that fails halfway is no console.
+    // Remove the stamp first, so that an interrupted build is not taken for a complete one.
     fs.rmSync(browser.stamp, { force: true });
     fs.mkdirSync(path.dirname(browser.stamp), { recursive: true });
   } catch (error) {
@@ -49,28 +49,28 @@ function buildConsole() {
   }
   run(compiler, ['-p', folder]);
   run(bundler, ['build', folder, '--logLevel', 'warn']);
-  // What was changed meanwhile is newer than this.
+  // Date the stamp to the start of the build: sources that changed meanwhile are then newer.
   fs.writeFileSync(browser.stamp, '');
-  fs.utimesSync(browser.stamp, began, began);
+  fs.utimesSync(browser.stamp, startedAt, startedAt);
 }
 
 /** @param {{ stamp: string, sources: string[] }} part */
-function isOld({ stamp, sources }) {
+function isOutdated({ stamp, sources }) {
   const built = fs.statSync(stamp, { throwIfNoEntry: false });
   return !built || newest(sources) > built.mtimeMs;
 }
 
-/** The console takes its types from these. */
+/** Returns the files of the service from which the console imports types. */
 function schemas() {
   const files = fs.readdirSync(path.join(root, 'server'), { recursive: true, encoding: 'utf8' });
-  const read = files.filter((name) => /(schema|http\/fields|http\/cursor)\.ts$/.test(name));
-  return read.map((name) => path.join('server', name));
+  const schemaFiles = files.filter((name) => /(schema|http\/fields|http\/cursor)\.ts$/.test(name));
+  return schemaFiles.map((name) => path.join('server', name));
 }
 
 /** @param {string} name */
 function program(name) {
   const file = path.join(root, 'node_modules', name);
-  if (!fs.existsSync(file)) refuse('The compiler is missing: run npm ci first (without --omit=dev).');
+  if (!fs.existsSync(file)) fail('The compiler is not installed: run npm ci first (without --omit=dev).');
   return file;
 }
 
@@ -82,12 +82,14 @@ function run(file, args) {
 
 /** @param {Error} error */
 function cannotWrite(error) {
-  refuse(`It has to be compiled, and this user can't write here (${error.message}). Run npm run build as its owner.`);
+  fail(
+    `The sources must be compiled, but this user cannot write here (${error.message}). Run npm run build as the owner.`,
+  );
 }
 
-/** @param {string} sentence */
-function refuse(sentence) {
-  console.error(`Banyan did not start. ${sentence}`);
+/** @param {string} message */
+function fail(message) {
+  console.error(`Banyan did not start. ${message}`);
   process.exit(1);
 }
 

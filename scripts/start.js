@@ -1,4 +1,4 @@
-// npm start: compiles when needed, then becomes the service. One process, so that signals reach it.
+// npm start: compiles if needed, then runs the service in the same process, so that signals reach it.
 import { build } from './build.js';
 
 build();

@@ -1,4 +1,4 @@
-// npm run test:node -- 24 [words …]: the tests under another Node.js, whose binary comes as a package of the registry.
+// npm run test:node -- 24 [words …]: runs the tests with another version of Node.js, installed from the npm registry.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 
 const [version, ...words] = process.argv.slice(2);
 if (!version) {
-  console.error('Which version? npm run test:node -- 24');
+  console.error('Usage: npm run test:node -- <version>, for example npm run test:node -- 24');
   process.exit(1);
 }
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-node-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
 const name = `node-${os.platform()}-${os.arch()}`;
-// Not an installation of the project's: its own npm settings and lock file stay as they are.
+// Install outside the project, so that its npm settings and lock file do not change.
 fs.writeFileSync(path.join(folder, 'package.json'), '{"private":true}');
 run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--silent', `${name}@${version}`], {
   cwd: folder,

@@ -1,4 +1,4 @@
-// The reporter of a worker: sends each result to scripts/test.js, a failure together with the service's last log lines.
+// The test reporter of a worker. Sends each result to scripts/test.js, and with a failure the last log lines of the service.
 import { inspect } from 'node:util';
 import { takeRecentLog } from '../dist/tests/support/logs.js';
 
@@ -29,7 +29,7 @@ export default async function* reporter(events) {
 
 /** @param {{ error: Error & { cause?: unknown, failureType?: string } }} details */
 function failure({ error }) {
-  // A parent fails because a subtest did; the subtest reports the reason.
+  // The parent of a failed subtest fails too, but only the subtest reports the error.
   if (error.failureType === 'subtestsFailed') return { error: '', log: [] };
   return { error: textOf(error), log: takeRecentLog() };
 }

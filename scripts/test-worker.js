@@ -1,11 +1,11 @@
-// Runs test files, one after another, in one process: modules are loaded once, and so is the browser. Each file is a
-// suite, so that its hooks are its own. scripts/test.js sends the files; the reporter beside this file sends the results.
+// Runs test files one after another in one process, so that modules and the browser are loaded only once. Each file is a
+// suite with its own hooks. scripts/test.js sends the files; test-reporter.js sends the results.
 import { after, describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { describeHang, runAfterFile, runAfterWorker } from '../dist/tests/support/cleanup.js';
 
 let isEnding = false;
-/** Ends once, however many signals come: Ctrl-C reaches this process from the terminal and from its parent. */
+/** Cleans up and exits, once: Ctrl-C reaches this process twice, from the terminal and from its parent. */
 async function end(/** @type {number} */ code) {
   if (isEnding) return;
   isEnding = true;
@@ -16,16 +16,16 @@ async function end(/** @type {number} */ code) {
 
 process.on('message', (/** @type {{ file: string } | 'end' | 'hang'} */ message) => {
   if (message === 'end') return end(0);
-  if (message === 'hang') return tellHang();
+  if (message === 'hang') return reportHang();
   const { file } = message;
   describe(file, async () => {
-    // Registered before the file is loaded: one that fails halfway is cleaned up, too.
+    // Register the cleanup before the file is loaded, so that it also runs if loading fails.
     after(runAfterFile);
     await import(pathToFileURL(file).href);
   });
 });
-/** scripts/test.js ends this process a minute later. */
-async function tellHang() {
+/** Reports what a hanging file is doing. scripts/test.js kills this process a minute later. */
+async function reportHang() {
   for (const text of await describeHang().catch((error) => [String(error)])) process.send?.({ type: 'hang', text });
 }
 

@@ -1,6 +1,6 @@
-// npm test: formatting and lint, types, then every test on a real PostgreSQL of its own.
-//   npm test -- departments     only the test files whose path contains that word, or one of several
-//   npm test -- --record        also writes how long each file took to tests/durations.json, which orders the queue
+// npm test: checks formatting, lint and types, then runs all tests on a temporary PostgreSQL.
+//   npm test -- departments     runs only the test files whose path contains one of the given words
+//   npm test -- --record        also writes the duration of each file to tests/durations.json, which orders the queue
 import { fork, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -12,16 +12,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 const record = process.argv.includes('--record');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const long = process.env.BANYAN_TEST_LONG === '1';
+const isLong = process.env.BANYAN_TEST_LONG === '1';
 const DURATIONS = 'tests/durations.json';
-// PostgreSQL and Chromium have processes of their own, and tests wait for both: more workers than cores keep them busy.
+// Tests often wait for PostgreSQL and Chromium, which are separate processes: more workers than cores keep all cores busy.
 const WORKERS = Number(process.env.BANYAN_TEST_WORKERS) || os.availableParallelism() + 1;
-/** A file that reports nothing for this long hangs. It is ended and reported, so that the run ends. */
+/** A file that reports nothing for this long hangs. It is killed and reported, so that the run ends. */
 const HANG_MS = 600_000;
-/** How long a process that hangs has to tell what it waits for. */
-const LAST_WORDS_MS = 60_000;
-/** Nothing is kept of the tests' database, so nothing is flushed. Tests about crashes start a durable server of their own. */
-const UNSAFE_AND_FAST = {
+/** A hanging process has this long to report what it waits for. */
+const HANG_REPORT_MS = 60_000;
+/** The database is discarded after the tests, so nothing is flushed to disk. Tests of crashes start a durable server. */
+const FAST_UNSAFE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
@@ -30,9 +30,9 @@ const UNSAFE_AND_FAST = {
   checkpoint_timeout: '1d',
   max_wal_size: '2GB',
   max_connections: '300',
-  // Of the passwords that tests make: hundreds of connections log in with them.
+  // Hundreds of connections authenticate with passwords that tests create.
   scram_iterations: '1',
-  // It would visit every database of the tests in turn, and change plans in the middle of one.
+  // Autovacuum would visit all test databases and change plans in the middle of a test.
   autovacuum: 'off',
 };
 
@@ -44,14 +44,17 @@ const finished = [];
 /** @type {string[]} */
 const failures = [];
 
-await phase('lint', () => run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']));
+await phase('lint', () => {
+  run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']);
+  run('scripts/check-imports.js', []);
+});
 await phase('compile', () => build({ always: true }));
-const { startEmbedded } = await import('../dist/db/embedded.js');
+const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
 const { prepareChromium } = await import('../dist/tests/support/chromium.js');
-const folder = fs.mkdtempSync(path.join(quickFolder(), 'banyan-test-'));
-const queue = queueOf(words);
+const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));
+const queue = createQueue(words);
 if (queue.some((file) => file.includes('console/'))) await phase('browser', () => prepareChromium());
-const server = await phase('database', () => startEmbedded(folder, () => {}, undefined, UNSAFE_AND_FAST));
+const server = await phase('database', () => startEmbedded(folder, () => {}, undefined, FAST_UNSAFE_SETTINGS));
 let stopped = false;
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const workers = new Set();
@@ -65,14 +68,14 @@ try {
   });
   await phase('tests', () => Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, work)));
 } finally {
-  // At once: a clean stop would write everything to the disk first.
-  await server.endStuck();
+  // Kill PostgreSQL: a clean shutdown would write everything to disk first.
+  await server.stopImmediately();
   fs.rmSync(folder, { recursive: true, force: true });
 }
 summarize();
 process.exit(counts.failed > 0 || stopped || finished.length === 0 ? 1 : 0);
 
-/** One worker after another takes files from the queue: a worker that dies is replaced. */
+/** Runs workers until the queue is empty. A worker that dies is replaced. */
 async function work() {
   while (queue.length > 0 && !stopped) await runWorker();
 }
@@ -81,22 +84,22 @@ function runWorker() {
   const reporter = ['--test-reporter=./scripts/test-reporter.js', '--test-reporter-destination=stdout'];
   const child = fork('scripts/test-worker.js', { execArgv: ['--enable-source-maps', ...reporter] });
   workers.add(child);
-  /** @type {{ file: string, began: number, lines: string[], passed: number, failed: number, running: string } | undefined} */
+  /** @type {{ file: string, startedAt: number, lines: string[], passed: number, failed: number, running: string } | undefined} */
   let current;
   /** @type {NodeJS.Timeout | undefined} */
   let watchdog;
   const next = () => {
     const file = stopped ? undefined : queue.shift();
-    current = file ? { file, began: Date.now(), lines: [], passed: 0, failed: 0, running: '' } : undefined;
+    current = file ? { file, startedAt: Date.now(), lines: [], passed: 0, failed: 0, running: '' } : undefined;
     child.send(file ? { file: path.resolve(file) } : 'end');
   };
   /** @param {string} error */
   const end = (error) => {
     if (!current) return;
-    const { file, began, lines, passed, failed } = current;
+    const { file, startedAt, lines, passed, failed } = current;
     if (error && failed === 0) fail(file, file, error);
-    finished.push({ file: nameOf(file), ms: Date.now() - began });
-    const took = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+    finished.push({ file: nameOf(file), ms: Date.now() - startedAt });
+    const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
     console.log(
       [`${failed > 0 || error ? '✖' : '✔'} ${nameOf(file)} (${passed} passed, ${took})`, ...lines].join('\n'),
     );
@@ -112,9 +115,9 @@ function runWorker() {
     console.log(failures.at(-1));
   };
   const hang = () => {
-    current?.lines.push(`  hangs in: ${current.running}`);
+    current?.lines.push(`  hangs in test: ${current.running}`);
     child.send('hang');
-    setTimeout(() => child.kill('SIGKILL'), LAST_WORDS_MS).unref();
+    setTimeout(() => child.kill('SIGKILL'), HANG_REPORT_MS).unref();
   };
   child.on('message', (/** @type {any} */ message) => {
     if (message.type === 'hang') return current?.lines.push(`  ${message.text}`);
@@ -139,15 +142,15 @@ function runWorker() {
     child.on('exit', (code, signal) => {
       clearTimeout(watchdog);
       workers.delete(child);
-      end(`The process ended with ${signal ?? `code ${code}`} while this file ran.`);
+      end(`The process exited with ${signal ?? `code ${code}`} while running this file.`);
       resolve(undefined);
     }),
   );
 }
 
-/** The longest first, so that no long one is left alone at the end. Files that were never measured come before all. */
+/** Orders the longest files first, so that none runs alone at the end. Files without a recorded duration come before all. */
 /** @param {string[]} words */
-function queueOf(words) {
+function createQueue(words) {
   const durations = JSON.parse(fs.existsSync(DURATIONS) ? fs.readFileSync(DURATIONS, 'utf8') : '{}');
   const msOf = (/** @type {string} */ file) => durations[nameOf(file)] ?? Number.POSITIVE_INFINITY;
   return fs
@@ -161,19 +164,19 @@ function queueOf(words) {
     .sort((a, b) => msOf(b) - msOf(a) || a.localeCompare(b));
 }
 
-/** In memory where there is room for it: a database for each file is fifty thousand files on the disk otherwise. */
-function quickFolder() {
-  const ROOM = 6e9;
+/** Uses memory if there is enough: the databases of all test files are about fifty thousand files on disk. */
+function fastTempFolder() {
+  const REQUIRED_BYTES = 6e9;
   try {
     const { bavail, bsize } = fs.statfsSync('/dev/shm');
-    if (bavail * bsize > ROOM && process.availableMemory() > 2 * ROOM) return '/dev/shm';
+    if (bavail * bsize > REQUIRED_BYTES && process.availableMemory() > 2 * REQUIRED_BYTES) return '/dev/shm';
   } catch {
-    // Not Linux.
+    // There is no /dev/shm outside Linux.
   }
   return os.tmpdir();
 }
 
-/** As it is called in the sources: `races/departments`. */
+/** Returns the short name of a test file: `races/departments`. */
 /** @param {string} file */
 function nameOf(file) {
   return file.replace('dist/tests/', '').replace('.test.js', '');
@@ -182,12 +185,12 @@ function nameOf(file) {
 function summarize() {
   const seconds = (/** @type {number} */ ms) => `${(ms / 1000).toFixed(1)} s`.padStart(9);
   finished.sort((a, b) => b.ms - a.ms);
-  console.log('\nThe twenty slowest files:');
+  console.log('\nTwenty slowest files:');
   for (const { file, ms } of finished.slice(0, 20)) console.log(`${seconds(ms)}  ${file}`);
   console.log('\nPhases:');
   for (const [name, ms] of phases) console.log(`${seconds(ms)}  ${name}`);
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.join('\n\n')}`);
-  if (record && counts.failed === 0 && words.length === 0 && !long) {
+  if (record && counts.failed === 0 && words.length === 0 && !isLong) {
     const rows = finished.map(({ file, ms }) => [file, Math.max(100, Math.round(ms / 100) * 100)]);
     fs.writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(rows.sort()), null, 2)}\n`);
   }
@@ -201,9 +204,9 @@ function stop() {
 
 /** @template T @param {string} name @param {() => T | Promise<T>} work @returns {Promise<T>} */
 async function phase(name, work) {
-  const began = Date.now();
+  const startedAt = Date.now();
   const result = await work();
-  phases.push([name, Date.now() - began]);
+  phases.push([name, Date.now() - startedAt]);
   return result;
 }
 

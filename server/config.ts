@@ -1,48 +1,57 @@
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { StartRefused } from '../db/start-refused.ts';
+import { StartupError } from '../db/startup-error.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
 /**
- * The settings: what the environment may say, what it means when it says nothing. This is the only reader of
- * process.env. The table in the README is checked against this list.
+ * All settings, with their defaults. Only this file reads process.env. A test compares the table in the README with this
+ * list.
  */
 export const settings = {
-  PORT: { default: '8080', meaning: 'Port to listen on; 0 takes a free one' },
-  HOST: { default: '127.0.0.1', meaning: 'Address to listen on; 0.0.0.0 for all' },
-  BANYAN_WORKERS: { default: '1', meaning: 'How many processes serve, 1 to 8: one for each core that is free' },
-  DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; unset: the embedded one' },
-  BANYAN_DATA_DIR: { default: './data', meaning: 'Folder of the embedded database' },
-  BANYAN_ADMIN_USERNAME: { default: 'admin', meaning: 'First administrator, made at the first start' },
-  BANYAN_ADMIN_PASSWORD: { default: '', meaning: 'His password; unset: generated and printed once' },
+  PORT: { default: '8080', meaning: 'Port to listen on; 0 picks a free port' },
+  HOST: { default: '127.0.0.1', meaning: 'Address to listen on; 0.0.0.0 for all interfaces' },
+  BANYAN_WORKERS: { default: '1', meaning: 'Number of server processes, 1 to 8: one per available core' },
+  DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; if unset, the embedded PostgreSQL' },
+  BANYAN_DATA_DIR: { default: './data', meaning: 'Data directory of the embedded PostgreSQL' },
+  BANYAN_ADMIN_USERNAME: {
+    default: 'admin',
+    meaning: 'User name of the first administrator, created at the first start',
+  },
+  BANYAN_ADMIN_PASSWORD: {
+    default: '',
+    meaning: 'Password of the first administrator; if unset, generated and printed once',
+  },
   BANYAN_TIME_ZONE: {
     default: 'Asia/Shanghai',
-    meaning: 'Zone of the times shown, and of the day on which a period ends',
+    meaning: 'Time zone of displayed times, and of the day on which a service period ends',
   },
   BANYAN_ERROR_STATUS: {
     default: 'http',
-    meaning: '`http`: refusals have their HTTP status; `200`: always 200, for RuoYi front ends',
+    meaning: '`http`: errors have their HTTP status; `200`: always HTTP 200, for RuoYi front ends',
   },
-  BANYAN_ACCESS_TOKEN_SECONDS: { default: '1800', meaning: 'Life of an access token' },
-  BANYAN_REFRESH_TOKEN_SECONDS: { default: '604800', meaning: 'Life of a refresh token, from its last use' },
+  BANYAN_ACCESS_TOKEN_SECONDS: { default: '1800', meaning: 'Lifetime of an access token, in seconds' },
+  BANYAN_REFRESH_TOKEN_SECONDS: {
+    default: '604800',
+    meaning: 'Lifetime of a refresh token in seconds, counted from its last use',
+  },
   BANYAN_TRUST_PROXY: {
     default: '',
-    meaning: 'Addresses of proxies whose X-Forwarded-For is believed, separated by commas',
+    meaning: 'Addresses of proxies whose X-Forwarded-For is trusted, separated by commas',
   },
   BANYAN_CORS_ORIGINS: {
     default: '',
-    meaning: 'Other sites whose pages may call from a browser, separated by commas: https://app.example.com',
+    meaning: 'Other origins whose pages may call the service, separated by commas: https://app.example.com',
   },
   BANYAN_LEDGER_DAYS: {
     default: 'keep',
-    meaning: 'After so many days what was followed by later changes goes from the ledger to its archive; `keep`: never',
+    meaning: 'Changes older than this many days that have been superseded move to the archive; `keep`: never',
   },
   BANYAN_WEBHOOK_NETWORKS: {
     default: '',
     meaning:
-      'Networks inside that webhooks may lead to, separated by commas: 10.1.0.0/16; `loopback` also allows http there',
+      'Internal networks that webhooks may call, separated by commas: 10.1.0.0/16; `loopback` also allows http to this machine',
   },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
@@ -50,46 +59,46 @@ export const settings = {
 type Setting = keyof typeof settings;
 export type Environment = Partial<Record<string, string | undefined>>;
 
-/** process.env, with what a `.env` file beside it adds. */
+/** Returns process.env, extended by the `.env` file of the working directory. */
 export function readEnvironment(): Environment {
   if (fs.existsSync('.env')) process.loadEnvFile('.env');
   return process.env;
 }
 
-/** Reads and checks all settings; refuses with a sentence for each one that is wrong. */
+/** Reads and validates all settings. Throws an error that lists every invalid one. */
 export function readConfig(environment: Environment) {
-  const faults: string[] = [];
-  // Set but empty is how compose files say "not set".
+  const problems: string[] = [];
+  // An empty value counts as unset: Compose files often set variables to nothing.
   const read = (name: Setting): string => {
     const text = environment[name] ?? '';
     if (text.trim() === '') return settings[name].default;
-    // Spaces may belong to a password.
+    // A password may begin or end with spaces.
     return name === 'BANYAN_ADMIN_PASSWORD' ? text : text.trim();
   };
   const check = <T>(name: Setting, expected: string, parse: (text: string) => T | undefined): T => {
     const text = read(name);
     const value = parse(text);
-    // A secret is not repeated to the terminal.
+    // Do not print secrets.
     const shown = /PASSWORD|URL/.test(name) ? '' : ` "${text}"`;
-    if (value === undefined) faults.push(`${name}${shown}: ${expected}`);
+    if (value === undefined) problems.push(`${name}${shown}: ${expected}`);
     return value as T;
   };
-  const number = (name: Setting, least: number, most: number) =>
-    check(name, `must be a whole number from ${least} to ${most}`, (text) =>
-      /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined,
+  const integer = (name: Setting, min: number, max: number) =>
+    check(name, `must be an integer from ${min} to ${max}`, (text) =>
+      /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
     );
   const oneOf = <const T extends string>(name: Setting, values: readonly T[]) =>
     check(name, `must be one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
 
   const config = {
-    port: number('PORT', 0, 65535),
-    host: check('HOST', 'must be an address or a host name, without port', (text) =>
+    port: integer('PORT', 0, 65535),
+    host: check('HOST', 'must be an IP address or a host name, without a port', (text) =>
       net.isIP(text) > 0 || /^[\w-]+(\.[\w-]+)*$/.test(text) ? text : undefined,
     ),
-    workers: number('BANYAN_WORKERS', 1, 8),
+    workers: integer('BANYAN_WORKERS', 1, 8),
     databaseUrl: check(
       'DATABASE_URL',
-      'must look like postgres://user:password@host:5432/database, with one host, and with signs such as # / ? % @ in the password escaped as %23 …',
+      'must look like postgres://user:password@host:5432/database, with a single host; characters such as # / ? % @ in the password must be percent-encoded (# as %23)',
       (text) => (text === '' || isDatabaseUrl(text) ? text : undefined),
     ),
     dataDir: path.resolve(read('BANYAN_DATA_DIR')),
@@ -103,25 +112,35 @@ export function readConfig(environment: Environment) {
       isTimeZone(text) ? text : undefined,
     ),
     errorStatus: oneOf('BANYAN_ERROR_STATUS', ['http', '200']),
-    accessTokenSeconds: number('BANYAN_ACCESS_TOKEN_SECONDS', 1, 86_400),
-    refreshTokenSeconds: number('BANYAN_REFRESH_TOKEN_SECONDS', 1, 31_536_000),
-    trustProxy: check('BANYAN_TRUST_PROXY', 'must be addresses or networks, such as 10.0.0.1, 10.0.0.0/8', (text) =>
-      text === '' || text.split(',').every((part) => isNetwork(part.trim())) ? text : undefined,
+    accessTokenSeconds: integer('BANYAN_ACCESS_TOKEN_SECONDS', 1, 86_400),
+    refreshTokenSeconds: integer('BANYAN_REFRESH_TOKEN_SECONDS', 1, 31_536_000),
+    trustProxy: check(
+      'BANYAN_TRUST_PROXY',
+      'must be a comma-separated list of addresses or networks, such as 10.0.0.1,10.0.0.0/8',
+      (text) => (text === '' || text.split(',').every((part) => isNetwork(part.trim())) ? text : undefined),
     ),
-    corsOrigins: check('BANYAN_CORS_ORIGINS', 'must be origins, such as https://app.example.com', (text) => {
-      const origins = text.split(',').flatMap((part) => part.trim() || []);
-      return origins.every(isOrigin) ? origins : undefined;
-    }),
-    ledgerDays: check('BANYAN_LEDGER_DAYS', 'must be keep, or days from 1 to 36500', (text) =>
+    corsOrigins: check(
+      'BANYAN_CORS_ORIGINS',
+      'must be a comma-separated list of origins, such as https://app.example.com',
+      (text) => {
+        const origins = text.split(',').flatMap((part) => part.trim() || []);
+        return origins.every(isOrigin) ? origins : undefined;
+      },
+    ),
+    ledgerDays: check('BANYAN_LEDGER_DAYS', 'must be `keep` or a number of days from 1 to 36500', (text) =>
       text === 'keep' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 36_500) ? text : undefined,
     ),
-    webhookNetworks: check('BANYAN_WEBHOOK_NETWORKS', 'must be networks, such as 10.1.0.0/16, or loopback', (text) => {
-      const networks = text.split(',').flatMap((part) => part.trim() || []);
-      return networks.every((network) => network === 'loopback' || isSubnet(network)) ? networks : undefined;
-    }),
+    webhookNetworks: check(
+      'BANYAN_WEBHOOK_NETWORKS',
+      'must be a comma-separated list of networks, such as 10.1.0.0/16, or `loopback`',
+      (text) => {
+        const networks = text.split(',').flatMap((part) => part.trim() || []);
+        return networks.every((network) => network === 'loopback' || isSubnet(network)) ? networks : undefined;
+      },
+    ),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
-  if (faults.length > 0) throw new StartRefused(`Settings that can't be used:\n  ${faults.join('\n  ')}`);
+  if (problems.length > 0) throw new StartupError(`Invalid settings:\n  ${problems.join('\n  ')}`);
   return Object.freeze(config);
 }
 
@@ -135,20 +154,20 @@ function isDatabaseUrl(text: string): boolean {
   }
 }
 
-/** As browsers send it: no path, no slash at its end, no port that goes without saying. */
+/** Whether a text is an origin as browsers send it: without a path, a trailing slash or a default port. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** As Fastify takes it: an address, with or without the bits of its network, or one of three names. */
+/** Whether Fastify's `trustProxy` accepts a text: an address, a network in CIDR notation, or one of three names. */
 function isNetwork(text: string): boolean {
   return /^(loopback|linklocal|uniquelocal)$/.test(text) || isSubnet(text);
 }
 
 function isSubnet(text: string): boolean {
-  const [address = '', bits = '0', ...more] = text.split('/');
-  const most = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= most && more.length === 0;
+  const [address = '', bits = '0', ...rest] = text.split('/');
+  const maxBits = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
 }
 
 function isTimeZone(name: string): boolean {

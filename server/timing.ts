@@ -1,41 +1,41 @@
 /**
- * How long things may take, and how often the service looks for work. `buildApp` accepts other values: tests lift the
- * deadlines that are not their subject, and shorten those that are.
+ * Deadlines and intervals. `buildApp` accepts other values: tests raise the deadlines that they do not test, and shorten
+ * those that they do.
  */
 export const defaultTiming = {
-  /** A response begins within this time, whatever happens below. */
+  /** A response begins within this time, also when the database does not respond. */
   responseMs: 10_000,
   /** The same for requests that may write a hundred thousand rows. */
   bulkResponseMs: 60_000,
   /** A client has this long to send its headers and its body. */
   requestMs: 10_000,
-  /** How often Node looks for clients that exceed `requestMs`. */
+  /** How often Node checks for clients that exceed `requestMs`. */
   requestCheckMs: 2_000,
-  /** A streamed response is cut off when its client reads nothing for this long: behind it a transaction is open. */
+  /** A streamed response is aborted when its client reads nothing for this long: it holds a transaction open. */
   streamStallMs: 60_000,
-  /** A streamed response is cut off after this time, however slowly its client reads. */
+  /** A streamed response is aborted after this time, even if its client is still reading. */
   streamTotalMs: 300_000,
-  /** A request waits this long for its turn among the large trees; shorter than `responseMs`. */
+  /** A request for a large tree waits this long in the queue; shorter than `responseMs`. */
   streamQueueMs: 8_000,
-  /** A login waits this long for other attempts on the same account to be decided. */
+  /** A login waits this long for concurrent attempts on the same account to finish. */
   loginQueueMs: 7_000,
-  /** A read of the past waits this long for transactions that began before that moment. */
+  /** A historical read waits this long for transactions that began before the requested time. */
   historyWaitMs: 5_000,
   /** How often subscribers of the change feed are checked for new changes, by one statement for all of them. */
   feedPollMs: 250,
-  /** An event stream sends a comment after this silence, so that no proxy takes the connection for dead. */
+  /** An idle event stream sends a comment this often, so that proxies do not close the connection. */
   streamHeartbeatMs: 15_000,
   /** How often the ledger is sealed. */
   sealMs: 1_000,
-  /** How often the database is asked for webhook messages that are due. */
+  /** How often the database is checked for webhook messages that are due. */
   webhookPollMs: 500,
   /** A webhook's receiver has this long to respond. */
   webhookResponseMs: 10_000,
-  /** At a stop, a caller without a request in flight has this long to send another; then the connection is closed. */
-  lastRequestsMs: 500,
-  /** At a stop, requests in flight have this long. What is open then belongs to a caller that does not finish it. */
-  lastAnswersMs: 9_000,
-  /** A node has a webhook to itself for this long, longer than an attempt and its transaction take. Beyond it is dead. */
+  /** During shutdown, a connection without a request in flight is closed after this time. */
+  shutdownIdleMs: 500,
+  /** During shutdown, requests in flight have this long to complete; the process then exits without them. */
+  shutdownMs: 9_000,
+  /** A node's lease on a webhook; longer than an attempt and its transaction take. Then another node may take over. */
   webhookLeaseMs: 30_000,
 };
 

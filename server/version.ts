@@ -1,4 +1,4 @@
 import { createRequire } from 'node:module';
 
-// From dist/server.
+// The path is relative to dist/server.
 export const version: string = createRequire(import.meta.url)('../../package.json').version;

@@ -2,34 +2,34 @@ import { hash, verify } from '@node-rs/argon2';
 import { alternate, type Measure, median } from '../measure.ts';
 import { PASSWORD } from '../services.ts';
 
-/** One login after the other, against the check of one password hash: nothing else may cost much. */
-export const logins: Measure = async (scene) => {
-  const { service, crowd, small, ms } = scene;
+/** Compares sequential logins with the verification of one password hash, which should be most of their cost. */
+export const logins: Measure = async (context) => {
+  const { service, load, small, ms } = context;
   const stored = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-  const checks = async () => {
+  const verifications = async () => {
     const times: number[] = [];
     for (const end = performance.now() + ms; performance.now() < end; ) {
-      const began = performance.now();
+      const startedAt = performance.now();
       await verify(stored, PASSWORD);
-      times.push(performance.now() - began);
+      times.push(performance.now() - startedAt);
     }
     return median(times);
   };
-  const ask = { what: 'login', tenantId: small.tenantId, username: 'boss', password: PASSWORD } as const;
+  const request = { type: 'login', tenantId: small.tenantId, username: 'boss', password: PASSWORD } as const;
   const result = await alternate(
-    scene,
+    context,
     'logins against argon2id',
-    async () => (await crowd.call({ base: service.base, ask, connections: 1, ms })).p50,
-    checks,
+    async () => (await load.run({ base: service.base, request, connections: 1, ms })).p50,
+    verifications,
   );
   return [
     {
-      what: 'Login',
+      name: 'Login',
       figure: result.ratio,
       unit: '× its argon2id',
       goal: { most: 1.2 },
       spread: result.spread,
-      notes: `${median(result.ones).toFixed(1)} ms against ${median(result.others).toFixed(1)} ms`,
+      notes: `${median(result.first).toFixed(1)} ms against ${median(result.second).toFixed(1)} ms`,
     },
   ];
 };

@@ -1,56 +1,57 @@
-import { alternate, type Measure, median, type Scene, type Tenant } from '../measure.ts';
+import { alternate, type Context, type Measure, median, type Tenant } from '../measure.ts';
 import { backendsOf, call, cpuSeconds, startBare } from '../services.ts';
 
 const CONNECTIONS = 64;
 
-/** Reads of departments by chance: how many a second, every answer checked. */
-const readsOf = async ({ crowd, service, ms }: Scene, { token, firstId, count }: Tenant): Promise<number> => {
-  const ask = { what: 'department', firstId, count } as const;
-  return (await crowd.call({ base: service.base, token, ask, connections: CONNECTIONS, ms })).aSecond;
+/** Returns the number of reads of random departments per second. Every response is checked. */
+const readsOf = async ({ load, service, ms }: Context, { token, firstId, count }: Tenant): Promise<number> => {
+  const request = { type: 'department', firstId, count } as const;
+  return (await load.run({ base: service.base, token, request, connections: CONNECTIONS, ms })).perSecond;
 };
 
-/** One department out of a million, against a route that answers a constant; and against one out of a thousand. */
-export const reads: Measure = async (scene) => {
-  const { place, service, crowd, large, small, ms } = scene;
+/** Compares reads of one department out of a million with a route that returns a constant, and with one out of a thousand. */
+export const reads: Measure = async (context) => {
+  const { database, service, load, large, small, ms } = context;
   const { text } = await call(service.base, 'GET', `/system/dept-api/${large.firstId + large.count - 1}`, large.token);
   const bare = await startBare(text);
   const constant = await (await fetch(`${bare.base}/constant`)).text();
-  if (constant.length !== text.length) throw new Error(`a constant of ${constant.length} for ${text.length} letters`);
+  if (constant.length !== text.length)
+    throw new Error(`the constant has ${constant.length} characters instead of ${text.length}`);
   const constants = async () => {
-    const ask = { what: 'path', path: '/constant' } as const;
-    return (await crowd.call({ base: bare.base, ask, connections: CONNECTIONS, ms })).aSecond;
+    const request = { type: 'path', path: '/constant' } as const;
+    return (await load.run({ base: bare.base, request, connections: CONNECTIONS, ms })).perSecond;
   };
   try {
-    await readsOf(scene, large);
-    const ofService = counted([service.pid], () => readsOf(scene, large), ms);
-    const ofPostgres = counted(await backendsOf(place, service), ofService.run, ms);
-    const ofBare = counted([bare.pid], constants, ms);
-    const against = await alternate(scene, 'reads against a bare route', ofPostgres.run, ofBare.run);
+    await readsOf(context, large);
+    const ofService = measureCpu([service.pid], () => readsOf(context, large), ms);
+    const ofPostgres = measureCpu(await backendsOf(database, service), ofService.run, ms);
+    const ofBare = measureCpu([bare.pid], constants, ms);
+    const against = await alternate(context, 'reads against a bare route', ofPostgres.run, ofBare.run);
     const sizes = await alternate(
-      scene,
-      'reads at 1,000 and at 1,000,000',
-      () => readsOf(scene, large),
-      () => readsOf(scene, small),
+      context,
+      'reads with 1,000,000 departments against 1,000',
+      () => readsOf(context, large),
+      () => readsOf(context, small),
     );
-    const aSecond = (numbers: number[]) => `${Math.round(median(numbers))}/s`;
+    const formatRate = (numbers: number[]) => `${Math.round(median(numbers))}/s`;
     return [
       {
-        what: `Read of one of ${large.count} departments, ${CONNECTIONS} connections`,
+        name: `Read of one of ${large.count} departments, ${CONNECTIONS} connections`,
         figure: against.ratio,
         unit: '× a bare route',
         goal: { least: 0.7 },
         spread: against.spread,
         notes:
-          `${aSecond(against.ones)} against ${aSecond(against.others)}; ` +
-          `processor time of the service ${us(ofService)} a read and of PostgreSQL ${us(ofPostgres)}, of the bare route ${us(ofBare)}`,
+          `${formatRate(against.first)} against ${formatRate(against.second)}; CPU time per read: ` +
+          `service ${formatCpu(ofService)}, PostgreSQL ${formatCpu(ofPostgres)}, bare route ${formatCpu(ofBare)}`,
       },
       {
-        what: `The same, of ${large.count} against of ${small.count}`,
+        name: `The same with ${large.count} departments against ${small.count}`,
         figure: sizes.ratio,
         unit: '×',
         goal: { least: 0.85 },
         spread: sizes.spread,
-        notes: `${aSecond(sizes.ones)} against ${aSecond(sizes.others)}`,
+        notes: `${formatRate(sizes.first)} against ${formatRate(sizes.second)}`,
       },
     ];
   } finally {
@@ -58,19 +59,19 @@ export const reads: Measure = async (scene) => {
   }
 };
 
-/** Keeps also the microseconds of processor time of some processes for each answer. */
-function counted(pids: number[], work: () => Promise<number>, ms: number) {
-  const each: number[] = [];
+/** Wraps a workload to record the CPU time of some processes per response, in microseconds. */
+function measureCpu(pids: number[], work: () => Promise<number>, ms: number) {
+  const samples: number[] = [];
   const run = async () => {
     const before = cpuSeconds(pids);
-    const aSecond = await work();
-    each.push(((cpuSeconds(pids) - before) * 1e6) / ((aSecond * ms) / 1000));
-    return aSecond;
+    const perSecond = await work();
+    samples.push(((cpuSeconds(pids) - before) * 1e6) / ((perSecond * ms) / 1000));
+    return perSecond;
   };
-  return { run, each };
+  return { run, samples };
 }
 
-/** The median, and the smallest and the largest; without the round that warmed up. */
-function us({ each: [, ...counted] }: { each: number[] }): string {
+/** Formats the median, minimum and maximum, without the warm-up round. */
+function formatCpu({ samples: [, ...counted] }: { samples: number[] }): string {
   return `${Math.round(median(counted))} µs (${Math.round(Math.min(...counted))} – ${Math.round(Math.max(...counted))})`;
 }

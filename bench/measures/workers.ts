@@ -4,58 +4,58 @@ import path from 'node:path';
 import { alternate, type Measure, median, type Result } from '../measure.ts';
 import { logIn, startService } from '../services.ts';
 
-/** Microseconds of processor time that each process gets in every period: on two cores the others keep more than one. */
+/** CPU time in microseconds that each limited process gets per period: on two cores more than one core stays free. */
 const [PERIOD, QUOTA] = [5_000, 1_500];
 
-/** The same service as two processes against one, with all they can get; and where PostgreSQL has room. */
-export const workers: Measure = async (scene) => {
-  const { crowd, small, place, ms } = scene;
+/** Compares two workers with one process, first without limits, then with limited CPU so that PostgreSQL has enough. */
+export const workers: Measure = async (context) => {
+  const { load, small, database, ms } = context;
   const start = (count: string) =>
-    startService(place.databaseUrl, { BANYAN_ACCESS_TOKEN_SECONDS: '86400', BANYAN_WORKERS: count });
+    startService(database.databaseUrl, { BANYAN_ACCESS_TOKEN_SECONDS: '86400', BANYAN_WORKERS: count });
   const [one, two] = [await start('1'), await start('2')];
   try {
     const token = await logIn(two.base, small.tenantId, 'boss');
     const reads = async (base: string) => {
-      const ask = { what: 'department', firstId: small.firstId, count: small.count } as const;
-      return (await crowd.call({ base, token, ask, connections: 64, ms })).aSecond;
+      const request = { type: 'department', firstId: small.firstId, count: small.count } as const;
+      return (await load.run({ base, token, request, connections: 64, ms })).perSecond;
     };
-    const free = await alternate(
-      scene,
+    const unlimited = await alternate(
+      context,
       'two workers against one',
       () => reads(two.base),
       () => reads(one.base),
     );
-    const result = (what: string, { ratio, spread, ones, others }: typeof free, where: string): Result => ({
-      what,
+    const result = (name: string, { ratio, spread, first, second }: typeof unlimited, where: string): Result => ({
+      name,
       figure: ratio,
       unit: '×',
       goal: { least: 1.5 },
       spread,
-      notes: `${Math.round(median(ones))}/s against ${Math.round(median(others))}/s; ${where}`,
+      notes: `${Math.round(median(first))}/s against ${Math.round(median(second))}/s; ${where}`,
     });
     const results = [
       result(
         'Reads with BANYAN_WORKERS=2 against one process',
-        free,
+        unlimited,
         `${os.cpus().length} cores for the workers, PostgreSQL and the load generator`,
       ),
     ];
     try {
-      for (const [n, pid] of [one.pid, ...childrenOf(two.pid)].entries()) hold(n, pid);
+      for (const [n, pid] of [one.pid, ...childrenOf(two.pid)].entries()) limitCpu(n, pid);
     } catch (error) {
-      scene.progress(
-        `where PostgreSQL has room: no figure, cgroups are not ours to make (${(error as Error).message})`,
+      context.progress(
+        `limited workers have no figure: control groups cannot be created (${(error as Error).message})`,
       );
       return results;
     }
-    const withRoom = await alternate(
-      scene,
-      'the same, each process held to a part of a core',
+    const limited = await alternate(
+      context,
+      'two workers against one, each limited to a part of a core',
       () => reads(two.base),
       () => reads(one.base),
     );
-    const share = `each process held to ${(QUOTA / PERIOD) * 100} % of a core, so that PostgreSQL and the generator have the rest`;
-    return [...results, result('The same where PostgreSQL has room', withRoom, share)];
+    const share = `each process limited to ${(QUOTA / PERIOD) * 100} % of a core; PostgreSQL and the load generator have the rest`;
+    return [...results, result('The same with limited CPU per process', limited, share)];
   } finally {
     await one.stop();
     await two.stop();
@@ -63,8 +63,8 @@ export const workers: Measure = async (scene) => {
       try {
         fs.rmdirSync(group);
       } catch (error) {
-        // An empty folder that is left behind is no reason to lose the figures.
-        scene.progress(`${group} is left behind (${(error as Error).message})`);
+        // A control group that cannot be removed is no reason to lose the figures.
+        context.progress(`${group} could not be removed (${(error as Error).message})`);
       }
     }
   }
@@ -73,15 +73,15 @@ export const workers: Measure = async (scene) => {
 const childrenOf = (pid: number): number[] =>
   fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
-const FIRST = '/sys/fs/cgroup/cpu';
-const isFirst = fs.existsSync(FIRST);
-const groupOf = (n: number) => path.join(isFirst ? FIRST : '/sys/fs/cgroup', `banyan-bench-${n}`);
+const CGROUP_V1 = '/sys/fs/cgroup/cpu';
+const isV1 = fs.existsSync(CGROUP_V1);
+const groupOf = (n: number) => path.join(isV1 ? CGROUP_V1 : '/sys/fs/cgroup', `banyan-bench-${n}`);
 
-/** In a control group of its own, of the first version or the second, as root may make them. */
-function hold(n: number, pid: number): void {
+/** Moves a process into a control group (v1 or v2) with a CPU limit. Only root may create these. */
+function limitCpu(n: number, pid: number): void {
   fs.mkdirSync(groupOf(n), { recursive: true });
   const write = (name: string, value: string) => fs.writeFileSync(path.join(groupOf(n), name), value);
-  if (isFirst) {
+  if (isV1) {
     write('cpu.cfs_period_us', `${PERIOD}`);
     write('cpu.cfs_quota_us', `${QUOTA}`);
   } else write('cpu.max', `${QUOTA} ${PERIOD}`);

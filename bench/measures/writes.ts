@@ -1,35 +1,35 @@
 import { setTimeout } from 'node:timers/promises';
 import postgres from 'postgres';
-import { alternate, type Measure, median, type Scene } from '../measure.ts';
+import { alternate, type Context, type Measure, median } from '../measure.ts';
 
 const CONNECTIONS = 16;
 
 /**
- * Creates over HTTP against the fastest plain loop of inserts of the same row into the same table: same driver, same
- * number of connections, without row security or the ledger.
+ * Compares creates over HTTP with a plain loop of inserts of the same row into the same table: the same driver and number
+ * of connections, but without row security or the ledger.
  */
-export const creates: Measure = async (scene) => {
-  const { place } = scene;
-  const sql = postgres(place.superuserUrl, {
-    ...place.socket,
+export const creates: Measure = async (context) => {
+  const { database } = context;
+  const sql = postgres(database.superuserUrl, {
+    ...database.socket,
     max: CONNECTIONS,
     connection: { search_path: 'banyan' },
   });
   try {
     const result = await alternate(
-      scene,
+      context,
       'creates against plain inserts',
-      () => createsASecond(scene, { noted: true }),
-      () => withoutLedger(scene, () => insertsASecond(scene, sql)),
+      () => createsPerSecond(context, { withLedger: true }),
+      () => withoutLedger(context, () => insertsPerSecond(context, sql)),
     );
     return [
       {
-        what: `Create of a department, ${CONNECTIONS} connections`,
+        name: `Create of a department, ${CONNECTIONS} connections`,
         figure: result.ratio,
         unit: '× plain inserts',
         goal: { least: 0.5 },
         spread: result.spread,
-        notes: `${Math.round(median(result.ones))}/s against ${Math.round(median(result.others))}/s, each one committed to disk`,
+        notes: `${Math.round(median(result.first))}/s against ${Math.round(median(result.second))}/s, each committed to disk`,
       },
     ];
   } finally {
@@ -37,27 +37,27 @@ export const creates: Measure = async (scene) => {
   }
 };
 
-/** Creates with the ledger against creates without it: its triggers are switched off and on again. */
-export const ledger: Measure = async (scene) => {
+/** Compares creates with and without the ledger, whose triggers are disabled temporarily. */
+export const ledger: Measure = async (context) => {
   const result = await alternate(
-    scene,
+    context,
     'creates with the ledger against without',
-    () => createsASecond(scene, { noted: true }),
-    () => withoutLedger(scene, () => createsASecond(scene, { noted: false })),
+    () => createsPerSecond(context, { withLedger: true }),
+    () => withoutLedger(context, () => createsPerSecond(context, { withLedger: false })),
   );
   return [
     {
-      what: `Create with the ledger, ${CONNECTIONS} connections`,
+      name: `Create with the ledger, ${CONNECTIONS} connections`,
       figure: result.ratio,
       unit: '× without it',
       goal: { least: 0.8 },
       spread: result.spread,
-      notes: `${Math.round(median(result.ones))}/s against ${Math.round(median(result.others))}/s`,
+      notes: `${Math.round(median(result.first))}/s against ${Math.round(median(result.second))}/s`,
     },
   ];
 };
 
-async function withoutLedger<T>({ place: { superuser } }: Scene, work: () => Promise<T>): Promise<T> {
+async function withoutLedger<T>({ database: { superuser } }: Context, work: () => Promise<T>): Promise<T> {
   await superuser`alter table banyan.departments disable trigger note_new`;
   try {
     return await work();
@@ -66,12 +66,12 @@ async function withoutLedger<T>({ place: { superuser } }: Scene, work: () => Pro
   }
 }
 
-/** Over HTTP. Each answer has its row, and each row its change, if it is to be noted. */
-async function createsASecond(
-  { crowd, service, writing, place: { superuser }, ms }: Scene,
-  { noted }: { noted: boolean },
+/** Runs creates over HTTP. Checks that each response has its row, and each row its change if the ledger is enabled. */
+async function createsPerSecond(
+  { load, service, writing, database: { superuser }, ms }: Context,
+  { withLedger }: { withLedger: boolean },
 ): Promise<number> {
-  await allSealed(superuser);
+  await waitUntilSealed(superuser);
   const { tenantId, token, firstId: parentId } = writing;
   const count = async () => {
     const [found] = await superuser<[{ rows: number; changes: number }]>`
@@ -81,31 +81,33 @@ async function createsASecond(
     return found;
   };
   const before = await count();
-  const ask = { what: 'create', parentId } as const;
-  const { answers, aSecond } = await crowd.call({ base: service.base, token, ask, connections: CONNECTIONS, ms });
+  const request = { type: 'create', parentId } as const;
+  const { responses, perSecond } = await load.run({ base: service.base, token, request, connections: CONNECTIONS, ms });
   const after = await count();
-  const made = after.rows - before.rows;
-  const told = after.changes - before.changes;
-  if (made !== answers) throw new Error(`${answers} answers for ${made} departments`);
-  if (told !== (noted ? answers : 0)) throw new Error(`${told} changes for ${answers} departments`);
-  return aSecond;
+  const rows = after.rows - before.rows;
+  const changes = after.changes - before.changes;
+  if (rows !== responses) throw new Error(`${responses} responses for ${rows} departments`);
+  if (changes !== (withLedger ? responses : 0)) throw new Error(`${changes} changes for ${responses} departments`);
+  return perSecond;
 }
 
-/** The ledger is sealed a moment later: what one run has left shall not fall on the next. */
-async function allSealed(superuser: Scene['place']['superuser']): Promise<void> {
+/** Waits until the ledger is sealed, so that the sealing of one run does not slow down the next. */
+async function waitUntilSealed(superuser: Context['database']['superuser']): Promise<void> {
   for (;;) {
-    const [{ left }] = await superuser<[{ left: boolean }]>`select exists (select from banyan.unsealed) as left`;
+    const [{ left }] = await superuser<
+      [{ left: boolean }]
+    >`select exists (select from banyan.unsealed_changes) as left`;
     if (!left) return;
     await setTimeout(100);
   }
 }
 
-async function insertsASecond({ writing, ms, place }: Scene, sql: postgres.Sql): Promise<number> {
-  await allSealed(place.superuser);
-  const began = performance.now();
+async function insertsPerSecond({ writing, ms, database }: Context, sql: postgres.Sql): Promise<number> {
+  await waitUntilSealed(database.superuser);
+  const startedAt = performance.now();
   let done = 0;
   const insert = async () => {
-    while (performance.now() - began < ms) {
+    while (performance.now() - startedAt < ms) {
       await sql`
         insert into departments (tenant_id, parent_id, dept_name, order_num, leader, phone, create_by)
         values (${writing.tenantId}, ${writing.firstId}, 'bench', 1, 'Li', '13800000000', 'bench')
@@ -114,5 +116,5 @@ async function insertsASecond({ writing, ms, place }: Scene, sql: postgres.Sql):
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, insert));
-  return done / ((performance.now() - began) / 1000);
+  return done / ((performance.now() - startedAt) / 1000);
 }

@@ -1,5 +1,14 @@
 import type { Static } from 'typebox';
-import type { Session as OwnSession, PasswordChange, SessionPage } from '../../server/auth/schema.ts';
+import type { PasswordChange } from '../../server/account/schema.ts';
+import type { Session as OwnSession, SessionPage } from '../../server/auth/schema.ts';
+import type {
+  Diff,
+  DiffFilter,
+  TimelineEntry,
+  TimelineFilter,
+  TimelinePage,
+} from '../../server/departments/history/schema.ts';
+import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
 import type {
   Child,
   ChildrenFilter,
@@ -8,10 +17,8 @@ import type {
   NewDeptIds,
   NewDepts,
   TreeNode,
-} from '../../server/branches/schema.ts';
-import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/changes/schema.ts';
-import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
-import type { Diff, DiffFilter, LifeEntry, LifeFilter, LifePage } from '../../server/history/schema.ts';
+} from '../../server/departments/tree/schema.ts';
+import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/ledger/schema.ts';
 import type { Overview } from '../../server/overview/schema.ts';
 import type {
   Tenant,
@@ -22,9 +29,9 @@ import type {
   TenantUpdate,
 } from '../../server/tenants/schema.ts';
 import type { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserUpdate } from '../../server/users/schema.ts';
-import { change, create, read } from './calls.ts';
+import { create, read, write } from './request.ts';
 
-/** Every operation of the service that the console uses, under the name it has in the OpenAPI document. */
+/** Every operation of the service that the console uses, named after its operationId in the OpenAPI document. */
 
 export type {
   AuditFilter,
@@ -34,7 +41,6 @@ export type {
   DeptInput,
   DeptUpdate,
   Diff,
-  LifeEntry,
   Overview,
   OwnSession,
   Tenant,
@@ -42,6 +48,7 @@ export type {
   TenantInput,
   TenantNode,
   TenantUpdate,
+  TimelineEntry,
   User,
   UserFilter,
   UserInput,
@@ -54,10 +61,10 @@ export type DeptNode = Omit<Static<typeof TreeNode>, 'children'> & { children: D
 const dept = '/system/dept-api';
 const tenant = '/system/tenant-api';
 const user = '/system/user-api';
-const ledger = '/system/change-api';
+const changes = '/system/change-api';
 
 type Signal = AbortSignal | undefined;
-interface InTenant {
+interface TenantScope {
   tenantId?: string | undefined;
 }
 
@@ -67,25 +74,25 @@ export const api = {
   readDepartment: (id: Id, signal?: Signal) => read<Dept>(`${dept}/${id}`, { signal }),
   readDepartments: (ids: Id[], signal?: Signal) =>
     read<DeptBatch>(`${dept}/batch-read`, { body: { ids }, method: 'POST', signal }),
-  /** 0: the top level. With `counts` each row has `userCount`. */
+  /** Id 0 stands for the top level. `counts` adds `userCount` to each row. */
   listChildren: (id: Id, query: ChildrenFilter = {}, signal?: Signal) =>
     read<ChildrenPage>(`${dept}/${id}/children`, { query, signal }),
   readTree: (query: { rootId?: Id; depth?: number; counts?: boolean } = {}, signal?: Signal) =>
     read<DeptNode[]>(`${dept}/tree`, { query, signal }),
   listDepartmentUsers: (id: Id, query: DeptUserFilter = {}, signal?: Signal) =>
     read<Static<typeof UserPage>>(`${dept}/${id}/users`, { query, signal }),
-  /** All that was done to it, the latest first. */
-  readDepartmentHistory: (id: Id, query: LifeFilter = {}, signal?: Signal) =>
-    read<Static<typeof LifePage>>(`${dept}/${id}/history`, { query, signal }),
-  /** Without `to`: until now. */
+  /** The changes of one department, newest first. */
+  readDepartmentHistory: (id: Id, query: TimelineFilter = {}, signal?: Signal) =>
+    read<Static<typeof TimelinePage>>(`${dept}/${id}/history`, { query, signal }),
+  /** Compares two points in time; `to` defaults to now. */
   compareDepartments: (query: DiffFilter, signal?: Signal) => read<Diff>(`${dept}/diff`, { query, signal }),
   createDepartment: (body: DeptInput) => create(dept, body),
-  addDepartments: (body: NewDepts) => change<NewDeptIds>('POST', `${dept}/bulk`, { body }),
-  updateDepartment: (body: DeptUpdate, ifMatch?: string) => change('PUT', dept, { body, ifMatch }),
-  orderDepartments: (body: DeptOrder) => change('PUT', `${dept}/order`, { body }),
-  /** All of them or none; with `subtree` one id, and all below it. */
+  addDepartments: (body: NewDepts) => write<NewDeptIds>('POST', `${dept}/bulk`, { body }),
+  updateDepartment: (body: DeptUpdate, ifMatch?: string) => write('PUT', dept, { body, ifMatch }),
+  orderDepartments: (body: DeptOrder) => write('PUT', `${dept}/order`, { body }),
+  /** Deletes all of them or none. With `subtree`, `ids` has one id and its whole subtree is deleted. */
   deleteDepartments: (ids: Id[], { subtree, ifMatch }: { subtree?: boolean; ifMatch?: string } = {}) =>
-    change('DELETE', `${dept}/${ids.join(',')}`, { query: { subtree }, ifMatch }),
+    write('DELETE', `${dept}/${ids.join(',')}`, { query: { subtree }, ifMatch }),
 
   listTenants: (query: TenantFilter & { sort?: string; endsBefore?: string }, signal?: Signal) =>
     read<Static<typeof TenantPage>>(`${tenant}/list`, { query, signal }),
@@ -93,26 +100,26 @@ export const api = {
     read<TenantNode>(`${tenant}/tree`, { query, signal }),
   readTenant: (id: Id, signal?: Signal) => read<Tenant>(`${tenant}/${id}`, { signal }),
   createTenant: (body: TenantInput) => create(tenant, body),
-  updateTenant: (body: TenantUpdate, ifMatch?: string) => change('PUT', tenant, { body, ifMatch }),
-  deleteTenant: (id: Id, ifMatch?: string) => change('DELETE', `${tenant}/${id}`, { ifMatch }),
+  updateTenant: (body: TenantUpdate, ifMatch?: string) => write('PUT', tenant, { body, ifMatch }),
+  deleteTenant: (id: Id, ifMatch?: string) => write('DELETE', `${tenant}/${id}`, { ifMatch }),
 
   listUsers: (query: UserFilter, signal?: Signal) => read<Static<typeof UserPage>>(`${user}/list`, { query, signal }),
-  readUser: (id: Id, { tenantId }: InTenant = {}, signal?: Signal) =>
+  readUser: (id: Id, { tenantId }: TenantScope = {}, signal?: Signal) =>
     read<User>(`${user}/${id}`, { query: { tenantId }, signal }),
   createUser: (body: UserInput) => create(user, body),
-  updateUser: (body: UserUpdate, ifMatch?: string) => change('PUT', user, { body, ifMatch }),
-  deleteUsers: (ids: Id[], { tenantId }: InTenant = {}) =>
-    change('DELETE', `${user}/${ids.join(',')}`, { query: { tenantId } }),
+  updateUser: (body: UserUpdate, ifMatch?: string) => write('PUT', user, { body, ifMatch }),
+  deleteUsers: (ids: Id[], { tenantId }: TenantScope = {}) =>
+    write('DELETE', `${user}/${ids.join(',')}`, { query: { tenantId } }),
 
-  /** The latest first. */
+  /** Newest first. */
   listChanges: (query: AuditFilter, signal?: Signal) =>
-    read<Static<typeof AuditPage>>(`${ledger}/list`, { query, signal }),
-  /** With all that the same request did. */
-  revertChange: (id: Id, { tenantId }: InTenant = {}) =>
-    change('POST', `${ledger}/${id}/revert`, { query: { tenantId } }),
+    read<Static<typeof AuditPage>>(`${changes}/list`, { query, signal }),
+  /** Reverts every change that was made by the same request. */
+  revertChange: (id: Id, { tenantId }: TenantScope = {}) =>
+    write('POST', `${changes}/${id}/revert`, { query: { tenantId } }),
 
   readOverview: (signal?: Signal) => read<Overview>('/system/overview-api', { signal }),
-  changePassword: (body: PasswordChange) => change('PUT', '/auth/password', { body }),
+  changePassword: (body: PasswordChange) => write('PUT', '/auth/password', { body }),
   listSessions: (signal?: Signal) => read<Static<typeof SessionPage>>('/auth/sessions', { signal }),
-  endSession: (id: string) => change('DELETE', `/auth/sessions/${id}`),
+  endSession: (id: string) => write('DELETE', `/auth/sessions/${id}`),
 };

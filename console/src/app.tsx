@@ -4,38 +4,38 @@ import enUS from 'antd/locale/en_US';
 import zhCN from 'antd/locale/zh_CN';
 import dayjs from 'dayjs';
 import 'dayjs/locale/zh-cn';
-import { useEffect } from 'react';
+import { useEffect, useLayoutEffect } from 'react';
 import { RouterProvider } from 'react-router/dom';
 import { useLanguage } from './language.ts';
-import { queries } from './queries.ts';
+import { queryClient } from './query-client.ts';
 import { router } from './routes.tsx';
-import { themeOf, useIsDark, useIsStill } from './theme.ts';
-import { Connection } from './ui/connection.tsx';
+import { applyTheme, createTheme, useIsDark, usePrefersReducedMotion } from './theme.ts';
+import { ConnectionBanner } from './ui/connection-banner.tsx';
 
-/** The service writes it into the page for antd's style sheets; the policy lets no others in. */
+/** The service writes the CSP nonce into the page; antd adds it to the style sheets that it creates. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 
 export function App() {
   const language = useLanguage();
   const dark = useIsDark();
-  const still = useIsStill();
+  const reducedMotion = usePrefersReducedMotion();
   dayjs.locale(language === 'zh' ? 'zh-cn' : 'en');
   useEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
-    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-  }, [language, dark]);
+  }, [language]);
+  useLayoutEffect(() => applyTheme(dark), [dark]);
   return (
     <ConfigProvider
       locale={language === 'zh' ? zhCN : enUS}
-      theme={themeOf(dark, still)}
+      theme={createTheme(dark, reducedMotion)}
       csp={{ nonce }}
-      wave={{ disabled: still }}
+      wave={{ disabled: reducedMotion }}
       button={{ autoInsertSpace: false }}
       form={{ scrollToFirstError: { focus: true } }}
     >
       <AntApp className="app" message={{ maxCount: 3 }} notification={{ placement: 'topRight' }}>
-        <QueryClientProvider client={queries}>
-          <Connection />
+        <QueryClientProvider client={queryClient}>
+          <ConnectionBanner />
           <RouterProvider router={router} />
         </QueryClientProvider>
       </AntApp>

@@ -1,55 +1,57 @@
-import { store } from './store.ts';
+import { createStore } from './store.ts';
 
-/** Whether the service answers. Every request tells; while it does not, it is asked every few seconds. */
-export const connection = store<'there' | 'lost'>('there');
+/** Whether the service responds. Every request updates it; while it is offline, the service is probed periodically. */
+export const connection = createStore<'online' | 'offline'>('online');
 
-const ASK_AGAIN = 3000;
-let asking: ReturnType<typeof setTimeout> | undefined;
+const PROBE_INTERVAL_MS = 3000;
+let probeTimer: ReturnType<typeof setTimeout> | undefined;
 
-export function lost(): void {
-  connection.set('lost');
-  asking ??= setTimeout(ask, ASK_AGAIN);
+export function markOffline(): void {
+  connection.set('offline');
+  probeTimer ??= setTimeout(probe, PROBE_INTERVAL_MS);
 }
 
-export function reached(): void {
-  clearTimeout(asking);
-  asking = undefined;
-  connection.set('there');
+export function markOnline(): void {
+  clearTimeout(probeTimer);
+  probeTimer = undefined;
+  connection.set('online');
 }
 
-async function ask(): Promise<void> {
-  clearTimeout(asking);
-  asking = undefined;
+async function probe(): Promise<void> {
+  clearTimeout(probeTimer);
+  probeTimer = undefined;
   try {
     const response = await fetch('/version', { headers: { accept: 'application/json' } });
-    // Unread it would keep its connection, of which a browser has six.
+    // Read the body: an unread response occupies one of the browser's six connections to this host.
     await response.text();
-    if (response.ok) return reached();
+    if (response.ok) return markOnline();
   } catch {
-    // Still away.
+    // The service is still unreachable.
   }
-  lost();
+  markOffline();
 }
 
-/** Asks now: for what the browser fetches by itself, whose failure does not tell. */
-export async function isReached(): Promise<boolean> {
-  await ask();
-  return connection.get() === 'there';
+/**
+ * Probes the service now. Needed after a failed script or style sheet, whose error event does not say why it failed.
+ */
+export async function checkConnection(): Promise<boolean> {
+  await probe();
+  return connection.get() === 'online';
 }
 
-/** Resolves when the service answers again, or after a few seconds: then it is worth another try. */
-export function untilReached(patience: number): Promise<void> {
+/** Resolves when the service responds again, or after the timeout: then another attempt is due anyway. */
+export function waitForConnection(timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const done = () => {
+    const finish = () => {
       clearTimeout(timer);
-      forget();
+      unsubscribe();
       resolve();
     };
-    const timer = setTimeout(done, patience);
-    const forget = connection.follow(() => connection.get() === 'there' && done());
+    const timer = setTimeout(finish, timeoutMs);
+    const unsubscribe = connection.subscribe(() => connection.get() === 'online' && finish());
   });
 }
 
-// The browser knows some of it sooner.
-window.addEventListener('online', () => connection.get() === 'lost' && void ask());
-window.addEventListener('offline', lost);
+// The browser notices some changes earlier than the next request would.
+window.addEventListener('online', () => connection.get() === 'offline' && void probe());
+window.addEventListener('offline', markOffline);

@@ -1,61 +1,65 @@
-import { lost, reached } from './connection.ts';
-import { language } from './language.ts';
+import { markOffline, markOnline } from './connection.ts';
+import { getLanguage } from './language.ts';
 
-/** The service said no: its own reason and its own words, in the language of the screen. */
-export class ApiRefusal extends Error {
-  override name = 'ApiRefusal';
+/** An error response of the service, with its error code and its message in the current language. */
+export class ApiError extends Error {
+  override name = 'ApiError';
   readonly status: number;
-  readonly reason: string;
-  /** The facts of the refusal, such as `deptIds`. */
+  /** The `reason` field of the response. */
+  readonly code: string;
+  /** The details of the error, such as `deptIds`. */
   readonly data: Record<string, unknown>;
 
-  constructor(status: number, reason: string, message: string, data: Record<string, unknown>) {
+  constructor(status: number, code: string, message: string, data: Record<string, unknown>) {
     super(message);
     this.status = status;
-    this.reason = reason;
+    this.code = code;
     this.data = data;
   }
 }
 
-/** Nobody answered: no network, the service stopped, or a proxy in between without it. */
-export class ApiOffline extends Error {
-  override name = 'ApiOffline';
+/** No response from the service: there is no network, the service is down, or a proxy cannot reach it. */
+export class NetworkError extends Error {
+  override name = 'NetworkError';
 }
 
-export const isRefusal = (error: unknown, reason: string): error is ApiRefusal =>
-  error instanceof ApiRefusal && error.reason === reason;
+export const isApiError = (error: unknown, code: string): error is ApiError =>
+  error instanceof ApiError && error.code === code;
 
-export interface Answer<T> {
+export interface ApiResponse<T> {
   data: T;
-  /** For If-Match; empty where the service gives none. */
+  /** For If-Match; empty if the service sent none. */
   etag: string;
-  /** The id of what was just made. */
-  madeId: string;
+  /** The id of the record that the request created, from the Location header. */
+  createdId: string;
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-export interface Sending {
+export interface RequestOptions {
   query?: Query | undefined;
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** Its answer is taken also when the page is left meanwhile. */
-  lasting?: boolean;
+  /** Lets the request complete even if the page is closed meanwhile. */
+  keepalive?: boolean;
 }
 
-/** One request, one answer; the envelope is taken off. */
-export async function send<T>(method: string, path: string, sending: Sending = {}): Promise<Answer<T>> {
-  const { body, headers = {}, signal, lasting = false } = sending;
+/** Sends one request and unwraps the response envelope. */
+export async function sendRequest<T>(
+  method: string,
+  path: string,
+  { query, body, headers = {}, signal, keepalive = false }: RequestOptions = {},
+): Promise<ApiResponse<T>> {
   let response: Response;
   try {
-    response = await fetch(path + asText(sending.query), {
+    response = await fetch(path + toQueryString(query), {
       method,
       credentials: 'same-origin',
-      keepalive: lasting,
+      keepalive,
       headers: {
         accept: 'application/json',
-        'accept-language': language() === 'zh' ? 'zh-CN' : 'en',
+        'accept-language': getLanguage() === 'zh' ? 'zh-CN' : 'en',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -64,35 +68,35 @@ export async function send<T>(method: string, path: string, sending: Sending = {
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    lost();
-    throw new ApiOffline('', { cause: error });
+    markOffline();
+    throw new NetworkError('', { cause: error });
   }
-  const envelope = await envelopeOf(response);
+  const envelope = await parseEnvelope(response);
   if (!envelope) {
-    lost();
-    throw new ApiOffline('');
+    markOffline();
+    throw new NetworkError('');
   }
-  reached();
-  // The envelope's code, because the service may be set to answer all refusals with status 200.
+  markOnline();
+  // Check the envelope's code, not the HTTP status: the service can be configured to send errors with status 200.
   if (envelope.code !== 200) {
-    const { reason = 'UNKNOWN', ...facts } = (envelope.data ?? {}) as { reason?: string };
-    throw new ApiRefusal(envelope.code, reason, envelope.msg, facts);
+    const { reason = 'UNKNOWN', ...details } = (envelope.data ?? {}) as { reason?: string };
+    throw new ApiError(envelope.code, reason, envelope.msg, details);
   }
   return {
     data: envelope.data as T,
     etag: response.headers.get('etag') ?? '',
-    madeId: (response.headers.get('location') ?? '').split('/').at(-1) ?? '',
+    createdId: (response.headers.get('location') ?? '').split('/').at(-1) ?? '',
   };
 }
 
-function asText(query: Query = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  const text = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+function toQueryString(query: Query = {}): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  const text = new URLSearchParams(entries.map(([key, value]) => [key, String(value)])).toString();
   return text && `?${text}`;
 }
 
-/** What has no envelope was not said by the service. */
-async function envelopeOf(response: Response): Promise<{ code: number; msg: string; data: unknown } | undefined> {
+/** Returns undefined for a response without an envelope: it comes from a proxy, not from the service. */
+async function parseEnvelope(response: Response): Promise<{ code: number; msg: string; data: unknown } | undefined> {
   try {
     const body = await response.json();
     return typeof body?.code === 'number' ? body : undefined;

@@ -1,34 +1,34 @@
-import { keptStore, useStore } from './store.ts';
+import { createPersistedStore, useStore } from './store.ts';
 
 export type Language = 'zh' | 'en';
 
-const chosen = keptStore<Language>('banyan.language', ['zh', 'en'], () =>
+const languageStore = createPersistedStore<Language>('banyan.language', ['zh', 'en'], () =>
   navigator.languages.find((tag) => /^(zh|en)\b/i.test(tag))?.startsWith('en') ? 'en' : 'zh',
 );
 
-export const language = chosen.get;
-export const chooseLanguage = chosen.set;
-export const followLanguage = chosen.follow;
-export const useLanguage = () => useStore(chosen);
+export const getLanguage = languageStore.get;
+export const setLanguage = languageStore.set;
+export const useLanguage = () => useStore(languageStore);
 
-// biome-ignore lint/suspicious/noExplicitAny: the arguments of a text are its own affair
-type Text = string | ((...facts: any[]) => string);
+// biome-ignore lint/suspicious/noExplicitAny: each text declares the types of its own arguments
+type Text = string | ((...args: any[]) => string);
 
-type Same<T> = {
-  [K in keyof T]: T[K] extends (...facts: infer Facts) => string ? (...facts: Facts) => string : string;
+type Translation<T> = {
+  [K in keyof T]: T[K] extends (...args: infer Args) => string ? (...args: Args) => string : string;
 };
 
 export interface Texts<T> {
   zh: T;
-  en: Same<T>;
+  en: Translation<T>;
 }
 
-/** The texts of a screen in both languages; a key that one of them lacks does not compile. */
-export const texts = <T extends Record<string, Text>>(both: Texts<T>): Texts<T> => both;
+/** Defines the texts of a screen in both languages. A key that is missing in one of them is a compile error. */
+export const defineTexts = <T extends Record<string, Text>>(texts: Texts<T>): Texts<T> => texts;
 
-/** The texts in the language of the moment. */
+/** Returns the texts in the current language and re-renders when it changes. */
 export function useTexts<T>({ zh, en }: Texts<T>): T {
   return useLanguage() === 'zh' ? zh : (en as T);
 }
 
-export const textsNow = <T>({ zh, en }: Texts<T>): T => (language() === 'zh' ? zh : (en as T));
+/** The same outside of components. */
+export const getTexts = <T>({ zh, en }: Texts<T>): T => (getLanguage() === 'zh' ? zh : (en as T));

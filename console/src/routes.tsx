@@ -1,33 +1,32 @@
 import { type ReactNode, Suspense } from 'react';
 import { createBrowserRouter, Navigate } from 'react-router';
-import { screen } from './screen.ts';
-import { Broken, Loading } from './ui/states.tsx';
+import { lazyScreen } from './lazy-screen.ts';
+import { Loading, ScreenError } from './ui/states.tsx';
 
-const Frame = screen(() => import('./ui/frame.tsx'));
-const Login = screen(() => import('./login/login.tsx'));
-const Home = screen(() => import('./home/home.tsx'));
-const Departments = screen(() => import('./departments/departments.tsx'));
-const Chart = screen(() => import('./chart/chart.tsx'));
-const Tenants = screen(() => import('./tenants/tenants.tsx'));
-const People = screen(() => import('./people/people.tsx'));
-const Changes = screen(() => import('./changes/changes.tsx'));
-const Difference = screen(() => import('./changes/difference.tsx'));
-const NotFound = screen(() => import('./ui/not-found.tsx'));
-const Me = screen(() => import('./me/me.tsx'));
+const AppLayout = lazyScreen(() => import('./ui/app-layout.tsx'));
+const Login = lazyScreen(() => import('./login/login.tsx'));
+const Home = lazyScreen(() => import('./home/home.tsx'));
+const Departments = lazyScreen(() => import('./departments/departments.tsx'));
+const Chart = lazyScreen(() => import('./chart/chart.tsx'));
+const Tenants = lazyScreen(() => import('./tenants/tenants.tsx'));
+const People = lazyScreen(() => import('./people/people.tsx'));
+const Changes = lazyScreen(() => import('./changes/changes.tsx'));
+const Diff = lazyScreen(() => import('./changes/diff.tsx'));
+const NotFound = lazyScreen(() => import('./ui/not-found.tsx'));
+const Me = lazyScreen(() => import('./me/me.tsx'));
 
-const whole = (element: ReactNode) => <Suspense fallback={<Loading />}>{element}</Suspense>;
+const withSuspense = (element: ReactNode) => <Suspense fallback={<Loading />}>{element}</Suspense>;
 
-/** Each screen is its own file for the browser, fetched when it is first opened. */
 export const router = createBrowserRouter([
-  { path: '/login', element: whole(<Login />), errorElement: <Broken /> },
+  { path: '/login', element: withSuspense(<Login />), errorElement: <ScreenError /> },
   {
     path: '/',
-    element: whole(<Frame />),
-    errorElement: <Broken />,
+    element: withSuspense(<AppLayout />),
+    errorElement: <ScreenError />,
     children: [
       { index: true, element: <Navigate to="/home" replace /> },
       {
-        errorElement: <Broken />,
+        errorElement: <ScreenError />,
         children: [
           { path: 'home', element: <Home /> },
           { path: 'departments/:id?', element: <Departments /> },
@@ -35,7 +34,7 @@ export const router = createBrowserRouter([
           { path: 'tenants/*', element: <Tenants /> },
           { path: 'people/*', element: <People /> },
           { path: 'changes', element: <Changes /> },
-          { path: 'changes/diff', element: <Difference /> },
+          { path: 'changes/diff', element: <Diff /> },
           { path: 'me', element: <Me /> },
           { path: '*', element: <NotFound /> },
         ],

@@ -1,253 +1,270 @@
-import type { Login, Me, Tokens } from '../../server/auth/schema.ts';
-import { ApiRefusal, type Query, send } from './http.ts';
-import { keep, read, store, useStore } from './store.ts';
+import type { Me } from '../../server/account/schema.ts';
+import type { Login, Tokens } from '../../server/auth/schema.ts';
+import { ApiError, type Query, sendRequest } from './http.ts';
+import { createStore, readStorage, useStore, writeStorage } from './store.ts';
 
 /**
- * Who is logged in. The access token is in this variable and nowhere else; the refresh token is in a cookie that scripts
- * cannot read. All tabs share that cookie, and each refresh uses it up, so they take turns and tell each other.
+ * The session of the current user. The access token is kept in memory only; the refresh token is in an HttpOnly cookie.
+ * All tabs share that cookie and every refresh replaces it, so tabs refresh one at a time and broadcast the new token.
  */
 export type Session =
   | { state: 'restoring' }
   /**
-   * Left on purpose, or not there at all. Where he was who left is nobody else's affair. `why` is what the service said to
-   * somebody who was logged in and is shut out.
+   * `onPurpose`: the user logged out, so the login page must not return the next user to this user's screen.
+   * `error`: why the service ended the session of a user who was logged in.
    */
-  | { state: 'out'; left: boolean; why?: ApiRefusal }
-  | { state: 'in'; me: Me }
-  /** The page stays as it is, a dialog asks for the password again. */
+  | { state: 'loggedOut'; onPurpose: boolean; error?: ApiError }
+  | { state: 'loggedIn'; me: Me }
+  /** The page stays as it is, and a dialog asks for the password. */
   | { state: 'expired'; me: Me };
 
-type Fresh = Pick<Tokens, 'access_token' | 'expires_in'>;
-type News = { kind: 'token'; token: string } | { kind: 'ask' } | { kind: 'out' };
+type NewToken = Pick<Tokens, 'access_token' | 'expires_in'>;
+type TabMessage = { kind: 'token'; token: string } | { kind: 'ask' } | { kind: 'out' };
 
-export const session = store<Session>({ state: 'restoring' });
-let token: string | undefined;
-let waiting: { again(): void; giveUp(error: unknown): void }[] = [];
-/** How often a session has ended here: what was asked for before that must not begin one after it. */
-let ends = 0;
-let userBefore = read('banyan.user', sessionStorage);
-let another = false;
+export const session = createStore<Session>({ state: 'restoring' });
+let accessToken: string | undefined;
+/** Requests that wait for the user to log in again. */
+let loginWaiters: { resolve(): void; reject(error: unknown): void }[] = [];
+/** Incremented on every logout, so that a response of an earlier session cannot start a new one. */
+let logoutCount = 0;
+let previousUser = readStorage('banyan.user', sessionStorage);
+let userChanged = false;
 
 const tabs = new BroadcastChannel('banyan.session');
-const tell = (news: News) => tabs.postMessage(news);
+const broadcast = (message: TabMessage) => tabs.postMessage(message);
 
-export const tokenNow = () => token;
+export const getAccessToken = () => accessToken;
 
-/** For what takes several steps: asked before each, it throws once the session of the first has ended. */
-export function inThisSession(): () => void {
-  const before = ends;
+/** For operations of several steps: returns a function that throws once the session of the first step has ended. */
+export function sessionGuard(): () => void {
+  const countAtStart = logoutCount;
   return () => {
-    if (ends !== before) throw ended();
+    if (logoutCount !== countAtStart) throw sessionEndedError();
   };
 }
 
 export async function logIn(login: Login): Promise<void> {
-  const { data } = await inTurn(() => send<Fresh>('POST', '/auth/login', { ...COOKIE, body: login }));
-  await begin(data.access_token);
-  keep('banyan.tenant', login.tenantId);
-  tell({ kind: 'token', token: token as string });
+  const { data } = await withSessionLock(() =>
+    sendRequest<NewToken>('POST', '/auth/login', { ...COOKIE_SESSION, body: login }),
+  );
+  await startSession(data.access_token);
+  writeStorage('banyan.tenant', login.tenantId);
+  broadcast({ kind: 'token', token: accessToken as string });
 }
 
-/** At load: another tab's token, or a new one for the cookie. */
-export async function restore(): Promise<void> {
+/** Called when the page loads. Takes the token of another tab, or a new one from the refresh cookie. */
+export async function restoreSession(): Promise<void> {
   await new Promise((resolve) => {
-    tell({ kind: 'ask' });
+    broadcast({ kind: 'ask' });
     setTimeout(resolve, 50);
   });
   try {
-    if (!token) await refresh(undefined);
-    await begin(token as string);
+    if (!accessToken) await refreshToken(undefined);
+    await startSession(accessToken as string);
   } catch (error) {
-    // Busy is no answer to who is logged in.
-    if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
-    token = undefined;
-    if (session.get().state === 'out') return;
-    // That nobody was logged in, or too long ago, the login says by itself.
-    session.set({ state: 'out', left: false, ...(error.reason === 'REFRESH_REFUSED' ? {} : { why: error }) });
+    if (!isFinal(error)) throw error;
+    accessToken = undefined;
+    if (session.get().state === 'loggedOut') return;
+    // Nobody was logged in, or too long ago: the login page needs no explanation.
+    const explained = error.code === 'REFRESH_REFUSED' ? {} : { error };
+    session.set({ state: 'loggedOut', onPurpose: false, ...explained });
   }
 }
 
-let renewing: Promise<void> | undefined;
+/** Whether the service has decided. Network errors, rate limiting and overload say nothing about the session. */
+const isFinal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status !== 429 && error.status !== 503;
 
-/** Called with a token that was refused. Returns when there is another one, however long the person takes. */
-export function renew(stale: string | undefined): Promise<void> {
-  if (token && token !== stale && session.get().state === 'in') return Promise.resolve();
-  renewing ??= refresh(stale)
-    // Time has passed: who he is may be another matter by now.
-    .then(() => void readMeAgain())
+let renewal: Promise<void> | undefined;
+
+/** Called with the token that the service rejected. Resolves when there is a new one, however long the login takes. */
+export function renewToken(rejectedToken: string | undefined): Promise<void> {
+  if (accessToken && accessToken !== rejectedToken && session.get().state === 'loggedIn') return Promise.resolve();
+  renewal ??= refreshToken(rejectedToken)
+    // The user's name or role may have changed since the last token.
+    .then(() => void refreshMe())
     .catch((error) => {
-      if (!(error instanceof ApiRefusal) || error.status === 429 || error.status === 503) throw error;
-      return untilLoggedIn(error);
+      if (!isFinal(error)) throw error;
+      return waitForLogin(error);
     })
     .finally(() => {
-      renewing = undefined;
+      renewal = undefined;
     });
-  return renewing;
+  return renewal;
 }
 
-/** The answer brings the next cookie: lost with its page, the one before would be good for a few seconds only. */
-const COOKIE = { query: { session: 'cookie' }, lasting: true };
+// keepalive: if the page is closed before the response, the next cookie is lost and the old one soon becomes invalid.
+const COOKIE_SESSION = { query: { session: 'cookie' }, keepalive: true };
 
-const exchange = async () => (await send<Fresh>('POST', '/auth/refresh', COOKIE)).data.access_token;
+const requestNewToken = async () =>
+  (await sendRequest<NewToken>('POST', '/auth/refresh', COOKIE_SESSION)).data.access_token;
 
-const refresh = (stale: string | undefined) =>
-  inTurn(async () => {
-    if (token && token !== stale) return; // another tab was quicker
-    const fresh = await exchange();
-    adopt(fresh);
-    tell({ kind: 'token', token: fresh });
+const refreshToken = (rejectedToken: string | undefined) =>
+  withSessionLock(async () => {
+    // Another tab has refreshed it while this one waited for the lock.
+    if (accessToken && accessToken !== rejectedToken) return;
+    const newToken = await requestNewToken();
+    adoptToken(newToken);
+    broadcast({ kind: 'token', token: newToken });
   });
 
-/** Without a secure origin browsers have no locks: then two tabs may end each other's session, which asks to log in. */
-const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
-  navigator.locks ? (navigator.locks.request('banyan.session', work) as Promise<T>) : work();
+/**
+ * Runs one cookie request at a time across all tabs. The Web Locks API is missing on insecure origins: there, two tabs
+ * that refresh at the same time can end each other's session, and the user has to log in again.
+ */
+const withSessionLock = <T>(callback: () => Promise<T>): Promise<T> =>
+  navigator.locks ? (navigator.locks.request('banyan.session', callback) as Promise<T>) : callback();
 
-function untilLoggedIn(error: ApiRefusal): Promise<void> {
-  const now = session.get();
-  if (now.state !== 'in' && now.state !== 'expired') throw error;
-  token = undefined;
-  session.set({ state: 'expired', me: now.me });
-  return new Promise((again, giveUp) => {
-    waiting.push({ again, giveUp });
+function waitForLogin(error: ApiError): Promise<void> {
+  const current = session.get();
+  if (current.state !== 'loggedIn' && current.state !== 'expired') throw error;
+  accessToken = undefined;
+  session.set({ state: 'expired', me: current.me });
+  return new Promise((resolve, reject) => {
+    loginWaiters.push({ resolve, reject });
   });
 }
 
-async function begin(fresh: string, tries = 1): Promise<void> {
-  const before = ends;
+async function startSession(token: string, attempt = 1): Promise<void> {
+  const countAtStart = logoutCount;
   let me: Me;
   try {
-    ({ data: me } = await send<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${fresh}` } }));
+    ({ data: me } = await sendRequest<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${token}` } }));
   } catch (error) {
-    if (!(error instanceof ApiRefusal && error.status === 401) || tries > 4) throw error;
-    // It ran out on its way: another tab lent its last second, or this page is slow. The session itself may go on.
-    await refresh(fresh);
-    return begin(token as string, tries + 1);
+    if (!(error instanceof ApiError && error.status === 401) || attempt > 4) throw error;
+    // The token has expired since it was issued, for example because another tab shared its last second of it.
+    await refreshToken(token);
+    return startSession(accessToken as string, attempt + 1);
   }
-  if (ends !== before) throw ended();
-  token = fresh;
-  remember(me);
-  session.set({ state: 'in', me });
-  for (const { again } of waiting.splice(0)) again();
+  if (logoutCount !== countAtStart) throw sessionEndedError();
+  accessToken = token;
+  rememberUser(me);
+  session.set({ state: 'loggedIn', me });
+  for (const { resolve } of loginWaiters.splice(0)) resolve();
 }
 
-/** In this tab only, also after a reload. */
-function remember({ user }: Me): void {
-  const now = `${user.tenantId}/${user.userId}`;
-  another = userBefore !== null && userBefore !== now;
-  userBefore = now;
-  keep('banyan.user', now, sessionStorage);
+const userKey = ({ user }: Me) => `${user.tenantId}/${user.userId}`;
+
+/** sessionStorage: per tab, and still there after a reload. */
+function rememberUser(me: Me): void {
+  const user = userKey(me);
+  userChanged = previousUser !== null && previousUser !== user;
+  previousUser = user;
+  writeStorage('banyan.user', user, sessionStorage);
 }
 
-/** Whether somebody else was logged in before: then this tab's address is his. */
-export const isAnother = () => another;
+/** Whether another user was logged in to this tab before. The current URL is then the other user's. */
+export const isDifferentUser = () => userChanged;
 
-/** A token of somebody else, from another tab's login: this page shows what is not his, so it begins anew. */
-function adopt(fresh: string): void {
-  const now = session.get();
-  if ('me' in now && whose(fresh) !== `${now.me.user.tenantId}/${now.me.user.userId}`) {
+/** Takes a token from another tab. If another user has logged in there, this page reloads: it shows foreign data. */
+function adoptToken(token: string): void {
+  const current = session.get();
+  if ('me' in current && tokenOwner(token) !== userKey(current.me)) {
     window.location.replace('/home');
     return;
   }
-  token = fresh;
-  if (now.state !== 'expired') return;
-  session.set({ state: 'in', me: now.me });
-  for (const { again } of waiting.splice(0)) again();
+  accessToken = token;
+  if (current.state !== 'expired') return;
+  session.set({ state: 'loggedIn', me: current.me });
+  for (const { resolve } of loginWaiters.splice(0)) resolve();
 }
 
-/** Read, not verified: whether it is good is the service's business. */
-function whose(jwt: string): string {
+/** Decodes the token without verifying it; the service does that. */
+function tokenOwner(jwt: string): string {
   const payload = jwt.split('.')[1] ?? '';
   const { tid, sub } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
   return `${tid}/${sub}`;
 }
 
-/** After the caller's own name, role or tenant changed, or may have. What is the same as before changes no screen. */
-export async function readMeAgain(): Promise<void> {
-  const before = ends;
-  if (!token) return;
-  const headers = { authorization: `Bearer ${token}` };
-  // No answer: it is read again with the next token.
-  const answer = await send<Me>('GET', '/auth/me', { headers }).catch(() => undefined);
-  const now = session.get();
-  if (!answer || ends !== before || !('me' in now)) return;
-  if (JSON.stringify(answer.data) !== JSON.stringify(now.me)) session.set({ ...now, me: answer.data });
+/** Reads the current user again, after their name, role or tenant may have changed. */
+export async function refreshMe(): Promise<void> {
+  const countAtStart = logoutCount;
+  if (!accessToken) return;
+  const headers = { authorization: `Bearer ${accessToken}` };
+  // Ignore errors: it is read again with the next token.
+  const response = await sendRequest<Me>('GET', '/auth/me', { headers }).catch(() => undefined);
+  const current = session.get();
+  if (!response || logoutCount !== countAtStart || !('me' in current)) return;
+  // Keep the old object if nothing changed, so that no screen renders again.
+  if (JSON.stringify(response.data) !== JSON.stringify(current.me)) session.set({ ...current, me: response.data });
 }
 
-let learning: Promise<void> | undefined;
+let meRefresh: Promise<void> | undefined;
 
-/** After a refusal for want of a role, which somebody may have taken; once for all that are refused together. */
-export function learnRole(): Promise<void> {
-  learning ??= readMeAgain().finally(() => {
-    learning = undefined;
+/** After a NOT_ALLOWED error: an administrator may have changed the role. Concurrent errors share one request. */
+export function refreshMeOnce(): Promise<void> {
+  meRefresh ??= refreshMe().finally(() => {
+    meRefresh = undefined;
   });
-  return learning;
+  return meRefresh;
 }
 
-/** Where forms keep what is typed (ui/draft.tsx). */
-export const DRAFTS = 'banyan.draft.';
+/** Prefix of the sessionStorage keys of form drafts (ui/draft.tsx). */
+export const DRAFT_PREFIX = 'banyan.draft.';
 
-/** On purpose. Also gives up what waits for a new login. */
-function forget(): void {
-  ends++;
-  token = undefined;
-  session.set({ state: 'out', left: true });
-  const gone = waiting;
-  waiting = [];
-  for (const { giveUp } of gone) giveUp(ended());
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(DRAFTS)) keep(key, null, sessionStorage);
+function endSession(): void {
+  logoutCount++;
+  accessToken = undefined;
+  session.set({ state: 'loggedOut', onPurpose: true });
+  const waiters = loginWaiters;
+  loginWaiters = [];
+  for (const { reject } of waiters) reject(sessionEndedError());
+  for (const key of Object.keys(sessionStorage))
+    if (key.startsWith(DRAFT_PREFIX)) writeStorage(key, null, sessionStorage);
 }
 
-const ended = () => new ApiRefusal(401, 'SESSION_ENDED', '', {});
+const sessionEndedError = () => new ApiError(401, 'SESSION_ENDED', '', {});
 
-/** In turn: a refresh at the same moment would use up the cookie by which an old session is ended. */
+/** Holds the session lock: a concurrent refresh would replace the cookie that identifies the session to end. */
 export async function logOut({ everywhere = false } = {}): Promise<void> {
-  await inTurn(() => endSession(everywhere));
-  tell({ kind: 'out' });
-  forget();
+  await withSessionLock(() => requestLogout(everywhere));
+  broadcast({ kind: 'out' });
+  endSession();
 }
 
-async function endSession(everywhere: boolean): Promise<void> {
-  const end = (query: Query, bearer?: string) =>
-    send('POST', '/auth/logout', { query, headers: bearer ? { authorization: `Bearer ${bearer}` } : {} });
-  const all = everywhere ? { everywhere } : {};
-  const ways = [
-    () => end(all, token),
-    // Often only the token has run out. The session goes on, and the next person at this desk must not find it.
-    async () => end(all, await exchange()),
-    // Nor when user or tenant are shut out, for now.
-    () => end({ session: 'cookie' }),
+async function requestLogout(everywhere: boolean): Promise<void> {
+  const post = (query: Query, bearer?: string) =>
+    sendRequest('POST', '/auth/logout', { query, headers: bearer ? { authorization: `Bearer ${bearer}` } : {} });
+  const query = everywhere ? { everywhere } : {};
+  const attempts = [
+    () => post(query, accessToken),
+    // The access token may have expired while the session is still valid. End it, or the next user would find it.
+    async () => post(query, await requestNewToken()),
+    // The user or tenant may be disabled, so there is no new token. The cookie still identifies the session.
+    () => post({ session: 'cookie' }),
   ];
-  for (const way of ways) {
+  for (const attempt of attempts) {
     try {
-      await way();
+      await attempt();
       return;
     } catch (error) {
-      // One that has ended already needs no end.
-      if (!isShutOut(error)) throw error;
+      // If all attempts are rejected, the session has already ended.
+      if (!isRejected(error)) throw error;
     }
   }
 }
 
-const isShutOut = (error: unknown) => error instanceof ApiRefusal && (error.status === 401 || error.status === 403);
+const isRejected = (error: unknown) => error instanceof ApiError && (error.status === 401 || error.status === 403);
 
-tabs.onmessage = ({ data: news }: MessageEvent<News>) => {
-  if (news.kind === 'ask' && token && session.get().state === 'in') tell({ kind: 'token', token });
-  if (news.kind === 'out') forget();
-  if (news.kind === 'token') {
-    if (session.get().state === 'out') void begin(news.token).catch(() => undefined);
-    else adopt(news.token);
+tabs.onmessage = ({ data: message }: MessageEvent<TabMessage>) => {
+  if (message.kind === 'ask' && accessToken && session.get().state === 'loggedIn')
+    broadcast({ kind: 'token', token: accessToken });
+  if (message.kind === 'out') endSession();
+  if (message.kind === 'token') {
+    if (session.get().state === 'loggedOut') void startSession(message.token).catch(() => undefined);
+    else adoptToken(message.token);
   }
 };
 
-export const tenantBefore = () => read('banyan.tenant') ?? '';
+export const getLastTenantId = () => readStorage('banyan.tenant') ?? '';
 
 export const useSession = () => useStore(session);
 
-/** Within the screens somebody is always logged in. */
+/** The current user. Screens render only while somebody is logged in. */
 export function useMe(): Me {
-  const now = useSession();
-  if (!('me' in now)) throw new Error('No screen is shown before login.');
-  return now.me;
+  const current = useSession();
+  if (!('me' in current)) throw new Error('useMe requires a logged-in user.');
+  return current.me;
 }
 
 export const useIsAdministrator = () => useMe().roles.includes('admin');

@@ -1,14 +1,14 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value outside React that screens follow: for what is one for the whole page, and is also read outside of screens. */
+/** An observable value outside React, for state that is shared by the whole page and also read outside components. */
 export interface Store<T> {
   get(): T;
   set(value: T): void;
-  follow(listener: () => void): () => void;
+  subscribe(listener: () => void): () => void;
 }
 
-export function store<T>(value: T): Store<T> {
-  let current = value;
+export function createStore<T>(initialValue: T): Store<T> {
+  let current = initialValue;
   const listeners = new Set<() => void>();
   return {
     get: () => current,
@@ -17,45 +17,53 @@ export function store<T>(value: T): Store<T> {
       current = next;
       for (const listener of listeners) listener();
     },
-    follow(listener) {
+    subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
 }
 
-export const useStore = <T>(of: Store<T>): T => useSyncExternalStore(of.follow, of.get);
+export const useStore = <T>(store: Store<T>): T => useSyncExternalStore(store.subscribe, store.get);
 
-/** A choice kept in this browser. Where keeping is forbidden it lasts as long as the page. */
-export function keptStore<T extends string>(key: string, allowed: readonly T[], otherwise: () => T): Store<T> {
-  const isAllowed = (text: string | null): text is T => allowed.includes(text as T);
-  const kept = read(key);
-  const kind = store<T>(isAllowed(kept) ? kept : otherwise());
+/**
+ * A setting that is saved in localStorage and synchronised between tabs. Without storage it lasts as long as the
+ * page.
+ */
+export function createPersistedStore<T extends string>(
+  key: string,
+  allowedValues: readonly T[],
+  getDefault: () => T,
+): Store<T> {
+  const isAllowed = (text: string | null): text is T => allowedValues.includes(text as T);
+  const saved = readStorage(key);
+  const store = createStore<T>(isAllowed(saved) ? saved : getDefault());
   window.addEventListener('storage', (event) => {
-    if (event.key === key && isAllowed(event.newValue)) kind.set(event.newValue);
+    if (event.key === key && isAllowed(event.newValue)) store.set(event.newValue);
   });
   return {
-    ...kind,
+    ...store,
     set(value) {
-      kind.set(value);
-      keep(key, value);
+      store.set(value);
+      writeStorage(key, value);
     },
   };
 }
 
-export function read(key: string, where: Storage = localStorage): string | null {
+export function readStorage(key: string, storage: Storage = localStorage): string | null {
   try {
-    return where.getItem(key);
+    return storage.getItem(key);
   } catch {
     return null;
   }
 }
 
-export function keep(key: string, value: string | null, where: Storage = localStorage): void {
+/** Saves a value; null removes it. */
+export function writeStorage(key: string, value: string | null, storage: Storage = localStorage): void {
   try {
-    if (value === null) where.removeItem(key);
-    else where.setItem(key, value);
+    if (value === null) storage.removeItem(key);
+    else storage.setItem(key, value);
   } catch {
-    // Full or forbidden: then it is not kept.
+    // The storage is full or forbidden. The value is not essential, so it is lost.
   }
 }

@@ -1,65 +1,122 @@
 import { type ThemeConfig, theme } from 'antd';
-import { keptStore, store, useStore } from './store.ts';
+import { createPersistedStore, createStore, useStore } from './store.ts';
 
-export type Lightness = 'light' | 'dark' | 'system';
+export type ThemeMode = 'light' | 'dark' | 'system';
 
-export const lightness = keptStore<Lightness>('banyan.theme', ['light', 'dark', 'system'], () => 'system');
+export const themeMode = createPersistedStore<ThemeMode>('banyan.theme', ['light', 'dark', 'system'], () => 'system');
 
-/** What the person told the system, also when it changes. */
-function told(query: string) {
+function createMediaQueryStore(query: string) {
   const media = window.matchMedia(query);
-  const isSo = store(media.matches);
-  media.addEventListener('change', () => isSo.set(media.matches));
-  return isSo;
+  const matches = createStore(media.matches);
+  media.addEventListener('change', () => matches.set(media.matches));
+  return matches;
 }
 
-const systemIsDark = told('(prefers-color-scheme: dark)');
-const systemIsStill = told('(prefers-reduced-motion: reduce)');
+const prefersDark = createMediaQueryStore('(prefers-color-scheme: dark)');
+const prefersReducedMotion = createMediaQueryStore('(prefers-reduced-motion: reduce)');
 
 export function useIsDark(): boolean {
-  const chosen = useStore(lightness);
-  const system = useStore(systemIsDark);
-  return chosen === 'system' ? system : chosen === 'dark';
+  const mode = useStore(themeMode);
+  const systemIsDark = useStore(prefersDark);
+  return mode === 'system' ? systemIsDark : mode === 'dark';
 }
 
-/** Motion makes some people ill: who asked for little of it gets none. */
-export const useIsStill = () => useStore(systemIsStill);
+export const usePrefersReducedMotion = () => useStore(prefersReducedMotion);
 
-/** The same colours are in ui/styles.css, for what antd does not draw. */
-export const themeOf = (dark: boolean, still: boolean): ThemeConfig => ({
-  algorithm: dark ? theme.darkAlgorithm : theme.defaultAlgorithm,
-  token: {
-    motion: !still,
-    colorPrimary: dark ? '#4fb97c' : '#2b7a4b',
-    colorLink: dark ? '#6cc492' : '#23693f',
-    colorInfo: dark ? '#4fb97c' : '#2b7a4b',
-    // antd's own pale shades of a dark green are grey.
-    colorPrimaryBg: dark ? '#1d3327' : '#e6f2ea',
-    colorPrimaryBgHover: dark ? '#24402f' : '#d6eadd',
-    colorPrimaryBorder: dark ? '#2f5e43' : '#a9d3ba',
-    colorInfoBg: dark ? '#1d3327' : '#eef6f1',
-    colorInfoBorder: dark ? '#2f5e43' : '#b9dbc7',
-    colorBgLayout: dark ? '#101412' : '#f5f7f5',
-    colorBgContainer: dark ? '#181d1a' : '#ffffff',
-    colorBgElevated: dark ? '#202622' : '#ffffff',
-    // antd's own greys are too faint to read for many: 4.5 to 1 at least.
-    colorTextTertiary: dark ? 'rgba(255,255,255,0.62)' : 'rgba(0,0,0,0.60)',
-    colorTextDescription: dark ? 'rgba(255,255,255,0.62)' : 'rgba(0,0,0,0.60)',
-    colorTextPlaceholder: dark ? 'rgba(255,255,255,0.55)' : 'rgba(0,0,0,0.56)',
-    colorError: dark ? '#ff7875' : '#cf1322',
-    // Lighter than these, what the pointer is on could hardly be read.
-    colorPrimaryHover: dark ? '#6cc492' : '#23693f',
-    colorLinkHover: dark ? '#8ad3aa' : '#1a5231',
-    borderRadius: 8,
-    fontFamily:
-      "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif",
+/** The colours of both themes. Text colours have a contrast of at least 4.5:1 on their background. */
+const PALETTES = {
+  light: {
+    'bg-layout': '#f5f7f5',
+    'bg-container': '#ffffff',
+    'bg-elevated': '#ffffff',
+    border: '#e3e8e4',
+    text: 'rgba(0, 0, 0, 0.88)',
+    'text-secondary': 'rgba(0, 0, 0, 0.6)',
+    placeholder: 'rgba(0, 0, 0, 0.56)',
+    primary: '#2b7a4b',
+    'primary-text': '#23693f',
+    'primary-bg': '#e6f2ea',
+    'warning-text': '#8a4b00',
+    'warning-bg': '#fff4e0',
+    'error-text': '#a8071a',
+    'error-bg': '#fff0ef',
+    'neutral-bg': '#eef1ef',
+    'period-ended': '#b3261e',
+    'period-soon': '#d98a1f',
+    'period-waiting': '#8aa0b8',
+    'chart-line': '#aab6ae',
+    'chart-bg': '#fafbfa',
   },
-  components: {
-    Table: {
-      rowSelectedBg: dark ? '#1a2720' : '#f4f9f6',
-      rowSelectedHoverBg: dark ? '#1c2c23' : '#eef6f1',
+  dark: {
+    'bg-layout': '#101412',
+    'bg-container': '#181d1a',
+    'bg-elevated': '#202622',
+    border: '#2c342f',
+    text: 'rgba(255, 255, 255, 0.88)',
+    'text-secondary': 'rgba(255, 255, 255, 0.62)',
+    placeholder: 'rgba(255, 255, 255, 0.55)',
+    primary: '#3f9d66',
+    'primary-text': '#7fd0a2',
+    'primary-bg': '#1d3327',
+    'warning-text': '#ffcf87',
+    'warning-bg': '#3a2a10',
+    'error-text': '#ffa39e',
+    'error-bg': '#3d1a1a',
+    'neutral-bg': '#2a312d',
+    'period-ended': '#ff9c95',
+    'period-soon': '#e0a344',
+    'period-waiting': '#6f8aa6',
+    'chart-line': '#55635a',
+    'chart-bg': '#0c0f0d',
+  },
+};
+
+/** Sets the theme attribute and the CSS variables `--color-*`, for elements that are not antd components. */
+export function applyTheme(dark: boolean): void {
+  const { dataset, style } = document.documentElement;
+  dataset.theme = dark ? 'dark' : 'light';
+  style.colorScheme = dataset.theme;
+  for (const [name, color] of Object.entries(dark ? PALETTES.dark : PALETTES.light))
+    style.setProperty(`--color-${name}`, color);
+}
+
+export function createTheme(dark: boolean, reducedMotion: boolean): ThemeConfig {
+  const palette = dark ? PALETTES.dark : PALETTES.light;
+  return {
+    algorithm: dark ? theme.darkAlgorithm : theme.defaultAlgorithm,
+    token: {
+      motion: !reducedMotion,
+      colorPrimary: dark ? '#4fb97c' : '#2b7a4b',
+      colorLink: dark ? '#6cc492' : '#23693f',
+      colorInfo: dark ? '#4fb97c' : '#2b7a4b',
+      // antd derives greyish backgrounds from a dark green, so these are set by hand.
+      colorPrimaryBg: palette['primary-bg'],
+      colorPrimaryBgHover: dark ? '#24402f' : '#d6eadd',
+      colorPrimaryBorder: dark ? '#2f5e43' : '#a9d3ba',
+      colorInfoBg: dark ? '#1d3327' : '#eef6f1',
+      colorInfoBorder: dark ? '#2f5e43' : '#b9dbc7',
+      colorBgLayout: palette['bg-layout'],
+      colorBgContainer: palette['bg-container'],
+      colorBgElevated: palette['bg-elevated'],
+      // antd's default greys have a contrast below 4.5:1.
+      colorTextTertiary: palette['text-secondary'],
+      colorTextDescription: palette['text-secondary'],
+      colorTextPlaceholder: palette.placeholder,
+      colorError: dark ? '#ff7875' : '#cf1322',
+      // antd lightens colours on hover, which lowers the contrast below 4.5:1.
+      colorPrimaryHover: dark ? '#6cc492' : '#23693f',
+      colorLinkHover: dark ? '#8ad3aa' : '#1a5231',
+      borderRadius: 8,
+      fontFamily:
+        "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif",
     },
-    // White on the dark theme's green would be too faint.
-    Button: dark ? { primaryColor: '#06170d' } : {},
-  },
-});
+    components: {
+      Table: {
+        rowSelectedBg: dark ? '#1a2720' : '#f4f9f6',
+        rowSelectedHoverBg: dark ? '#1c2c23' : '#eef6f1',
+      },
+      // White text on the dark theme's green has a contrast below 4.5:1.
+      Button: dark ? { primaryColor: '#06170d' } : {},
+    },
+  };
+}

@@ -1,14 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
-import type { Tx } from '../../db/sql.ts';
-import { isGivenUp, type Origin, readInTenant, TooLate, writeInTenant } from '../../db/tenancy.ts';
+import type { Tx } from '../../db/driver.ts';
+import { DeadlineExceededError } from '../../db/errors.ts';
+import { isDeadlineExceeded, type RequestOrigin, readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
 import { deadlineOf } from '../http/deadline.ts';
-import { Refusal, refuse } from '../http/refusals.ts';
-import { once, type Repeatable, recall, repeatableOf, type WorkDone } from './idempotency.ts';
-import { type CallerRow, readCallers, type Standing } from './queries.ts';
-import type { GivenToken, Token } from './tokens.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import { type Outcome, type Repeatable, recallOutcome, repeatableOf, runOnce } from '../idempotency/idempotency.ts';
+import type { Token, VerifiedToken } from './claims.ts';
+import { type CallerRow, readCallers } from './queries.ts';
+import type { TenantState } from './tenant-state.ts';
 
-/** Who is calling, as the database knows him at this moment. */
+/** The user who is calling, as the database knows them at this moment. */
 export interface Caller extends Token {
   userName: string;
   administrator: boolean;
@@ -16,155 +18,167 @@ export interface Caller extends Token {
 
 export type { CallerRow };
 
-export type Who = 'user' | 'administrator';
+export type RequiredRole = 'user' | 'administrator';
 
 type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
 
 /**
- * An operation: one transaction in the caller's tenant. Who he is and whether he may is read inside it, so a user or
- * tenant that was shut out a moment ago gets no further, and no rule runs without a caller.
+ * Runs an operation in one transaction in the caller's tenant. The caller and their rights are loaded inside it, so a user
+ * or tenant that has just been disabled gets no further, and no rule runs without a caller.
  */
-export const readAs = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
-  readInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
+export const readAs = <T>(db: Database, { token }: FastifyRequest, role: RequiredRole, work: Work<T>): Promise<T> =>
+  readInTenant(db, token.tenantId, async (tx) => work(tx, await loadCaller(tx, token, role)));
 
-/** A read that has something to write down beside it; not repeated by a key. */
-export const readInWrite = <T>(db: Database, { token }: FastifyRequest, who: Who, work: Work<T>): Promise<T> =>
-  writeInTenant(db, token.tenantId, async (tx) => work(tx, await nameCaller(tx, token, who)));
+/** A read that also has to write something; an Idempotency-Key does not apply to it. */
+export const readInWrite = <T>(
+  db: Database,
+  { token }: FastifyRequest,
+  role: RequiredRole,
+  work: Work<T>,
+): Promise<T> => writeInTenant(db, token.tenantId, async (tx) => work(tx, await loadCaller(tx, token, role)));
 
-/** The same for writing; done once, however often it is repeated with the same Idempotency-Key. */
+/** The same for writing. With an Idempotency-Key it is done once, however often it is repeated. */
 export const writeAs = async <T>(
   db: Database,
   request: FastifyRequest,
-  who: Who,
+  role: RequiredRole,
   work: Work<T>,
-  asked = performance.now(),
-): Promise<T> => write(db, request, who, { asked, repeatable: await repeatableOf(request) }, work);
+  requested = performance.now(),
+): Promise<T> => write(db, request, role, { requested, repeatable: await repeatable(request) }, work);
 
 /**
- * The same with slow work to do before: hashing, which must not hold a transaction and its locks meanwhile. It is done
- * only for who may, and not for a request that was answered already.
+ * The same with slow work before the transaction: hashing must not hold locks. It is done only for a caller with the
+ * required role, and not for a request whose outcome is stored already.
  */
 export async function writeAfter<P, T>(
   db: Database,
   request: FastifyRequest,
-  who: Who,
+  role: RequiredRole,
   prepare: (caller: Caller) => Promise<P>,
   work: (tx: Tx, caller: Caller, prepared: P) => Promise<T>,
 ): Promise<T> {
-  const asked = performance.now();
-  const repeatable = await repeatableOf(request);
-  const { caller, kept } = await readAs(db, request, who, async (tx, caller) => ({
+  const requested = performance.now();
+  const key = await repeatable(request);
+  const { caller, stored } = await readAs(db, request, role, async (tx, caller) => ({
     caller,
-    kept: repeatable && (await recall<T>(tx, caller, repeatable)),
+    stored: key && (await recallOutcome<T>(tx, caller, key)),
   }));
-  if (kept) return told({ ...kept, replayed: true }, request);
+  if (stored) return unwrap({ ...stored, replayed: true }, request);
   const prepared = await prepare(caller);
-  return write(db, request, who, { asked, repeatable }, (tx, caller) => work(tx, caller, prepared));
+  return write(db, request, role, { requested, repeatable: key }, (tx, caller) => work(tx, caller, prepared));
 }
+
+const repeatable = (request: FastifyRequest): Promise<Repeatable | undefined> =>
+  repeatableOf(request, request.token, request.server.passwords.hashRepeatably);
 
 async function write<T>(
   db: Database,
   request: FastifyRequest,
-  who: Who,
-  { asked, repeatable }: { asked: number; repeatable: Repeatable | undefined },
+  role: RequiredRole,
+  { requested, repeatable }: { requested: number; repeatable: Repeatable | undefined },
   work: Work<T>,
 ): Promise<T> {
   const { token } = request;
-  const inTenant = <R>(story: (tx: Tx) => Promise<R>) => {
-    const inTime = async (tx: Tx) => {
-      const result = await story(tx);
-      if (isGivenUp(asked, deadlineOf(request))) throw new TooLate();
+  const inTenant = <R>(run: (tx: Tx) => Promise<R>) => {
+    const withinDeadline = async (tx: Tx) => {
+      const result = await run(tx);
+      if (isDeadlineExceeded(requested, deadlineOf(request))) throw new DeadlineExceededError();
       return result;
     };
-    return writeInTenant(db, token.tenantId, inTime, { record: recordOf(request), origin: originOf(request) });
+    return writeInTenant(db, token.tenantId, withinDeadline, { record: recordOf(request), origin: originOf(request) });
   };
-  if (!repeatable) return inTenant(async (tx) => work(tx, await nameCaller(tx, token, who)));
-  // A refusal is kept as well, so it is thrown only after the transaction.
+  if (!repeatable) return inTenant(async (tx) => work(tx, await loadCaller(tx, token, role)));
+  // An error is stored as well, so it is thrown only after the transaction.
   const outcome = await inTenant(async (tx) => {
-    const caller = await nameCaller(tx, token, who);
-    return once(tx, token, repeatable, (inner) => work(inner, caller));
+    const caller = await loadCaller(tx, token, role);
+    return runOnce(tx, token, repeatable, (inner) => work(inner, caller));
   });
-  return told(outcome, request);
+  return unwrap(outcome, request);
 }
 
-export const originOf = ({ token, ip, id }: FastifyRequest): Origin => ({
+export const originOf = ({ token, ip, id }: FastifyRequest): RequestOrigin => ({
   tenantId: token.tenantId,
   userId: token.userId,
   address: ip,
   requestId: id,
 });
 
-/** The one thing that a request changes, if it names one: in its path, or in the body of an update. */
+/** The one record that a request changes, if it names one: in its path, or in the body of an update. */
 function recordOf({ method, url, params, body }: FastifyRequest): string | undefined {
   if (method === 'POST') return undefined;
   const { userId, deptId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
   const path = url.split('/', 3).join('/').split('?')[0];
-  // However it is spelled.
+  // Ids may be written with leading zeros.
   return `${path} ${String(userId ?? deptId ?? id).replace(/^0+(?=\d)/, '')}`;
 }
 
-function told<T>(outcome: WorkDone<T> & { replayed: boolean }, request: FastifyRequest): T {
+function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
   request.replayed = outcome.replayed;
-  if ('refusal' in outcome) throw outcome.refusal;
+  if ('error' in outcome) throw outcome.error;
   return outcome.result;
 }
 
-async function nameCaller(tx: Tx, token: Token, who: Who): Promise<Caller> {
+async function loadCaller(tx: Tx, token: Token, role: RequiredRole): Promise<Caller> {
   const [row] = await readCallers(tx, token.tenantId, [token]);
-  return named(row, token, who);
+  return checkCaller(row, token, role);
 }
 
-function named(row: CallerRow | undefined, token: Token, who: Who): Caller {
-  if (!row || row.userName === null) throw refuse('SESSION_ENDED');
-  refuseShutOut(row);
-  if (!row.sessionLives) throw refuse('SESSION_ENDED');
-  if (who === 'administrator' && !row.administrator) throw refuse('NOT_ALLOWED');
+function checkCaller(row: CallerRow | undefined, token: Token, role: RequiredRole): Caller {
+  if (!row || row.userName === null) throw apiError('SESSION_ENDED');
+  assertActive(row);
+  if (!row.sessionExists) throw apiError('SESSION_ENDED');
+  if (role === 'administrator' && !row.administrator) throw apiError('NOT_ALLOWED');
   return { ...token, userName: row.userName, administrator: row.administrator };
 }
 
-/** The same for several of one tenant at once; the refusal in the place of who may not. */
-export async function nameCallers(tx: Tx, tenantId: string, tokens: Token[], who: Who): Promise<(Caller | Refusal)[]> {
+/** Loads several callers of one tenant; an error takes the place of a caller who has no access. */
+export async function loadCallers(
+  tx: Tx,
+  tenantId: string,
+  tokens: Token[],
+  role: RequiredRole,
+): Promise<(Caller | ApiError)[]> {
   const rows = await readCallers(tx, tenantId, tokens);
-  return tokens.map((token, n) => callerOr(rows[n], token, who));
+  return tokens.map((token, n) => toCaller(rows[n], token, role));
 }
 
-/** For who reads callers in a statement of his own. */
-export function callerOr(row: CallerRow | undefined, token: Token, who: Who): Caller | Refusal {
+/** The same for a row that another statement has read. */
+export function toCaller(row: CallerRow | undefined, token: Token, role: RequiredRole): Caller | ApiError {
   try {
-    return named(row, token, who);
+    return checkCaller(row, token, role);
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof ApiError) return error;
     throw error;
   }
 }
 
-/** For who holds the right token or password: says which of user and tenant is shut out. */
-export function refuseShutOut(row: Pick<CallerRow, 'status' | 'delFlag' | 'tenantStanding'>): void {
-  if (row.delFlag !== '0') throw refuse('USER_DELETED');
-  if (row.status !== '0') throw refuse('USER_DISABLED');
-  refuseTenantShutOut(row.tenantStanding);
+/** Throws unless the user and their tenant are in service. Only for callers with a valid token or password. */
+export function assertActive(row: Pick<CallerRow, 'status' | 'delFlag' | 'tenantState'>): void {
+  if (row.delFlag !== '0') throw apiError('USER_DELETED');
+  if (row.status !== '0') throw apiError('USER_DISABLED');
+  assertInService(row.tenantState);
 }
 
-function refuseTenantShutOut(standing: Standing): void {
-  switch (standing) {
+function assertInService(state: TenantState): void {
+  switch (state) {
     case 'in service':
       return;
     case 'disabled':
-      throw refuse('TENANT_DISABLED');
+      throw apiError('TENANT_DISABLED');
     case 'not started':
-      throw refuse('TENANT_NOT_STARTED');
+      throw apiError('TENANT_NOT_STARTED');
     case 'ended':
-      throw refuse('TENANT_ENDED');
+      throw apiError('TENANT_ENDED');
     default:
-      throw refuse('TENANT_DELETED');
+      throw apiError('TENANT_DELETED');
   }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a guarded operation: what the access token says. */
-    token: GivenToken;
-    /** Told again from what an earlier request with the same Idempotency-Key came to. */
+    /** The content of the access token, in operations that require one. */
+    token: VerifiedToken;
+    /** The response repeats the outcome of an earlier request with the same Idempotency-Key. */
     replayed: boolean;
   }
 }

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refuse } from '../http/refusals.ts';
+import { apiError } from '../http/errors.ts';
 
 /**
- * A browser keeps its refresh token in a cookie that no script can read, and sends it to /auth alone. There it opens
- * nothing but POST /auth/refresh: every other operation asks for the access token, which no browser adds by itself.
+ * Browsers keep the refresh token in a cookie that scripts cannot read and that is only sent to /auth. It is accepted for
+ * refresh and logout only: all other operations require the access token, which browsers never add by themselves.
  */
 const NAME = 'banyan_session';
 
@@ -17,19 +17,26 @@ export const setCookie = (reply: FastifyReply, token: string, seconds: number) =
 
 export const clearCookie = (reply: FastifyReply) => reply.header('set-cookie', cookie(reply.request, '', 0));
 
-/** The tokens as a browser gets them: what is worth stealing goes into the cookie. */
-export function intoCookie<T extends { refresh_token?: string }>(reply: FastifyReply, tokens: T, seconds: number) {
+/** Moves the refresh token from the response body to the cookie, out of reach of scripts. */
+export function moveRefreshTokenToCookie<T extends { refresh_token?: string }>(
+  reply: FastifyReply,
+  tokens: T,
+  seconds: number,
+) {
   const { refresh_token, ...rest } = tokens;
   if (refresh_token) setCookie(reply, refresh_token, seconds);
   return rest;
 }
 
-// Over plain http a browser drops a Secure cookie, and many a service is tried out in an office network.
+// Browsers drop a Secure cookie over plain http, which trial installations often use.
 const cookie = ({ protocol }: FastifyRequest, value: string, seconds: number) =>
   `${NAME}=${value}; Path=/auth; HttpOnly; SameSite=Strict; Max-Age=${seconds}${protocol === 'https' ? '; Secure' : ''}`;
 
-/** SameSite=Strict keeps other sites away, but not the neighbours below the same domain. Not every caller is a browser. */
-export function refuseOtherSites({ headers }: FastifyRequest): void {
+/**
+ * Rejects requests of other origins: SameSite=Strict still allows subdomains of the same site. Clients that are not
+ * browsers do not send the header.
+ */
+export function assertSameSite({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw refuse('OTHER_SITE');
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw apiError('OTHER_SITE');
 }

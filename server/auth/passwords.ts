@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
-import { refuse } from '../http/refusals.ts';
+import { apiError } from '../http/errors.ts';
 
 export interface PasswordCost {
   memoryCost: number;
@@ -10,30 +10,30 @@ export interface PasswordCost {
 /** argon2id as OWASP recommends it: 19 MiB, 2 passes, 1 lane. The library's default algorithm is argon2id. */
 export const OWASP_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Hashing is slow on purpose. Few run at once, so that a flood of logins leaves room for other work. */
+/** Hashing is slow on purpose. Its concurrency is limited, so that a flood of logins leaves CPU time for other work. */
 const CONCURRENCY = 2;
 const MAX_QUEUED = 200;
 
-/** Logins that wait for their password to be checked, counted before they take the database's time. */
+/** The limit of logins that wait for their password check, enforced before they use the database. */
 const MAX_LOGINS = 100;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** The same password and salt give the same text, at the same cost. */
+  /** Hashes with a given salt: the same password and salt give the same hash. */
   hashRepeatably(password: string, salt: Buffer): Promise<string>;
-  /** Without a stored hash the same work is done, so that the time does not tell whether the account exists. */
+  /** Does the same work without a stored hash, so that the response time does not reveal whether the account exists. */
   verify(stored: string | undefined, password: string): Promise<boolean>;
-  /** Takes a place among the logins, or throws at once. The function returned gives the place back. */
+  /** Takes a slot for a login, or throws `TOO_BUSY`. The returned function releases the slot. */
   admitLogin(): () => void;
 }
 
-/** One hash, beside the service or before it starts. */
+/** Hashes a single password, for the command line and the first start. */
 export const hashPassword = (password: string, cost: PasswordCost = OWASP_COST): Promise<string> =>
   hash(password, cost);
 
 /**
- * The hash for unknown accounts is made here, so that the first unknown name takes no longer than the next. A test passes
- * an `argon2` that counts its operations.
+ * Computes the hash for unknown accounts in advance, so that the first login to one takes no longer than later ones. A test
+ * passes an `argon2` that counts its operations.
  */
 export async function createPasswords(
   cost: PasswordCost = OWASP_COST,
@@ -46,7 +46,7 @@ export async function createPasswords(
 
   async function limit<T>(work: () => Promise<T>): Promise<T> {
     if (running >= CONCURRENCY) {
-      if (queue.length >= MAX_QUEUED) throw refuse('TOO_BUSY');
+      if (queue.length >= MAX_QUEUED) throw apiError('TOO_BUSY');
       await new Promise<void>((resume) => queue.push(resume));
     } else running++;
     try {
@@ -66,7 +66,7 @@ export async function createPasswords(
       return matches && stored !== undefined;
     },
     admitLogin() {
-      if (logins >= MAX_LOGINS) throw refuse('TOO_BUSY');
+      if (logins >= MAX_LOGINS) throw apiError('TOO_BUSY');
       logins++;
       return () => void logins--;
     },

@@ -1,9 +1,6 @@
-import type { Sql, Tx } from '../../db/sql.ts';
-import { long } from '../../db/sql.ts';
-import type { Repeatable } from './idempotency.ts';
-import type { Token } from './tokens.ts';
-
-export type Standing = 'in service' | 'disabled' | 'not started' | 'ended' | 'deleted' | 'unknown';
+import { bigintOf, type Sql, type Tx } from '../../db/driver.ts';
+import type { Token } from './claims.ts';
+import type { TenantState } from './tenant-state.ts';
 
 export interface CallerRow {
   /** null: there is no such user. */
@@ -11,20 +8,20 @@ export interface CallerRow {
   administrator: boolean;
   status: string;
   delFlag: string;
-  tenantStanding: Standing;
-  sessionLives: boolean;
+  tenantState: TenantState;
+  sessionExists: boolean;
 }
 
-/** In the order of the tokens; all of one tenant. Where there is no such user, all of it is null. */
+/** Reads the callers of tokens of one tenant, in the order of the tokens. All columns of an unknown user are null. */
 export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<CallerRow[]>`
-  select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag", standing as "tenantStanding",
-    s.session_id is not null as "sessionLives"
-  from tenant_standing(${tenantId}) standing
+  select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag", state as "tenantState",
+    s.session_id is not null as "sessionExists"
+  from tenant_state(${tenantId}) state
   cross join unnest(
-    (select ${tokens.map(({ userId }) => long(userId))}::bigint[]),
+    (select ${tokens.map(({ userId }) => bigintOf(userId))}::bigint[]),
     (select ${tokens.map(({ sessionId }) => sessionId)}::uuid[])
   ) with ordinality a (user_id, session_id, n)
-  -- limit 1 leaves the planner no choice but the primary keys, statistics or not.
+  -- limit 1 makes the planner use the primary keys, even without statistics.
   left join lateral (
     select * from users u where u.tenant_id = ${tenantId} and u.user_id = a.user_id limit 1
   ) u on true
@@ -34,49 +31,46 @@ export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<Cal
   ) s on true
   order by a.n`;
 
-export const readStanding = async (tx: Tx, tenantId: string): Promise<Standing> => {
-  const [row] = await tx<[{ standing: Standing }]>`select tenant_standing(${tenantId}) as standing`;
-  return row.standing;
-};
-
-/** An account as somebody tries to log in to it, existing or not, and from where. */
-export interface Attempt {
+/** Attempts are counted by account, existing or not, and address. The address '' stands for all addresses together. */
+export interface AttemptKey {
   tenantId: string;
   userKey: string;
   address: string;
 }
 
-export interface Counted {
+export interface AttemptCounts {
   failures: number;
-  /** Attempts under way, this one included. */
+  /** Attempts in flight, including this one. */
   pending: number;
-  /** For how many seconds it is closed. */
-  closed: number;
+  /** How long the account stays locked. */
+  lockedSeconds: number;
+  /** The address has logged in to the account before. */
   trusted: boolean;
 }
 
 /**
- * This transaction need not outlive a crash of the database, and does not wait for the disk: with the crash the attempt
- * ends whose being under way it notes.
+ * Makes the commit of this transaction skip the wait for the disk. It only counts an attempt in flight, which a crash of the
+ * database ends anyway.
  */
-export const letGo = (tx: Tx) => tx`select set_config('synchronous_commit', 'off', true)`;
+export const disableSynchronousCommit = (tx: Tx) => tx`select set_config('synchronous_commit', 'off', true)`;
 
-/** Counts an attempt as under way, at one address or (`''`) over all. Rolled back when it is not let through. */
-export const reserveAttempt = async (tx: Tx, at: Attempt, forgottenAfter: number): Promise<Counted> => {
-  const [row] = await tx<[Counted]>`
+/** Counts an attempt as in flight. The transaction is rolled back if the attempt is rejected. */
+export const reserveAttempt = async (tx: Tx, key: AttemptKey, resetSeconds: number): Promise<AttemptCounts> => {
+  const [row] = await tx<[AttemptCounts]>`
     insert into login_failures as f (tenant_id, user_key, address, pending, pending_until)
-    values (${at.tenantId}, ${at.userKey}, ${at.address}, 1, now() + interval '30 seconds')
+    values (${key.tenantId}, ${key.userKey}, ${key.address}, 1, now() + interval '30 seconds')
     on conflict (tenant_id, user_key, address) do update set
-      failures = case when f.seen < now() - ${forgottenAfter} * interval '1 second' then 0 else f.failures end,
+      failures = case when f.seen < now() - ${resetSeconds} * interval '1 second' then 0 else f.failures end,
       pending = case when f.pending_until < now() then 0 else f.pending end + 1,
       pending_until = excluded.pending_until
     returning failures, pending, trusted,
-      case when closed > now() then ceil(extract(epoch from closed - now()))::int else 0 end as closed`;
+      case when closed > now() then ceil(extract(epoch from closed - now()))::int else 0 end as "lockedSeconds"`;
   return row;
 };
 
+/** The same for an address, over all accounts. */
 export const reserveAddress = async (tx: Tx, address: string, windowSeconds: number) => {
-  const [row] = await tx<[{ failures: number; pending: number; left: number }]>`
+  const [row] = await tx<[{ failures: number; pending: number; secondsLeft: number }]>`
     insert into login_addresses as a (address, pending, pending_until)
     values (${address}, 1, now() + interval '30 seconds')
     on conflict (address) do update set
@@ -85,48 +79,49 @@ export const reserveAddress = async (tx: Tx, address: string, windowSeconds: num
       pending = case when a.pending_until < now() then 0 else a.pending end + 1,
       pending_until = excluded.pending_until
     returning failures, pending,
-      ceil(extract(epoch from since + ${windowSeconds} * interval '1 second' - now()))::int as left`;
+      ceil(extract(epoch from since + ${windowSeconds} * interval '1 second' - now()))::int as "secondsLeft"`;
   return row;
 };
 
-/** Ends an attempt. A failure counts, and closes the account there after `free` of them in a row. */
+/** Ends an attempt. A failure is counted; `maxFailures` in a row lock the account. */
 export const settleAttempt = (
   tx: Tx,
-  at: Attempt,
+  key: AttemptKey,
   outcome: Outcome,
-  rule: { free: number; seconds: number; growing: boolean },
+  rule: { maxFailures: number; lockSeconds: number; exponential: boolean },
 ) => {
   const pending = tx`pending = greatest(pending - 1, 0)`;
-  const where = tx`where tenant_id = ${at.tenantId} and user_key = ${at.userKey} and address = ${at.address}`;
-  if (outcome === 'dropped' || (outcome === 'passed' && rule.growing)) {
+  const where = tx`where tenant_id = ${key.tenantId} and user_key = ${key.userKey} and address = ${key.address}`;
+  if (outcome === 'abandoned' || (outcome === 'passed' && rule.exponential)) {
     return tx`update login_failures set ${pending} ${where}`;
   }
   if (outcome === 'passed') {
     return tx`update login_failures set ${pending}, failures = 0, closed = '-infinity', trusted = true ${where}`;
   }
-  if (rule.growing) {
+  if (rule.exponential) {
     return tx`
       update login_failures set ${pending}, failures = failures + 1, seen = now(),
-        closed = case when failures + 1 < ${rule.free} then closed else
-          now() + interval '1 second' * least(${rule.seconds}, power(2, least(failures + 1 - ${rule.free}, 20))) end
+        closed = case when failures + 1 < ${rule.maxFailures} then closed else
+          now() + interval '1 second' * least(${rule.lockSeconds}, power(2, least(failures + 1 - ${rule.maxFailures}, 20))) end
       ${where}`;
   }
   return tx`
     update login_failures set ${pending}, seen = now(),
-      failures = case when failures + 1 < ${rule.free} then failures + 1 else 0 end,
-      closed = case when failures + 1 < ${rule.free} then closed else now() + ${rule.seconds} * interval '1 second' end
+      failures = case when failures + 1 < ${rule.maxFailures} then failures + 1 else 0 end,
+      closed = case when failures + 1 < ${rule.maxFailures} then closed
+        else now() + ${rule.lockSeconds} * interval '1 second' end
     ${where}`;
 };
 
-/** `dropped`: it came to neither, because something else was in the way. */
-export type Outcome = 'failed' | 'passed' | 'dropped';
+/** `abandoned`: the password was not decisive, because another error ended the login. */
+export type Outcome = 'failed' | 'passed' | 'abandoned';
 
 export const settleAddress = (tx: Tx, address: string, outcome: Outcome) => tx`
   update login_addresses set pending = greatest(pending - 1, 0), failures = failures + ${outcome === 'failed' ? 1 : 0}
   where address = ${address}`;
 
-/** Those that count no more, a few at a time, by whoever fails next: the tables stay as large as a day's failures. */
-export const forgetFailures = async (tx: Tx, tenantId: string) => {
+/** Deletes a few expired counters. Every failed login does so, which limits the tables to about one day of failures. */
+export const deleteExpiredFailures = async (tx: Tx, tenantId: string) => {
   await tx`
     delete from login_failures where (tenant_id, user_key, address) in (
       select tenant_id, user_key, address from login_failures
@@ -139,18 +134,18 @@ export const forgetFailures = async (tx: Tx, tenantId: string) => {
 };
 
 /**
- * An account is open again, from wherever it was closed to. What is under way stays counted. Locked in the order of
- * those who guess: one address, then the account over all, which is `''`.
+ * Unlocks an account for all addresses. Attempts in flight stay counted. Locks the rows in the order that logins use: the
+ * address first, then `''`, which stands for all addresses.
  */
-export const reopenAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
+export const unlockAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
   update login_failures set failures = 0, closed = '-infinity'
   where tenant_id = ${tenantId} and user_key = ${userKey} and address = any(array(
     select address from login_failures where tenant_id = ${tenantId} and user_key = ${userKey}
     order by address desc for update))`;
 
 /**
- * Newest first, with their age in seconds, and the time in milliseconds. A token lives a day at most: a key that was followed by another two days ago
- * has nothing left to verify, and is good for nothing but misuse.
+ * Reads the signing keys, newest first, with their age in seconds and the current time in milliseconds. A key that was
+ * replaced more than two days ago is left out: tokens live for a day at most, so it could only be misused.
  */
 export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer; age: number; now: number }[]>`
   select key_id as "keyId", secret, extract(epoch from now() - create_time)::int as age,
@@ -160,57 +155,52 @@ export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer; age: 
     select from signing_keys n where n.create_time > k.create_time and n.create_time < now() - interval '2 days')
   order by create_time desc`;
 
-/** Unless another node was faster. */
-export const insertKey = (sql: Sql, secret: Buffer, signsDays: number) => sql`
+/** Inserts a signing key, unless another node has just done so. */
+export const insertKey = (sql: Sql, secret: Buffer, lifetimeDays: number) => sql`
   insert into signing_keys (secret)
   select ${secret} where not exists (
-    select from signing_keys where create_time > now() - ${signsDays} * interval '1 day')`;
+    select from signing_keys where create_time > now() - ${lifetimeDays} * interval '1 day')`;
 
-export interface KeptAnswer {
-  result: unknown;
-  /** Reason and facts, as idempotency.ts wrote them. */
-  refusal: unknown;
+/** Records a login in the audit log. Logins to unknown tenants are recorded too, so that they take as long as others. */
+export const recordLogin = (
+  tx: Tx,
+  tenantId: string,
+  login: { userName: string; userId: string | null; reason: string | null },
+) => tx`
+  select record_change(${tenantId}, ${login.userName}, 'login', ${login.userId ?? 0}::bigint,
+    ${login.reason ? 'refused' : 'passed'}, null,
+    ${JSON.stringify({ user_name: login.userName, reason: login.reason })}::text::jsonb)`;
+
+export interface LoginRow {
+  userId: number;
+  userName: string;
+  passwordHash: string;
+  status: string;
+  delFlag: string;
 }
 
-/** True when the key is ours to use: new, or a day old. Waits for whoever uses it at this moment. */
-export const claimKey = async (
-  tx: Tx,
-  { tenantId, userId }: Token,
-  { key, fingerprint }: Repeatable,
-): Promise<boolean> => {
-  const rows = await tx`
-    insert into idempotency_keys as k (tenant_id, user_id, key, fingerprint)
-    values (${tenantId}, ${userId}, ${key}, ${fingerprint})
-    on conflict (tenant_id, user_id, key) do update
-      set fingerprint = excluded.fingerprint, result = null, refusal = null, create_time = now()
-      where k.create_time <= now() - interval '24 hours'
-    returning 1`;
-  return rows.length > 0;
-};
+const loginColumns = (tx: Tx) => tx`
+  select user_id as "userId", user_name as "userName", password_hash as "passwordHash", status, del_flag as "delFlag"
+  from users`;
 
-export const readKept = async (tx: Tx, { tenantId, userId }: Token, key: string) => {
-  const [row] = await tx<(KeptAnswer & { fingerprint: Buffer })[]>`
-    select fingerprint, result, refusal from idempotency_keys
-    where tenant_id = ${tenantId} and user_id = ${userId} and key = ${key} and create_time > now() - interval '24 hours'`;
+/** A user by their name, or by the id that a session names. */
+export const findLogin = async (
+  tx: Tx,
+  tenantId: string,
+  by: { key: string } | { id: string },
+): Promise<LoginRow | undefined> => {
+  const [row] =
+    'key' in by
+      ? await tx<
+          LoginRow[]
+        >`${loginColumns(tx)} where tenant_id = ${tenantId} and user_key = ${by.key} and del_flag = '0'`
+      : await tx<LoginRow[]>`${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(by.id)}`;
   return row;
 };
 
-export const keepAnswer = (tx: Tx, { tenantId, userId }: Token, key: string, { result, refusal }: KeptAnswer) => tx`
-  update idempotency_keys set result = ${tx.json(result as never)}, refusal = ${refusal ? tx.json(refusal as never) : null}
-  where tenant_id = ${tenantId} and user_id = ${userId} and key = ${key}`;
-
-/** A few at a time, by whoever comes: the table stays as large as a day's use. */
-export const dropOldKeys = (tx: Tx, tenantId: string) => tx`
-  delete from idempotency_keys where (tenant_id, user_id, key) in (
-    select tenant_id, user_id, key from idempotency_keys
-    where tenant_id = ${tenantId} and create_time <= now() - interval '24 hours'
-    limit 20 for update skip locked)`;
-
-/** An audit's row. Accounts of no tenant have a ledger of their own, so that they take as long as others. */
-export const noteLogin = (
-  tx: Tx,
-  tenantId: string,
-  note: { userName: string; userId: string | null; reason: string | null },
-) => tx`
-  select note_change(${tenantId}, ${note.userName}, 'login', ${note.userId ?? 0}::bigint, ${note.reason ? 'refused' : 'passed'},
-    null, ${JSON.stringify({ userName: note.userName, reason: note.reason })}::text::json)`;
+/** The same, with a lock: the user cannot change until the transaction ends. */
+export const lockLogin = async (tx: Tx, tenantId: string, userId: string): Promise<LoginRow | undefined> => {
+  const [row] = await tx<LoginRow[]>`
+    ${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} for share`;
+  return row;
+};

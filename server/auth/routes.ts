@@ -1,52 +1,32 @@
 import type { FastifyRequest } from 'fastify';
-import type { App } from '../app.ts';
+import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
-import { answers, guarded } from '../http/openapi.ts';
-import { writeHeaders } from '../http/preconditions.ts';
-import { Refusal, refuse } from '../http/refusals.ts';
-import {
-  type AuthParts,
-  changePassword,
-  checkPasswordChange,
-  endByRefreshToken,
-  logIn,
-  logOut,
-  type Origin,
-  readMe,
-  refresh,
-} from './auth.ts';
-import { readAs, writeAfter, writeAs } from './caller.ts';
-import { clearCookie, cookieOf, intoCookie, refuseOtherSites } from './cookie.ts';
-import { addressKey } from './guesses.ts';
-import {
-  Login,
-  LogoutQuery,
-  Me,
-  PasswordChange,
-  Refresh,
-  SessionPage,
-  SessionPath,
-  SessionQuery,
-  Tokens,
-} from './schema.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import { writeHeaders } from '../http/etag.ts';
+import { authenticated, responses } from '../http/openapi.ts';
+import { readAs, writeAs } from './caller.ts';
+import { assertSameSite, clearCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
+import { type AuthParts, endByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
+import { Login, LogoutQuery, Refresh, SessionPage, SessionPath, SessionQuery, Tokens } from './schema.ts';
 import { endSession, listSessions, pathSessionId } from './sessions.ts';
+import { addressKey } from './throttle.ts';
 
 const tags = ['Authentication'];
 
-/** Where a request comes from, for the guard against guessing. */
+/** The address of a request, for brute-force protection. */
 function addressOf({ ip }: { ip: string | undefined }): string {
-  // The caller has hung up: his address is gone, and nobody would hear the answer.
-  if (!ip) throw refuse('BAD_REQUEST', { cause: 'aborted' });
+  // The client has disconnected: its address is unknown, and it cannot receive a response.
+  if (!ip) throw apiError('BAD_REQUEST', { cause: 'aborted' });
   return addressKey(ip);
 }
 
-const originOf = (request: FastifyRequest): Origin => ({
+export const loginOrigin = (request: FastifyRequest): LoginOrigin => ({
   address: addressOf(request),
   userAgent: (request.headers['user-agent'] ?? '').slice(0, 500),
   requestId: request.id,
 });
 
-/** For whoever has no token yet. */
+/** The routes that require no access token. */
 export function loginRoutes(app: App, parts: AuthParts): void {
   app.post(
     '/auth/login',
@@ -55,11 +35,11 @@ export function loginRoutes(app: App, parts: AuthParts): void {
         tags,
         operationId: 'logIn',
         summary: 'Log in',
-        description: 'With `session=cookie` the refresh token comes in a cookie, for browsers.',
+        description: 'With `session=cookie` the refresh token is set as a cookie, for browsers.',
         security: [],
         querystring: SessionQuery,
         body: Login,
-        response: answers('open', {
+        response: responses('open', {
           data: Tokens,
           cookie: true,
           reasons: [
@@ -77,16 +57,16 @@ export function loginRoutes(app: App, parts: AuthParts): void {
     },
     async (request, reply) => {
       const inCookie = request.query.session === 'cookie';
-      if (inCookie) refuseOtherSites(request);
-      const tokens = await logIn(parts, originOf(request), request.body);
-      return ok(inCookie ? intoCookie(reply, tokens, parts.config.refreshTokenSeconds) : tokens);
+      if (inCookie) assertSameSite(request);
+      const tokens = await logIn(parts, loginOrigin(request), request.body);
+      return ok(inCookie ? moveRefreshTokenToCookie(reply, tokens, parts.config.refreshTokenSeconds) : tokens);
     },
   );
 
   app.post(
     '/auth/refresh',
     {
-      // Stands in for the body, which a browser cannot write: it does not know its refresh token.
+      // Replace the body, which the browser cannot send: scripts cannot read the refresh token.
       preParsing: async (request, _reply, payload) => {
         if (request.query.session === 'cookie') request.body = { refresh_token: '' };
         return payload;
@@ -94,14 +74,14 @@ export function loginRoutes(app: App, parts: AuthParts): void {
       schema: {
         tags,
         operationId: 'refresh',
-        summary: 'New tokens for a refresh token',
+        summary: 'Exchange a refresh token for new tokens',
         description:
-          'Each refresh token is good once. An old one that comes again ends its session. With `session=cookie` it is ' +
-          'taken from the cookie, and no body is needed; what comes with a page of another site is refused.',
+          'Each refresh token works once. Reuse of an old one ends its session. With `session=cookie` the token is read ' +
+          'from the cookie and no body is required; requests from pages of other sites are rejected.',
         security: [],
         querystring: SessionQuery,
         body: Refresh,
-        response: answers('open', {
+        response: responses('open', {
           data: Tokens,
           cookie: true,
           reasons: [
@@ -120,45 +100,45 @@ export function loginRoutes(app: App, parts: AuthParts): void {
     },
     async (request, reply) => {
       if (request.query.session !== 'cookie') return ok(await refresh(parts, request.body.refresh_token));
-      refuseOtherSites(request);
+      assertSameSite(request);
       const tokens = await refresh(parts, cookieOf(request) ?? '', { browser: true }).catch((error) => {
-        // It opens nothing any more. One that is refused for the user's or tenant's sake may do so later.
-        if (error instanceof Refusal && error.reason === 'REFRESH_REFUSED') clearCookie(reply);
+        // Clear a cookie that is useless. After other errors, such as a disabled user, it may work again later.
+        if (error instanceof ApiError && error.reason === 'REFRESH_REFUSED') clearCookie(reply);
         throw error;
       });
-      return ok(intoCookie(reply, tokens, parts.config.refreshTokenSeconds));
+      return ok(moveRefreshTokenToCookie(reply, tokens, parts.config.refreshTokenSeconds));
     },
   );
 }
 
-/** For whoever is logged in. */
+/** The routes that require an access token. */
 export function sessionRoutes(app: App, parts: AuthParts): void {
   const { db } = parts;
   app.post(
     '/auth/logout',
     {
       schema: {
-        ...guarded,
+        ...authenticated,
         tags,
         operationId: 'logOut',
         headers: writeHeaders,
-        summary: 'End this session, or all of mine',
+        summary: 'End this session, or all sessions of the caller',
         description:
-          'Its access token and its refresh token stop working at once; with `everywhere=true` those of all sessions ' +
-          'of the user. A session cookie that came is cleared. With `session=cookie` it ends its session also when ' +
-          'the access token is refused: it has run out, or user or tenant are disabled.',
+          'The access token and the refresh token of the session stop working immediately; with `everywhere=true` those ' +
+          'of all sessions of the caller. The session cookie is cleared. With `session=cookie` the cookie is enough to ' +
+          'end its session when the access token is rejected, because it has expired or the user or tenant is disabled.',
         querystring: LogoutQuery,
-        response: answers('guarded', { writes: 'new', cookie: true }),
+        response: responses('guarded', { writes: 'new', cookie: true }),
       },
-      // A browser that is left to the next person must not bring back a session that could not be told to end.
+      // Log out with the cookie alone if the access token is rejected: the next user of the browser must not find a session.
       errorHandler: async (error, request, reply) => {
         const { session } = request.query as LogoutQuery;
         const cookie = cookieOf(request);
-        const isShutOut = error instanceof Refusal && (error.status === 401 || error.status === 403);
-        if (session !== 'cookie' || cookie === undefined || !isShutOut) throw error;
-        refuseOtherSites(request);
+        const isRejected = error instanceof ApiError && (error.status === 401 || error.status === 403);
+        if (session !== 'cookie' || cookie === undefined || !isRejected) throw error;
+        assertSameSite(request);
         await endByRefreshToken(db, cookie).catch((failure) => {
-          if (!(failure instanceof Refusal)) throw failure;
+          if (!(failure instanceof ApiError)) throw failure;
         });
         clearCookie(reply);
         return reply.code(200).send(ok(null));
@@ -175,12 +155,12 @@ export function sessionRoutes(app: App, parts: AuthParts): void {
     '/auth/sessions',
     {
       schema: {
-        ...guarded,
+        ...authenticated,
         tags,
         operationId: 'listSessions',
-        summary: 'My sessions',
-        description: 'This one first, then the newest; at most 100 of them.',
-        response: answers('guarded', { data: SessionPage }),
+        summary: 'List the sessions of the caller',
+        description: 'The current session first, then the newest; at most 100.',
+        response: responses('guarded', { data: SessionPage }),
       },
     },
     async (request) => ok(await readAs(db, request, 'user', listSessions)),
@@ -190,65 +170,20 @@ export function sessionRoutes(app: App, parts: AuthParts): void {
     '/auth/sessions/:id',
     {
       schema: {
-        ...guarded,
+        ...authenticated,
         tags,
         operationId: 'endSession',
         headers: writeHeaders,
-        summary: 'End one of my sessions',
-        description: 'Its access token and its refresh token stop working at once.',
+        summary: 'End a session of the caller',
+        description: 'Its access token and its refresh token stop working immediately.',
         params: SessionPath,
-        response: answers('guarded', { writes: 'new', cookie: true, reasons: ['SESSION_NOT_FOUND'] }),
+        response: responses('guarded', { writes: 'new', cookie: true, reasons: ['SESSION_NOT_FOUND'] }),
       },
     },
     async (request, reply) => {
       const id = pathSessionId(request.params.id);
       await writeAs(db, request, 'user', (tx, caller) => endSession(tx, caller, id));
       if (id === request.token.sessionId && cookieOf(request) !== undefined) clearCookie(reply);
-      return ok(null);
-    },
-  );
-
-  app.get(
-    '/auth/me',
-    {
-      schema: {
-        ...guarded,
-        tags,
-        operationId: 'readMe',
-        summary: 'Who I am: user, roles, tenant with its menus, quotas and rules',
-        response: answers('guarded', { data: Me }),
-      },
-    },
-    async (request) => ok(await readAs(db, request, 'user', readMe)),
-  );
-
-  app.put(
-    '/auth/password',
-    {
-      schema: {
-        ...guarded,
-        tags,
-        operationId: 'changePassword',
-        summary: 'Change my password',
-        description: "The user's other sessions end.",
-        headers: writeHeaders,
-        body: PasswordChange,
-        response: answers('guarded', {
-          writes: 'new',
-          reasons: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS'],
-          body: true,
-        }),
-      },
-    },
-    async (request) => {
-      const origin = originOf(request);
-      await writeAfter(
-        db,
-        request,
-        'user',
-        (caller) => checkPasswordChange(parts, caller, origin, request.body),
-        changePassword,
-      );
       return ok(null);
     },
   );

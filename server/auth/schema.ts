@@ -1,7 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Page, Password } from '../http/fields.ts';
-import { Tenant } from '../tenants/schema.ts';
-import { User } from '../users/schema.ts';
+import { Page } from '../http/fields.ts';
 
 export const Login = Type.Object({
   tenantId: Type.String({ maxLength: 18, examples: ['000000'], description: 'Code of the tenant' }),
@@ -14,14 +12,18 @@ export const Refresh = Type.Object({ refresh_token: Type.String({ maxLength: 200
 
 export const SessionQuery = Type.Object({
   session: Type.Optional(
-    Type.Unsafe<'cookie'>({ type: 'string', enum: ['cookie'], description: 'The refresh token travels in a cookie' }),
+    Type.Unsafe<'cookie'>({ type: 'string', enum: ['cookie'], description: 'Keep the refresh token in a cookie' }),
   ),
 });
 
 export const LogoutQuery = Type.Object({
-  everywhere: Type.Optional(Type.Boolean({ default: false, description: 'End all sessions of the user' })),
+  everywhere: Type.Optional(Type.Boolean({ default: false, description: 'End all sessions of the caller' })),
   session: Type.Optional(
-    Type.Unsafe<'cookie'>({ type: 'string', enum: ['cookie'], description: 'The cookie suffices for this session' }),
+    Type.Unsafe<'cookie'>({
+      type: 'string',
+      enum: ['cookie'],
+      description: 'Accept the session cookie if the access token is rejected',
+    }),
   ),
 });
 export type LogoutQuery = Static<typeof LogoutQuery>;
@@ -32,35 +34,22 @@ export const Tokens = Type.Object({
   expires_in: Type.Integer({ description: 'Seconds' }),
   refresh_token: Type.Optional(
     Type.String({
-      description: 'Good once; each use gives the next. With `session=cookie` it is in the cookie instead',
+      description: 'Works once; each use returns the next one. With `session=cookie` it is in the cookie instead',
     }),
   ),
 });
 export type Tokens = Static<typeof Tokens>;
 
-export const Me = Type.Object({
-  user: User,
-  roles: User.properties.roles,
-  tenant: Type.Omit(Tenant, ['tenantParent']),
-});
-export type Me = Static<typeof Me>;
-
-export const PasswordChange = Type.Object({
-  oldPassword: Type.String({ maxLength: 128 }),
-  newPassword: Password,
-});
-export type PasswordChange = Static<typeof PasswordChange>;
-
-/** So many are listed. */
+/** The length of the list of sessions. */
 export const MAX_SESSIONS = 100;
 
 export const Session = Type.Object({
   sessionId: Type.String(),
-  address: Type.String({ description: 'Where the login came from; of IPv6 the network' }),
-  userAgent: Type.String({ description: 'What the login said of the program it came from; may be empty' }),
-  createTime: Type.String({ description: 'Of the login' }),
-  lastUsedTime: Type.String({ description: 'Of the login, or of the last refresh' }),
-  current: Type.Boolean({ description: 'Whether it is the one that asks' }),
+  address: Type.String({ description: 'Address of the login; for IPv6 its /64 network' }),
+  userAgent: Type.String({ description: '`User-Agent` of the login; may be empty' }),
+  createTime: Type.String({ description: 'Time of the login' }),
+  lastUsedTime: Type.String({ description: 'Time of the last refresh, or of the login' }),
+  current: Type.Boolean({ description: 'Whether this is the session of the request' }),
 });
 export type Session = Static<typeof Session>;
 

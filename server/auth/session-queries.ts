@@ -1,6 +1,6 @@
-import { long, type Tx } from '../../db/sql.ts';
+import { bigintOf, type Tx } from '../../db/driver.ts';
+import type { Token } from './claims.ts';
 import type { Session } from './schema.ts';
-import type { Token } from './tokens.ts';
 
 export const insertSession = (
   tx: Tx,
@@ -20,13 +20,13 @@ export interface SessionRow {
   userId: number;
   refreshHash: Buffer;
   expired: boolean;
-  /** Of a browser that refreshed less than `again` seconds ago: the token it had before, and what made the next. */
+  /** The previous token of a browser that refreshed less than `reuseSeconds` ago, and the salt that derived the next one. */
   previousHash: Buffer | null;
   nextSalt: Buffer | null;
 }
 
-export const lockSession = async (tx: Tx, tenantId: string, sessionId: string, again: number) => {
-  const recent = tx`last_used > now() - ${again} * interval '1 second'`;
+export const lockSession = async (tx: Tx, tenantId: string, sessionId: string, reuseSeconds: number) => {
+  const recent = tx`last_used > now() - ${reuseSeconds} * interval '1 second'`;
   const [row] = await tx<SessionRow[]>`
     select user_id as "userId", refresh_hash as "refreshHash", expires <= now() as expired,
       case when ${recent} then previous_hash end as "previousHash", next_salt as "nextSalt"
@@ -44,7 +44,7 @@ export const rotateSession = (
     next_salt = ${next.nextSalt}, last_used = now(), expires = now() + ${next.seconds} * interval '1 second'
   where tenant_id = ${tenantId} and session_id = ${sessionId}`;
 
-/** Those of a user, the given one first, then the newest; at most `limit`. */
+/** The sessions of a user: the one of the token first, then the newest; at most `limit`. */
 export const listSessions = (tx: Tx, { tenantId, userId, sessionId }: Token, limit: number) => tx<Session[]>`
   select session_id as "sessionId", address, user_agent as "userAgent",
     to_char(create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
@@ -58,7 +58,7 @@ export const countSessions = async (tx: Tx, { tenantId, userId }: Token): Promis
   return total;
 };
 
-/** False when that user has no such session. */
+/** Returns false if the user has no such session. */
 export const deleteOwnSession = async (tx: Tx, { tenantId, userId }: Token, sessionId: string): Promise<boolean> => {
   const rows = await tx`
     delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and session_id = ${sessionId} returning 1`;
@@ -70,5 +70,5 @@ export const deleteSession = (tx: Tx, tenantId: string, sessionId: string) => tx
 
 export const deleteSessionsOf = (tx: Tx, tenantId: string, userIds: string[], except: string | null) => tx`
   delete from sessions
-  where tenant_id = ${tenantId} and user_id = any(${userIds.map(long)}::bigint[])
+  where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])
     and session_id is distinct from ${except}::uuid`;

@@ -1,25 +1,13 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { refuse } from '../http/refusals.ts';
-import type { Keyring } from './keys.ts';
+import { apiError } from '../http/errors.ts';
+import type { Token, VerifiedToken } from './claims.ts';
+import type { Keyring } from './signing-keys.ts';
 
 const ISSUER = 'banyan';
 const AUDIENCE = 'banyan';
 const TYPE = 'at+jwt';
 const ALGORITHM = 'HS256';
-
-/** What an access token says. Everything else about the caller is read from the database, on every request. */
-export interface Token {
-  tenantId: string;
-  userId: string;
-  sessionId: string;
-}
-
-/** One that came with a request. */
-export interface GivenToken extends Token {
-  /** Milliseconds since 1970, by the clock of the keys. */
-  expires: number;
-}
 
 export async function signAccessToken(keys: Keyring, token: Token, seconds: number): Promise<string> {
   const { keyId, secret } = await keys.signing();
@@ -35,8 +23,8 @@ export async function signAccessToken(keys: Keyring, token: Token, seconds: numb
 }
 
 /**
- * Reads the token of an Authorization header, checked for algorithm, key, issuer, audience, type and time. The same one
- * comes again and again, and its signature stays as good as it was: it is checked once, its time and its key each time.
+ * Verifies the token of an Authorization header: algorithm, key, issuer, audience, type and expiry. Clients send the same
+ * token many times, so verified tokens are cached; expiry and key are checked on every request.
  */
 export class TokenReader {
   private readonly keys: Keyring;
@@ -46,40 +34,40 @@ export class TokenReader {
     this.keys = keys;
   }
 
-  /** Without waiting, if it was verified before and still holds. */
-  known(authorization: string | undefined): GivenToken | undefined {
+  /** Returns a token from the cache, if it is still valid. */
+  cached(authorization: string | undefined): VerifiedToken | undefined {
     const found = authorization && this.verified.get(authorization);
     if (!found) return undefined;
-    if (found.token.expires > this.keys.now() && this.keys.holds(found.keyId)) return found.token;
+    if (found.token.expires > this.keys.now() && this.keys.has(found.keyId)) return found.token;
     this.verified.delete(authorization);
     return undefined;
   }
 
-  async read(authorization: string | undefined): Promise<GivenToken> {
+  async read(authorization: string | undefined): Promise<VerifiedToken> {
     const found = await verify(this.keys, authorization);
-    if ((authorization as string).length > NOT_LONGER) return found.token;
-    if (this.verified.size >= REMEMBERED) this.verified.clear();
+    if ((authorization as string).length > MAX_CACHED_LENGTH) return found.token;
+    if (this.verified.size >= MAX_CACHED) this.verified.clear();
     this.verified.set(authorization as string, found);
     return found.token;
   }
 
-  /** How many milliseconds are left to it: for what goes on after its request was let in. */
-  timeLeft = ({ expires }: GivenToken): number => expires - this.keys.now();
+  /** The milliseconds until a token expires, for responses that outlast it, such as event streams. */
+  timeLeft = ({ expires }: VerifiedToken): number => expires - this.keys.now();
 }
 
-/** Some megabytes at most: ours have some 300 letters, but any number of blanks may stand before them. */
-const REMEMBERED = 10_000;
-const NOT_LONGER = 1_000;
+/** Limit the cache to a few megabytes: a token has about 300 characters, but the header may contain any number of spaces. */
+const MAX_CACHED = 10_000;
+const MAX_CACHED_LENGTH = 1_000;
 
 interface Verified {
-  token: GivenToken;
+  token: VerifiedToken;
   keyId: string;
 }
 
 async function verify(keys: Keyring, authorization: string | undefined): Promise<Verified> {
-  if (!authorization) throw refuse('NO_TOKEN');
+  if (!authorization) throw apiError('NO_TOKEN');
   const jwt = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1];
-  if (!jwt) throw refuse('INVALID_TOKEN');
+  if (!jwt) throw apiError('INVALID_TOKEN');
   try {
     const { payload, protectedHeader } = await jwtVerify(
       jwt,
@@ -95,11 +83,11 @@ async function verify(keys: Keyring, authorization: string | undefined): Promise
     );
     const token = { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };
     if (!/^\d{6,18} \d{1,16} [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(Object.values(token).join(' ')))
-      throw refuse('INVALID_TOKEN');
+      throw apiError('INVALID_TOKEN');
     return { token: { ...token, expires: Number(payload.exp) * 1000 }, keyId: String(protectedHeader.kid) };
   } catch (error) {
-    if (error instanceof errors.JWTExpired) throw refuse('TOKEN_EXPIRED');
-    if (error instanceof errors.JOSEError) throw refuse('INVALID_TOKEN');
+    if (error instanceof errors.JWTExpired) throw apiError('TOKEN_EXPIRED');
+    if (error instanceof errors.JOSEError) throw apiError('INVALID_TOKEN');
     throw error;
   }
 }
@@ -108,14 +96,14 @@ function unknownKey(): never {
   throw new errors.JWKSNoMatchingKey();
 }
 
-/** A refresh token: where its session is, and a secret of which only the hash is kept. */
-export const makeRefreshSecret = () => randomBytes(32).toString('base64url');
+/** A refresh token consists of tenant, session and a secret. Only the hash of the secret is stored. */
+export const createRefreshSecret = () => randomBytes(32).toString('base64url');
 
-/** The one that follows another: the same each time, for who has both that one and the salt that we keep. */
-export const makeNextSecret = (secret: string, salt: Buffer) =>
+/** Derives the next secret from the current one and a stored salt, so that a repeated refresh gets the same secret. */
+export const deriveNextSecret = (secret: string, salt: Buffer) =>
   createHmac('sha256', secret).update(salt).digest('base64url');
 
-export const makeSalt = () => randomBytes(32);
+export const createSalt = () => randomBytes(32);
 
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
@@ -124,6 +112,6 @@ export const joinRefreshToken = (tenantId: string, sessionId: string, secret: st
 
 export function splitRefreshToken(token: string) {
   const parts = /^(\d{6,18})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token);
-  if (!parts) throw refuse('REFRESH_REFUSED');
+  if (!parts) throw apiError('REFRESH_REFUSED');
   return { tenantId: parts[1] as string, sessionId: parts[2] as string, secret: parts[3] as string };
 }

@@ -2,12 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A file of the console, held in memory: there are few, and nothing that a caller sends is ever looked up on the disk. */
+/** A file of the console. All are kept in memory: they are few, and no path that a client sends reaches the disk. */
 export interface ConsoleFile {
   type: string;
   content: Buffer;
-  /** The same packed, the smallest first. */
-  packed: { encoding: string; content: Buffer }[];
+  /** Compressed versions, the smallest first. */
+  compressed: { encoding: string; content: Buffer }[];
 }
 
 const TYPES: Record<string, string> = {
@@ -23,12 +23,12 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-const PACKED = [
-  { encoding: 'br', ending: '.br' },
-  { encoding: 'gzip', ending: '.gz' },
+const ENCODINGS = [
+  { encoding: 'br', extension: '.br' },
+  { encoding: 'gzip', extension: '.gz' },
 ];
 
-/** By their path in an address: `/assets/main-4f2a.js`. None where there is no such folder. */
+/** Reads the files of a folder, by URL path such as `/assets/main-4f2a.js`. A missing folder counts as empty. */
 export function readFiles(folder: URL): Map<string, ConsoleFile> {
   const root = fileURLToPath(folder);
   const files = new Map<string, ConsoleFile>();
@@ -41,14 +41,16 @@ export function readFiles(folder: URL): Map<string, ConsoleFile> {
   );
   for (const name of names) {
     const type = TYPES[path.extname(name)];
-    // What packs others, and what a browser has no use for (maps, notes of the build), is not served by itself.
+    // Skip files that are not served on their own: compressed versions, source maps, build metadata.
     if (!type) continue;
-    const packed = PACKED.filter(({ ending }) => names.has(name + ending)).map(({ encoding, ending }) => ({
-      encoding,
-      content: fs.readFileSync(path.join(root, name + ending)),
-    }));
+    const compressed = ENCODINGS.filter(({ extension }) => names.has(name + extension)).map(
+      ({ encoding, extension }) => ({
+        encoding,
+        content: fs.readFileSync(path.join(root, name + extension)),
+      }),
+    );
     const content = fs.readFileSync(path.join(root, name));
-    files.set(`/${name.split(path.sep).join('/')}`, { type, content, packed });
+    files.set(`/${name.split(path.sep).join('/')}`, { type, content, compressed });
   }
   return files;
 }

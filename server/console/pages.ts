@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refuse } from '../http/refusals.ts';
+import { apiError } from '../http/errors.ts';
 import { type ConsoleFile, readFiles } from './files.ts';
 
-/** From dist/server/console. */
-const BUILT = new URL('../../console/', import.meta.url);
+/** The build's output, relative to dist/server/console. */
+const BUILD_FOLDER = new URL('../../console/', import.meta.url);
 
-/** The screens, by the first part of their address. The page itself knows the rest. */
-const SCREEN = /^\/(?:(?:login|home|me)\/?|(?:departments|chart|tenants|people|changes)(?:\/.*)?)?$/;
+/** The URL paths of the console's screens. The router in the page handles what follows the first segment. */
+const SCREEN_PATH = /^\/(?:(?:login|home|me)\/?|(?:departments|chart|tenants|people|changes)(?:\/.*)?)?$/;
 
 /**
- * The console: every file that its build left, and its page at the address of every screen. It takes only what no
- * operation takes, so that the interface stays as it is, refusals of unknown paths included.
+ * Serves the console: the files of its build, and its page at the URL of every screen. It handles only requests that
+ * match no operation, so it can neither hide an operation nor change the errors for unknown paths.
  */
 export class ConsolePages {
   private readonly files: Map<string, ConsoleFile>;
   private readonly page: string | undefined;
 
-  constructor(folder: URL = BUILT) {
+  constructor(folder: URL = BUILD_FOLDER) {
     this.files = readFiles(folder);
     this.page = this.files.get('/index.html')?.content.toString('utf8');
     this.files.delete('/index.html');
   }
 
-  /** Whether it was answered. Throws to refuse a screen where no console was built. */
-  answer(request: FastifyRequest, reply: FastifyReply): boolean {
+  /** Returns whether it handled the request. Throws if a screen is requested but the console has not been built. */
+  handle(request: FastifyRequest, reply: FastifyReply): boolean {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
     const path = request.url.split('?')[0] as string;
     const file = this.files.get(path);
@@ -32,30 +32,31 @@ export class ConsolePages {
       sendFile(file, request, reply, path.startsWith('/assets/'));
       return true;
     }
-    // Programs, which ask for anything or for JSON, are told in the envelope that there is no such path.
-    if (!SCREEN.test(path) || !/\btext\/html\b/i.test(request.headers.accept ?? '')) return false;
-    if (this.page === undefined) throw refuse('CONSOLE_NOT_BUILT');
+    // Only browsers ask for HTML. Other clients get the usual error for an unknown path, as JSON.
+    if (!SCREEN_PATH.test(path) || !/\btext\/html\b/i.test(request.headers.accept ?? '')) return false;
+    if (this.page === undefined) throw apiError('CONSOLE_NOT_BUILT');
     sendPage(this.page, reply);
     return true;
   }
 }
 
-/** `lasting`: its name has a hash of its content, so what is under this name never changes. */
-function sendFile(file: ConsoleFile, request: FastifyRequest, reply: FastifyReply, lasting: boolean): void {
-  const taken = String(request.headers['accept-encoding'] ?? '');
-  const packed = file.packed.find(({ encoding }) => takes(taken, encoding));
-  if (file.packed.length > 0) reply.header('vary', 'accept-encoding');
-  if (packed) reply.header('content-encoding', packed.encoding);
+/** `immutable`: the name contains a hash of the content, so the content under this name never changes. */
+function sendFile(file: ConsoleFile, request: FastifyRequest, reply: FastifyReply, immutable: boolean): void {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const compressed = file.compressed.find(({ encoding }) => acceptsEncoding(accepted, encoding));
+  if (file.compressed.length > 0) reply.header('vary', 'accept-encoding');
+  if (compressed) reply.header('content-encoding', compressed.encoding);
   reply
-    .header('cache-control', lasting ? 'public, max-age=31536000, immutable' : 'no-cache')
+    .header('cache-control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
     .type(file.type)
-    .send(packed?.content ?? file.content);
+    .send(compressed?.content ?? file.content);
 }
 
-const takes = (accepted: string, encoding: string) =>
+/** Whether an Accept-Encoding header lists an encoding with a q value other than 0. */
+const acceptsEncoding = (accepted: string, encoding: string) =>
   accepted.split(',').some((part) => new RegExp(`^\\s*${encoding}\\s*(;\\s*q=(?!0(\\.0*)?\\s*$)|$)`, 'i').test(part));
 
-/** Styles that the page makes by itself carry a number that is another one each time; scripts come from files alone. */
+/** Styles that the page inserts need a nonce, which differs for each response. Scripts are allowed only from files. */
 function sendPage(page: string, reply: FastifyReply): void {
   const nonce = randomBytes(16).toString('base64');
   const policy = [

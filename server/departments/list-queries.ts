@@ -1,9 +1,9 @@
-import { type Fragment, long, type Tx } from '../../db/sql.ts';
-import type { Place } from '../http/cursor.ts';
+import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
+import type { CursorPosition } from '../http/pagination.ts';
 import { columns } from './queries.ts';
 import type { Dept, Sort } from './schema.ts';
 
-/** What a list is asked for; null: any. */
+/** The filters of a list; null: any. */
 export interface Search {
   deptName: string | null;
   leader: string | null;
@@ -14,135 +14,139 @@ export interface Search {
 }
 
 /**
- * Where the rows come from. `ids`: these departments. `branch`: walked down from `underId`. `order`: the index of the
- * order, where every row is looked at until there are enough, or no more than `look`; then whether they are in the branch
- * is not asked.
+ * Where the rows come from:
+ * - `ids`: these departments.
+ * - `branch`: the descendants of `underId`.
+ * - `index`: the index of the sort order, which is scanned until the page is full. With `maxScanned`, the scan stops after
+ *   this many rows that match `status` and `parentId`.
+ *
+ * Only `branch` applies the filter `underId`.
  */
-export type Source = { from: 'ids'; ids: string[] } | { from: 'branch' } | { from: 'order'; look?: number };
+export type Source = { from: 'ids'; ids: string[] } | { from: 'branch' } | { from: 'index'; maxScanned?: number };
 
 export interface Order {
   sort: Sort;
   descending: boolean;
 }
 
-export interface Cut {
-  after?: Place;
+/** Which rows of a list make up a page: those after a cursor, or those at an offset. */
+export interface PageRange {
+  after?: CursorPosition;
   limit: number;
   offset?: number;
 }
 
-/** A row, and its key in the order of the list, as a cursor has it. */
-export type Keyed = Dept & { key: string };
+/** A department with its sort key, as a cursor contains it. */
+export type KeyedDept = Dept & { key: string };
 
-/** The only texts that ever stand in an `order by`. */
-const keys = {
-  orderNum: (tx: Tx) => ({ key: tx`d.order_num`, shown: tx`d.order_num::text`, type: tx`int` }),
-  deptName: (tx: Tx) => ({ key: tx`d.dept_name collate "C"`, shown: tx`d.dept_name`, type: tx`text` }),
-  createTime: (tx: Tx) => ({ key: tx`d.create_time`, shown: exact(tx, tx`d.create_time`), type: tx`timestamptz` }),
+/** The only expressions that an `order by` may contain; `text` is the key as a cursor contains it. */
+const sortKeys = {
+  orderNum: (tx: Tx) => ({ key: tx`d.order_num`, text: tx`d.order_num::text`, type: tx`int` }),
+  deptName: (tx: Tx) => ({ key: tx`d.dept_name collate "C"`, text: tx`d.dept_name`, type: tx`text` }),
+  createTime: (tx: Tx) => ({ key: tx`d.create_time`, text: exactTime(tx, tx`d.create_time`), type: tx`timestamptz` }),
   updateTime: (tx: Tx) => {
-    // Never updated is before all updates.
+    // Departments that were never updated sort before all others.
     const key = tx`coalesce(d.update_time, '-infinity'::timestamptz)`;
-    return { key, shown: tx`coalesce(${exact(tx, tx`d.update_time`)}, '-infinity')`, type: tx`timestamptz` };
+    return { key, text: tx`coalesce(${exactTime(tx, tx`d.update_time`)}, '-infinity')`, type: tx`timestamptz` };
   },
 } satisfies Record<Sort, unknown>;
 
-const exact = (tx: Tx, time: Fragment) => tx`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const exactTime = (tx: Tx, time: Fragment) => tx`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A page: its rows `d` as a part of a statement, what they are sorted by, and the key that each shows. */
-const cutOut = (tx: Tx, tenantId: string, search: Search, source: Source, order: Order, cut: Cut) => {
-  const { key, shown, type } = keys[order.sort](tx);
-  const inOrder = order.descending ? tx`${key} desc, d.dept_id desc` : tx`${key}, d.dept_id`;
-  const beyond = order.descending ? tx`<` : tx`>`;
-  // As text first: of a time, the driver would drop the microseconds.
-  const after = cut.after
-    ? tx`and (${key}, d.dept_id) ${beyond} (${cut.after.key}::text::${type}, ${long(cut.after.id)}::bigint)`
+/** Parts of a statement: a subquery `d` with the rows of a page, its `order by`, and the text of the sort key. */
+const selectPage = (tx: Tx, tenantId: string, search: Search, source: Source, order: Order, range: PageRange) => {
+  const { key, text, type } = sortKeys[order.sort](tx);
+  const orderBy = order.descending ? tx`${key} desc, d.dept_id desc` : tx`${key}, d.dept_id`;
+  const operator = order.descending ? tx`<` : tx`>`;
+  // Cast to text first: the driver converts timestamptz parameters to a Date, which has no microseconds.
+  const after = range.after
+    ? tx`and (${key}, d.dept_id) ${operator} (${range.after.key}::text::${type}, ${bigintOf(range.after.id)}::bigint)`
     : tx``;
-  const costly = narrow(tx, search);
+  const candidates = tx`departments d where ${cheapConditions(tx, tenantId, search, source)} ${after}`;
+  const matching = textConditions(tx, search);
   const rows =
-    source.from === 'order' && source.look !== undefined
-      ? tx`(select * from departments d where ${plain(tx, tenantId, search, source)} ${after}
-          order by ${inOrder} limit ${source.look}) d where true ${costly}`
-      : tx`departments d where ${plain(tx, tenantId, search, source)} ${after} ${costly}`;
-  const page = tx`(select d.* from ${rows} order by ${inOrder} limit ${cut.limit} offset ${cut.offset ?? 0}) d`;
-  return { page, inOrder, shown };
+    source.from === 'index' && source.maxScanned !== undefined
+      ? tx`(select * from ${candidates} order by ${orderBy} limit ${source.maxScanned}) d where true ${matching}`
+      : tx`${candidates} ${matching}`;
+  const page = tx`(select d.* from ${rows} order by ${orderBy} limit ${range.limit} offset ${range.offset ?? 0}) d`;
+  return { page, orderBy, keyText: text };
 };
 
-/** `ancestors` is left to paths.ts. */
+/** Reads a page; `ancestors` is left empty. */
 export const readPage = async (
   tx: Tx,
   tenantId: string,
   search: Search,
   source: Source,
   order: Order,
-  cut: Cut,
-): Promise<Keyed[]> => {
-  const { page, inOrder, shown } = cutOut(tx, tenantId, search, source, order, cut);
-  // The page first, its columns then: they cost something for the rows that are shown, not for those before them.
-  return tx<Keyed[]>`select ${columns(tx, tx`''`)}, ${shown} as key from ${page} order by ${inOrder}`;
+  range: PageRange,
+): Promise<KeyedDept[]> => {
+  const { page, orderBy, keyText } = selectPage(tx, tenantId, search, source, order, range);
+  // The columns are computed outside of the subquery: for the rows of the page, and not for those that it skips.
+  return tx<KeyedDept[]>`select ${columns(tx, tx`''`)}, ${keyText} as key from ${page} order by ${orderBy}`;
 };
 
-/** The ids of a page. */
-export const readIds = async (
+/** Reads the ids of a page. */
+export const readPageIds = async (
   tx: Tx,
   tenantId: string,
   search: Search,
   source: Source,
   order: Order,
-  cut: Cut,
+  range: PageRange,
 ): Promise<string[]> => {
-  const { page, inOrder } = cutOut(tx, tenantId, search, source, order, cut);
-  const rows = await tx<{ id: string }[]>`select d.dept_id::text as id from ${page} order by ${inOrder}`;
+  const { page, orderBy } = selectPage(tx, tenantId, search, source, order, range);
+  const rows = await tx<{ id: string }[]>`select d.dept_id::text as id from ${page} order by ${orderBy}`;
   return rows.map(({ id }) => id);
 };
 
 export const countRows = async (tx: Tx, tenantId: string, search: Search, source: Source): Promise<number> => {
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*) as total from departments d
-    where ${plain(tx, tenantId, search, source)} ${narrow(tx, search)}`;
+    where ${cheapConditions(tx, tenantId, search, source)} ${textConditions(tx, search)}`;
   return total;
 };
 
-/** The conditions that an index serves, or that cost next to nothing. */
-const plain = (tx: Tx, tenantId: string, { status, parentId, underId }: Search, source: Source) => tx`
+/** The conditions that an index serves or that cost almost nothing for each row. */
+const cheapConditions = (tx: Tx, tenantId: string, { status, parentId, underId }: Search, source: Source) => tx`
   d.tenant_id = ${tenantId} and d.del_flag = '0'
   ${source.from === 'ids' ? tx`and d.dept_id = any(array(select unnest(${source.ids}::bigint[])))` : tx``}
-  ${source.from === 'branch' ? tx`and d.dept_id = any(array(${below(tx, tenantId, underId ?? '0')}))` : tx``}
+  ${source.from === 'branch' ? tx`and d.dept_id = any(array(${descendantIds(tx, tenantId, underId ?? '0')}))` : tx``}
   ${status === null ? tx`` : tx`and d.status = ${status}`}
-  ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${long(parentId)}`}`;
+  ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${bigintOf(parentId)}`}`;
 
-/** The conditions that cost something for each row. */
-const narrow = (tx: Tx, { deptName, leader }: Search) => tx`
+/** The conditions that compare text, which is expensive for each row. */
+const textConditions = (tx: Tx, { deptName, leader }: Search) => tx`
   ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
   ${leader === null ? tx`` : tx`and strpos(lower(d.leader), lower(${leader})) > 0`}`;
 
-/** The ids of a branch, without the department at its top. With `atMost`, not all where there are more. */
-export const below = (tx: Tx, tenantId: string, underId: string, atMost: number | null = null) => tx`
-  select id from departments_below(${tenantId}, ${long(underId)}, ${atMost}) as b (id)`;
+const descendantIds = (tx: Tx, tenantId: string, underId: string, maxRows: number | null = null) => tx`
+  select id from department_descendants(${tenantId}, ${bigintOf(underId)}, ${maxRows}) as b (id)`;
 
-/** The ids of a branch, unless there are more than `few`: then undefined. */
-export const fewBelow = async (tx: Tx, tenantId: string, underId: string, few: number) => {
+/** Reads the ids of the descendants of a department; undefined when there are more than `maxRows`. */
+export const readDescendantIds = async (tx: Tx, tenantId: string, underId: string, maxRows: number) => {
   const rows = await tx<{ id: string }[]>`
-    select b.id::text from (${below(tx, tenantId, underId, few + 1)}) b limit ${few + 1}`;
-  return rows.length > few ? undefined : rows.map(({ id }) => id);
+    select b.id::text from (${descendantIds(tx, tenantId, underId, maxRows + 1)}) b limit ${maxRows + 1}`;
+  return rows.length > maxRows ? undefined : rows.map(({ id }) => id);
 };
 
-/** The ids that have these parts in name and leader, by the index, unless there are more than `few`. */
-export const fewFound = async (tx: Tx, { deptName, leader }: Search, few: number) => {
+/** Finds departments by parts of the name and the leader with the search index; undefined when more than `maxRows` match. */
+export const searchIds = async (tx: Tx, { deptName, leader }: Search, maxRows: number) => {
   const rows = await tx<{ id: string }[]>`
-    select id::text from departments_found(${deptName}, ${leader}, ${few + 1}) as f (id)`;
-  return rows.length > few ? undefined : rows.map(({ id }) => id);
+    select id::text from search_departments(${deptName}, ${leader}, ${maxRows + 1}) as f (id)`;
+  return rows.length > maxRows ? undefined : rows.map(({ id }) => id);
 };
 
-/** The departments of these ids, each once; `ancestors` is left to paths.ts. */
+/** Reads departments by their ids, which must be distinct; `ancestors` is left empty. */
 export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<Dept[]>`
-  select ${columns(tx, tx`''`)} from unnest(${deptIds.map(long)}::bigint[]) as asked (id)
+  select ${columns(tx, tx`''`)} from unnest(${deptIds.map(bigintOf)}::bigint[]) as wanted (id)
   cross join lateral (
-    select * from departments d where d.tenant_id = ${tenantId} and d.dept_id = asked.id limit 1
+    select * from departments d where d.tenant_id = ${tenantId} and d.dept_id = wanted.id limit 1
   ) d
   where d.del_flag = '0'`;
 
 export const readNames = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: string; deptName: string }[]>`
-  select d.dept_id::text as "deptId", d.dept_name as "deptName" from unnest(${deptIds}::bigint[]) as asked (id)
+  select d.dept_id::text as "deptId", d.dept_name as "deptName" from unnest(${deptIds}::bigint[]) as wanted (id)
   cross join lateral (
-    select * from departments d where d.tenant_id = ${tenantId} and d.dept_id = asked.id limit 1
+    select * from departments d where d.tenant_id = ${tenantId} and d.dept_id = wanted.id limit 1
   ) d`;

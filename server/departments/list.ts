@@ -1,51 +1,52 @@
-import type { Tx } from '../../db/sql.ts';
+import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
-import { cutPage, type NextRows, placeIn } from '../http/cursor.ts';
-import { idOf, isCalendarDate, pageOf, type Rows, shownId } from '../http/fields.ts';
-import { countLetters } from '../http/letters.ts';
+import { idOf, isCalendarDate, jsonId, pageOf, type Rows } from '../http/fields.ts';
+import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
+import { createPathBudget } from '../http/path-budget.ts';
 import {
-  type Cut,
   countRows,
-  fewBelow,
-  fewFound,
-  type Keyed,
+  type KeyedDept,
   type Order,
+  type PageRange,
   readDepts,
-  readIds,
+  readDescendantIds,
   readNames,
   readPage,
+  readPageIds,
   type Search,
   type Source,
+  searchIds,
 } from './list-queries.ts';
-import { tellAncestors } from './paths.ts';
-import { walkUp } from './queries.ts';
+import { addAncestors } from './path-cache.ts';
+import { readAncestors } from './queries.ts';
 import type { DeptBatch, DeptFilter, DeptRow, Sort } from './schema.ts';
 
-/** So many are read one by one and sorted, rather than looked for in the order of the list. */
-const FEW = 2_000;
-/** More where all that match are counted anyway. */
-const FEW_OF_ALL = 20_000;
-/** What is common is met soon: so many rows are looked at for each one to be shown, before an index is asked. */
-const SOON = 10;
-/** And so many where no index leaves few; but never more than some, each of which may have to be walked up from. */
-const LATER = 500;
-const LOOK_AT_MOST = 20_000;
+/** Up to this many matches are read by their ids and sorted; for more, the index of the sort order is scanned. */
+const MAX_SORTED = 2_000;
+/** The same for numbered pages, which have to count all matches anyway. */
+const MAX_SORTED_WITH_TOTAL = 20_000;
+/** How many rows are scanned in sort order for each row of the page before the search index or the branch is tried. */
+const SCAN_FACTOR = 10;
+/** The same before a large branch is read as a whole. */
+const LARGE_BRANCH_SCAN_FACTOR = 500;
+/** The most rows that such a scan reads: the ancestors of each of them may have to be read too. */
+const MAX_SCANNED = 20_000;
 
 export async function listDepartments(
   tx: Tx,
   caller: Caller,
   filter: DeptFilter,
-): Promise<Rows<DeptRow> | NextRows<DeptRow>> {
+): Promise<Rows<DeptRow> | CursorPage<DeptRow>> {
   const { tenantId } = caller;
   const search = searchOf(filter);
   const order = orderOf(filter);
   const { limit, offset } = pageOf(filter);
-  const after = filter.cursor && placeIn(filter.cursor, sortOf(order), isKeyOf[order.sort]);
+  const after = filter.cursor && decodeCursor(filter.cursor, sortOf(order), isValidKey[order.sort]);
   const page =
     filter.cursor === undefined
-      ? await numberedPage(tx, tenantId, search, order, { limit, offset })
-      : await nextPage(tx, tenantId, search, order, { limit, ...(after ? { after } : {}) });
-  const rows = await tellAncestors(
+      ? await readNumberedPage(tx, tenantId, search, order, { limit, offset })
+      : await readCursorPage(tx, tenantId, search, order, { limit, ...(after ? { after } : {}) });
+  const rows = await addAncestors(
     tx,
     tenantId,
     page.rows.map(({ key: _, ...row }) => row),
@@ -53,56 +54,85 @@ export async function listDepartments(
   return { ...page, rows: filter.withPath ? await withPathNames(tx, tenantId, rows) : rows };
 }
 
-async function numberedPage(tx: Tx, tenantId: string, search: Search, order: Order, cut: Cut): Promise<Rows<Keyed>> {
-  const few = await fewOf(tx, tenantId, search, FEW_OF_ALL);
+async function readNumberedPage(
+  tx: Tx,
+  tenantId: string,
+  search: Search,
+  order: Order,
+  range: PageRange,
+): Promise<Rows<KeyedDept>> {
+  const matches = await findMatches(tx, tenantId, search, MAX_SORTED_WITH_TOTAL);
   const [rows, total] = await Promise.all([
-    few ? readPage(tx, tenantId, search, few, order, cut) : readMany(tx, tenantId, search, order, cut),
-    countRows(tx, tenantId, search, few ?? allOf(search)),
+    matches ? readPage(tx, tenantId, search, matches, order, range) : readAmongMany(tx, tenantId, search, order, range),
+    countRows(tx, tenantId, search, matches ?? fullSource(search)),
   ]);
   return { rows, total };
 }
 
-/** What is common fills a page soon, in the order of the list; what is rare is found by an index, and sorted then. */
-async function nextPage(tx: Tx, tenantId: string, search: Search, order: Order, cut: Cut): Promise<NextRows<Keyed>> {
-  const oneMore = { ...cut, limit: cut.limit + 1 };
+/**
+ * A common term fills the page after a short scan in sort order. If it does not, the term is rare: the search index finds
+ * the few rows that match, and they are sorted.
+ */
+async function readCursorPage(
+  tx: Tx,
+  tenantId: string,
+  search: Search,
+  order: Order,
+  range: PageRange,
+): Promise<CursorPage<KeyedDept>> {
+  const oneMore = { ...range, limit: range.limit + 1 };
   const { deptName, leader, underId } = search;
   const rows =
     (deptName ?? leader ?? underId) === null
-      ? await readPage(tx, tenantId, search, { from: 'order' }, order, oneMore)
-      : ((await readAmongFirst(tx, tenantId, search, order, oneMore, SOON)) ??
-        (await readFew(tx, tenantId, search, order, oneMore)) ??
-        (await readMany(tx, tenantId, search, order, oneMore)));
-  return cutPage(rows, cut.limit, ({ key, deptId }) => ({ sort: sortOf(order), key, id: String(deptId) }));
+      ? await readPage(tx, tenantId, search, { from: 'index' }, order, oneMore)
+      : ((await scanInOrder(tx, tenantId, search, order, oneMore, SCAN_FACTOR)) ??
+        (await readAmongFew(tx, tenantId, search, order, oneMore)) ??
+        (await readAmongMany(tx, tenantId, search, order, oneMore)));
+  return toCursorPage(rows, range.limit, ({ key, deptId }) => ({ sort: sortOf(order), key, id: String(deptId) }));
 }
 
-async function readFew(tx: Tx, tenantId: string, search: Search, order: Order, cut: Cut) {
-  const few = await fewOf(tx, tenantId, search, FEW);
-  return few && readPage(tx, tenantId, search, few, order, cut);
+/** Returns undefined when there are too many matches to sort them. */
+async function readAmongFew(tx: Tx, tenantId: string, search: Search, order: Order, range: PageRange) {
+  const matches = await findMatches(tx, tenantId, search, MAX_SORTED);
+  return matches && readPage(tx, tenantId, search, matches, order, range);
 }
 
-/** A large branch is walked down only when its departments are far apart in the order of the list. */
-async function readMany(tx: Tx, tenantId: string, search: Search, order: Order, cut: Cut): Promise<Keyed[]> {
-  const found = search.underId && (await readAmongFirst(tx, tenantId, search, order, cut, LATER));
-  return found || readPage(tx, tenantId, search, allOf(search), order, cut);
+/** Reads a large branch as a whole only when its departments are far apart in sort order. */
+async function readAmongMany(
+  tx: Tx,
+  tenantId: string,
+  search: Search,
+  order: Order,
+  range: PageRange,
+): Promise<KeyedDept[]> {
+  const rows = search.underId && (await scanInOrder(tx, tenantId, search, order, range, LARGE_BRANCH_SCAN_FACTOR));
+  return rows || readPage(tx, tenantId, search, fullSource(search), order, range);
 }
 
-/** A page from the first rows in the order of the list; undefined when it is not full. */
-async function readAmongFirst(tx: Tx, tenantId: string, search: Search, order: Order, cut: Cut, times: number) {
-  const { limit, offset = 0 } = cut;
-  const look = Math.min(times * (limit + offset), LOOK_AT_MOST);
-  const source: Source = { from: 'order', look };
+/** Reads a page from the first rows in sort order; undefined when they do not fill it. */
+async function scanInOrder(
+  tx: Tx,
+  tenantId: string,
+  search: Search,
+  order: Order,
+  range: PageRange,
+  scanFactor: number,
+) {
+  const { limit, offset = 0 } = range;
+  const maxScanned = Math.min(scanFactor * (limit + offset), MAX_SCANNED);
+  const source: Source = { from: 'index', maxScanned };
   if (search.underId === null) {
-    const rows = await readPage(tx, tenantId, search, source, order, cut);
+    const rows = await readPage(tx, tenantId, search, source, order, range);
     return rows.length === limit ? rows : undefined;
   }
-  const seen = await readIds(tx, tenantId, search, source, order, { ...cut, limit: look, offset: 0 });
-  const ids = (await thoseBelow(tx, tenantId, search.underId, seen)).slice(offset, offset + limit);
+  const scanned = await readPageIds(tx, tenantId, search, source, order, { ...range, limit: maxScanned, offset: 0 });
+  const ids = (await filterDescendants(tx, tenantId, search.underId, scanned)).slice(offset, offset + limit);
   return ids.length === limit ? readPage(tx, tenantId, search, { from: 'ids', ids }, order, { limit }) : undefined;
 }
 
-/** Of these, those that are somewhere below a department. Together: what is above many of them is looked at once. */
-async function thoseBelow(tx: Tx, tenantId: string, underId: string, ids: string[]): Promise<string[]> {
-  const rows = await walkUp(tx, tenantId, ids);
+/** Returns those departments that are descendants of `underId`. Ancestors that they share are read once. */
+async function filterDescendants(tx: Tx, tenantId: string, underId: string, ids: string[]): Promise<string[]> {
+  const rows = await readAncestors(tx, tenantId, ids);
   const parents = new Map(rows.map(({ deptId, parentId }) => [deptId, parentId]));
   const known = new Map([
     [0, false],
@@ -112,51 +142,52 @@ async function thoseBelow(tx: Tx, tenantId: string, underId: string, ids: string
     const trail: number[] = [];
     let id = deptId;
     for (; !known.has(id); id = parents.get(id) ?? 0) trail.push(id);
-    const found = known.get(id) as boolean;
-    for (const passed of trail) known.set(passed, found);
-    return found;
+    const result = known.get(id) as boolean;
+    for (const passed of trail) known.set(passed, result);
+    return result;
   };
   return ids.filter((id) => id !== underId && isAtOrBelow(Number(id)));
 }
 
-/** By name, or by branch, whichever leaves few; undefined when neither does. The children of one parent are few as such. */
-async function fewOf(tx: Tx, tenantId: string, search: Search, few: number): Promise<Source | undefined> {
-  if (search.parentId === null && (search.deptName ?? search.leader) !== null) {
-    const ids = await fewFound(tx, search, few);
-    if (ids) {
-      const { underId } = search;
-      return { from: 'ids', ids: underId === null ? ids : await thoseBelow(tx, tenantId, underId, ids) };
-    }
+/**
+ * Finds the matches by name and leader, or all departments of the branch; undefined when either way there are more than
+ * `maxRows`. With `parentId` the search index is not used: the index of children finds the few candidates.
+ */
+async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: number): Promise<Source | undefined> {
+  const { deptName, leader, parentId, underId } = search;
+  if (parentId === null && (deptName ?? leader) !== null) {
+    const ids = await searchIds(tx, search, maxRows);
+    if (ids) return { from: 'ids', ids: underId === null ? ids : await filterDescendants(tx, tenantId, underId, ids) };
   }
-  if (search.underId === null) return undefined;
-  const ids = await fewBelow(tx, tenantId, search.underId, few);
+  if (underId === null) return undefined;
+  const ids = await readDescendantIds(tx, tenantId, underId, maxRows);
   return ids && { from: 'ids', ids };
 }
 
-const allOf = ({ underId }: Search): Source => ({ from: underId === null ? 'order' : 'branch' });
+const fullSource = ({ underId }: Search): Source => ({ from: underId === null ? 'index' : 'branch' });
 
-/** In the order asked. What is another tenant's, deleted or missing is all the same. */
-export async function readDepartments(tx: Tx, caller: Caller, asked: (number | string)[]): Promise<DeptBatch> {
-  const ids = asked.map(idOf);
-  const found = await tellAncestors(tx, caller.tenantId, await readDepts(tx, caller.tenantId, [...new Set(ids)]));
+/** Reads departments by their ids. Departments of other tenants are reported as missing, like deleted ones. */
+export async function readDepartments(tx: Tx, caller: Caller, requested: (number | string)[]): Promise<DeptBatch> {
+  const ids = requested.map(idOf);
+  const found = await addAncestors(tx, caller.tenantId, await readDepts(tx, caller.tenantId, [...new Set(ids)]));
   const byId = new Map(found.map((dept) => [String(dept.deptId), dept]));
   return {
     rows: ids.flatMap((id) => byId.get(id) ?? []),
-    missing: ids.filter((id) => !byId.has(id)).map(shownId),
+    missing: ids.filter((id) => !byId.has(id)).map(jsonId),
   };
 }
 
-/** The ids are in `ancestors` already: each name is read once, however many rows are below it. */
+/** Adds the names of the departments in `ancestors`. Each name is read once, however many rows share it. */
 async function withPathNames(tx: Tx, tenantId: string, rows: DeptRow[]): Promise<DeptRow[]> {
-  const above = (row: DeptRow) => row.ancestors.split(',').slice(1);
+  const ancestorIds = (row: DeptRow) => row.ancestors.split(',').slice(1);
   const ids = new Set<string>();
-  for (const row of rows) for (const id of above(row)) ids.add(id);
+  for (const row of rows) for (const id of ancestorIds(row)) ids.add(id);
   const names = await readNames(tx, tenantId, [...ids]);
   const nameOf = new Map(names.map(({ deptId, deptName }) => [deptId, deptName]));
-  const count = countLetters();
+  const spend = createPathBudget();
   return rows.map((row) => {
-    const pathNames = above(row).map((id) => nameOf.get(id) ?? '');
-    for (const name of pathNames) count(name.length);
+    const pathNames = ancestorIds(row).map((id) => nameOf.get(id) ?? '');
+    for (const name of pathNames) spend(name.length);
     return { ...row, pathNames };
   });
 }
@@ -176,13 +207,13 @@ function orderOf({ sort = 'orderNum' }: DeptFilter): Order {
 
 const sortOf = ({ sort, descending }: Order) => (descending ? `-${sort}` : sort);
 
-/** What may stand as a key in a cursor: it goes to the database as such. */
-const isKeyOf: Record<Sort, (key: string) => boolean> = {
+/** Whether a sort key from a cursor has the type of its column: it becomes a parameter of the statement. */
+const isValidKey: Record<Sort, (key: string) => boolean> = {
   orderNum: (key) => /^-?\d{1,10}$/.test(key) && Number(key) === (Number(key) | 0),
   deptName: (key) => key.length <= 200 && key.isWellFormed() && !key.includes('\0'),
-  createTime: (key) => isTime(key),
-  updateTime: (key) => key === '-infinity' || isTime(key),
+  createTime: (key) => isExactTime(key),
+  updateTime: (key) => key === '-infinity' || isExactTime(key),
 };
 
-const isTime = (key: string) =>
+const isExactTime = (key: string) =>
   isCalendarDate(key.slice(0, 10)) && /^T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/.test(key.slice(10));

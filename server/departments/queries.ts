@@ -1,221 +1,276 @@
-import { anyNumberOf, type Fragment, long, type Sql, type Tx } from '../../db/sql.ts';
-import type { Origin } from '../../db/tenancy.ts';
+import { bigintOf, type Fragment, idsForGenericPlan, raw, type Sql, type Tx } from '../../db/driver.ts';
+import type { RequestOrigin } from '../../db/tenant-scope.ts';
+import { type DepartmentRow, type DepartmentValues, department } from './record.ts';
 import type { Dept } from './schema.ts';
 
-/** A department's own fields, as they are written. `parentId` null: top level. */
-export interface DeptFields {
-  parentId: string | null;
-  deptName: string;
-  orderNum: number;
-  leader: string | null;
-  phone: string | null;
-  email: string | null;
-  status: '0' | '1';
-}
-
-/** From `id` up to the top: as text, from the top down, separated by commas. */
-const walk = (tx: Tx, tenantId: Fragment, id: Fragment) => tx`
+/** The path from the top down to `id`, as `ancestors` shows it. */
+const pathTo = (tx: Tx, tenantId: Fragment, id: Fragment) => tx`
   (with recursive up (id, depth) as (
     select ${id}, 1 where ${id} is not null
     union all
     select p.parent_id, up.depth + 1
     from up cross join lateral (
-      -- limit 1 leaves the planner no choice but the primary key, statistics or not.
+      -- limit 1 forces the primary key, whatever the statistics say.
       select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
     ) p
     where p.parent_id is not null
   )
   select '0' || coalesce(string_agg(',' || id, '' order by depth desc), '') from up)`;
 
-/** The columns of a read, for a row `d`. `ancestors` is walked from the parents, never stored, so it cannot be stale. */
-export const columns = (tx: Tx, ancestors = walk(tx, tx`d.tenant_id`, tx`d.parent_id`)) => tx`
+/** The columns of a read, for a row `d`. `ancestors` is derived from the parents, never stored, so it cannot be stale. */
+export const columns = (tx: Tx, ancestors = pathTo(tx, tx`d.tenant_id`, tx`d.parent_id`)) => tx`
   d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId", ${ancestors} as ancestors,
-  d.dept_name as "deptName", d.order_num as "orderNum", d.leader, d.phone, d.email, d.status,
+  ${raw(tx, ownColumns)},
   d.del_flag as "delFlag", d.tenant_id as "tenantId",
   d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
+const ownColumns = department.columns('d');
 
-/** As 0013_plans.sql writes it. `above`: the parent of its parent. */
-export type FoundRow = [
-  deptId: number,
-  parentId: number,
-  above: number,
-  deptName: string,
-  orderNum: number,
-  leader: string | null,
-  phone: string | null,
-  email: string | null,
-  status: string,
-  delFlag: string,
-  createBy: string,
-  createTime: string,
-  updateBy: string,
-  updateTime: string | null,
-];
+/** As the database function read_departments returns it: between the ids and `delFlag` come the fields of the record. */
+export type FoundRow = [deptId: number, parentId: number, grandparentId: number, ...rest: (string | number | null)[]];
 
-/** Departments, deleted ones too, and those who ask for them. */
+const AFTER_FIELDS = 3 + department.names.length;
+
+export const isDeleted = (row: FoundRow): boolean => row[AFTER_FIELDS] !== '0';
+
+/** Reads departments, including deleted ones, and the callers who asked for them. */
 export const readWithCallers = async <CallerRow>(
   sql: Sql,
   tenantId: string,
   callers: { userId: string; sessionId: string }[],
   deptIds: string[],
 ) => {
-  const [row] = await sql<[{ callers: CallerRow[]; stamp: string; departments: FoundRow[] | null }]>`
-    select callers, stamp, departments from read_departments(${tenantId},
-      ${callers.map(({ userId }) => long(userId))}::bigint[], ${callers.map(({ sessionId }) => sessionId)}::uuid[],
-      ${deptIds.map(long)}::bigint[])`;
+  const [row] = await sql<[{ callers: CallerRow[]; treeVersion: string; departments: FoundRow[] | null }]>`
+    select callers, tree_version as "treeVersion", departments from read_departments(${tenantId},
+      ${callers.map(({ userId }) => bigintOf(userId))}::bigint[], ${callers.map(({ sessionId }) => sessionId)}::uuid[],
+      ${deptIds.map(bigintOf)}::bigint[])`;
   return { ...row, departments: row.departments ?? [] };
 };
 
-/** In the order of `columns`, which counts: the tag of a department is made of its text. */
-export const showFound = (tenantId: string, ancestors: string, row: FoundRow): Dept => ({
-  deptId: row[0],
-  parentId: row[1],
-  ancestors,
-  deptName: row[3],
-  orderNum: row[4],
-  leader: row[5],
-  phone: row[6],
-  email: row[7],
-  status: row[8] as Dept['status'],
-  delFlag: row[9] as Dept['delFlag'],
-  tenantId,
-  createBy: row[10],
-  createTime: row[11],
-  updateBy: row[12],
-  updateTime: row[13],
-});
+/** The keys come in the order of `columns`: the ETag of a department is computed from its text. */
+export function showFound(tenantId: string, ancestors: string, row: FoundRow): Dept {
+  const dept: Record<string, unknown> = { deptId: row[0], parentId: row[1], ancestors };
+  for (const [n, name] of department.names.entries()) dept[name] = row[3 + n];
+  dept.delFlag = row[AFTER_FIELDS];
+  dept.tenantId = tenantId;
+  dept.createBy = row[AFTER_FIELDS + 1];
+  dept.createTime = row[AFTER_FIELDS + 2];
+  dept.updateBy = row[AFTER_FIELDS + 3];
+  dept.updateTime = row[AFTER_FIELDS + 4];
+  return dept as unknown as Dept;
+}
 
-/** Many at once, deleted ones too, with the stamp of the tree; `ancestors` is left to paths.ts. */
-export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<(Dept & { treeStamp: string })[]>`
-  select ${columns(tx, tx`''`)}, t.tree_stamp as "treeStamp"
+/** Reads departments, including deleted ones, with the tree version; `ancestors` is left to the path cache. */
+export const readWithTreeVersion = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
+  (Dept & { treeVersion: string })[]
+>`
+  select ${columns(tx, tx`''`)}, t.tree_version as "treeVersion"
   from departments d join tenants t on t.tenant_id = d.tenant_id
-  where d.tenant_id = ${tenantId} and d.dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[])`;
+  where d.tenant_id = ${tenantId} and d.dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[])`;
 
-/** These and all above them, each with its parent, 0 at the top: each once, however many it is above. */
-export const walkUp = (tx: Tx, tenantId: string, deptIds: (string | number)[]) => {
-  const found = (id: Fragment) => tx`
+/** These departments and all of their ancestors, each once, with its parent; 0: top level. */
+export const readAncestors = (tx: Tx, tenantId: string, deptIds: (string | number)[]) => {
+  const lookUp = (id: Fragment) => tx`
     cross join lateral (
-      -- limit 1 leaves the planner no choice but the primary key, statistics or not.
+      -- limit 1 forces the primary key, whatever the statistics say.
       select dept_id, coalesce(parent_id, 0) as parent_id
       from departments d where d.tenant_id = ${tenantId} and d.dept_id = ${id} limit 1
     ) d`;
   return tx<{ deptId: number; parentId: number }[]>`
     with recursive up (id, parent_id) as (
-      select d.dept_id, d.parent_id from unnest(${anyNumberOf(tx, deptIds)}) m (id) ${found(tx`m.id`)}
+      select d.dept_id, d.parent_id from unnest(${idsForGenericPlan(tx, deptIds)}) m (id) ${lookUp(tx`m.id`)}
       union
-      select d.dept_id, d.parent_id from up ${found(tx`up.parent_id`)}
+      select d.dept_id, d.parent_id from up ${lookUp(tx`up.parent_id`)}
     )
     select id as "deptId", parent_id as "parentId" from up`;
 };
 
-/** A move: the paths that were known are known no more. */
-export const stampTree = (tx: Tx, tenantId: string) => tx`
-  update tenants set tree_stamp = gen_random_uuid() where tenant_id = ${tenantId}`;
+/** Invalidates cached paths: departments have moved. */
+export const bumpTreeVersion = (tx: Tx, tenantId: string) => tx`
+  update tenants set tree_version = gen_random_uuid() where tenant_id = ${tenantId}`;
 
 export const readDept = async (tx: Tx, tenantId: string, deptId: string, includeDeleted: boolean) => {
   const [row] = await tx<Dept[]>`
     select ${columns(tx)} from departments d
-    where d.tenant_id = ${tenantId} and d.dept_id = ${long(deptId)} and (${includeDeleted} or d.del_flag = '0')`;
+    where d.tenant_id = ${tenantId} and d.dept_id = ${bigintOf(deptId)} and (${includeDeleted} or d.del_flag = '0')`;
   return row;
 };
 
-/** Locked against deletion and disabling until the transaction ends; others may hold them too. */
-export const holdDepts = (tx: Tx, tenantId: string, deptIds: string[], { wait = true } = {}) => tx<
+/** Keeps departments from being deleted or disabled until the transaction ends. Several transactions may hold this lock. */
+export const lockForShare = (tx: Tx, tenantId: string, deptIds: string[], { wait = true } = {}) => tx<
   { deptId: number; status: string }[]
 >`
   select dept_id as "deptId", status from departments
-  where tenant_id = ${tenantId} and dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[]) and del_flag = '0'
+  where tenant_id = ${tenantId} and dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) and del_flag = '0'
   order by dept_id for share ${wait ? tx`` : tx`skip locked`}`;
 
-/** Locked for ourselves, in the order of ids, as everywhere. */
-export const lockDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
+/** Locks in the order of ids, like every transaction. */
+export const lockForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   { deptId: number; parentId: number | null; status: string }[]
 >`
   select dept_id as "deptId", parent_id as "parentId", status from departments
-  where tenant_id = ${tenantId} and dept_id = any(${anyNumberOf(tx, deptIds.map(long))}::bigint[]) and del_flag = '0'
+  where tenant_id = ${tenantId} and dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) and del_flag = '0'
   order by dept_id for update`;
 
-/** The new ids, in the order of the rows. With origins of their own these are what the ledger notes. */
-export const insertDepts = async (
-  tx: Tx,
-  tenantId: string,
-  rows: (DeptFields & { by: string; origin?: Origin | undefined })[],
-): Promise<number[]> => {
-  const of = <K extends keyof (typeof rows)[number]>(name: K) => rows.map((row) => row[name]);
-  const origins = of('origin');
-  const said = origins[0] ? tx`set_config('banyan.origin', ${JSON.stringify(origins)}, true)` : tx`''`;
-  const made = await tx<{ deptId: number }[]>`
-    with sent as materialized (
-      select nextval('dept_serial') as dept_id, s.* from unnest(
-        ${of('parentId')}::bigint[], ${of('deptName')}::text[], ${of('orderNum')}::int[], ${of('leader')}::text[],
-        ${of('phone')}::text[], ${of('email')}::text[], ${of('status')}::text[], ${of('by')}::text[]
-      ) with ordinality s (parent_id, dept_name, order_num, leader, phone, email, status, create_by, n)
-    ), made as (
-      insert into departments
-        (tenant_id, dept_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by)
-      select ${tenantId}, dept_id, parent_id, dept_name, order_num, leader, phone, email, status, create_by from sent
-    ), said as materialized (select ${said})
-    select dept_id as "deptId" from sent, said order by n`;
-  return made.map(({ deptId }) => deptId);
+/** The same, including deleted departments, with all of their fields. */
+export const lockAnyForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
+  (DepartmentRow & { deptId: string; delFlag: string })[]
+>`
+  select d.dept_id::text as "deptId", d.parent_id::text as "parentId", d.del_flag as "delFlag", ${raw(tx, ownColumns)}
+  from departments d
+  where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(bigintOf)}::bigint[])
+  order by d.dept_id for update`;
+
+export type NewDepartment = DepartmentRow & {
+  /** Set where another new department refers to it; otherwise the statement assigns one. */
+  deptId?: number;
+  by: string;
+  /** Set where several callers share the statement. */
+  origin?: RequestOrigin | undefined;
 };
 
-const setFields = (tx: Tx, by: string, fields: Omit<DeptFields, 'parentId'>) => tx`
-  dept_name = ${fields.deptName}, order_num = ${fields.orderNum}, leader = ${fields.leader}, phone = ${fields.phone},
-  email = ${fields.email}, status = ${fields.status}, update_by = ${by}, update_time = now()`;
+/**
+ * Inserts departments and returns their ids in the order of the rows. Foreign keys are checked at the end of the statement,
+ * so a child may come before its parent.
+ */
+export const insertDepts = async (tx: Tx, tenantId: string, rows: NewDepartment[]): Promise<number[]> => {
+  const sent = rows.map(({ deptId, parentId, by, origin: _, ...values }) => ({
+    dept_id: deptId,
+    parent_id: parentId,
+    create_by: by,
+    ...department.byColumn(values),
+  }));
+  const origins = rows.map(({ origin }) => origin);
+  const origin = origins[0] ? tx`set_config('banyan.origin', ${JSON.stringify(origins)}, true)` : tx`''`;
+  const inserted = await tx<{ deptId: number }[]>`
+    with sent as materialized (
+      select coalesce(s.dept_id, nextval('dept_serial')) as new_id, s.* from rows from (
+        json_to_recordset(${JSON.stringify(sent)}::text::json) as (
+          dept_id bigint, parent_id bigint, create_by text, ${raw(tx, department.columnDefinitions)})
+      ) with ordinality s (dept_id, parent_id, create_by, ${raw(tx, department.columnNames)}, n)
+    ), inserted as (
+      insert into departments (tenant_id, dept_id, parent_id, create_by, ${raw(tx, department.columnNames)})
+      select ${tenantId}, new_id, parent_id, create_by, ${raw(tx, department.columnNames)} from sent
+    ), origin as materialized (select ${origin})
+    select new_id as "deptId" from sent, origin order by n`;
+  return inserted.map(({ deptId }) => deptId);
+};
+
+/** New ids, ascending: departments with the same `orderNum` are shown in the order in which they were sent. */
+export const reserveIds = async (tx: Tx, count: number): Promise<number[]> => {
+  const rows = await tx<{ id: number }[]>`select nextval('dept_serial') as id from generate_series(1, ${count})`;
+  return rows.map(({ id }) => id).sort((a, b) => a - b);
+};
 
 /**
- * Replaces the fields of a department where it is at `parentId` (undefined: wherever it is), which needs no lock but its
- * own. Tells whether it did, and where it was: of one snapshot, so that what was elsewhere was not waited for.
+ * Replaces the fields of a department if its parent is `parentId` (undefined: any); this locks no other row. Returns whether
+ * it did, and the parent in the snapshot of the statement. If nothing was updated although that is `parentId`, a concurrent
+ * move was committed while the statement waited for the row.
  */
 export const updateInPlace = async (
   tx: Tx,
   tenantId: string,
   deptId: string,
   by: string,
-  { parentId, ...fields }: Omit<DeptFields, 'parentId'> & { parentId: string | null | undefined },
-): Promise<{ stayed: boolean; was: string | null | undefined }> => {
-  const existing = tx`tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'`;
-  const [row] = await tx<[{ stayed: boolean; found: boolean; parentId: string | null }]>`
+  { parentId, ...values }: DepartmentValues & { parentId: string | null | undefined },
+): Promise<{ updated: boolean; parentBefore: string | null | undefined }> => {
+  const existing = tx`tenant_id = ${tenantId} and dept_id = ${bigintOf(deptId)} and del_flag = '0'`;
+  const [row] = await tx<[{ updated: boolean; found: boolean; parentId: string | null }]>`
     with place as materialized (
       select parent_id from departments where ${existing}
-    ), stayed as (
-      update departments set ${setFields(tx, by, fields)}
+    ), updated as (
+      update departments set ${department.assignments(tx, values)}, update_by = ${by}, update_time = now()
       where ${existing} ${parentId === undefined ? tx`` : tx`and parent_id is not distinct from ${parentId}::bigint`}
       returning 1
     )
-    select exists (select from stayed) as stayed, exists (select from place) as found,
+    select exists (select from updated) as updated, exists (select from place) as found,
       (select parent_id::text from place) as "parentId"`;
-  return { stayed: row.stayed, was: row.found ? row.parentId : undefined };
+  return { updated: row.updated, parentBefore: row.found ? row.parentId : undefined };
 };
 
-/** Of a department that is locked, and the tree with it. */
-export const moveDept = (tx: Tx, tenantId: string, deptId: string, by: string, fields: DeptFields) => tx`
-  update departments set parent_id = ${fields.parentId}, ${setFields(tx, by, fields)}
-  where tenant_id = ${tenantId} and dept_id = ${long(deptId)} and del_flag = '0'`;
+/** Moves a department. The department and the tree are locked. */
+export const moveDept = (
+  tx: Tx,
+  tenantId: string,
+  deptId: string,
+  by: string,
+  { parentId, ...values }: DepartmentRow,
+) => tx`
+  update departments set parent_id = ${parentId}, ${department.assignments(tx, values)}, update_by = ${by},
+    update_time = now()
+  where tenant_id = ${tenantId} and dept_id = ${bigintOf(deptId)} and del_flag = '0'`;
 
-/** Whether `deptId` is `fromId` itself or above it. */
+/** Replaces the fields of many departments that keep their parents. */
+export const updateMany = (tx: Tx, tenantId: string, by: string, rows: (DepartmentValues & { deptId: string })[]) => {
+  const sent = rows.map(({ deptId, ...values }) => ({ dept_id: deptId, ...department.byColumn(values) }));
+  return tx`
+    update departments d set ${raw(tx, department.assignmentsFrom('n'))}, update_by = ${by}, update_time = now()
+    from json_to_recordset(${JSON.stringify(sent)}::text::json) as n (
+      dept_id bigint, ${raw(tx, department.columnDefinitions)})
+    where d.tenant_id = ${tenantId} and d.dept_id = any(${rows.map(({ deptId }) => deptId)}::bigint[])
+      and d.dept_id = n.dept_id and d.del_flag = '0'`;
+};
+
+/** Whether `deptId` is `fromId` itself or one of its ancestors. */
 export const isAtOrAbove = async (tx: Tx, tenantId: string, deptId: string, fromId: string): Promise<boolean> => {
   const [row] = await tx<[{ found: boolean }]>`
     with recursive up (id) as (
-      select ${long(fromId)}::bigint
+      select ${bigintOf(fromId)}::bigint
       union all
       select p.parent_id from up cross join lateral (
         select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
       ) p
       where p.parent_id is not null
     )
-    select exists (select from up where id = ${long(deptId)}::bigint) as found`;
+    select exists (select from up where id = ${bigintOf(deptId)}::bigint) as found`;
   return row.found;
 };
 
-export const parentsAmong = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
+/** Which of these departments have children. */
+export const withChildren = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
   const rows = await tx<{ parentId: number }[]>`
     select distinct parent_id as "parentId" from departments
-    where tenant_id = ${tenantId} and parent_id = any(${deptIds.map(long)}::bigint[]) and del_flag = '0' order by 1`;
+    where tenant_id = ${tenantId} and parent_id = any(${deptIds.map(bigintOf)}::bigint[]) and del_flag = '0' order by 1`;
   return rows.map(({ parentId }) => String(parentId));
 };
 
-export const markDeleted = (tx: Tx, tenantId: string, deptIds: string[], by: string) => tx`
-  update departments set del_flag = '2', update_by = ${by}, update_time = now()
-  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(long)}::bigint[])`;
+/** How many rows one statement writes: each also leaves a row in the ledger, and no statement may take long. */
+const CHUNK = 20_000;
+
+const inChunks = async <T>(items: readonly T[], write: (chunk: T[]) => Promise<unknown>): Promise<void> => {
+  for (let at = 0; at < items.length; at += CHUNK) await write(items.slice(at, at + CHUNK));
+};
+
+export const markDeleted = (tx: Tx, tenantId: string, deptIds: string[], by: string): Promise<void> =>
+  inChunks(
+    deptIds,
+    (chunk) => tx`
+      update departments set del_flag = '2', update_by = ${by}, update_time = now()
+      where tenant_id = ${tenantId} and dept_id = any(${chunk.map(bigintOf)}::bigint[]) and del_flag <> '2'`,
+  );
+
+/** Restores departments, each below the given parent; null: top level. */
+export const markRestored = (
+  tx: Tx,
+  tenantId: string,
+  parents: ReadonlyMap<string, string | null>,
+  by: string,
+): Promise<void> =>
+  inChunks([...parents], (chunk) => {
+    const ids = chunk.map(([id]) => id);
+    return tx`
+      update departments d set del_flag = '0', parent_id = n.parent_id, update_by = ${by}, update_time = now()
+      from unnest(${ids}::bigint[], ${chunk.map(([, parentId]) => parentId)}::bigint[]) as n (dept_id, parent_id)
+      where d.tenant_id = ${tenantId} and d.dept_id = any(${ids}::bigint[]) and d.dept_id = n.dept_id
+        and d.del_flag = '2'`;
+  });
+
+/** Sets order numbers. The redundant `any` makes the planner use the primary key, however many rows it expects. */
+export const renumber = (tx: Tx, tenantId: string, by: string, numbers: [string, number][]): Promise<void> =>
+  inChunks(numbers, (chunk) => {
+    const ids = chunk.map(([id]) => id);
+    return tx`
+      update departments d set order_num = n.order_num, update_by = ${by}, update_time = now()
+      from unnest(${ids}::bigint[], ${chunk.map(([, number]) => String(number))}::int[]) as n (dept_id, order_num)
+      where d.tenant_id = ${tenantId} and d.dept_id = any(${ids}::bigint[]) and d.dept_id = n.dept_id`;
+  });

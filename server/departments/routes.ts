@@ -1,28 +1,34 @@
 import Type from 'typebox';
-import type { App, Parts } from '../app.ts';
 import { readAs, writeAs } from '../auth/caller.ts';
-import { removeBranch } from '../branches/branches.ts';
-import { listDepartmentsAt, readDepartmentAt } from '../history/departments.ts';
-import { momentOf } from '../history/moment.ts';
-import { asOf } from '../history/schema.ts';
+import type { App, Parts } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
+import { apiError } from '../http/errors.ts';
+import { changeHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
-import { answers, guarded } from '../http/openapi.ts';
-import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
-import { refuse } from '../http/refusals.ts';
+import { authenticated, responses } from '../http/openapi.ts';
 import { invalid, pathId, pathIds } from '../http/validation.ts';
-import { makeCreator } from './creating.ts';
-import { removeDepartments, updateDepartment } from './departments.ts';
+import { resolvePointInTime } from '../ledger/point-in-time.ts';
+import type { LedgerResources } from '../ledger/resources.ts';
+import { asOf } from '../ledger/schema.ts';
+import { createDepartmentCreator } from './batched-create.ts';
+import { createDepartmentReader } from './batched-read.ts';
+import { listDepartmentsAt, readDepartmentAt } from './history/reads.ts';
+import { departmentHistoryRoutes } from './history/routes.ts';
 import { listDepartments, readDepartments } from './list.ts';
-import type { DeptReader } from './reading.ts';
+import { removeDepartments, updateDepartment } from './rules.ts';
 import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
+import { createStoredReader } from './stored-reader.ts';
+import { removeBranch } from './tree/branches.ts';
+import { treeRoutes } from './tree/routes.ts';
 
 const path = '/system/dept-api';
-const shared = { ...guarded, tags: ['Departments'] };
+const shared = { ...authenticated, tags: ['Departments'] };
 
-export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void {
+export function departmentRoutes(app: App, parts: Parts, resources: LedgerResources): void {
   const { db } = parts;
-  const create = makeCreator(parts);
+  const create = createDepartmentCreator(parts);
+  const read = createDepartmentReader(db);
+  const show = createStoredReader(parts.config.timeZone);
 
   app.post(
     path,
@@ -34,7 +40,7 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
         description: 'Administrators.',
         headers: writeHeaders,
         body: DeptInput,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'new',
           location: true,
           reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
@@ -55,9 +61,9 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
         operationId: 'listDepartments',
         summary: 'List departments',
         description:
-          'Any user of the tenant. Sorted by `orderNum`, then id, unless `sort` says otherwise. Filters combine.',
+          'Any user of the tenant. Sorted by `orderNum`, then by id, unless `sort` is sent. All filters have to match.',
         querystring: DeptFilter,
-        response: answers('guarded', {
+        response: responses('guarded', {
           data: DeptPage,
           reasons: ['PATHS_TOO_LONG', 'PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'],
         }),
@@ -65,10 +71,10 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
     },
     async (request) => {
       const { query } = request;
-      const moment = query.asOf === undefined ? undefined : await momentOf(parts, query.asOf);
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(parts, query.asOf);
       return ok(
         await readAs(db, request, 'user', (tx, caller) =>
-          moment ? listDepartmentsAt(tx, caller, query, moment) : listDepartments(tx, caller, query),
+          time ? listDepartmentsAt(tx, show, caller, query, time) : listDepartments(tx, caller, query),
         ),
       );
     },
@@ -80,10 +86,10 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
       schema: {
         ...shared,
         operationId: 'readDepartments',
-        summary: 'Read many departments at once',
-        description: 'Any user of the tenant. A read: it writes nothing and needs no Idempotency-Key.',
+        summary: 'Read departments by their ids',
+        description: 'Any user of the tenant. It writes nothing, so it needs no Idempotency-Key.',
         body: DeptIds,
-        response: answers('guarded', { data: DeptBatch, reasons: ['PATHS_TOO_LONG'], body: true }),
+        response: responses('guarded', { data: DeptBatch, reasons: ['PATHS_TOO_LONG'], body: true }),
       },
     },
     async (request) =>
@@ -100,10 +106,12 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
         description: 'Any user of the tenant.',
         params: IdPath,
         querystring: Type.Object({
-          includeDeleted: Type.Optional(Type.Boolean({ default: false, description: 'Show it also when deleted' })),
+          includeDeleted: Type.Optional(
+            Type.Boolean({ default: false, description: 'Also returns a deleted department' }),
+          ),
           asOf,
         }),
-        response: answers('guarded', { data: Dept, etag: true, reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
+        response: responses('guarded', { data: Dept, etag: true, reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
       },
     },
     async (request, reply) => {
@@ -111,13 +119,13 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
       const { includeDeleted = false, asOf } = request.query;
       if (asOf !== undefined) {
         if (includeDeleted) throw invalid('includeDeleted', 'onlyNow');
-        const moment = await momentOf(parts, asOf);
-        const past = await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, caller, id, moment));
-        return okTagged(reply, { data: past, etag: etagOf(past) });
+        const time = await resolvePointInTime(parts, asOf);
+        const dept = await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, show, caller, id, time));
+        return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
       }
-      const dept = await (request.raw.deptAsked ?? read(request.token, { deptId: id, includeDeleted }));
-      if (!dept) throw refuse('DEPT_NOT_FOUND');
-      return okTagged(reply, { data: dept, etag: etagOf(dept) });
+      const dept = await read(request.token, { deptId: id, includeDeleted });
+      if (!dept) throw apiError('DEPT_NOT_FOUND');
+      return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
     },
   );
 
@@ -127,11 +135,11 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
       schema: {
         ...shared,
         operationId: 'updateDepartment',
-        summary: 'Replace a department, and move it',
+        summary: 'Update or move a department',
         description: 'Administrators. Moving a department moves its whole branch.',
         headers: changeHeaders,
         body: DeptUpdate,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'change',
           reasons: [
             'NOT_ALLOWED',
@@ -162,14 +170,16 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
         description:
-          'Administrators. One id, or several separated by commas: then all of them or none. ' +
-          'With `subtree` one id, and all that is below it.',
+          'Administrators. Takes one id or several separated by commas; deletes all of them or none. ' +
+          'With `subtree`, takes one id and deletes its descendants too.',
         headers: changeHeaders,
         params: IdsPath,
         querystring: Type.Object({
-          subtree: Type.Optional(Type.Boolean({ default: false, description: 'The departments below it too' })),
+          subtree: Type.Optional(
+            Type.Boolean({ default: false, description: 'Also deletes all departments below it' }),
+          ),
         }),
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'change',
           reasons: [
             'NOT_ALLOWED',
@@ -184,9 +194,9 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
     },
     async (request) => {
       const ids = pathIds(request.params.id);
-      const [id = '', ...more] = ids;
+      const [id = '', ...others] = ids;
       const { subtree = false } = request.query;
-      if (subtree && more.length > 0) throw invalid('subtree', 'single');
+      if (subtree && others.length > 0) throw invalid('subtree', 'single');
       await writeAs(db, request, 'administrator', (tx, caller) => {
         const ifMatch = ifMatchOf(request, ids);
         return subtree ? removeBranch(tx, caller, id, ifMatch) : removeDepartments(tx, caller, ids, ifMatch);
@@ -194,4 +204,7 @@ export function departmentRoutes(app: App, parts: Parts, read: DeptReader): void
       return ok(null);
     },
   );
+
+  treeRoutes(app, parts);
+  departmentHistoryRoutes(app, parts, resources);
 }

@@ -1,8 +1,8 @@
 import cors from '@fastify/cors';
-import type { App } from '../app.ts';
+import type { App } from '../context.ts';
 
-/** Lets pages of these origins call the service from a browser. Of none unless configured: then nothing is registered. */
-export async function openTo(app: App, origins: string[]): Promise<void> {
+/** Lets pages of these origins call the service from a browser. By default there are none. */
+export async function allowOrigins(app: App, origins: string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
     origin: origins,

@@ -1,4 +1,22 @@
-import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../context.ts';
+import { apiError } from './errors.ts';
+import { InFlight } from './in-flight.ts';
+import { hasBody } from './load-shedding.ts';
+
+/** A request that waits for its response. */
+interface Pending {
+  socket: Socket;
+  /** When the wait began; `NEVER` while the body is still arriving. */
+  since: number;
+  withinMs: number;
+  expire: () => void;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+const CHECK_MS = 100;
 
 /** Milliseconds from the arrival of a request to its response. */
 export const deadlineOf = (request: FastifyRequest): number => {
@@ -6,7 +24,58 @@ export const deadlineOf = (request: FastifyRequest): number => {
   return request.routeOptions.config?.writesMany?.(request) ? bulkResponseMs : responseMs;
 };
 
+/**
+ * Responds `TOO_BUSY` to requests that exceed their deadline. The time in which the body arrives does not count. Fastify's
+ * own timeout no longer covers a request once its body has arrived. All requests share one timer: a timer for each would
+ * cost more than everything else here.
+ */
+export function enforceDeadlines(app: App, isExempt: (request: IncomingMessage) => boolean): void {
+  const pending = new InFlight<Pending>();
+  app.decorateReply('pending', null);
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const each of pending) {
+      if (now - each.since < each.withinMs) continue;
+      each.since = NEVER;
+      each.expire();
+    }
+  }, CHECK_MS).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+  app.server.on('connection', (socket: Socket) =>
+    // A response queued behind others on its connection is not closed together with the connection.
+    socket.once('close', () => pending.removeWhere((each) => each.socket === socket)),
+  );
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isExempt(request.raw)) return done();
+    const { socket } = request.raw;
+    const expire = () => respondTooBusy(request, reply);
+    reply.pending = { socket, since: performance.now(), withinMs: deadlineOf(request), expire };
+    reply.raw.once('close', pending.add(reply.pending));
+    done();
+  });
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (reply.pending && hasBody(request.raw)) reply.pending.since = NEVER;
+    done(null, payload);
+  });
+  // The body has arrived.
+  app.addHook('preValidation', (request, reply, done) => {
+    if (reply.pending && hasBody(request.raw)) reply.pending.since = performance.now();
+    done();
+  });
+}
+
+function respondTooBusy(request: FastifyRequest, reply: FastifyReply): void {
+  // A streamed response whose headers are sent has begun in time.
+  if (reply.sent || reply.raw.headersSent) return;
+  request.log.warn({ requestId: request.id }, 'request timed out');
+  reply.send(apiError('TOO_BUSY'));
+}
+
 declare module 'fastify' {
+  interface FastifyReply {
+    /** null: the request has no deadline. */
+    pending: Pending | null;
+  }
   interface FastifyContextConfig {
     /** Whether a request may write a whole branch. */
     writesMany?: (request: FastifyRequest) => boolean;

@@ -1,118 +1,117 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { codeOf, isLost } from '../../db/sql.ts';
-import { isClash, TooLate } from '../../db/tenancy.ts';
+import { DeadlineExceededError, errorCode, isConnectionLost, isRetryable } from '../../db/errors.ts';
 import type { Config } from '../config.ts';
+import { ApiError, apiError, type Language } from './errors.ts';
 import { languageOf } from './language.ts';
-import { type Language, Refusal, refuse } from './refusals.ts';
-import { explain } from './validation.ts';
+import { toValidationError } from './validation.ts';
 
-/** `操作成功` is a constant of the interface, in every language. */
+/** The envelope of a success. `操作成功` is part of the API: it is the same in every language. */
 export const ok = <T>(data: T) => ({ code: 200, msg: '操作成功', data }) as const;
 
-/** The same as text, for data that is text already. */
-export const okAround = (() => {
+/** The same envelope as text, for data that is serialized already. */
+export const successEnvelope = (() => {
   const [before, after] = JSON.stringify(ok([])).split('[]') as [string, string];
   return { before, after };
 })();
 
-/** Creating answers with no data, so the new resource's address travels in a header. */
-export function created(reply: FastifyReply, address: string) {
-  reply.header('location', address);
+/** The response to a creation: it has no data, and `Location` contains the path of the new record. */
+export function created(reply: FastifyReply, path: string) {
+  reply.header('location', path);
   return ok(null);
 }
 
-/** Whatever was thrown, as a refusal. What isn't one is a fault of ours: logged whole, told without internals. */
-export function refusalOf(error: unknown, request: FastifyRequest): Refusal {
-  if (error instanceof Refusal) return error;
+/** Converts anything that was thrown to an API error. Unexpected errors are logged in full; the caller gets no internals. */
+export function toApiError(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error;
   const { validation, validationContext = 'body', statusCode = 500, message } = error as FastifyError;
-  if (validation) return explain(validation, validationContext);
-  if (error instanceof TooLate) return refuse('TOO_BUSY');
-  const code = codeOf(error);
+  if (validation) return toValidationError(validation, validationContext);
+  if (error instanceof DeadlineExceededError) return apiError('TOO_BUSY');
+  const code = errorCode(error);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return refuse('BODY_TOO_LARGE', { limit: request.routeOptions.bodyLimit ?? 0 });
+      return apiError('BODY_TOO_LARGE', { limit: request.routeOptions.bodyLimit ?? 0 });
     case 'FST_ERR_BAD_URL':
-      return refuse('INVALID_UTF8');
+      return apiError('INVALID_UTF8');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return refuse('NOT_JSON');
+      return apiError('NOT_JSON');
   }
-  // Hung up before all was sent: nobody hears this.
-  if (code === 'ECONNRESET' && statusCode === 400) return refuse('BAD_REQUEST', { cause: 'aborted' });
-  if (code.startsWith('FST_') && statusCode < 500) return refuse('BAD_REQUEST', { cause: message });
-  // It needed too long, or waited too long for somebody else.
-  if (code === CUT_OFF) {
-    request.log.warn({ requestId: request.id, err: error }, 'a statement was cut off');
-    return refuse('TOO_BUSY');
+  // The client disconnected while it was sending the body; it never receives this response.
+  if (code === 'ECONNRESET' && statusCode === 400) return apiError('BAD_REQUEST', { cause: 'aborted' });
+  if (code.startsWith('FST_') && statusCode < 500) return apiError('BAD_REQUEST', { cause: message });
+  // The statement ran too long, or waited too long for a lock.
+  if (code === QUERY_CANCELED) {
+    request.log.warn({ requestId: request.id, err: error }, 'statement timed out');
+    return apiError('TOO_BUSY');
   }
-  // Others came between, each time that it was tried. Nothing of it was done.
-  if (isClash(code)) {
-    request.log.warn({ requestId: request.id, err: error }, 'a transaction met others again and again');
-    return refuse('TOO_BUSY');
+  // Every attempt met a serialization failure or deadlock. All of them were rolled back.
+  if (isRetryable(code)) {
+    request.log.warn({ requestId: request.id, err: error }, 'transaction failed after several retries');
+    return apiError('TOO_BUSY');
   }
-  if (isDatabaseAway(error, code)) {
-    request.log.error({ requestId: request.id, err: error }, 'the database is away');
-    return refuse('DATABASE_AWAY');
+  if (isDatabaseUnavailable(error, code)) {
+    request.log.error({ requestId: request.id, err: error }, 'database unavailable');
+    return apiError('DATABASE_AWAY');
   }
-  request.log.error({ requestId: request.id, err: error }, 'a request failed on our side');
-  return refuse('INTERNAL', { requestId: request.id });
+  request.log.error({ requestId: request.id, err: error }, 'internal error');
+  return apiError('INTERNAL', { requestId: request.id });
 }
 
-/** PostgreSQL's word for a statement that met its time limit. */
-const CUT_OFF = '57014';
+/** The SQLSTATE of a statement that exceeded `statement_timeout`. */
+const QUERY_CANCELED = '57014';
 
 /**
- * Connections refused, cut or used up; the server stopping or starting; no room on its disk. What
- * PostgreSQL calls FATAL ends a connection or keeps it from being made.
+ * Whether the database cannot be used: it refuses or drops connections, has none left, is starting or shutting down, or its
+ * disk is full. An error with the severity FATAL ends a connection or prevents it from being opened.
  */
-const isDatabaseAway = (error: unknown, code: string) =>
+const isDatabaseUnavailable = (error: unknown, code: string) =>
   (error as { severity?: string }).severity === 'FATAL' ||
-  isLost(code) ||
+  isConnectionLost(code) ||
   /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
   ['25P02', '25P03', '55P03'].includes(code) ||
-  // What the disk refuses for a reason that has no letters of its own, such as a quota.
+  // Storage errors without an SQLSTATE of their own, such as an exceeded disk quota.
   (code === 'XX000' && ['md.c', 'fd.c', 'xlog.c'].includes((error as { file?: string }).file ?? ''));
 
-/** The answer to a refusal: the envelope, or RFC 9457 for who asks for it. */
-export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, config: Config) {
-  reply.refusedWith = refusal.status;
-  const { status, headers, body } = answerTo(refusal, request.headers, request.id, config);
+/** Sends an error: in the envelope, or as problem details (RFC 9457) if the client accepts them. */
+export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, config: Config) {
+  reply.errorStatus = error.status;
+  const { status, headers, body } = renderError(error, request.headers, request.id, config);
   return reply.code(status).headers(headers).send(body);
 }
 
-/** The same as bare HTTP, also for what never reaches the framework. */
-export function answerTo(refusal: Refusal, asked: IncomingHttpHeaders, requestId: string, config: Config) {
-  const language = languageOf(asked);
-  const problem = /application\/problem\+json(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(asked.accept ?? '');
-  const { status, facts } = refusal;
+/** Renders an error as status, headers and body: requests that never reach Fastify get the same response. */
+export function renderError(error: ApiError, requestHeaders: IncomingHttpHeaders, requestId: string, config: Config) {
+  const language = languageOf(requestHeaders);
+  const isProblem = /application\/problem\+json(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(requestHeaders.accept ?? '');
+  const { status, details } = error;
   return {
     status: config.errorStatus === '200' ? 200 : status,
     headers: {
-      'content-type': `application/${problem ? 'problem+json' : 'json'}; charset=utf-8`,
+      'content-type': `application/${isProblem ? 'problem+json' : 'json'}; charset=utf-8`,
       'content-language': language === 'en' ? 'en' : 'zh-CN',
-      // The rest of what was to be sent is nobody's next request.
+      // Close the connection: the rest of the body must not be parsed as the next request.
       ...(status === 408 ? { connection: 'close' } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(status === 429 || status === 503 ? { 'retry-after': String(facts.seconds ?? 2) } : {}),
-      ...(facts.allowed ? { allow: String(facts.allowed) } : {}),
-      ...everyAnswer(requestId),
+      ...(status === 429 || status === 503 ? { 'retry-after': String(details.seconds ?? 2) } : {}),
+      ...(details.allowed ? { allow: String(details.allowed) } : {}),
+      ...commonHeaders(requestId),
     },
-    body: JSON.stringify(problem ? asProblem(refusal, language, requestId) : asEnvelope(refusal, language)),
+    body: JSON.stringify(isProblem ? toProblem(error, language, requestId) : toEnvelope(error, language)),
   };
 }
 
-/** Of the caller when it is one, so that a request can be followed through several services. */
+/** The caller's request id if it is valid, so that a request can be traced through several services; otherwise a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+  const id = headers['x-request-id'];
+  return typeof id === 'string' && /^[\w.-]{1,64}$/.test(id) ? id : randomUUID();
 }
 
 /**
- * The headers of every answer. None is kept in a cache, because most belong to one caller and some carry tokens; none is
- * a page, so a browser that shows one all the same loads nothing, in no frame. The pages of /docs say otherwise.
+ * The headers of every response. Responses are not cached, because most are private and some contain tokens. They are not
+ * pages, so a browser that displays one must not load anything or put it into a frame. /docs has its own policy.
  */
-export const everyAnswer = (requestId: string) => ({
+export const commonHeaders = (requestId: string) => ({
   'x-request-id': requestId,
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -120,24 +119,24 @@ export const everyAnswer = (requestId: string) => ({
   'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 });
 
-const asEnvelope = (refusal: Refusal, language: Language) => ({
-  code: refusal.status,
-  msg: refusal.text(language),
-  data: refusal.data(language),
+const toEnvelope = (error: ApiError, language: Language) => ({
+  code: error.status,
+  msg: error.text(language),
+  data: error.data(language),
 });
 
-const asProblem = (refusal: Refusal, language: Language, requestId: string) => ({
-  ...refusal.data(language),
-  type: `urn:banyan:reason:${refusal.reason}`,
-  title: refusal.reason,
-  status: refusal.status,
-  detail: refusal.text(language),
+const toProblem = (error: ApiError, language: Language, requestId: string) => ({
+  ...error.data(language),
+  type: `urn:banyan:reason:${error.reason}`,
+  title: error.reason,
+  status: error.status,
+  detail: error.text(language),
   instance: requestId,
 });
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** The code of a refusal, which its HTTP status need not tell; null: it is none. */
-    refusedWith: number | null;
+    /** The status of the error; the HTTP status may be 200 instead (BANYAN_ERROR_STATUS). null: the response is no error. */
+    errorStatus: number | null;
   }
 }

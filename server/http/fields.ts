@@ -1,10 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
-/** Field types that several resources share. `x-problem` names the sentence that refuses them (validation.ts). */
+/** Field types that several resources share. `x-problem` names the message of validation.ts for invalid values. */
 
 const LARGEST_LONG = 9223372036854775807n;
 
-/** A Long on its way in: a number that JSON does not round, or its digits as text. */
+/** A Long in a request: a number that JSON does not round, or a string of digits. */
 export const Long = Type.Unsafe<number | string>({
   type: ['integer', 'string'],
   format: 'int64',
@@ -13,17 +13,17 @@ export const Long = Type.Unsafe<number | string>({
   pattern: '^[0-9]{1,19}$',
   'x-problem': 'long',
 });
-/** A Long on its way out: never above 2^53-1. */
+/** A Long in a response: at most 2^53-1. */
 export const LongOut = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 export const isLong = (digits: string) => /^\d{1,19}$/.test(digits) && BigInt(digits) <= LARGEST_LONG;
 
-/** The one form in which ids travel through the service: digits without leading zeros. */
-export const idOf = (long: number | string): string => BigInt(long).toString();
+/** Normalizes an id to digits without leading zeros, the form in which the service passes ids around. */
+export const idOf = (id: number | string): string => BigInt(id).toString();
 
-/** An id as a refusal names it: a number, as everywhere, unless JSON would round it. */
-export const shownId = (id: string) => (BigInt(id) <= Number.MAX_SAFE_INTEGER ? Number(id) : id);
-export const shownIds = (ids: readonly string[]) => ids.map(shownId);
+/** An id as an error contains it: a number, unless JSON would round it. */
+export const jsonId = (id: string) => (BigInt(id) <= Number.MAX_SAFE_INTEGER ? Number(id) : id);
+export const jsonIds = (ids: readonly string[]) => ids.map(jsonId);
 
 export const Int = (limits: { minimum?: number; maximum?: number } = {}) =>
   Type.Integer({ minimum: -2147483648, maximum: 2147483647, ...limits });
@@ -31,7 +31,7 @@ export const Int = (limits: { minimum?: number; maximum?: number } = {}) =>
 export const Text = (maxLength: number, description?: string) =>
   Type.String({ maxLength, ...(description ? { description } : {}) });
 
-/** Not a proof that mail arrives: something on both sides of one @. Empty is as good as none. */
+/** Requires one @ with something on both sides, or an empty text for no address. Only a delivery would prove more. */
 export const Email = Type.String({ maxLength: 254, pattern: '^$|^[^\\s@]+@[^\\s@]+$', 'x-problem': 'email' });
 
 export const Status = Type.Unsafe<'0' | '1'>({
@@ -40,7 +40,6 @@ export const Status = Type.Unsafe<'0' | '1'>({
   description: '0 = normal, 1 = disabled',
 });
 
-/** A calendar date that exists. */
 export const CalendarDate = Type.String({
   format: 'date',
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
@@ -54,9 +53,19 @@ export function isCalendarDate(text: string): boolean {
 
 export const TenantCode = Type.String({ pattern: '^[0-9]{6,18}$', 'x-problem': 'tenantCode' });
 
+/** Selects the tenant in which an administrator acts. */
+export const TenantQuery = Type.Object({
+  tenantId: Type.Optional(
+    Type.String({
+      ...TenantCode,
+      description: "The caller's tenant or one of its descendants; default: the caller's tenant",
+    }),
+  ),
+});
+
 export const Password = Type.String({ minLength: 8, maxLength: 128 });
 
-/** A field that may be left out on the way in. `null` counts as left out. */
+/** A field that a request may omit. `null` counts as omitted. */
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(orNull(schema));
 
 export const orNull = <T extends TSchema>(schema: T) => {
@@ -68,8 +77,8 @@ export const orNull = <T extends TSchema>(schema: T) => {
   });
 };
 
-/** When and by whom a record was made and last changed, as every read shows it. */
-export const stamps = {
+/** Who created and last updated a record, and when. */
+export const auditFields = {
   createBy: Type.String({ description: 'User name of the creator' }),
   createTime: Type.String({ description: 'YYYY-MM-DD HH:MM:SS, in the configured time zone' }),
   updateBy: Type.String({ description: 'User name of the last updater; empty until the first update' }),
@@ -77,8 +86,8 @@ export const stamps = {
 };
 
 export const MAX_IDS = 500;
-// Their form is checked by pathId and pathIds (validation.ts), whose refusals say more than a pattern could.
-export const IdPath = Type.Object({ id: Type.String({ description: 'Digits, up to 19' }) });
+// pathId and pathIds (validation.ts) check the format: their errors are more specific than that of a pattern.
+export const IdPath = Type.Object({ id: Type.String({ description: '1 to 19 digits' }) });
 export const IdsPath = Type.Object({
   id: Type.String({ description: `Up to ${MAX_IDS} ids, separated by commas`, examples: ['100', '100,101'] }),
 });

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Language } from './refusals.ts';
+import type { Language } from './errors.ts';
 
-/** Chinese, unless the caller prefers English: by Accept-Language, or as RuoYi's front ends say it, content-language. */
+/** Chinese, unless the caller prefers English in Accept-Language or in content-language, which RuoYi's front ends send. */
 export function languageOf(headers: IncomingHttpHeaders): Language {
   const ruoyi = /^(en|zh)(?![a-z])/i.exec(headers['content-language'] ?? '')?.[1]?.toLowerCase();
   if (ruoyi) return ruoyi as Language;
-  const wishes = (headers['accept-language'] ?? '')
+  const preferences = (headers['accept-language'] ?? '')
     .split(',')
     .map((part) => {
       const [tag = '', ...parameters] = part.trim().split(';');
@@ -14,5 +14,5 @@ export function languageOf(headers: IncomingHttpHeaders): Language {
     })
     .filter(({ language, q }) => language && q > 0)
     .sort((a, b) => b.q - a.q);
-  return (wishes[0]?.language as Language | undefined) ?? 'zh';
+  return (preferences[0]?.language as Language | undefined) ?? 'zh';
 }

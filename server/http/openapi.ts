@@ -3,12 +3,12 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { version } from '../version.ts';
-import { otherwise, type Reason, reasons } from './refusals.ts';
+import { alternativeTexts, type Reason, reasons } from './errors.ts';
 
-/** The document at /openapi.json is made from the schemas that validate; /docs shows it, offline. */
-export async function describeInterface(app: FastifyInstance): Promise<void> {
+/** Serves /openapi.json, generated from the schemas that validate requests, and Swagger UI at /docs without a CDN. */
+export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
-    transformObject: (document) => ('openapiObject' in document ? withoutOurNotes(document.openapiObject) : {}),
+    transformObject: (document) => ('openapiObject' in document ? removeInternalKeywords(document.openapiObject) : {}),
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -20,13 +20,13 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       },
       servers: [{ url: '/', description: 'This service' }],
       tags: [
-        { name: 'Departments', description: 'A tree of departments for each tenant' },
-        { name: 'Tenants', description: 'The tree of tenants' },
-        { name: 'Users', description: 'People, who log in and belong to departments' },
-        { name: 'Changes', description: 'What was done, by whom and when' },
-        { name: 'Webhooks', description: 'Addresses that are told of changes' },
-        { name: 'Authentication', description: 'Login, refresh, logout, me, password' },
-        { name: 'Operations', description: 'For whoever runs the service' },
+        { name: 'Departments', description: 'The department tree of a tenant' },
+        { name: 'Tenants', description: 'The tree of tenants and their service periods' },
+        { name: 'Users', description: 'User accounts and the departments that they belong to' },
+        { name: 'Changes', description: 'The audit log: who changed what and when; change feed and revert' },
+        { name: 'Webhooks', description: 'Endpoints that are notified of changes' },
+        { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
+        { name: 'Operations', description: 'Health checks and version, for operators' },
       ],
       components: {
         securitySchemes: {
@@ -38,7 +38,7 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
-    // Nothing from elsewhere, and plain http stays http: many a service is tried out in an office network.
+    // Load nothing from other origins. No upgrade-insecure-requests: trial installations often use plain http.
     transformStaticCSP: () =>
       "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     uiConfig: {
@@ -48,50 +48,51 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       persistAuthorization: true,
       displayRequestDuration: true,
     },
-    theme: { title: 'Banyan 榕树: interface' },
+    theme: { title: 'Banyan 榕树: API reference' },
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }
 
-/** `x-problem` and `x-optional` are between our schemas and validation.ts. */
-const withoutOurNotes = <T>(document: T): T =>
+/** Removes `x-problem` and `x-optional`, which only validation.ts uses. */
+const removeInternalKeywords = <T>(document: T): T =>
   JSON.parse(JSON.stringify(document, (key, value) => (/^x-(problem|optional)$/.test(key) ? undefined : value)));
 
 const introduction = `
-Every answer is the envelope \`{code, msg, data}\`. Success is \`200\` and \`操作成功\`. A refusal carries its HTTP status
-as \`code\`, a sentence in \`msg\` (Chinese, or English when \`Accept-Language\` prefers it), and in \`data\` a stable
-\`reason\` with the facts. \`Accept: application/problem+json\` gets RFC 9457 instead.
+Every response has the envelope \`{code, msg, data}\`. A success has the code \`200\` and the message \`操作成功\`. An error has
+its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
+stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive problem details (RFC 9457)
+instead.
 
-To try calls here: run *POST /auth/login*, copy \`access_token\`, press *Authorize*, paste it.
+To try operations on this page, run *POST /auth/login*, copy \`access_token\`, press *Authorize* and paste the token.
 
-Whatever is called, a path that isn't there answers 404 \`PATH_NOT_FOUND\`, and a path that takes other methods 405
-\`METHOD_NOT_ALLOWED\` with the header \`Allow\`. Browsers, which ask for \`text/html\`, get the console at \`/\` and at the
-addresses of its screens; where it was not built, 404 \`CONSOLE_NOT_BUILT\`.
+An unknown path returns 404 \`PATH_NOT_FOUND\`. A known path with an unsupported method returns 405 \`METHOD_NOT_ALLOWED\` with
+the header \`Allow\`. Browsers, which accept \`text/html\`, get the console at \`/\` and at the paths of its screens, or 404
+\`CONSOLE_NOT_BUILT\` if it has not been built.
 `;
 
 const header = (description: string) => ({ type: 'string', description });
-const everyAnswer = { 'X-Request-Id': header('Id of the request; quote it when you report a problem') };
+const commonHeaders = { 'X-Request-Id': header('Id of the request; quote it when you report a problem') };
 
-interface Answers {
-  /** What `data` holds; null when not given. */
+interface ResponseOptions {
+  /** The schema of `data`; by default `data` is null. */
   data?: TSchema;
-  /** The answer names the new resource in `Location`. */
+  /** The response has the path of the new record in `Location`. */
   location?: boolean;
-  /** The reasons for which this operation may be refused, beside those that every operation shares. */
+  /** The errors of this operation, in addition to those that all operations have. */
   reasons?: Reason[];
-  /** Those of them that are given here for something else than usual, with another text. */
-  otherwise?: (keyof typeof otherwise)[];
-  /** The answer has the record's tag in `ETag`. */
+  /** Those of them that have their alternative text here. */
+  alternativeTexts?: (keyof typeof alternativeTexts)[];
+  /** The response has the `ETag` of the record. */
   etag?: boolean;
-  /** The answer may set the session cookie, or clear it. */
+  /** The response may set or clear the session cookie. */
   cookie?: boolean;
-  /** What it writes: a `new` record, or a `change` that may come with If-Match. Both take an Idempotency-Key. */
+  /** `new`: accepts an Idempotency-Key; `change`: accepts If-Match too. */
   writes?: 'new' | 'change';
-  /** The operation takes a body. */
+  /** The operation requires a body. */
   body?: boolean;
 }
 
-const always: Reason[] = [
+const common: Reason[] = [
   'BAD_REQUEST',
   'ADDRESS_NOT_ENCODED',
   'INVALID_UTF8',
@@ -101,7 +102,7 @@ const always: Reason[] = [
   'TOO_BUSY',
 ];
 const withDatabase: Reason[] = ['DATABASE_AWAY'];
-/** A body is read with every write, also where none is asked for. */
+/** Every write parses its body, even if it requires none. */
 const readBody: Reason[] = ['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_TOO_LARGE', 'NOT_JSON', 'REQUEST_TIMEOUT'];
 const withBody: Reason[] = [...readBody, 'BODY_REQUIRED', 'FIELD_REQUIRED'];
 const withToken: Reason[] = [
@@ -117,13 +118,22 @@ const withToken: Reason[] = [
   'TENANT_ENDED',
 ];
 
-/** What an operation answers, for OpenAPI and for the serialiser. */
-export function answers(
+/** The responses of an operation, for the OpenAPI document and the serializer. */
+export function responses(
   kind: 'public' | 'open' | 'guarded',
-  { data, location, etag, cookie, writes, reasons: own = [], otherwise: other = [], body = false }: Answers,
+  {
+    data,
+    location,
+    etag,
+    cookie,
+    writes,
+    reasons: own = [],
+    alternativeTexts: alternative = [],
+    body = false,
+  }: ResponseOptions,
 ) {
   const all = [
-    ...always,
+    ...common,
     ...(kind === 'public' ? [] : withDatabase),
     ...(body ? withBody : []),
     ...(kind === 'guarded' ? withToken : []),
@@ -140,10 +150,10 @@ export function answers(
     200: {
       description: '操作成功',
       headers: {
-        ...everyAnswer,
+        ...commonHeaders,
         ...(location ? { Location: header('Path of the new resource') } : {}),
-        ...(etag ? { ETag: header('Tag of the record, for If-Match') } : {}),
-        ...(cookie ? { 'Set-Cookie': header('`banyan_session`, for browsers: set, or cleared') } : {}),
+        ...(etag ? { ETag: header('Version of the record, for If-Match') } : {}),
+        ...(cookie ? { 'Set-Cookie': header('Sets or clears `banyan_session`, the session cookie of browsers') } : {}),
         ...replayed(writes),
       },
       ...Type.Object({
@@ -153,25 +163,31 @@ export function answers(
       }),
     },
     ...Object.fromEntries(
-      [...byStatus].map(([status, list]) => [status, refusalSchema(status, list, other, replayed(writes))]),
+      [...byStatus].map(([status, list]) => [status, errorResponse(status, list, alternative, replayed(writes))]),
     ),
   };
 }
 
 const moreHeaders: Record<number, Record<string, unknown>> = {
   401: { 'WWW-Authenticate': header('Bearer') },
-  429: { 'Retry-After': header('Seconds to wait') },
-  503: { 'Retry-After': header('Seconds to wait') },
+  429: { 'Retry-After': header('Seconds to wait before a retry') },
+  503: { 'Retry-After': header('Seconds to wait before a retry') },
 };
 
-const replayed = (writes: Answers['writes']) =>
+const replayed = (writes: ResponseOptions['writes']) =>
   writes
-    ? { 'Idempotent-Replayed': header('`true`: what an earlier request with the same Idempotency-Key came to') }
+    ? {
+        'Idempotent-Replayed': header(
+          '`true`: this is the stored response to an earlier request with the same Idempotency-Key',
+        ),
+      }
     : {};
 
-const refusalSchema = (status: number, list: Reason[], other: Reason[], more: Record<string, unknown>) => ({
-  description: list.map((reason) => `\`${reason}\` ${textOf(reason, other).replace(/[<_]/g, '\\$&')}`).join('\n\n'),
-  headers: { ...everyAnswer, 'Content-Language': header('`zh-CN` or `en`'), ...moreHeaders[status], ...more },
+const errorResponse = (status: number, list: Reason[], alternative: Reason[], more: Record<string, unknown>) => ({
+  description: list
+    .map((reason) => `\`${reason}\` ${textOf(reason, alternative).replace(/[<_]/g, '\\$&')}`)
+    .join('\n\n'),
+  headers: { ...commonHeaders, 'Content-Language': header('`zh-CN` or `en`'), ...moreHeaders[status], ...more },
   content: {
     'application/json': {
       schema: Type.Object({
@@ -196,7 +212,7 @@ const refusalSchema = (status: number, list: Reason[], other: Reason[], more: Re
   },
 });
 
-const textOf = (reason: Reason, other: Reason[]): string =>
-  (other.includes(reason) ? otherwise[reason as keyof typeof otherwise] : reasons[reason])[2];
+const textOf = (reason: Reason, alternative: Reason[]): string =>
+  (alternative.includes(reason) ? alternativeTexts[reason as keyof typeof alternativeTexts] : reasons[reason])[2];
 
-export const guarded = { security: [{ accessToken: [] }] };
+export const authenticated = { security: [{ accessToken: [] }] };

@@ -2,23 +2,23 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Answers are written by their schemas, each made when it is first needed: refusals, most of all there are, are text
- * already, and all of them together would be a good part of the start.
+ * Compiles the serializer of a response schema when it is first used. Compiling all of them would take a large part of the
+ * startup time, and most are never used: error responses are serialized already.
  */
-export function serializeBySchema(app: FastifyInstance): void {
+export function serializeLazily(app: FastifyInstance): void {
   app.setSerializerCompiler((route) => {
     let serialize: Serialize | undefined;
-    return (answer) => {
+    return (response) => {
       serialize ??= serializerOf(route);
-      return serialize(answer);
+      return serialize(response);
     };
   });
 }
 
-type Serialize = (answer: unknown) => string;
+type Serialize = (response: unknown) => string;
 
 const compile = SerializerSelector()({}, {});
-/** One for each schema in the process, however many services run in it. */
+/** Shared by all services in the process, so that each schema is compiled once. */
 const serializers = new WeakMap<object, Serialize>();
 
 function serializerOf(route: { schema: unknown }): Serialize {

@@ -1,30 +1,30 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { refuse } from './refusals.ts';
+import { apiError } from './errors.ts';
 
-/** Answers that are too large to be held in memory: told piece by piece, as fast as their caller reads. */
+/** Responses that are too large for memory are sent in chunks, as fast as the client reads. */
 
-/** An answer that was written before. */
-export const sendWritten = (reply: FastifyReply, json: Buffer) =>
+/** Sends a response that is serialized already. */
+export const sendSerialized = (reply: FastifyReply, json: Buffer) =>
   reply.type('application/json; charset=utf-8').send(json);
 
-export type Piece = string | Buffer;
+export type Chunk = string | Buffer;
 
-/** Whether anybody still waits for it: the caller may have left, or the deadline answered in our place. */
-export const isAwaited = ({ raw }: FastifyReply) => !raw.headersSent && !raw.destroyed;
+/** Whether the client still waits for a response: it may have disconnected, or the deadline may have sent an error. */
+export const isClientWaiting = ({ raw }: FastifyReply) => !raw.headersSent && !raw.destroyed;
 
 /**
- * Sends the pieces, and is done when they have been handed over, or when the caller has gone. What fails before the first
- * piece is there is refused like anything else; what fails later ends the connection, so that nobody takes what he has
- * for the whole.
+ * Sends chunks. Resolves when all of them have been passed on or the client has disconnected. An error before the first
+ * chunk is sent as a regular error response; a later one closes the connection, so that a partial response is not mistaken
+ * for a complete one.
  */
-export async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<Piece, void>): Promise<void> {
-  const first = await pieces.next();
-  if (!isAwaited(reply)) return void (await pieces.return());
+export async function sendChunks(reply: FastifyReply, chunks: AsyncGenerator<Chunk, void>): Promise<void> {
+  const first = await chunks.next();
+  if (!isClientWaiting(reply)) return void (await chunks.return());
   const isHead = reply.request.method === 'HEAD';
-  if (isHead) await pieces.return();
-  const source = Readable.from(isHead ? [] : watched(reply, first, pieces), { objectMode: false });
-  // A failure is told to the transaction behind it too: one whose connection is lost must not be committed.
+  if (isHead) await chunks.return();
+  const source = Readable.from(isHead ? [] : withTimeouts(reply, first, chunks), { objectMode: false });
+  // Reject on errors, so that the transaction that produces the chunks fails too instead of committing.
   const ended = new Promise<void>((resolve, reject) =>
     source.once('close', () => (source.errored ? reject(source.errored) : resolve())),
   );
@@ -32,87 +32,58 @@ export async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<Pie
   await ended;
 }
 
-async function* watched(
+/** Aborts the response when the client stalls or the transfer takes too long. */
+async function* withTimeouts(
   { raw, server }: FastifyReply,
-  first: IteratorResult<Piece, void>,
-  pieces: AsyncGenerator<Piece, void>,
-): AsyncGenerator<Piece, void> {
-  // A client that reads slowly takes nothing for a while, too: the buffers in between hold megabytes.
+  first: IteratorResult<Chunk, void>,
+  chunks: AsyncGenerator<Chunk, void>,
+): AsyncGenerator<Chunk, void> {
+  // A slow client seems to read nothing for a while, because the socket buffers hold megabytes.
   const { streamStallMs, streamTotalMs } = server.timing;
-  const cut = () => void raw.destroy();
-  const whole = setTimeout(cut, streamTotalMs).unref();
+  const abort = () => void raw.destroy();
+  const total = setTimeout(abort, streamTotalMs).unref();
   let stall: NodeJS.Timeout | undefined;
-  // Also for the end of it, which is on its way when there are no more pieces.
+  // Wait for `close`: the last bytes are still in the buffers when there are no more chunks.
   raw.once('close', () => {
-    clearTimeout(whole);
+    clearTimeout(total);
     clearTimeout(stall);
   });
   try {
-    for (let piece = first; !piece.done; piece = await pieces.next()) {
-      stall = setTimeout(cut, streamStallMs);
-      yield piece.value;
+    for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
+      stall = setTimeout(abort, streamStallMs);
+      yield chunk.value;
       clearTimeout(stall);
     }
-    if (!raw.destroyed) stall = setTimeout(cut, streamStallMs);
+    if (!raw.destroyed) stall = setTimeout(abort, streamStallMs);
   } finally {
-    // A piece that was read when its client had left set the timer once more.
+    // A chunk that was read after the client had disconnected has started the timer again.
     if (raw.destroyed) clearTimeout(stall);
-    await pieces.return();
+    await chunks.return();
   }
 }
 
-/** Does work that answers by itself. Once it has begun to, nobody else may answer: then its failure ends the connection. */
-export async function answering(reply: FastifyReply, work: () => Promise<void>): Promise<FastifyReply> {
+/** Runs work that sends the response itself. An error after the headers were sent closes the connection. */
+export async function streamResponse(reply: FastifyReply, work: () => Promise<void>): Promise<FastifyReply> {
   try {
     await work();
   } catch (error) {
     if (!reply.raw.headersSent) throw error;
-    // Answered by the deadline, while it waited in line.
+    // The deadline passed while the request waited in the queue, and the error has been sent.
     if (reply.raw.writableEnded) return reply;
-    reply.log.error({ requestId: reply.request.id, err: error }, 'an answer failed halfway');
+    reply.log.error({ requestId: reply.request.id, err: error }, 'response failed while it was streamed');
     reply.raw.destroy();
   }
   return reply;
 }
 
-interface Line {
-  running: number;
-  waiting: Set<() => void>;
-}
-const lines = new Map<string, Line>();
-
-/** Some at a time; the others wait in line, in their order, until their turn comes, their patience ends or they leave. */
-export async function inTurn<T>(reply: FastifyReply, name: string, atOnce: number, work: () => Promise<T>): Promise<T> {
-  const line = lines.get(name) ?? { running: 0, waiting: new Set() };
-  lines.set(name, line);
-  if (line.running < atOnce) line.running++;
-  else await waitIn(line, reply);
-  try {
-    return await work();
-  } finally {
-    const [next] = line.waiting;
-    if (next) next();
-    else if (--line.running === 0) lines.delete(name);
-  }
-}
-
-function waitIn({ waiting }: Line, { raw, server }: FastifyReply): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      clearTimeout(patience);
-      raw.off('close', giveUp);
-      waiting.delete(take);
-    };
-    const take = () => {
-      leave();
-      resolve();
-    };
-    const giveUp = () => {
-      leave();
-      reject(refuse('TOO_BUSY'));
-    };
-    const patience = setTimeout(giveUp, server.timing.streamQueueMs);
-    raw.once('close', giveUp);
-    waiting.add(take);
+/** Returns a signal that removes a request from a queue: it aborts after `streamQueueMs` or when the client disconnects. */
+export function queueTimeout({ raw, server }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(apiError('TOO_BUSY'));
+  const timer = setTimeout(abort, server.timing.streamQueueMs).unref();
+  raw.once('close', () => {
+    clearTimeout(timer);
+    abort();
   });
+  return controller.signal;
 }

@@ -1,72 +1,73 @@
 import { isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
+import { type ApiError, apiError, type Language } from './errors.ts';
 import { isCalendarDate, isLong, MAX_IDS } from './fields.ts';
-import { type Language, type Refusal, refuse } from './refusals.ts';
 
-/** Checks what comes in, before any rule sees it: JSON, text, schema. */
-export function checkInput(app: FastifyInstance): void {
+/** Validates requests before any handler runs: JSON syntax, text encoding and schemas. */
+export function validateInput(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    // Clients send the header with nothing behind it, on DELETE for one. Where a body is needed, it is missed below.
+    // Some clients send the header without a body, for example on DELETE. Required bodies are checked in preValidation.
     if (body.length === 0) return done(null, request.body);
-    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return done(refuse('NOT_JSON'), undefined);
-    if (!isUtf8(body)) return done(refuse('INVALID_UTF8'), undefined);
+    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+      return done(apiError('NOT_JSON'), undefined);
+    if (!isUtf8(body)) return done(apiError('INVALID_UTF8'), undefined);
     const text = body.toString('utf8');
-    // Fastify says of both faults that it is no JSON.
+    // Fastify reports a forbidden key as invalid JSON too.
     return parse(request, text, (error, value) =>
-      error ? done(refuse(isJson(text) ? 'FORBIDDEN_KEY' : 'INVALID_JSON'), undefined) : done(null, value),
+      error ? done(apiError(isJson(text) ? 'FORBIDDEN_KEY' : 'INVALID_JSON'), undefined) : done(null, value),
     );
   });
 
-  // A path or a query is text too. Broken escapes would silently become other characters.
+  // Paths and queries must be valid UTF-8 too: the router would silently replace invalid escapes by other characters.
   app.addHook('onRequest', (request, _reply, done) => {
-    done(isDecodable(request.url) ? undefined : refuse('INVALID_UTF8'));
+    done(isDecodable(request.url) ? undefined : apiError('INVALID_UTF8'));
   });
   app.addHook('preValidation', (request, _reply, done) => {
     const expected = request.routeOptions.schema?.body as { 'x-optional'?: boolean } | undefined;
     if (request.body === undefined && expected?.['x-optional']) request.body = {};
     const { body } = request;
-    if (body === undefined && expected) return done(refuse('BODY_REQUIRED'));
-    const asked = request.query as Record<string, unknown>;
-    const twice = findTwice(asked, request.routeOptions.schema?.querystring);
-    if (twice) return done(invalid(twice, 'twice'));
-    const query = withoutEmpty(asked);
+    if (body === undefined && expected) return done(apiError('BODY_REQUIRED'));
+    const sent = request.query as Record<string, unknown>;
+    const duplicate = findDuplicate(sent, request.routeOptions.schema?.querystring);
+    if (duplicate) return done(invalid(duplicate, 'duplicate'));
+    const query = omitEmpty(sent);
     request.query = query;
-    const field = findBrokenText(request.params) ?? findBrokenText(query) ?? findBrokenText(body);
-    done(field ? refuse('INVALID_FIELD', { field, problem: problems.text }) : undefined);
+    const field = findInvalidText(request.params) ?? findInvalidText(query) ?? findInvalidText(body);
+    done(field ? apiError('INVALID_FIELD', { field, problem: problems.text }) : undefined);
   });
 
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    // Made when it is first needed: all of them together would be a good part of the start.
+    // Compile lazily: compiling all schemas would take a large part of the startup time.
     let compiled: ValidateFunction | undefined;
     const validate = (input: unknown) => {
       compiled ??= (httpPart === 'body' ? strict : lenient).compile(schema);
-      const right = compiled(input);
+      const valid = compiled(input);
       validate.errors = compiled.errors;
-      return right;
+      return valid;
     };
     validate.errors = null as ValidateFunction['errors'];
     return validate as never;
   });
 }
 
-function makeAjv(coerceTypes: boolean): Ajv {
+function createAjv(coerceTypes: boolean): Ajv {
   return new Ajv({
     coerceTypes,
     strict: false,
-    verbose: true, // errors carry their schema, which may name its sentence
+    verbose: true, // Errors then contain their schema, whose `x-problem` may name the message.
     formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true },
   });
 }
 
-// One of each for the process: a schema is compiled once, however many services run in it.
-const strict = makeAjv(false);
-/** Paths and queries are all text: there "20" is a number. */
-const lenient = makeAjv(true);
+// Shared by all services in the process, so that each schema is compiled once.
+const strict = createAjv(false);
+/** For paths and queries, where everything is text: "20" is accepted as a number. */
+const lenient = createAjv(true);
 
-/** Of a text that the parser refused: whether it is JSON all the same, with a key that is not allowed. */
+/** Whether a text that the parser rejected is valid JSON; then it contains a forbidden key. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text.replace(/^\ufeff/, ''));
@@ -86,15 +87,15 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Which parameter came more than once: the schema would only say of the list it became that it is no text. */
-const findTwice = (query: Record<string, unknown>, expected: unknown) => {
+/** Finds a query parameter that was sent more than once. The schema would only report that an array is not a string. */
+const findDuplicate = (query: Record<string, unknown>, expected: unknown) => {
   const { properties = {} } = (expected ?? {}) as { properties?: object };
-  // Others are ignored, however often they come.
+  // Unknown parameters are ignored, repeated or not.
   return Object.keys(query).find((name) => Array.isArray(query[name]) && Object.hasOwn(properties, name));
 };
 
-/** Front ends send `?status=` for a filter that isn't set. An empty cursor is one: it asks for the first page. */
-const withoutEmpty = (query: Record<string, unknown>) =>
+/** Front ends send `?status=` for a filter that is not set. An empty cursor is kept: it requests the first page. */
+const omitEmpty = (query: Record<string, unknown>) =>
   isEmpty(query)
     ? query
     : Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' || name === 'cursor'));
@@ -104,10 +105,10 @@ function isEmpty(input: unknown): boolean {
   return true;
 }
 
-/** The first text that PostgreSQL could not store unchanged: NUL, or half of a surrogate pair. */
-function findBrokenText(input: unknown): string | undefined {
+/** Finds the first text that PostgreSQL cannot store: one with NUL or an unpaired surrogate. */
+function findInvalidText(input: unknown): string | undefined {
   if (typeof input === 'object' && isEmpty(input)) return undefined;
-  // Not recursive: a body may be nested as deep as a megabyte of brackets.
+  // Iterate instead of recursing: a body of one megabyte can be nested half a million levels deep.
   const pending: [path: string, value: unknown][] = [['', input]];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const [path, value] = next;
@@ -115,7 +116,7 @@ function findBrokenText(input: unknown): string | undefined {
       if (value.includes('\0') || !value.isWellFormed()) return path || 'body';
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
-        const name = path.length < 200 ? fieldWithin(path, key, Array.isArray(value)) : path;
+        const name = path.length < 200 ? joinPath(path, key, Array.isArray(value)) : path;
         pending.push([name, inner]);
       }
     }
@@ -124,88 +125,91 @@ function findBrokenText(input: unknown): string | undefined {
 }
 
 /** `quotaBo.merchant`, `departments[17].email` */
-const fieldWithin = (path: string, key: string, ofArray: boolean) =>
-  ofArray ? `${path}[${key}]` : path ? `${path}.${key}` : key;
+const joinPath = (path: string, key: string, isIndex: boolean) =>
+  isIndex ? `${path}[${key}]` : path ? `${path}.${key}` : key;
 
 const problems = {
-  text: { zh: '包含 NUL 或不成对的代理字符', en: 'holds NUL or half a surrogate pair' },
+  text: { zh: '不能包含 NUL 或不成对的代理字符', en: 'must not contain NUL or unpaired surrogates' },
   long: {
-    zh: '必须是不超过 9007199254740991 的非负整数，或其数字文本',
-    en: 'must be a whole number from 0 to 9007199254740991, or its digits as text',
+    zh: '必须是 0 到 9007199254740991 之间的整数，或对应的数字字符串',
+    en: 'must be an integer from 0 to 9007199254740991, as a number or a string of digits',
   },
-  id: { zh: '必须是最多 19 位数字', en: 'must be digits, up to 19' },
+  id: { zh: '必须是不超过 19 位的数字', en: 'must consist of 1 to 19 digits' },
   uuid: { zh: '必须是 UUID', en: 'must be a UUID' },
-  ids: { zh: '必须是以逗号分隔的编号，每个最多 19 位数字', en: 'must be ids of up to 19 digits, separated by commas' },
+  ids: {
+    zh: '必须是以逗号分隔的编号，每个编号不超过 19 位数字',
+    en: 'must be a comma-separated list of ids of 1 to 19 digits',
+  },
   menuIdsLength: {
-    zh: '不能超过 65536 个字符（空格不计）',
-    en: 'must not have more than 65536 characters, spaces not counted',
+    zh: '不能超过 65536 个字符（不含空格）',
+    en: 'must not have more than 65536 characters, not counting spaces',
   },
-  menuIds: { zh: '必须是以逗号分隔的数字', en: 'must be numbers separated by commas' },
-  date: { zh: '必须是 YYYY-MM-DD 格式的真实日期', en: 'must be a date that exists, as YYYY-MM-DD' },
+  menuIds: { zh: '必须是以逗号分隔的数字', en: 'must be a comma-separated list of numbers' },
+  date: { zh: '必须是 YYYY-MM-DD 格式的有效日期', en: 'must be a valid date in the format YYYY-MM-DD' },
   order: { zh: '不能早于 startTime', en: 'must not be before startTime' },
-  email: { zh: '不是有效的邮箱地址', en: 'is not an e-mail address' },
-  twice: { zh: '出现了不止一次，请只传一次', en: 'was given more than once: send it once' },
-  single: { zh: '只能用于单个编号', en: 'goes with a single id only' },
-  repeated: { zh: '重复', en: 'is a repetition' },
-  unknownRef: { zh: '在列表中没有对应的 ref', en: 'is no ref of the list' },
-  refCycle: { zh: '使部门成为自己的上级', en: 'makes the department its own ancestor' },
+  email: { zh: '必须是有效的邮箱地址', en: 'must be a valid email address' },
+  duplicate: { zh: '重复传递，请只传一次', en: 'must be sent only once' },
+  single: { zh: '只能用于单个编号', en: 'can only be used with a single id' },
+  repeated: { zh: '不能重复', en: 'must be unique' },
+  unknownRef: { zh: '必须是列表中某个条目的 ref', en: 'must be the ref of an entry in the list' },
+  refCycle: { zh: '不能使部门成为自己的上级', en: 'must not make the department its own ancestor' },
   entryParent: {
-    zh: '不能用于单个条目：请用 parentRef，或与 departments 并列的 parentId',
-    en: 'does not go with an entry: use parentRef, or parentId beside departments',
+    zh: '不能用于单个条目，请使用 parentRef，或与 departments 同级的 parentId',
+    en: 'is not supported in an entry: use parentRef, or parentId next to departments',
   },
-  tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must be 6 to 18 digits' },
+  tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must consist of 6 to 18 digits' },
   cursor: {
-    zh: '不是该列表按此排序给出的游标，请从空游标重新开始',
-    en: 'is no cursor of this list in this order: begin again with an empty one',
+    zh: '不是该列表和排序方式的有效游标，请使用空游标重新开始',
+    en: 'is not a cursor of this list with this sort order: start again with an empty cursor',
   },
   moment: {
     zh: '必须是时间，如 2026-05-01T08:00:00Z 或 2026-05-01 08:00:00',
-    en: 'must be a moment, such as 2026-05-01T08:00:00Z or 2026-05-01 08:00:00',
+    en: 'must be a time, such as 2026-05-01T08:00:00Z or 2026-05-01 08:00:00',
   },
   kind: {
-    zh: '必须形如 department.created、department.* 或 *',
-    en: 'must look like department.created, department.* or *',
+    zh: '格式应为 department.created、department.* 或 *',
+    en: 'must have the form department.created, department.* or *',
   },
   future: { zh: '不能是将来的时间', en: 'must not be in the future' },
   beforeFrom: { zh: '不能早于 from', en: 'must not be before from' },
-  onlyNow: { zh: '不能与 asOf 同时使用', en: 'does not go with asOf' },
-  form: { zh: '格式不正确', en: 'has the wrong form' },
+  onlyNow: { zh: '不能与 asOf 同时使用', en: 'cannot be combined with asOf' },
+  form: { zh: '格式不正确', en: 'has an invalid format' },
 } satisfies Record<string, Record<Language, string>>;
 
-/** For what a schema can't say. */
-export const invalid = (field: string, problem: keyof typeof problems): Refusal =>
-  refuse('INVALID_FIELD', { field, problem: problems[problem] });
+/** The error for a rule that a schema cannot express. */
+export const invalid = (field: string, problem: keyof typeof problems): ApiError =>
+  apiError('INVALID_FIELD', { field, problem: problems[problem] });
 
-/** An id in a path. */
+/** Reads an id from a path. */
 export function pathId(text: string): string {
   if (!/^\d{1,19}$/.test(text)) throw invalid('id', 'id');
   return BigInt(text).toString();
 }
 
-/** Ids in a path, separated by commas; repeated ones count once. */
+/** Reads comma-separated ids from a path. Duplicates are removed. */
 export function pathIds(text: string): string[] {
   const ids = text.split(',');
   if (ids.some((id) => !/^\d{1,19}$/.test(id))) throw invalid('ids', 'ids');
   const distinct = [...new Set(ids.map((id) => BigInt(id).toString()))];
-  if (distinct.length > MAX_IDS) throw refuse('TOO_MANY_IDS', { limit: MAX_IDS });
+  if (distinct.length > MAX_IDS) throw apiError('TOO_MANY_IDS', { limit: MAX_IDS });
   return distinct;
 }
 
-/** What the schema refused, as a sentence that names the field. */
-export function explain(errors: FastifySchemaValidationError[], part: string): Refusal {
+/** Converts a schema violation to an error that names the field. */
+export function toValidationError(errors: FastifySchemaValidationError[], part: string): ApiError {
   const error = errors[0] as unknown as ErrorObject;
-  // No field of ours is named by a number: those are places in a list.
+  // No field has a numeric name, so a number is the index of an array.
   const path = error.instancePath
     .split('/')
     .slice(1)
-    .reduce((above, key) => fieldWithin(above, key, /^\d+$/.test(key)), '');
+    .reduce((parent, key) => joinPath(parent, key, /^\d+$/.test(key)), '');
   if (error.keyword === 'required') {
     const missing = String(error.params.missingProperty);
-    return refuse('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });
+    return apiError('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });
   }
-  // null counts as not sent, and only what is required does not take it.
-  if (path && error.data === null) return refuse('FIELD_REQUIRED', { field: path });
-  return refuse('INVALID_FIELD', { field: path || part, problem: problemOf(error) });
+  // null counts as missing, and only required fields reject it.
+  if (path && error.data === null) return apiError('FIELD_REQUIRED', { field: path });
+  return apiError('INVALID_FIELD', { field: path || part, problem: problemOf(error) });
 }
 
 function problemOf({ keyword, params, parentSchema }: ErrorObject): Record<Language, string> {

@@ -1,18 +1,29 @@
-import type { Tx } from '../../db/sql.ts';
-import { enterTenant } from '../../db/tenancy.ts';
+import type { Tx } from '../../db/driver.ts';
+import { setTenant } from '../../db/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { countDepartments } from '../departments/branch.ts';
+import { countDepartments } from '../departments/members.ts';
 import { QUOTAS } from '../tenants/schema.ts';
-import { countBelow, endingSoon, type Limited, limitedBelow, readLimits } from '../tenants/summary.ts';
+import {
+  countDescendants,
+  type LimitedRow,
+  listExpiring,
+  listLimitedDescendants,
+  readLimits,
+} from '../tenants/summary.ts';
 import { countAccounts } from '../users/users.ts';
 import type { Overview } from './schema.ts';
 
-const LISTED = 20;
-/** So many tenants below are counted: each costs a question of its own. Those of the smallest limits fill up soonest. */
-const LOOKED_AT = 500;
-const FULL = 0.8;
+/** The most tenants in each list. */
+const MAX_LISTED = 20;
+/**
+ * The most tenants whose accounts are counted, because each needs a query of its own. Those with the smallest limits
+ * are checked: they fill up first.
+ */
+const MAX_CHECKED = 500;
+/** The share of the account limit from which a tenant counts as full. */
+const FULL_RATIO = 0.8;
 
-/** How the caller's tenant stands. Of the tenants below only administrators learn anything. */
+/** Summarizes the caller's tenant and, for administrators, its descendants. */
 export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
   const { tenantId, administrator } = caller;
   const [{ accountCount, quotas }, departments, users] = await Promise.all([
@@ -30,21 +41,21 @@ export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
     ) as Overview['quotas'],
   };
   if (!administrator) return { ...own, tenantsBelow: 0, endingSoon: [], full: [] };
-  const [tenantsBelow, ending, limited] = await Promise.all([
-    countBelow(tx, caller),
-    endingSoon(tx, caller, LISTED),
-    limitedBelow(tx, caller, LOOKED_AT),
+  const [tenantsBelow, endingSoon, limited] = await Promise.all([
+    countDescendants(tx, caller),
+    listExpiring(tx, caller, MAX_LISTED),
+    listLimitedDescendants(tx, caller, MAX_CHECKED),
   ]);
-  return { ...own, tenantsBelow, endingSoon: ending, full: await fullOf(tx, caller, limited) };
+  return { ...own, tenantsBelow, endingSoon, full: await findFull(tx, caller, limited) };
 }
 
-/** Users are seen in their own tenant alone, so each is entered in turn. */
-async function fullOf(tx: Tx, caller: Caller, limited: Limited[]): Promise<Overview['full']> {
-  const counted: Overview['full'] = [];
+/** Row security shows users only within their own tenant, so each tenant is assumed in turn. */
+async function findFull(tx: Tx, caller: Caller, limited: LimitedRow[]): Promise<Overview['full']> {
+  const full: Overview['full'] = [];
   for (const { accountCount, ...tenant } of limited) {
-    const [, used] = await Promise.all([enterTenant(tx, tenant.tenantId), countAccounts(tx, tenant.tenantId)]);
-    if (used >= FULL * accountCount) counted.push({ ...tenant, used, limit: accountCount });
+    const [, used] = await Promise.all([setTenant(tx, tenant.tenantId), countAccounts(tx, tenant.tenantId)]);
+    if (used >= FULL_RATIO * accountCount) full.push({ ...tenant, used, limit: accountCount });
   }
-  await enterTenant(tx, caller.tenantId);
-  return counted.sort((a, b) => b.used / b.limit - a.used / a.limit).slice(0, LISTED);
+  await setTenant(tx, caller.tenantId);
+  return full.sort((a, b) => b.used / b.limit - a.used / a.limit).slice(0, MAX_LISTED);
 }

@@ -1,7 +1,7 @@
-import type { App, Parts } from '../app.ts';
 import { readAs } from '../auth/caller.ts';
+import type { App, Parts } from '../context.ts';
 import { ok } from '../http/envelope.ts';
-import { answers, guarded } from '../http/openapi.ts';
+import { authenticated, responses } from '../http/openapi.ts';
 import { readOverview } from './overview.ts';
 import { Overview } from './schema.ts';
 
@@ -10,14 +10,14 @@ export function overviewRoutes(app: App, { db }: Parts): void {
     '/system/overview-api',
     {
       schema: {
-        ...guarded,
+        ...authenticated,
         tags: ['Tenants'],
         operationId: 'readOverview',
-        summary: "How the caller's tenant stands, and which below need attention",
+        summary: "Summarize the caller's tenant, and list descendants that need attention",
         description:
-          'Any user. `endingSoon`: own tenant and those below that end within 60 days or ended within the last 30; ' +
-          '`full`: tenants below that have used 80 % of their accounts. Up to 20 each, for members none.',
-        response: answers('guarded', { data: Overview }),
+          'Any user. `endingSoon`: own tenant and descendants that end within 60 days or ended within the last 30; ' +
+          '`full`: descendants that use at least 80 % of their accounts. At most 20 each; empty for members.',
+        response: responses('guarded', { data: Overview }),
       },
     },
     async (request) => ok(await readAs(db, request, 'user', readOverview)),

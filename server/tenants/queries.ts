@@ -1,70 +1,32 @@
-import { long, type Tx } from '../../db/sql.ts';
-import type { HIDDEN_QUOTAS, QUOTAS, RULES } from './schema.ts';
-
-/** A tenant's own fields, as they are written. */
-export interface TenantFields {
-  tenantName: string | null;
-  startTime: string | null;
-  endTime: string | null;
-  contactUserName: string | null;
-  contactPhone: string | null;
-  companyName: string | null;
-  status: '0' | '1';
-  accountCount: number;
-  menuIds: string[];
-  quotas: Record<(typeof QUOTAS | typeof HIDDEN_QUOTAS)[number], number>;
-  rules: Record<(typeof RULES)[number], string | null>;
-}
-
-export interface TenantRow extends TenantFields {
-  id: string;
-  tenantId: string;
-  tenantParent: string | null;
-}
+import { bigintOf, raw, type Tx } from '../../db/driver.ts';
+import { type TenantFields, type TenantRow, tenant } from './record.ts';
 
 const columns = (tx: Tx) => tx`
-  t.id::text, t.tenant_id as "tenantId", t.tenant_name as "tenantName", t.parent_id as "tenantParent",
-  to_char(t.start_date, 'YYYY-MM-DD') as "startTime", to_char(t.end_date, 'YYYY-MM-DD') as "endTime",
-  t.contact_user_name as "contactUserName", t.contact_phone as "contactPhone", t.company_name as "companyName",
-  t.status, t.account_count as "accountCount", t.menu_ids as "menuIds", t.quotas, t.rules`;
+  t.id::text, t.tenant_id as "tenantId", t.parent_id as "tenantParent", ${raw(tx, ownColumns)},
+  t.menu_ids as "menuIds", t.quotas, t.rules`;
+const ownColumns = tenant.columns('t');
 
-/** Every statement here says under whom it looks: `path` holds the tenants above a tenant, and itself. */
-const under = (tx: Tx, callerTenant: string) => tx`t.path @> array[${callerTenant}::text] and t.del_flag = '0'`;
+/** Restricts a statement to the caller's tenant and its descendants: `path` lists the ancestors and the row itself. */
+const inScope = (tx: Tx, callerTenant: string) => tx`t.path @> array[${callerTenant}::text] and t.del_flag = '0'`;
 
 export const readById = async (tx: Tx, callerTenant: string, id: string) => {
   const [row] = await tx<TenantRow[]>`
-    select ${columns(tx)} from tenants t where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
+    select ${columns(tx)} from tenants t where ${inScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
   return row;
 };
 
 export const readByCode = async (tx: Tx, callerTenant: string, tenantId: string) => {
   const [row] = await tx<TenantRow[]>`
-    select ${columns(tx)} from tenants t where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
+    select ${columns(tx)} from tenants t where ${inScope(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
   return row;
 };
 
-/** Of a deleted one too. */
-export const readCode = async (tx: Tx, callerTenant: string, id: string): Promise<string | undefined> => {
-  const [row] = await tx<{ tenantId: string }[]>`
-    select t.tenant_id as "tenantId" from tenants t
-    where t.path @> array[${callerTenant}::text] and t.id = ${long(id)}`;
-  return row?.tenantId;
-};
-
-/** Also when it is deleted. */
-export const readAny = async (tx: Tx, callerTenant: string, id: string) => {
+/** Reads a tenant even if it is deleted. */
+export const readAnyById = async (tx: Tx, callerTenant: string, id: string) => {
   const [row] = await tx<{ tenantId: string; tenantParent: string | null; delFlag: string }[]>`
     select t.tenant_id as "tenantId", t.parent_id as "tenantParent", t.del_flag as "delFlag" from tenants t
-    where t.path @> array[${callerTenant}::text] and t.id = ${long(id)}`;
+    where t.path @> array[${callerTenant}::text] and t.id = ${bigintOf(id)}`;
   return row;
-};
-
-/** Deleted ones too: what was done in them was done. */
-export const readCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
-  const rows = await tx<{ tenantId: string }[]>`
-    select t.tenant_id as "tenantId" from tenants t where t.path @> array[${callerTenant}::text]
-    order by cardinality(t.path), t.id limit ${limit}`;
-  return rows.map(({ tenantId }) => tenantId);
 };
 
 export interface TenantSearch {
@@ -79,7 +41,7 @@ export interface TenantSearch {
 const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
   const { tenantName, tenantId, status, tenantParent, keyword, endsBefore } = search;
   return tx`
-    ${under(tx, callerTenant)}
+    ${inScope(tx, callerTenant)}
     ${tenantName === null ? tx`` : tx`and strpos(lower(t.tenant_name), lower(${tenantName})) > 0`}
     ${tenantId === null ? tx`` : tx`and t.tenant_id = ${tenantId}`}
     ${status === null ? tx`` : tx`and t.status = ${status}`}
@@ -93,11 +55,12 @@ const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
     }`;
 };
 
-/** By their ids, or by the day on which they end, those without one last. */
+/** `endTime` sorts tenants without an end date last. */
 export type TenantOrder = 'id' | 'endTime';
 
-/** Where a page begins: behind the tenant of this id, which ends on this day ('' for none). */
-export interface Behind {
+/** The last row of the previous page. */
+export interface PageCursor {
+  /** The end date when sorted by it; '' for none. */
   key: string;
   id: string;
 }
@@ -107,16 +70,16 @@ export const readPage = (
   callerTenant: string,
   search: TenantSearch,
   order: TenantOrder,
-  { after, limit, offset = 0 }: { after?: Behind; limit: number; offset?: number },
+  { after, limit, offset = 0 }: { after?: PageCursor; limit: number; offset?: number },
 ) => tx<TenantRow[]>`
   select ${columns(tx)} from tenants t
-  where ${matching(tx, callerTenant, search)} ${after ? tx`and ${behind(tx, order, after)}` : tx``}
+  where ${matching(tx, callerTenant, search)} ${after ? tx`and ${isAfter(tx, order, after)}` : tx``}
   order by ${order === 'id' ? tx`t.id` : tx`t.end_date, t.id`} limit ${limit} offset ${offset}`;
 
-const behind = (tx: Tx, order: TenantOrder, { key, id }: Behind) => {
-  if (order === 'id') return tx`t.id > ${long(id)}`;
-  if (key === '') return tx`t.end_date is null and t.id > ${long(id)}`;
-  return tx`((t.end_date, t.id) > (${key}::date, ${long(id)}::bigint) or t.end_date is null)`;
+const isAfter = (tx: Tx, order: TenantOrder, { key, id }: PageCursor) => {
+  if (order === 'id') return tx`t.id > ${bigintOf(id)}`;
+  if (key === '') return tx`t.end_date is null and t.id > ${bigintOf(id)}`;
+  return tx`((t.end_date, t.id) > (${key}::date, ${bigintOf(id)}::bigint) or t.end_date is null)`;
 };
 
 export const countTenants = async (tx: Tx, callerTenant: string, search: TenantSearch): Promise<number> => {
@@ -125,15 +88,15 @@ export const countTenants = async (tx: Tx, callerTenant: string, search: TenantS
   return total;
 };
 
-export const countUnder = async (tx: Tx, callerTenant: string): Promise<number> => {
+export const countInScope = async (tx: Tx, callerTenant: string): Promise<number> => {
   const [{ total }] = await tx<[{ total: number }]>`
-    select count(*) as total from tenants t where ${under(tx, callerTenant)}`;
+    select count(*) as total from tenants t where ${inScope(tx, callerTenant)}`;
   return total;
 };
 
-const names = (tx: Tx) => tx`t.id::text, t.tenant_id as "tenantId", t.tenant_name as "tenantName"`;
+const nameColumns = (tx: Tx) => tx`t.id::text, t.tenant_id as "tenantId", t.tenant_name as "tenantName"`;
 
-export interface EndingRow {
+export interface ExpiringRow {
   id: string;
   tenantId: string;
   tenantName: string | null;
@@ -142,15 +105,16 @@ export interface EndingRow {
   status: '0' | '1';
 }
 
-export const readEnding = (
+/** Reads the tenants that ended within the last `pastDays` or end within the next `comingDays`, the earliest first. */
+export const readExpiring = (
   tx: Tx,
   callerTenant: string,
-  { past, coming, limit }: { past: number; coming: number; limit: number },
-) => tx<EndingRow[]>`
-  select ${names(tx)}, to_char(t.end_date, 'YYYY-MM-DD') as "endTime", t.end_date - current_date as "daysLeft", t.status
+  { pastDays, comingDays, limit }: { pastDays: number; comingDays: number; limit: number },
+) => tx<ExpiringRow[]>`
+  select ${nameColumns(tx)}, to_char(t.end_date, 'YYYY-MM-DD') as "endTime", t.end_date - current_date as "daysLeft", t.status
   from tenants t
-  where ${under(tx, callerTenant)}
-    and t.end_date >= current_date - ${past}::int and t.end_date <= current_date + ${coming}::int
+  where ${inScope(tx, callerTenant)}
+    and t.end_date >= current_date - ${pastDays}::int and t.end_date <= current_date + ${comingDays}::int
   order by t.end_date, t.id limit ${limit}`;
 
 export interface LimitedRow {
@@ -161,8 +125,8 @@ export interface LimitedRow {
 }
 
 export const readLimited = (tx: Tx, callerTenant: string, limit: number) => tx<LimitedRow[]>`
-  select ${names(tx)}, t.account_count as "accountCount" from tenants t
-  where ${under(tx, callerTenant)} and t.tenant_id <> ${callerTenant} and t.account_count > 0
+  select ${nameColumns(tx)}, t.account_count as "accountCount" from tenants t
+  where ${inScope(tx, callerTenant)} and t.tenant_id <> ${callerTenant} and t.account_count > 0
   order by t.account_count, t.id limit ${limit}`;
 
 export interface NodeRow {
@@ -175,10 +139,10 @@ export interface NodeRow {
   hasChildren: boolean;
 }
 
-/** A tenant and those below it, level by level and no more than `limit`, each level in the order of ids. */
+/** Reads a tenant and its descendants breadth-first, at most `limit` rows; each level is sorted by id. */
 export const readBranch = (tx: Tx, tenantId: string, depth: number, limit: number) => tx<NodeRow[]>`
   with recursive branch (code, level) as (
-    select t.tenant_id, 0 from tenants t where ${under(tx, tenantId)} and t.tenant_id = ${tenantId}
+    select t.tenant_id, 0 from tenants t where ${inScope(tx, tenantId)} and t.tenant_id = ${tenantId}
     union all
     select c.tenant_id, b.level + 1 from branch b cross join lateral (
       select tenant_id from tenants c where c.parent_id = b.code and c.del_flag = '0' order by c.id offset 0
@@ -189,41 +153,26 @@ export const readBranch = (tx: Tx, tenantId: string, depth: number, limit: numbe
     to_char(t.end_date, 'YYYY-MM-DD') as "endTime",
     exists (select from tenants c where c.parent_id = t.tenant_id and c.del_flag = '0') as "hasChildren"
   from (select * from branch limit ${limit}) b cross join lateral (
-    select * from tenants t where ${under(tx, tenantId)} and t.tenant_id = b.code limit 1
+    select * from tenants t where ${inScope(tx, tenantId)} and t.tenant_id = b.code limit 1
   ) t
   order by b.level, t.id`;
 
-/** Taken by every change of the shape of the tree of tenants. */
-export const lockTenantTree = (tx: Tx) => tx`select from tenant_tree for update`;
-
-/** Taken by whatever must not happen twice at once within a tenant: moves of departments, the count of accounts. */
-export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: string) => {
-  // execute(): it goes before all that is sent together with it, which is then looked for under the lock.
-  const [row] = await tx<{ accountCount: number }[]>`
-    select account_count as "accountCount" from tenants t
-    where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId} for no key update`.execute();
-  return row;
-};
-
-/** Whether a code is a tenant's at all, also one that the caller may not see. */
+/** Whether a tenant has this code, in or outside the caller's scope. */
 export const tenantExists = async (tx: Tx, tenantId: string): Promise<boolean> => {
   const [row] = await tx<[{ exists: boolean }]>`
-    select tenant_standing(${tenantId}) not in ('unknown', 'deleted') as exists`;
+    select tenant_state(${tenantId}) not in ('unknown', 'deleted') as exists`;
   return row.exists;
 };
 
-/** Undefined when the code is taken already, by a deleted tenant for one. */
+/** Returns undefined if the code is taken, possibly by a deleted tenant. */
 export const insertTenant = async (
   tx: Tx,
   { tenantId, parentId, by, fields }: { tenantId: string; parentId: string; by: string; fields: TenantFields },
 ) => {
   const [row] = await tx<{ id: string }[]>`
-    insert into tenants (tenant_id, id, parent_id, path, tenant_name, start_date, end_date, contact_user_name,
-      contact_phone, company_name, status, account_count, menu_ids, quotas, rules, create_by)
-    select ${tenantId}, next_tenant_id(), t.tenant_id, t.path || ${tenantId}::text, ${fields.tenantName},
-      ${fields.startTime}::date, ${fields.endTime}::date, ${fields.contactUserName}, ${fields.contactPhone},
-      ${fields.companyName}, ${fields.status}, ${fields.accountCount}::int, ${fields.menuIds}::text[],
-      ${tx.json(fields.quotas)}, ${tx.json(fields.rules)}, ${by}
+    insert into tenants (tenant_id, id, parent_id, path, ${raw(tx, tenant.columnNames)}, menu_ids, quotas, rules, create_by)
+    select ${tenantId}, next_tenant_id(), t.tenant_id, t.path || ${tenantId}::text, ${tenant.values(tx, fields)},
+      ${fields.menuIds}::text[], ${tx.json(fields.quotas)}, ${tx.json(fields.rules)}, ${by}
     from tenants t where t.tenant_id = ${parentId} and t.del_flag = '0'
     on conflict (tenant_id) do nothing
     returning id::text`;
@@ -232,23 +181,21 @@ export const insertTenant = async (
 
 export const updateTenantFields = (tx: Tx, callerTenant: string, id: string, by: string, fields: TenantFields) => tx`
   update tenants t set
-    tenant_name = ${fields.tenantName}, start_date = ${fields.startTime}::date, end_date = ${fields.endTime}::date,
-    contact_user_name = ${fields.contactUserName}, contact_phone = ${fields.contactPhone},
-    company_name = ${fields.companyName}, status = ${fields.status}, account_count = ${fields.accountCount},
-    menu_ids = ${fields.menuIds}::text[], quotas = ${tx.json(fields.quotas)}, rules = ${tx.json(fields.rules)},
+    ${tenant.assignments(tx, fields)}, menu_ids = ${fields.menuIds}::text[], quotas = ${tx.json(fields.quotas)},
+    rules = ${tx.json(fields.rules)},
     update_by = ${by}, update_time = now()
-  where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
+  where ${inScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
 
-/** The codes from 000000 down to a tenant, itself included. */
+/** The codes from 000000 down to the tenant itself. */
 export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): Promise<string[]> => {
   const [row] = await tx<{ path: string[] }[]>`
-    select t.path from tenants t where ${under(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
+    select t.path from tenants t where ${inScope(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
   return row?.path ?? [];
 };
 
-/** Moves a tenant with all below it, deleted ones included: their codes and paths stay true. */
+/** Moves a tenant with its descendants. Deleted ones move too, so that their paths stay valid. */
 export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[], by: string) => {
-  // For the ledger: those that move along are not written by anybody.
+  // Tell the ledger's trigger who moves: the rows of descendants keep their `update_by`.
   tx`select set_config('banyan.mover', ${by}, true)`.execute();
   await tx`
     update tenants t set
@@ -267,13 +214,13 @@ export const hasChildren = async (tx: Tx, tenantId: string): Promise<boolean> =>
 
 export const markDeleted = (tx: Tx, callerTenant: string, id: string, by: string) => tx`
   update tenants t set del_flag = '2', update_by = ${by}, update_time = now()
-  where ${under(tx, callerTenant)} and t.id = ${long(id)}`;
+  where ${inScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
 
 export const markRestored = (tx: Tx, callerTenant: string, id: string, by: string) => tx`
   update tenants t set del_flag = '0', update_by = ${by}, update_time = now()
-  where t.path @> array[${callerTenant}::text] and t.id = ${long(id)}`;
+  where t.path @> array[${callerTenant}::text] and t.id = ${bigintOf(id)}`;
 
-/** Tenant 000000, which has no parent. True for the one start that made it. */
+/** Inserts tenant 000000, which has no parent. Returns whether it was missing. */
 export const insertRootTenant = async (tx: Tx, name: string, quotas: object, rules: object): Promise<boolean> => {
   const rows = await tx`
     insert into tenants (tenant_id, id, path, tenant_name, quotas, rules, create_by)

@@ -1,14 +1,14 @@
-import type { App, Parts } from '../app.ts';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
-import { momentOf } from '../history/moment.ts';
-import { readTenantAt } from '../history/records.ts';
-import { AsOf } from '../history/schema.ts';
+import type { App, Parts } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
+import { apiError } from '../http/errors.ts';
+import { changeHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
-import { answers, guarded } from '../http/openapi.ts';
-import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
-import { refuse } from '../http/refusals.ts';
+import { authenticated, responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
+import { resolvePointInTime } from '../ledger/point-in-time.ts';
+import { AsOf } from '../ledger/schema.ts';
+import { readTenantAt } from './history.ts';
 import {
   MAX_TREE,
   Tenant,
@@ -19,10 +19,18 @@ import {
   TenantUpdate,
   TreeFilter,
 } from './schema.ts';
-import { createTenant, listTenants, readTenant, readTenantTree, removeTenant, updateTenant } from './tenants.ts';
+import {
+  createTenant,
+  listTenants,
+  readTenant,
+  readTenantTree,
+  removeTenant,
+  restoreTenant,
+  updateTenant,
+} from './tenants.ts';
 
 const path = '/system/tenant-api';
-const shared = { ...guarded, tags: ['Tenants'] };
+const shared = { ...authenticated, tags: ['Tenants'] };
 
 export function tenantRoutes(app: App, parts: Parts): void {
   const { db } = parts;
@@ -34,22 +42,22 @@ export function tenantRoutes(app: App, parts: Parts): void {
         operationId: 'createTenant',
         summary: 'Create a child tenant',
         description:
-          'Administrators, below their own tenant. With `username` and `password`, its first administrator is made too.',
+          'Administrators, below their own tenant. `username` and `password` also create its first administrator.',
         headers: writeHeaders,
         body: TenantInput,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'new',
           location: true,
           reasons: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT'],
-          otherwise: ['ACCOUNT_LIMIT'],
+          alternativeTexts: ['ACCOUNT_LIMIT'],
           body: true,
         }),
       },
     },
     async (request, reply) => {
       const { username, password } = request.body;
-      if (username != null && password == null) throw refuse('FIELD_REQUIRED', { field: 'password' });
-      if (username == null && password != null) throw refuse('FIELD_REQUIRED', { field: 'username' });
+      if (username != null && password == null) throw apiError('FIELD_REQUIRED', { field: 'password' });
+      if (username == null && password != null) throw apiError('FIELD_REQUIRED', { field: 'username' });
       const id = await writeAfter(
         db,
         request,
@@ -67,10 +75,10 @@ export function tenantRoutes(app: App, parts: Parts): void {
       schema: {
         ...shared,
         operationId: 'listTenants',
-        summary: "List the caller's tenant and those below",
-        description: 'Administrators. Sorted by id, which is the order of creation.',
+        summary: "List the caller's tenant and its descendants",
+        description: 'Administrators. Sorted by id, the order of creation, unless `sort` says otherwise.',
         querystring: TenantFilter,
-        response: answers('guarded', { data: TenantPage, reasons: ['NOT_ALLOWED'] }),
+        response: responses('guarded', { data: TenantPage, reasons: ['NOT_ALLOWED'] }),
       },
     },
     async (request) =>
@@ -83,10 +91,10 @@ export function tenantRoutes(app: App, parts: Parts): void {
       schema: {
         ...shared,
         operationId: 'readTenantTree',
-        summary: "Read the tree of the caller's tenant and those below",
-        description: `Administrators. Up to ${MAX_TREE} tenants, children in the order of ids.`,
+        summary: "Read the caller's tenant and its descendants as a tree",
+        description: `Administrators. Up to ${MAX_TREE} tenants, children sorted by id.`,
         querystring: TreeFilter,
-        response: answers('guarded', {
+        response: responses('guarded', {
           data: TenantNode,
           reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_TREE_TOO_LARGE'],
         }),
@@ -103,10 +111,10 @@ export function tenantRoutes(app: App, parts: Parts): void {
         ...shared,
         operationId: 'readTenant',
         summary: 'Read a tenant by its internal id',
-        description: 'Administrators: their own tenant and those below.',
+        description: 'Administrators: their own tenant and its descendants.',
         params: IdPath,
         querystring: AsOf,
-        response: answers('guarded', {
+        response: responses('guarded', {
           data: Tenant,
           etag: true,
           reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -117,11 +125,11 @@ export function tenantRoutes(app: App, parts: Parts): void {
       const id = pathId(request.params.id);
       const { asOf } = request.query;
       if (asOf !== undefined) {
-        const moment = await momentOf(parts, asOf);
-        const past = await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, moment));
-        return okTagged(reply, { data: past, etag: etagOf(past) });
+        const time = await resolvePointInTime(parts, asOf);
+        const past = await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, time));
+        return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }
-      return okTagged(reply, await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
+      return okWithEtag(reply, await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
     },
   );
 
@@ -131,11 +139,11 @@ export function tenantRoutes(app: App, parts: Parts): void {
       schema: {
         ...shared,
         operationId: 'updateTenant',
-        summary: 'Replace a tenant, and move it',
-        description: 'Administrators of a tenant above it.',
+        summary: 'Replace a tenant, or move it',
+        description: 'Administrators of an ancestor.',
         headers: changeHeaders,
         body: TenantUpdate,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'change',
           reasons: [
             'NOT_ALLOWED',
@@ -164,10 +172,10 @@ export function tenantRoutes(app: App, parts: Parts): void {
         ...shared,
         operationId: 'deleteTenant',
         summary: 'Delete a tenant',
-        description: 'Administrators of a tenant above it. Nobody of it gets in any more; its records are kept.',
+        description: 'Administrators of an ancestor. Its users can no longer log in; its records are kept.',
         headers: changeHeaders,
         params: IdPath,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'change',
           reasons: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
         }),
@@ -176,6 +184,30 @@ export function tenantRoutes(app: App, parts: Parts): void {
     async (request) => {
       const id = pathId(request.params.id);
       await writeAs(db, request, 'administrator', (tx, caller) => removeTenant(tx, caller, id, ifMatchOf(request)));
+      return ok(null);
+    },
+  );
+
+  app.post(
+    `${path}/:id/restore`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'restoreTenant',
+        summary: 'Restore a deleted tenant',
+        description:
+          'Administrators of an ancestor. The tenant returns to its previous parent, with its departments and users.',
+        headers: writeHeaders,
+        params: IdPath,
+        response: responses('guarded', {
+          writes: 'new',
+          reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_NOT_DELETED', 'TENANT_PARENT_GONE'],
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      await writeAs(db, request, 'administrator', (tx, caller) => restoreTenant(tx, caller, id));
       return ok(null);
     },
   );

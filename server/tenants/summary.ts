@@ -1,27 +1,27 @@
-import type { Tx } from '../../db/sql.ts';
+import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
-import { refuse } from '../http/refusals.ts';
-import { countUnder, type EndingRow, type LimitedRow, readByCode, readEnding, readLimited } from './queries.ts';
+import { apiError } from '../http/errors.ts';
+import { countInScope, type ExpiringRow, type LimitedRow, readByCode, readExpiring, readLimited } from './queries.ts';
 
-/** What the overview asks of tenants. */
+/** What the overview needs from tenants. */
 
-/** What the caller's own tenant may use. */
+/** Reads the caller's own tenant, with its account limit and quotas. */
 export async function readLimits(tx: Tx, { tenantId }: Caller) {
   const row = await readByCode(tx, tenantId, tenantId);
-  if (!row) throw refuse('TENANT_DELETED');
+  if (!row) throw apiError('TENANT_DELETED');
   return row;
 }
 
-export const countBelow = async (tx: Tx, { tenantId }: Caller): Promise<number> =>
-  // Without the caller's own.
-  (await countUnder(tx, tenantId)) - 1;
+export const countDescendants = async (tx: Tx, { tenantId }: Caller): Promise<number> =>
+  // The scope includes the caller's own tenant.
+  (await countInScope(tx, tenantId)) - 1;
 
-/** Own and below: what ends within 60 days, or ended within the last 30; soonest first. */
-export const endingSoon = (tx: Tx, { tenantId }: Caller, limit: number): Promise<EndingRow[]> =>
-  readEnding(tx, tenantId, { past: 30, coming: 60, limit });
+/** The caller's tenant and its descendants that end within 60 days or ended within the last 30, the earliest first. */
+export const listExpiring = (tx: Tx, { tenantId }: Caller, limit: number): Promise<ExpiringRow[]> =>
+  readExpiring(tx, tenantId, { pastDays: 30, comingDays: 60, limit });
 
-export type Limited = LimitedRow;
+export type { LimitedRow };
 
-/** Those below that may have so many accounts and no more, the smallest limits first. */
-export const limitedBelow = (tx: Tx, { tenantId }: Caller, limit: number): Promise<Limited[]> =>
+/** The descendants with an account limit, the smallest limits first. */
+export const listLimitedDescendants = (tx: Tx, { tenantId }: Caller, limit: number): Promise<LimitedRow[]> =>
   readLimited(tx, tenantId, limit);

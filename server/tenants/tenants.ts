@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
-import type { Tx } from '../../db/sql.ts';
-import { enterTenant } from '../../db/tenancy.ts';
+import type { Tx } from '../../db/driver.ts';
+import { setTenant } from '../../db/tenant-scope.ts';
+import { lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { cutPage, type NextRows, placeIn } from '../http/cursor.ts';
+import { apiError } from '../http/errors.ts';
+import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { isCalendarDate, pageOf, type Rows } from '../http/fields.ts';
-import { etagOf, type IfMatch, refuseChanged, type Tagged } from '../http/preconditions.ts';
-import { refuse } from '../http/refusals.ts';
+import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
 import { invalid } from '../http/validation.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 import {
@@ -13,22 +14,20 @@ import {
   hasChildren,
   insertRootTenant,
   insertTenant,
-  lockTenantTree,
   markDeleted,
   markRestored,
   moveTenant,
-  readAny,
+  readAnyById,
   readBranch,
   readByCode,
   readById,
   readPage,
   readPath,
-  type TenantFields,
-  type TenantRow,
   type TenantSearch,
   tenantExists,
   updateTenantFields,
 } from './queries.ts';
+import { type TenantFields, type TenantRow, tenant as tenantRecord } from './record.ts';
 import {
   HIDDEN_QUOTAS,
   LONG_TEXT,
@@ -43,10 +42,11 @@ import {
   type TenantUpdate,
   type TreeFilter,
 } from './schema.ts';
+import { showTenant } from './show.ts';
 
 export const ROOT = '000000';
 
-/** `passwordHash`: of the first administrator, when there is to be one. */
+/** Creates a tenant, and its first administrator if the input names one; `passwordHash` is theirs. */
 export async function createTenant(
   tx: Tx,
   caller: Caller,
@@ -56,10 +56,10 @@ export async function createTenant(
   const fields = fieldsOf(input);
   await lockTenantTree(tx);
   const parentId = input.tenantParent ?? caller.tenantId;
-  await refuseParentOutOfReach(tx, caller, parentId);
+  await assertParentInScope(tx, caller, parentId);
   const { id, tenantId } = await insertWithNewCode(tx, { parentId, by: caller.userName, fields });
   if (input.username != null && passwordHash) {
-    await enterTenant(tx, tenantId);
+    await setTenant(tx, tenantId);
     await createFirstAdministrator(tx, { tenantId, userName: input.username, passwordHash, by: caller.userName });
   }
   return id;
@@ -67,32 +67,32 @@ export async function createTenant(
 
 export async function readTenant(tx: Tx, caller: Caller, id: string): Promise<Tagged<Tenant>> {
   const row = await findTenant(tx, caller, id);
-  return { data: shown(row), etag: etagOf(row) };
+  return { data: showTenant(row), etag: etagOf(row) };
 }
 
-/** For /auth/me: what any user may know of his own tenant. */
+/** Reads the caller's own tenant for /auth/me, where members may see it too. */
 export async function readOwnTenant(tx: Tx, caller: Caller): Promise<Tenant> {
   const row = await readByCode(tx, caller.tenantId, caller.tenantId);
-  if (!row) throw refuse('TENANT_DELETED');
-  return shown(row);
+  if (!row) throw apiError('TENANT_DELETED');
+  return showTenant(row);
 }
 
 export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, ifMatch: IfMatch): Promise<void> {
   const fields = fieldsOf(input);
   const { tenantParent } = input;
-  // Locked first: the tenant must still be within reach when it is written.
+  // Lock first: the tenant must still be in the caller's scope when it is written.
   await lockTenantTree(tx);
   const tenant = await findTenant(tx, caller, input.id);
-  refuseOwn(caller, tenant);
-  refuseChanged(ifMatch, etagOf(tenant));
+  assertNotOwnTenant(caller, tenant);
+  assertEtag(ifMatch, etagOf(tenant));
   if (tenantParent != null && tenantParent !== tenant.tenantParent) {
-    await refuseParentOutOfReach(tx, caller, tenantParent);
-    if (await readByCode(tx, tenant.tenantId, tenantParent)) throw refuse('TENANT_CYCLE');
+    await assertParentInScope(tx, caller, tenantParent);
+    if (await readByCode(tx, tenant.tenantId, tenantParent)) throw apiError('TENANT_CYCLE');
     const parentPath = await readPath(tx, caller.tenantId, tenantParent);
-    // As itself it sees just what moves along, so a move costs what is moved, not all that the caller manages.
-    await enterTenant(tx, tenant.tenantId);
+    // Assume the moved tenant: row security then covers only its subtree, so the cost of a move depends on that alone.
+    await setTenant(tx, tenant.tenantId);
     await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
-    await enterTenant(tx, caller.tenantId);
+    await setTenant(tx, caller.tenantId);
   }
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, fields);
 }
@@ -100,21 +100,21 @@ export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, 
 export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: IfMatch): Promise<void> {
   await lockTenantTree(tx);
   const tenant = await findTenant(tx, caller, id);
-  refuseOwn(caller, tenant);
-  refuseChanged(ifMatch, etagOf(tenant));
-  if (await hasChildren(tx, tenant.tenantId)) throw refuse('TENANT_HAS_CHILDREN');
+  assertNotOwnTenant(caller, tenant);
+  assertEtag(ifMatch, etagOf(tenant));
+  if (await hasChildren(tx, tenant.tenantId)) throw apiError('TENANT_HAS_CHILDREN');
   await markDeleted(tx, caller.tenantId, id, caller.userName);
 }
 
-/** Where it was. Its departments and users were there all the time. */
-export async function bringBackTenant(tx: Tx, caller: Caller, id: string): Promise<void> {
+/** Restores a deleted tenant under its previous parent. Its departments and users were never deleted. */
+export async function restoreTenant(tx: Tx, caller: Caller, id: string): Promise<void> {
   await lockTenantTree(tx);
-  const tenant = await readAny(tx, caller.tenantId, id);
-  if (!tenant) throw refuse('TENANT_NOT_FOUND');
-  if (tenant.delFlag === '0') throw refuse('TENANT_NOT_DELETED');
+  const tenant = await readAnyById(tx, caller.tenantId, id);
+  if (!tenant) throw apiError('TENANT_NOT_FOUND');
+  if (tenant.delFlag === '0') throw apiError('TENANT_NOT_DELETED');
   const { tenantParent } = tenant;
   if (!tenantParent || !(await readByCode(tx, caller.tenantId, tenantParent))) {
-    throw refuse('TENANT_PARENT_GONE', { tenantParent: tenantParent ?? '' });
+    throw apiError('TENANT_PARENT_GONE', { tenantParent: tenantParent ?? '' });
   }
   await markRestored(tx, caller.tenantId, id, caller.userName);
 }
@@ -123,14 +123,14 @@ export async function listTenants(
   tx: Tx,
   { tenantId }: Caller,
   filter: TenantFilter,
-): Promise<Rows<Tenant> | NextRows<Tenant>> {
+): Promise<Rows<Tenant> | CursorPage<Tenant>> {
   const { limit, offset } = pageOf(filter);
   const search = searchOf(filter);
   const { sort = 'id' } = filter;
   if (filter.cursor !== undefined) {
-    const after = filter.cursor && placeIn(filter.cursor, sort, isKeyOf[sort]);
+    const after = filter.cursor && decodeCursor(filter.cursor, sort, isValidKey[sort]);
     const rows = await readPage(tx, tenantId, search, sort, { limit: limit + 1, ...(after ? { after } : {}) });
-    return cutPage(rows.map(shown), limit, ({ id, endTime }) => ({
+    return toCursorPage(rows.map(showTenant), limit, ({ id, endTime }) => ({
       sort,
       key: sort === 'id' ? '' : (endTime ?? ''),
       id,
@@ -140,37 +140,37 @@ export async function listTenants(
     readPage(tx, tenantId, search, sort, { limit, offset }),
     countTenants(tx, tenantId, search),
   ]);
-  return { rows: rows.map(shown), total };
+  return { rows: rows.map(showTenant), total };
 }
 
-const isKeyOf = {
+const isValidKey = {
   id: (key: string) => key === '',
   endTime: (key: string) => key === '' || isCalendarDate(key),
 };
 
-/** A tenant of the caller's and those below it, nested. */
+/** Reads the caller's tenant, or a descendant, with everything below it as a tree. */
 export async function readTenantTree(
   tx: Tx,
   caller: Caller,
   { rootId, depth = MAX_DEPTH }: TreeFilter,
 ): Promise<TenantNode> {
   const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
-  // From here on only that tenant and those below it are seen, and cost anything.
-  await enterTenant(tx, root);
+  // Assume the root: row security then covers only its subtree, so the cost depends on that alone.
+  await setTenant(tx, root);
   const rows = await readBranch(tx, root, depth, MAX_TREE + 1);
-  if (rows.length > MAX_TREE) throw refuse('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE });
+  if (rows.length > MAX_TREE) throw apiError('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE });
   const nodes = rows.map(({ tenantParent, ...row }) => ({
     tenantParent,
     node: { ...row, children: [] as TenantNode[] },
   }));
   const byCode = new Map(nodes.map(({ node }) => [node.tenantId, node]));
   for (const { tenantParent, node } of nodes) if (tenantParent) byCode.get(tenantParent)?.children.push(node);
-  const top = byCode.get(root);
-  if (!top) throw refuse('TENANT_NOT_FOUND');
-  return top;
+  const rootNode = byCode.get(root);
+  if (!rootNode) throw apiError('TENANT_NOT_FOUND');
+  return rootNode;
 }
 
-/** At the first start of all. True when this start made it. */
+/** Creates tenant 000000 at the very first start. Returns whether it was missing. */
 export const createRootTenant = (tx: Tx): Promise<boolean> => {
   const { quotas, rules } = fieldsOf({});
   return insertRootTenant(tx, 'Banyan', quotas, rules);
@@ -178,7 +178,7 @@ export const createRootTenant = (tx: Tx): Promise<boolean> => {
 
 async function findTenant(tx: Tx, caller: Caller, id: string): Promise<TenantRow> {
   const tenant = await readById(tx, caller.tenantId, id);
-  if (!tenant) throw refuse('TENANT_NOT_FOUND');
+  if (!tenant) throw apiError('TENANT_NOT_FOUND');
   return tenant;
 }
 
@@ -191,19 +191,19 @@ const searchOf = (filter: TenantFilter): TenantSearch => ({
   endsBefore: filter.endsBefore ?? null,
 });
 
-/** No one widens his own quotas. 000000 is only ever its own administrators' own. */
-function refuseOwn(caller: Caller, tenant: TenantRow): void {
-  if (tenant.tenantId === caller.tenantId) throw refuse('OWN_TENANT');
+/** Administrators must not raise the quotas of their own tenant. So nobody can change 000000, which has no ancestor. */
+function assertNotOwnTenant(caller: Caller, tenant: TenantRow): void {
+  if (tenant.tenantId === caller.tenantId) throw apiError('OWN_TENANT');
 }
 
-async function refuseParentOutOfReach(tx: Tx, caller: Caller, parentId: string): Promise<void> {
+async function assertParentInScope(tx: Tx, caller: Caller, parentId: string): Promise<void> {
   if (await readByCode(tx, caller.tenantId, parentId)) return;
-  throw refuse((await tenantExists(tx, parentId)) ? 'TENANT_PARENT_FORBIDDEN' : 'TENANT_PARENT_NOT_FOUND');
+  throw apiError((await tenantExists(tx, parentId)) ? 'TENANT_PARENT_FORBIDDEN' : 'TENANT_PARENT_NOT_FOUND');
 }
 
 const TRIES_PER_LENGTH = 20;
 
-/** Random, so that a code tells nothing of others; six digits, and more once most of those are taken. */
+/** Codes are random, so that one reveals nothing about others; they get longer when six digits are nearly used up. */
 async function insertWithNewCode(tx: Tx, row: { parentId: string; by: string; fields: TenantFields }) {
   for (let digits = 6; ; digits++) {
     for (let tries = 0; tries < TRIES_PER_LENGTH; tries++) {
@@ -222,20 +222,9 @@ function fieldsOf(input: Omit<TenantInput, 'username' | 'password'>): TenantFiel
   const quotas = [...QUOTAS, ...HIDDEN_QUOTAS].map((key) => [key, quotaBo?.[key] ?? 0]);
   const rules = RULES.map((key) => [key, ruleBo?.[key] ?? null]);
   return {
-    tenantName: input.tenantName ?? null,
-    startTime,
-    endTime,
-    contactUserName: input.contactUserName ?? null,
-    contactPhone: input.contactPhone ?? null,
-    companyName: input.companyName ?? null,
-    status: input.status ?? '0',
-    accountCount: input.accountCount ?? -1,
+    ...tenantRecord.withDefaults(input),
     menuIds: [...new Set(menuIds.match(/\d+/g))],
     quotas: Object.fromEntries(quotas),
     rules: Object.fromEntries(rules),
   };
-}
-
-function shown({ menuIds, quotas, rules, ...tenant }: TenantRow): Tenant {
-  return { ...tenant, packageBo: { menuIds: menuIds.join(', ') }, quotaBo: quotas, ruleBo: rules };
 }

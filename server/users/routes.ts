@@ -1,28 +1,30 @@
 import Type from 'typebox';
-import type { App, Parts } from '../app.ts';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
-import { momentOf } from '../history/moment.ts';
-import { readUserAt } from '../history/records.ts';
-import { asOf } from '../history/schema.ts';
+import type { App, Parts } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
-import { IdPath, IdsPath } from '../http/fields.ts';
-import { answers, guarded } from '../http/openapi.ts';
-import { changeHeaders, etagOf, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
+import { changeHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import { IdPath, IdsPath, TenantQuery } from '../http/fields.ts';
+import { authenticated, responses } from '../http/openapi.ts';
 import { pathId, pathIds } from '../http/validation.ts';
-import { DeptUserFilter, InTenant, User, UserFilter, UserInput, UserPage, UserUpdate } from './schema.ts';
+import { resolvePointInTime } from '../ledger/point-in-time.ts';
+import { asOf } from '../ledger/schema.ts';
+import { readUserAt, restoreUser } from './history.ts';
+import { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserUpdate } from './schema.ts';
+import { createStoredReader } from './stored-reader.ts';
 import { createUser, listDepartmentUsers, listUsers, readUser, removeUsers, updateUser } from './users.ts';
 
 const path = '/system/user-api';
-const shared = { ...guarded, tags: ['Users'] };
+const shared = { ...authenticated, tags: ['Users'] };
 
-/** The tenant may be said in the body or in the query. */
-const inTenant = <T extends { tenantId?: string | null }>(request: { body: T; query: { tenantId?: string } }): T => ({
+/** The tenant may be given in the body or in the query. */
+const withTenant = <T extends { tenantId?: string | null }>(request: { body: T; query: { tenantId?: string } }): T => ({
   ...request.body,
   tenantId: request.body.tenantId ?? request.query.tenantId ?? null,
 });
 
 export function userRoutes(app: App, parts: Parts): void {
   const { db } = parts;
+  const show = createStoredReader(parts.config.timeZone);
   app.post(
     path,
     {
@@ -30,11 +32,11 @@ export function userRoutes(app: App, parts: Parts): void {
         ...shared,
         operationId: 'createUser',
         summary: 'Create a user',
-        description: 'Administrators: in their own tenant, or with `tenantId` in one below.',
+        description: 'Administrators: in their own tenant, or with `tenantId` in a descendant.',
         headers: writeHeaders,
-        querystring: InTenant,
+        querystring: TenantQuery,
         body: UserInput,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'new',
           location: true,
           reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_DEPT_NOT_FOUND', 'USER_NAME_TAKEN', 'ACCOUNT_LIMIT'],
@@ -48,7 +50,7 @@ export function userRoutes(app: App, parts: Parts): void {
         request,
         'administrator',
         () => parts.passwords.hash(request.body.password),
-        (tx, caller, passwordHash) => createUser(tx, caller, inTenant(request), passwordHash),
+        (tx, caller, passwordHash) => createUser(tx, caller, withTenant(request), passwordHash),
       );
       return created(reply, `${path}/${id}`);
     },
@@ -63,7 +65,7 @@ export function userRoutes(app: App, parts: Parts): void {
         summary: 'List users',
         description: 'Administrators. Sorted by id.',
         querystring: UserFilter,
-        response: answers('guarded', { data: UserPage, reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('guarded', { data: UserPage, reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
       },
     },
     async (request) =>
@@ -77,10 +79,10 @@ export function userRoutes(app: App, parts: Parts): void {
         ...shared,
         operationId: 'readUser',
         summary: 'Read a user',
-        description: 'Administrators, and the user himself.',
+        description: 'Administrators, and the user themselves.',
         params: IdPath,
-        querystring: Type.Object({ ...InTenant.properties, asOf }),
-        response: answers('guarded', {
+        querystring: Type.Object({ ...TenantQuery.properties, asOf }),
+        response: responses('guarded', {
           data: User,
           etag: true,
           reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -91,11 +93,13 @@ export function userRoutes(app: App, parts: Parts): void {
       const id = pathId(request.params.id);
       const { tenantId, asOf } = request.query;
       if (asOf !== undefined) {
-        const moment = await momentOf(parts, asOf);
-        const past = await readAs(db, request, 'user', (tx, caller) => readUserAt(tx, caller, id, tenantId, moment));
-        return okTagged(reply, { data: past, etag: etagOf(past) });
+        const time = await resolvePointInTime(parts, asOf);
+        const past = await readAs(db, request, 'user', (tx, caller) =>
+          readUserAt(tx, show, caller, id, { tenantId, time }),
+        );
+        return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }
-      return okTagged(reply, await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, tenantId)));
+      return okWithEtag(reply, await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, tenantId)));
     },
   );
 
@@ -107,11 +111,11 @@ export function userRoutes(app: App, parts: Parts): void {
         operationId: 'listDepartmentUsers',
         summary: 'List the users of a department',
         description:
-          'Administrators. Users with the department as `deptId` or in `deptIds`, with `below` those of the whole ' +
-          'branch, each once. Sorted by id.',
+          'Administrators. Users with the department as `deptId` or in `deptIds`; with `below` also those of all its ' +
+          'descendants, each user once. Sorted by id.',
         params: IdPath,
         querystring: DeptUserFilter,
-        response: answers('guarded', { data: UserPage, reasons: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
+        response: responses('guarded', { data: UserPage, reasons: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
       },
     },
     async (request) => {
@@ -129,11 +133,11 @@ export function userRoutes(app: App, parts: Parts): void {
         ...shared,
         operationId: 'updateUser',
         summary: 'Replace a user',
-        description: 'Administrators. A new password, or being disabled, ends the sessions of the user.',
+        description: 'Administrators. Changing the password or disabling the user ends their sessions.',
         headers: changeHeaders,
-        querystring: InTenant,
+        querystring: TenantQuery,
         body: UserUpdate,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'change',
           reasons: [
             'NOT_ALLOWED',
@@ -154,7 +158,7 @@ export function userRoutes(app: App, parts: Parts): void {
         request,
         'administrator',
         async () => (password == null ? undefined : parts.passwords.hash(password)),
-        (tx, caller, passwordHash) => updateUser(tx, caller, inTenant(request), passwordHash, ifMatchOf(request)),
+        (tx, caller, passwordHash) => updateUser(tx, caller, withTenant(request), passwordHash, ifMatchOf(request)),
       );
       return ok(null);
     },
@@ -167,11 +171,11 @@ export function userRoutes(app: App, parts: Parts): void {
         ...shared,
         operationId: 'deleteUsers',
         summary: 'Delete users',
-        description: 'Administrators. One id, or several separated by commas: then all of them or none.',
+        description: 'Administrators. One id, or several separated by commas; either all are deleted or none.',
         headers: changeHeaders,
         params: IdsPath,
-        querystring: InTenant,
-        response: answers('guarded', {
+        querystring: TenantQuery,
+        response: responses('guarded', {
           writes: 'change',
           reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_IDS', 'USER_NOT_FOUND', 'OWN_USER', 'LAST_ADMINISTRATOR'],
         }),
@@ -182,6 +186,39 @@ export function userRoutes(app: App, parts: Parts): void {
       await writeAs(db, request, 'administrator', (tx, caller) =>
         removeUsers(tx, caller, ids, request.query.tenantId, ifMatchOf(request, ids)),
       );
+      return ok(null);
+    },
+  );
+
+  app.post(
+    `${path}/:id/restore`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'restoreUser',
+        summary: 'Restore a deleted user',
+        description:
+          'Administrators: in their own tenant, or with `tenantId` in a descendant. The user keeps their password and ' +
+          'those of their departments that still exist; their sessions stay ended.',
+        headers: writeHeaders,
+        params: IdPath,
+        querystring: TenantQuery,
+        response: responses('guarded', {
+          writes: 'new',
+          reasons: [
+            'NOT_ALLOWED',
+            'OTHER_TENANT',
+            'USER_NOT_FOUND',
+            'USER_NOT_DELETED',
+            'USER_NAME_TAKEN',
+            'ACCOUNT_LIMIT',
+          ],
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      await writeAs(db, request, 'administrator', (tx, caller) => restoreUser(tx, caller, id, request.query.tenantId));
       return ok(null);
     },
   );

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import {
-  Email,
+  auditFields,
   Long,
   LongOut,
   MAX_IDS,
@@ -10,23 +10,21 @@ import {
   Password,
   paging,
   Status,
-  stamps,
   TenantCode,
+  TenantQuery,
   Text,
 } from '../http/fields.ts';
+import { user } from './record.ts';
 
 export const Role = Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] });
 
-const UserName = Type.String({ minLength: 1, maxLength: 50, description: 'Unique in its tenant, letter case ignored' });
+const UserName = Type.String({ minLength: 1, maxLength: 50, description: 'Unique in its tenant, case-insensitive' });
 
 const input = {
   tenantId: optional(TenantCode),
-  nickName: optional(Text(50)),
+  ...user.input,
   deptId: optional(Long),
   deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Further departments' })),
-  email: optional(Email),
-  phone: optional(Text(32)),
-  status: optional(Status),
   roles: optional(Type.Array(Role, { minItems: 1, maxItems: 2, default: ['member'] })),
 };
 
@@ -35,7 +33,7 @@ export type UserInput = Static<typeof UserInput>;
 
 export const UserUpdate = Type.Object(
   { userId: Long, userName: optional(UserName), password: optional(Password), ...input },
-  { description: 'Full replacement: what is left out takes its default. Only name and password stay when left out.' },
+  { description: 'Full replacement: omitted fields get their defaults. Only name and password stay when omitted.' },
 );
 export type UserUpdate = Static<typeof UserUpdate>;
 
@@ -43,37 +41,27 @@ export const User = Type.Object({
   userId: LongOut,
   tenantId: Type.String(),
   userName: Type.String(),
-  nickName: orNull(Type.String()),
+  ...user.output,
   deptId: orNull(LongOut),
   deptIds: Type.Array(LongOut),
-  email: orNull(Type.String()),
-  phone: orNull(Type.String()),
-  status: Status,
   roles: Type.Array(Role),
-  ...stamps,
+  ...auditFields,
 });
 export type User = Static<typeof User>;
 
-/** Which tenant an administrator acts in. */
-export const InTenant = Type.Object({
-  tenantId: Type.Optional(
-    Type.String({ ...TenantCode, description: "The caller's own, or one below it; absent: his own" }),
-  ),
-});
-
 export const UserFilter = Type.Object({
-  ...InTenant.properties,
-  userName: Type.Optional(Text(50, 'Part of the name, letter case ignored')),
+  ...TenantQuery.properties,
+  userName: Type.Optional(Text(50, 'Part of the name, case-insensitive')),
   deptId: Type.Optional(Type.String({ ...Long, type: 'string' })),
   status: Type.Optional(Status),
-  q: Type.Optional(Text(50, 'Part of the user name, the nick name (letter case ignored) or the phone')),
+  q: Type.Optional(Text(50, 'Part of the user name or nickname (case-insensitive) or of the phone number')),
   ...paging,
 });
 export type UserFilter = Static<typeof UserFilter>;
 
 export const DeptUserFilter = Type.Object({
-  below: Type.Optional(Type.Boolean({ default: false, description: 'Also those of all departments below' })),
-  countOnly: Type.Optional(Type.Boolean({ default: false, description: '`total` alone, without rows' })),
+  below: Type.Optional(Type.Boolean({ default: false, description: 'Include users of all descendant departments' })),
+  countOnly: Type.Optional(Type.Boolean({ default: false, description: 'Return only `total`, without rows' })),
   ...paging,
 });
 export type DeptUserFilter = Static<typeof DeptUserFilter>;

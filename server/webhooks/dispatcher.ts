@@ -2,103 +2,98 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
-import type { App } from '../app.ts';
-import type { LookUp } from './addresses.ts';
-import { findWork, type Work } from './dispatch-queries.ts';
-import { type Attempt, BACKLOG, begin, drop, type Job, nextRound, type Round } from './rounds.ts';
-import { NOTHING_TO_SEND, send } from './sending.ts';
+import { Semaphore } from '../../db/semaphore.ts';
+import type { App } from '../context.ts';
+import type { LedgerResources } from '../ledger/resources.ts';
+import type { ResolveTarget } from './addresses.ts';
+import { findDueWebhooks, type WebhookKey } from './dispatch-queries.ts';
+import { type Attempt, acquireLease, type Job, MAX_BACKLOG, nextRound, purgeWebhook, type Round } from './rounds.ts';
+import { CHANGE_NOT_STORED, send } from './sending.ts';
 
-/** Webhooks that are worked on here at once; and of these, such as failed last time. */
-const WEBHOOKS = 64;
-const FAILING = 16;
-/** Transactions at once, of the ten connections: callers come first. */
-const TRANSACTIONS = 2;
-/** What is under way when the service stops has this long to be answered. */
-const LAST_ANSWERS_MS = 3_000;
+/** How many webhooks a process works on concurrently, and how many of these may be failing. */
+const MAX_WEBHOOKS = 64;
+const MAX_FAILING = 16;
+/** Concurrent transactions. The pool has ten connections, and most of them are for requests. */
+const MAX_TRANSACTIONS = 2;
+/** At a shutdown, messages in flight have this long to be answered. */
+const SHUTDOWN_GRACE_MS = 3_000;
 
 /**
- * While the service runs, what changes is sent to the webhooks, from every node: each works on those that nobody else
- * does. Tells how to stop: nothing new is begun, and what has no answer soon is left to another node, or to the next start.
+ * Delivers changes to webhooks while the service runs. Every node has a dispatcher; leases keep two nodes from working
+ * on the same webhook. Returns a function that stops it: no new message is sent, and deliveries without a prompt
+ * response are left to another node or the next start.
  */
-export function keepDelivering(app: App, db: Database, lookUp: LookUp): () => void {
+export function startDispatcher(
+  app: App,
+  { db, resources }: { db: Database; resources: LedgerResources },
+  resolveTarget: ResolveTarget,
+): () => void {
   const { webhookPollMs, webhookResponseMs, webhookLeaseMs: leaseMs } = app.timing;
   const stopping = new AbortController();
-  const cutOff = new AbortController();
-  // Every message on its way listens.
-  setMaxListeners(0, cutOff.signal);
-  const working = new Map<string, { failing: boolean; done: Promise<void> }>();
-  const inTurn = turns(TRANSACTIONS);
+  const abortSending = new AbortController();
+  // Every message in flight adds a listener.
+  setMaxListeners(0, abortSending.signal);
+  const active = new Map<string, { failing: boolean; done: Promise<void> }>();
+  const transactions = new Semaphore(MAX_TRANSACTIONS);
 
-  async function look() {
-    const failing = [...working.values()].filter((one) => one.failing).length;
-    const found = await db.use((sql) => findWork(sql, BACKLOG, WEBHOOKS));
-    let room = FAILING - failing;
-    for (const work of found) {
-      const key = `${work.tenantId} ${work.id}`;
-      if (stopping.signal.aborted || working.size >= WEBHOOKS) return;
-      if (working.has(key) || (work.failing && room-- <= 0)) continue;
-      // Away for a moment: its lease ends, and somebody takes it up again.
-      const done = workOn(work).catch((error) => app.log.warn({ err: error, webhook: work.id }, 'not delivered'));
-      working.set(key, { failing: work.failing, done: done.finally(() => working.delete(key)) });
+  async function poll() {
+    const failing = [...active.values()].filter((worker) => worker.failing).length;
+    const found = await db.use((sql) => findDueWebhooks(sql, MAX_BACKLOG, MAX_WEBHOOKS));
+    let roomForFailing = MAX_FAILING - failing;
+    for (const webhook of found) {
+      const key = `${webhook.tenantId} ${webhook.id}`;
+      if (stopping.signal.aborted || active.size >= MAX_WEBHOOKS) return;
+      if (active.has(key) || (webhook.failing && roomForFailing-- <= 0)) continue;
+      // After an error, such as a lost connection, the lease expires and the webhook is found again.
+      const done = processWebhook(webhook).catch((error) =>
+        app.log.warn({ err: error, webhook: webhook.id }, 'webhook delivery interrupted'),
+      );
+      active.set(key, { failing: webhook.failing, done: done.finally(() => active.delete(key)) });
     }
   }
 
-  async function workOn(work: Work): Promise<void> {
-    const by = randomUUID();
-    const claimed = await inTurn(() => begin(db, work, by, leaseMs));
+  async function processWebhook(webhook: WebhookKey): Promise<void> {
+    const leaseId = randomUUID();
+    const claimed = await transactions.run(() => acquireLease(db, webhook, leaseId, leaseMs));
     if (!claimed) return;
-    if (claimed.deleted) return inTurn(() => drop(db, work, by));
-    let place: Round['place'] = claimed;
+    if (claimed.deleted) return transactions.run(() => purgeWebhook(db, webhook, leaseId));
+    let progress: Round['progress'] = claimed;
     let attempts: Attempt[] = [];
     for (;;) {
-      const { aborted: last } = stopping.signal;
-      const round = await inTurn(() => nextRound(db, work, by, { place, attempts, last, leaseMs }));
+      const { aborted: finish } = stopping.signal;
+      const round = await transactions.run(() =>
+        nextRound({ db, resources }, webhook, leaseId, { progress, attempts, finish, leaseMs }),
+      );
       if (!round) return;
-      place = round.place;
+      progress = round.progress;
       attempts = await sendAll(round.jobs);
     }
   }
 
-  /** Tells of those that came to something. */
+  /** Returns the attempts with a known outcome: a shutdown may abort some. */
   async function sendAll(jobs: Job[]): Promise<Attempt[]> {
     const sent = jobs.map(async ({ deliveryId, message }) => ({
       deliveryId,
-      outcome: message ? await send(lookUp, message, webhookResponseMs, cutOff.signal) : NOTHING_TO_SEND,
+      outcome: message ? await send(resolveTarget, message, webhookResponseMs, abortSending.signal) : CHANGE_NOT_STORED,
     }));
-    return (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const settled = await Promise.allSettled(sent);
+    return settled.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
   }
 
-  const looking = (async () => {
+  const polling = (async () => {
     while (!stopping.signal.aborted) {
-      // A database that is away is asked again.
-      await look().catch(() => {});
+      // If the database is unavailable, the next poll tries again.
+      await poll().catch(() => {});
       await setTimeout(webhookPollMs, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
     }
   })();
   app.addHook('onClose', async () => {
     stopping.abort();
-    await looking;
-    const all = Promise.all([...working.values()].map(({ done }) => done));
-    await Promise.race([all, setTimeout(LAST_ANSWERS_MS, undefined, { ref: false })]);
-    cutOff.abort();
+    await polling;
+    const all = Promise.all([...active.values()].map(({ done }) => done));
+    await Promise.race([all, setTimeout(SHUTDOWN_GRACE_MS, undefined, { ref: false })]);
+    abortSending.abort();
     await all;
   });
   return () => stopping.abort();
-}
-
-/** Some at a time; the others wait, in their order. */
-function turns(atOnce: number) {
-  let free = atOnce;
-  const waiting: (() => void)[] = [];
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free--;
-    else await new Promise<void>((resume) => waiting.push(resume));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  };
 }

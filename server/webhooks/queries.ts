@@ -1,5 +1,5 @@
-import { long, type Tx } from '../../db/sql.ts';
-import type { Delivery, State, Webhook } from './schema.ts';
+import { bigintOf, type Tx } from '../../db/driver.ts';
+import type { Delivery, DeliveryState, Webhook } from './schema.ts';
 
 export interface WebhookFields {
   name: string;
@@ -8,13 +8,13 @@ export interface WebhookFields {
   status: '0' | '1';
 }
 
-const moment = (tx: Tx, column: string) =>
+const timestamp = (tx: Tx, column: string) =>
   tx`to_char(${tx(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const columns = (tx: Tx) => tx`
   w.webhook_id as id, w.name, w.url, w.kinds, w.status, w.gone, w.waiting, w.failures,
-  ${moment(tx, 'w.next_due')} as "nextDue",
-  case when w.old_secret_until > now() then ${moment(tx, 'w.old_secret_until')} end as "oldSecretUntil",
+  ${timestamp(tx, 'w.next_due')} as "nextDue",
+  case when w.old_secret_until > now() then ${timestamp(tx, 'w.old_secret_until')} end as "oldSecretUntil",
   w.create_by as "createBy", to_char(w.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   w.update_by as "updateBy", to_char(w.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 
@@ -43,19 +43,19 @@ export const listWebhooks = (tx: Tx, tenantId: string) => tx<Webhook[]>`
 export const readWebhook = async (tx: Tx, tenantId: string, id: string) => {
   const [row] = await tx<Webhook[]>`
     select ${columns(tx)} from webhooks w
-    where w.tenant_id = ${tenantId} and w.webhook_id = ${long(id)} and w.del_flag = '0'`;
+    where w.tenant_id = ${tenantId} and w.webhook_id = ${bigintOf(id)} and w.del_flag = '0'`;
   return row;
 };
 
-/** Whoever changes a webhook or its deliveries holds its row. */
+/** Locks the row of a webhook. Every change of a webhook or its deliveries takes this lock first. */
 export const lockWebhook = async (tx: Tx, tenantId: string, id: string) => {
   const [row] = await tx<Webhook[]>`
     select ${columns(tx)} from webhooks w
-    where w.tenant_id = ${tenantId} and w.webhook_id = ${long(id)} and w.del_flag = '0' for no key update`;
+    where w.tenant_id = ${tenantId} and w.webhook_id = ${bigintOf(id)} and w.del_flag = '0' for no key update`;
   return row;
 };
 
-/** What failed so far is tried at once: the mistake may have been what is mended here. */
+/** Replaces the fields, ends a pause and makes scheduled retries due now: the update may have fixed what failed. */
 export const updateWebhook = (
   tx: Tx,
   tenantId: string,
@@ -82,7 +82,7 @@ export const replaceSecret = (
     update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and webhook_id = ${id}`;
 
-/** Its deliveries follow in the background, and then its row. */
+/** Marks a webhook as deleted. The dispatcher removes its deliveries and its row later. */
 export const markDeleted = (tx: Tx, tenantId: string, id: number, by: string) => tx`
   update webhooks set del_flag = '2', status = '1', secret = '', old_secret = null, old_secret_until = null,
     update_by = ${by}, update_time = now()
@@ -92,12 +92,12 @@ export const listDeliveries = (
   tx: Tx,
   tenantId: string,
   id: number,
-  { state, earlierThan, limit }: { state: State | null; earlierThan: string | null; limit: number },
+  { state, earlierThan, limit }: { state: DeliveryState | null; earlierThan: string | null; limit: number },
 ) => tx<Delivery[]>`
   select d.delivery_id as id, 'msg_' || d.delivery_id as "messageId", d.type, d.change_id as "changeId",
-    d.resource_id::text as "resourceId", d.state, d.attempts, ${moment(tx, 'd.time')} as time,
-    case when d.next_try < 'infinity' then ${moment(tx, 'd.next_try')} end as "nextTry",
-    ${moment(tx, 'd.last_time')} as "lastTime", d.last_ms as "lastMs", d.last_status as "lastStatus",
+    d.resource_id::text as "resourceId", d.state, d.attempts, ${timestamp(tx, 'd.time')} as time,
+    case when d.next_try < 'infinity' then ${timestamp(tx, 'd.next_try')} end as "nextTry",
+    ${timestamp(tx, 'd.last_time')} as "lastTime", d.last_ms as "lastMs", d.last_status as "lastStatus",
     d.last_answer as "lastAnswer", d.last_error as "lastError"
   from webhook_deliveries d
   where d.tenant_id = ${tenantId} and d.webhook_id = ${id}
@@ -105,8 +105,8 @@ export const listDeliveries = (
     ${earlierThan === null ? tx`` : tx`and d.delivery_id < ${earlierThan}`}
   order by d.delivery_id desc limit ${limit}`;
 
-/** Of a record one at a time: behind one that waits already, it waits for its turn. */
-const turn = (tx: Tx, tenantId: string, id: number, resource: string, resourceId: string) => tx`
+/** The time of the first attempt: `infinity` while another delivery of the same record is pending. */
+const firstAttempt = (tx: Tx, tenantId: string, id: number, resource: string, resourceId: string) => tx`
   case when exists (
     select from webhook_deliveries e
     where e.tenant_id = ${tenantId} and e.webhook_id = ${id} and e.state = 'waiting'
@@ -114,38 +114,38 @@ const turn = (tx: Tx, tenantId: string, id: number, resource: string, resourceId
   ) then 'infinity' else now() end`;
 
 export const findDelivery = async (tx: Tx, tenantId: string, id: number, deliveryId: string) => {
-  const [row] = await tx<{ resource: string; resourceId: string; state: State; changeId: number | null }[]>`
+  const [row] = await tx<{ resource: string; resourceId: string; state: DeliveryState; changeId: number | null }[]>`
     select resource, resource_id::text as "resourceId", state, change_id as "changeId" from webhook_deliveries
-    where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id = ${long(deliveryId)}`;
+    where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id = ${bigintOf(deliveryId)}`;
   return row;
 };
 
-export const sendAgain = (
+export const requeueDelivery = (
   tx: Tx,
   tenantId: string,
   id: number,
   deliveryId: string,
-  { resource, resourceId, days }: { resource: string; resourceId: string; days: number },
+  { resource, resourceId, retryDays }: { resource: string; resourceId: string; retryDays: number },
 ) => tx`
-  update webhook_deliveries set state = 'waiting', attempts = 0, give_up = now() + ${days} * interval '1 day',
-    next_try = ${turn(tx, tenantId, id, resource, resourceId)}
+  update webhook_deliveries set state = 'waiting', attempts = 0, give_up = now() + ${retryDays} * interval '1 day',
+    next_try = ${firstAttempt(tx, tenantId, id, resource, resourceId)}
   where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id = ${deliveryId} and state <> 'waiting'`;
 
-/** One that waits for its next attempt needs not wait any longer. */
-export const hasten = (tx: Tx, tenantId: string, id: number, deliveryId: string) => tx`
+/** Makes the next attempt of a pending delivery due now, unless it is behind another of the same record. */
+export const retryNow = (tx: Tx, tenantId: string, id: number, deliveryId: string) => tx`
   update webhook_deliveries set next_try = now()
   where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id = ${deliveryId} and next_try < 'infinity'`;
 
-export const insertTest = async (tx: Tx, tenantId: string, id: number, days: number): Promise<number> => {
+export const insertTestDelivery = async (tx: Tx, tenantId: string, id: number, retryDays: number): Promise<number> => {
   const [row] = await tx<[{ id: number }]>`
     insert into webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, give_up, next_try)
     values (${tenantId}, ${id}, nextval('delivery_serial'), 'webhook.test', 'webhook', ${id},
-      now() + ${days} * interval '1 day', ${turn(tx, tenantId, id, 'webhook', String(id))})
+      now() + ${retryDays} * interval '1 day', ${firstAttempt(tx, tenantId, id, 'webhook', String(id))})
     returning delivery_id as id`;
   return row.id;
 };
 
-/** There is something to send, also to a receiver that is being left alone. */
+/** Makes a webhook due now, and ends a pause after failures. */
 export const markDue = (tx: Tx, tenantId: string, id: number) => tx`
   update webhooks set next_due = now(), rest_until = null,
     waiting = (select count(*) from webhook_deliveries

@@ -1,45 +1,50 @@
 import type { Database } from '../../db/connect.ts';
-import type { Tx } from '../../db/sql.ts';
-import { writeInTenant } from '../../db/tenancy.ts';
-import { changesAfter, changesOf, type FeedPage } from '../changes/changes.ts';
+import type { Tx } from '../../db/driver.ts';
+import { writeInTenant } from '../../db/tenant-scope.ts';
+import { type ChangeRow, changesAfter, changesByIds } from '../ledger/feed.ts';
+import type { LedgerResources } from '../ledger/resources.ts';
 import {
-  claim,
-  type Due,
-  dropDeliveries,
-  dropWebhook,
-  type Held,
-  hastenAll,
-  hold,
+  type AttemptResult,
+  claimWebhook,
+  type DueDelivery,
+  deleteDeliveries,
+  deleteWebhook,
   insertDeliveries,
-  keepStanding,
-  pick,
-  promote,
-  record,
-  release,
-  type Told,
-  type Work,
+  type LeasedWebhook,
+  lockLeasedWebhook,
+  readDueDeliveries,
+  recordAttempts,
+  releaseLease,
+  retryAllNow,
+  saveState,
+  unblockNextDeliveries,
+  type WebhookKey,
+  type WebhookState,
 } from './dispatch-queries.ts';
 import type { Message, Outcome } from './sending.ts';
-import { DAYS } from './webhooks.ts';
+import { RETRY_DAYS } from './webhooks.ts';
 
-/** The work on one webhook, in rounds: a transaction that notes what came of the last messages and tells the next. */
+/**
+ * A webhook is processed in rounds. The transaction of a round records the results of the previous messages and returns
+ * the next ones, which are sent after its commit.
+ */
 
-/** Deliveries that wait at most; what is beyond stays in the ledger, where the webhook has its place. */
-export const BACKLOG = 1_000;
-const PAGE = 500;
-/** Messages on their way to one receiver; to one that failed last time, one. */
-const AT_ONCE = 4;
-const DROPPED_AT_ONCE = 2_000;
-const KEPT_DAYS = 30;
+/** The most pending deliveries of a webhook. Further changes stay in the ledger, beyond the webhook's position. */
+export const MAX_BACKLOG = 1_000;
+const CHANGES_PER_ROUND = 500;
+/** Messages in flight to one receiver. A receiver that failed last time gets one. */
+const MAX_IN_FLIGHT = 4;
+const PURGE_BATCH_SIZE = 2_000;
+const RETENTION_DAYS = 30;
 /** Seconds from one attempt to the next. */
-const DELAYS = [5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600];
-/** After so many failures in a row nothing is sent for a while, whatever waits; so that it costs little to be tried. */
-const PATIENCE = 3;
-const LONGEST_REST = 600;
+const BACKOFF_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600];
+/** A webhook is paused after this many failures in a row, so that a dead receiver costs little despite its backlog. */
+const FAILURES_BEFORE_PAUSE = 3;
+const MAX_PAUSE_SECONDS = 600;
 
 export interface Job {
   deliveryId: number;
-  /** undefined: there is nothing left to tell. */
+  /** undefined: the change is no longer stored, so there is nothing to send. */
   message: Message | undefined;
 }
 export interface Attempt {
@@ -49,97 +54,126 @@ export interface Attempt {
 
 export interface Round {
   jobs: Job[];
-  /** What the next round needs to know. */
-  place: Pick<Held, 'seq' | 'waiting'>;
+  /** The state from which the next round continues. */
+  progress: Pick<LeasedWebhook, 'seq' | 'waiting'>;
 }
 
-/** undefined: somebody else is at work on it. */
-export const begin = (db: Database, work: Work, by: string, leaseMs: number): Promise<Held | undefined> =>
-  writeInTenant(db, work.tenantId, (tx) => claim(tx, work, by, leaseMs / 1000));
-
-/** undefined: nothing is left to do for now, and the lease has ended. `last`: just note what came of the attempts. */
-export function nextRound(
+/** Claims a webhook. Returns undefined if another worker has its lease. */
+export const acquireLease = (
   db: Database,
-  work: Work,
-  by: string,
-  { place, attempts, last, leaseMs }: { place: Round['place']; attempts: Attempt[]; last: boolean; leaseMs: number },
+  key: WebhookKey,
+  leaseId: string,
+  leaseMs: number,
+): Promise<LeasedWebhook | undefined> =>
+  writeInTenant(db, key.tenantId, (tx) => claimWebhook(tx, key, leaseId, leaseMs / 1000));
+
+/**
+ * Runs the transaction of one round. Returns undefined when nothing is due, or another worker has taken over; the lease
+ * has ended then. `finish` records the attempts, sends nothing more and releases the lease.
+ */
+export function nextRound(
+  { db, resources }: { db: Database; resources: LedgerResources },
+  key: WebhookKey,
+  leaseId: string,
+  {
+    progress,
+    attempts,
+    finish,
+    leaseMs,
+  }: { progress: Round['progress']; attempts: Attempt[]; finish: boolean; leaseMs: number },
 ): Promise<Round | undefined> {
-  return writeInTenant(db, work.tenantId, async (tx) => {
-    const { tenantId } = work;
-    // Before the webhook's row is locked: the end of the ledger is what everybody locks first.
-    const room = Math.min(PAGE, BACKLOG - place.waiting);
-    const news = !last && room > 0 ? await changesAfter(tx, tenantId, place.seq, room) : undefined;
-    const webhook = await hold(tx, work, by);
+  return writeInTenant(db, key.tenantId, async (tx) => {
+    const { tenantId } = key;
+    // Read changes before locking the webhook: the lock on the end of the ledger comes first in the lock order.
+    const room = Math.min(CHANGES_PER_ROUND, MAX_BACKLOG - progress.waiting);
+    const changes = !finish && room > 0 ? await changesAfter(tx, tenantId, progress.seq, room) : undefined;
+    const webhook = await lockLeasedWebhook(tx, key, leaseId);
     if (!webhook) return undefined;
-    const told = attempts.map(toldOf);
-    await note(tx, work, webhook, told);
-    if (!webhook.mine) return undefined;
+    const results = attempts.map(resultOf);
+    // Record results even without the lease: the messages have been sent.
+    await recordResults(tx, key, webhook, results);
+    if (!webhook.ownsLease) return undefined;
     if (webhook.deleted) {
-      // Deleted meanwhile: whoever finds it next drops it, and need not wait for the lease to run out.
-      await release(tx, work, by, KEPT_DAYS);
+      // Release the lease, so that the next poll purges the webhook without waiting for the lease to expire.
+      await releaseLease(tx, key, leaseId, RETENTION_DAYS);
       return undefined;
     }
-    const standing = standingAfter(webhook, told);
-    if (news && webhook.status === '0' && webhook.inService) {
-      await insertAll(tx, work, webhook, news.rows);
-      standing.seq = news.next;
+    const state = stateAfter(webhook, results);
+    if (changes && webhook.status === '0' && webhook.inService) {
+      await enqueueChanges(tx, key, webhook, changes.rows);
+      state.seq = changes.next;
     }
-    const { waiting, resting } = await keepStanding(tx, work, standing, leaseMs / 1000);
-    const idle = last || resting || standing.gone || webhook.status !== '0' || !webhook.inService;
-    const due = idle ? [] : await pick(tx, work, standing.failures > 0 ? 1 : AT_ONCE);
-    if (due.length === 0 && (idle || news?.rows.length !== room)) {
-      await release(tx, work, by, KEPT_DAYS);
+    const { waiting, paused } = await saveState(tx, key, state, leaseMs / 1000);
+    const idle = finish || paused || state.gone || webhook.status !== '0' || !webhook.inService;
+    const due = idle ? [] : await readDueDeliveries(tx, key, state.failures > 0 ? 1 : MAX_IN_FLIGHT);
+    if (due.length === 0 && (idle || changes?.rows.length !== room)) {
+      await releaseLease(tx, key, leaseId, RETENTION_DAYS);
       return undefined;
     }
-    return { jobs: await jobsOf(tx, tenantId, webhook, due), place: { seq: standing.seq, waiting } };
+    return { jobs: await buildJobs(tx, resources, tenantId, webhook, due), progress: { seq: state.seq, waiting } };
   });
 }
 
-/** Of a webhook that was deleted, until nothing is left. */
-export async function drop(db: Database, work: Work, by: string): Promise<void> {
-  const some = () => writeInTenant(db, work.tenantId, (tx) => dropDeliveries(tx, work, DROPPED_AT_ONCE));
-  while ((await some()) === DROPPED_AT_ONCE);
-  await writeInTenant(db, work.tenantId, (tx) => dropWebhook(tx, work, by));
+/** Removes a deleted webhook and its deliveries, in batches. */
+export async function purgeWebhook(db: Database, key: WebhookKey, leaseId: string): Promise<void> {
+  const purgeBatch = () => writeInTenant(db, key.tenantId, (tx) => deleteDeliveries(tx, key, PURGE_BATCH_SIZE));
+  while ((await purgeBatch()) === PURGE_BATCH_SIZE);
+  await writeInTenant(db, key.tenantId, (tx) => deleteWebhook(tx, key, leaseId));
 }
 
-const toldOf = ({ deliveryId, outcome }: Attempt): Told => ({
+const resultOf = ({ deliveryId, outcome }: Attempt): AttemptResult => ({
   ...outcome,
   deliveryId,
   delivered: outcome.status !== null && outcome.status >= 200 && outcome.status < 300,
 });
 
-async function note(tx: Tx, work: Work, { failures }: Held, told: Told[]): Promise<void> {
-  if (told.length === 0) return;
-  await record(tx, work, told, DELAYS);
-  await promote(tx, work, told);
-  if (failures >= PATIENCE && told.some(({ delivered }) => delivered)) await hastenAll(tx, work);
+async function recordResults(
+  tx: Tx,
+  key: WebhookKey,
+  { failures }: LeasedWebhook,
+  results: AttemptResult[],
+): Promise<void> {
+  if (results.length === 0) return;
+  await recordAttempts(tx, key, results, BACKOFF_SECONDS);
+  await unblockNextDeliveries(tx, key, results);
+  const recovered = failures >= FAILURES_BEFORE_PAUSE && results.some(({ delivered }) => delivered);
+  if (recovered) await retryAllNow(tx, key);
 }
 
-function standingAfter({ seq, failures: before }: Held, told: Told[]) {
-  const failures = told.some(({ delivered }) => delivered) ? 0 : before + told.length;
-  const delay = DELAYS[Math.min(failures - PATIENCE, DELAYS.length - 1)] ?? 0;
-  const rest = told.length > 0 ? Math.min(delay, LONGEST_REST) : 0;
-  return { seq, failures, rest, gone: told.some(({ status }) => status === 410) };
+function stateAfter({ seq, failures: before }: LeasedWebhook, results: AttemptResult[]): WebhookState {
+  const failures = results.some(({ delivered }) => delivered) ? 0 : before + results.length;
+  const backoff = BACKOFF_SECONDS[Math.min(failures - FAILURES_BEFORE_PAUSE, BACKOFF_SECONDS.length - 1)] ?? 0;
+  const pauseSeconds = results.length > 0 ? Math.min(backoff, MAX_PAUSE_SECONDS) : 0;
+  return { seq, failures, pauseSeconds, gone: results.some(({ status }) => status === 410) };
 }
 
-async function insertAll(tx: Tx, work: Work, { kinds }: Held, changes: FeedPage['rows']): Promise<void> {
+/** Creates deliveries for the changes that match the webhook's kinds. */
+async function enqueueChanges(tx: Tx, key: WebhookKey, { kinds }: LeasedWebhook, changes: ChangeRow[]): Promise<void> {
   const seen = new Set<string>();
-  const made = changes.flatMap(({ id: changeId, resource, resourceId, action }) => {
+  const deliveries = changes.flatMap(({ id: changeId, resource, resourceId, action }) => {
     const type = `${resource}.${action.replaceAll(' ', '_')}`;
     if (![type, `${resource}.*`, '*'].some((kind) => kinds.includes(kind))) return [];
     const first = !seen.has(`${resource} ${resourceId}`);
     seen.add(`${resource} ${resourceId}`);
     return [{ changeId, type, resource, resourceId, first }];
   });
-  if (made.length > 0) await insertDeliveries(tx, work, made, DAYS);
+  if (deliveries.length > 0) await insertDeliveries(tx, key, deliveries, RETRY_DAYS);
 }
 
-async function jobsOf(tx: Tx, tenantId: string, { url, secrets }: Held, due: Due[]): Promise<Job[]> {
+async function buildJobs(
+  tx: Tx,
+  resources: LedgerResources,
+  tenantId: string,
+  { url, secrets }: LeasedWebhook,
+  due: DueDelivery[],
+): Promise<Job[]> {
   const ids = due.flatMap(({ changeId }) => changeId ?? []);
-  const changes = new Map((ids.length > 0 ? await changesOf(tx, tenantId, ids) : []).map((row) => [row.id, row]));
+  const changes = new Map(
+    (ids.length > 0 ? await changesByIds(tx, resources, tenantId, ids) : []).map((row) => [row.id, row]),
+  );
   return due.map(({ deliveryId, changeId, type, time }) => {
     const change = changeId === null ? undefined : changes.get(changeId);
-    // Its archive was emptied in the moment in which it was asked for again. Only a test tells of nothing.
+    // The archive may have been emptied since the delivery was resent. Test messages never have a change.
     if (!change && changeId !== null) return { deliveryId, message: undefined };
     const body = JSON.stringify({ type, timestamp: change?.time ?? time, data: change ?? null });
     return { deliveryId, message: { id: `msg_${deliveryId}`, url, body, secrets } };

@@ -1,28 +1,30 @@
-import type { App, Parts } from '../app.ts';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
+import type { App, Parts } from '../context.ts';
 import { ok } from '../http/envelope.ts';
+import { changeHeaders, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
-import { answers, guarded } from '../http/openapi.ts';
-import { changeHeaders, ifMatchOf, okTagged, writeHeaders } from '../http/preconditions.ts';
+import { authenticated, responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
-import type { LookUp } from './addresses.ts';
+import type { LedgerResources } from '../ledger/resources.ts';
+import { createTargetResolver } from './addresses.ts';
+import { startDispatcher } from './dispatcher.ts';
 import {
   DeliveryFilter,
   DeliveryPage,
   DeliveryPath,
-  NewDelivery,
+  TestDelivery,
   Webhook,
   WebhookInput,
   WebhookPage,
+  WebhookSecret,
   WebhookUpdate,
-  WithSecret,
 } from './schema.ts';
 import {
   addWebhook,
+  assertPublicAddress,
   listDeliveries,
   listWebhooks,
   readWebhook,
-  refuseInner,
   removeWebhook,
   resendDelivery,
   rotateSecret,
@@ -31,9 +33,13 @@ import {
 } from './webhooks.ts';
 
 const path = '/system/webhook-api';
-const shared = { ...guarded, tags: ['Webhooks'] };
+const shared = { ...authenticated, tags: ['Webhooks'] };
 
-export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
+/** Registers the routes and starts the dispatcher. Returns a function that stops it. */
+export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources): () => void {
+  const { db } = parts;
+  const resolveTarget = createTargetResolver(parts.config.webhookNetworks, parts.resolve);
+
   app.post(
     path,
     {
@@ -41,11 +47,11 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         ...shared,
         operationId: 'addWebhook',
         summary: 'Register a webhook',
-        description: 'Administrators. It is told of what comes from now on. The secret is in this answer and no other.',
+        description: 'Administrators. It receives changes made from now on. Only this response contains the secret.',
         headers: writeHeaders,
         body: WebhookInput,
-        response: answers('guarded', {
-          data: WithSecret,
+        response: responses('guarded', {
+          data: WebhookSecret,
           location: true,
           writes: 'new',
           reasons: ['NOT_ALLOWED', 'WEBHOOK_ADDRESS_REFUSED', 'TOO_MANY_WEBHOOKS'],
@@ -54,15 +60,15 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
       },
     },
     async (request, reply) => {
-      const made = await writeAfter(
+      const webhook = await writeAfter(
         db,
         request,
         'administrator',
-        () => refuseInner(lookUp, request.body.url),
+        () => assertPublicAddress(resolveTarget, request.body.url),
         (tx, caller) => addWebhook(tx, caller, request.body),
       );
-      reply.header('location', `${path}/${made.id}`);
-      return ok(made);
+      reply.header('location', `${path}/${webhook.id}`);
+      return ok(webhook);
     },
   );
 
@@ -73,8 +79,8 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         ...shared,
         operationId: 'listWebhooks',
         summary: 'List webhooks',
-        description: 'Administrators. Those of their tenant, all of them: there are 20 at most.',
-        response: answers('guarded', { data: WebhookPage, reasons: ['NOT_ALLOWED'] }),
+        description: 'Administrators. All webhooks of their own tenant, at most 20.',
+        response: responses('guarded', { data: WebhookPage, reasons: ['NOT_ALLOWED'] }),
       },
     },
     async (request) => ok(await readAs(db, request, 'administrator', listWebhooks)),
@@ -87,14 +93,14 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         ...shared,
         operationId: 'readWebhook',
         summary: 'Read a webhook',
-        description: 'Administrators. Never its secret.',
+        description: 'Administrators. The response never contains the secret.',
         params: IdPath,
-        response: answers('guarded', { data: Webhook, etag: true, reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
+        response: responses('guarded', { data: Webhook, etag: true, reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
       },
     },
     async (request, reply) => {
       const id = pathId(request.params.id);
-      return okTagged(reply, await readAs(db, request, 'administrator', (tx, caller) => readWebhook(tx, caller, id)));
+      return okWithEtag(reply, await readAs(db, request, 'administrator', (tx, caller) => readWebhook(tx, caller, id)));
     },
   );
 
@@ -105,10 +111,11 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         ...shared,
         operationId: 'updateWebhook',
         summary: 'Replace a webhook',
-        description: 'Administrators. Secret and place in the changes stay. What waits is tried at once.',
+        description:
+          'Administrators. Keeps the secret and the position in the feed. Pending deliveries are retried now.',
         headers: changeHeaders,
         body: WebhookUpdate,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'change',
           reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'WEBHOOK_ADDRESS_REFUSED'],
           body: true,
@@ -120,7 +127,7 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         db,
         request,
         'administrator',
-        () => refuseInner(lookUp, request.body.url),
+        () => assertPublicAddress(resolveTarget, request.body.url),
         (tx, caller) => updateWebhook(tx, caller, request.body, ifMatchOf(request)),
       );
       return ok(null);
@@ -134,10 +141,10 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         ...shared,
         operationId: 'deleteWebhook',
         summary: 'Delete a webhook',
-        description: 'Administrators. What waits is not sent any more; its secret is forgotten.',
+        description: 'Administrators. Pending deliveries are discarded and the secret is erased.',
         headers: changeHeaders,
         params: IdPath,
-        response: answers('guarded', { writes: 'change', reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
+        response: responses('guarded', { writes: 'change', reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
       },
     },
     async (request) => {
@@ -153,13 +160,13 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
       schema: {
         ...shared,
         operationId: 'rotateWebhookSecret',
-        summary: 'Make a new secret for a webhook',
+        summary: 'Generate a new secret for a webhook',
         description:
-          'Administrators. For 24 hours deliveries carry two signatures, by the new secret and by the one before.',
+          'Administrators. For 24 hours messages carry two signatures, with the new and with the previous secret.',
         headers: writeHeaders,
         params: IdPath,
-        response: answers('guarded', {
-          data: WithSecret,
+        response: responses('guarded', {
+          data: WebhookSecret,
           writes: 'new',
           reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'],
         }),
@@ -178,11 +185,11 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         ...shared,
         operationId: 'testWebhook',
         summary: 'Send a test message to a webhook',
-        description: 'Administrators. Of type `webhook.test`; how it went is among the deliveries.',
+        description: 'Administrators. Sends a message of type `webhook.test`. The list of deliveries shows the result.',
         headers: writeHeaders,
         params: IdPath,
-        response: answers('guarded', {
-          data: NewDelivery,
+        response: responses('guarded', {
+          data: TestDelivery,
           writes: 'new',
           reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'WEBHOOK_DISABLED'],
         }),
@@ -201,10 +208,10 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
         ...shared,
         operationId: 'listDeliveries',
         summary: 'List the deliveries of a webhook',
-        description: 'Administrators. Latest first, with the last answer of each; kept for 30 days.',
+        description: 'Administrators. Latest first, each with the last response. Deliveries are kept for 30 days.',
         params: IdPath,
         querystring: DeliveryFilter,
-        response: answers('guarded', { data: DeliveryPage, reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
+        response: responses('guarded', { data: DeliveryPage, reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
       },
     },
     async (request) => {
@@ -221,11 +228,13 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
       schema: {
         ...shared,
         operationId: 'resendDelivery',
-        summary: 'Send a delivery again',
-        description: 'Administrators. The same message with the same `webhook-id`, at once, and for three days more.',
+        summary: 'Resend a delivery',
+        description:
+          'Administrators. Sends the same message with the same `webhook-id` immediately, ' +
+          'and retries it for three more days.',
         headers: writeHeaders,
         params: DeliveryPath,
-        response: answers('guarded', {
+        response: responses('guarded', {
           writes: 'new',
           reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND', 'WEBHOOK_DISABLED', 'DELIVERY_TOO_OLD'],
         }),
@@ -237,4 +246,6 @@ export function webhookRoutes(app: App, { db }: Parts, lookUp: LookUp): void {
       return ok(null);
     },
   );
+
+  return startDispatcher(app, { db, resources }, resolveTarget);
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Long, LongOut, optional, orNull, Status, stamps, Text } from '../http/fields.ts';
+import { auditFields, Long, LongOut, optional, orNull, Status, Text } from '../http/fields.ts';
 
 const RESOURCES = ['department', 'tenant', 'user'];
 const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored', 'password_changed'];
@@ -11,14 +11,14 @@ const Kind = Type.String({
 });
 
 const fields = {
-  name: optional(Text(100, 'What it is for; empty unless said')),
+  name: optional(Text(100, 'Purpose of the webhook; default: empty')),
   url: Type.String({
     minLength: 1,
     maxLength: 2000,
-    description: '`https://…`, outside the network; what else is allowed, `BANYAN_WEBHOOK_NETWORKS` says',
+    description: '`https://…` with a public address; `BANYAN_WEBHOOK_NETWORKS` allows further networks',
   }),
   kinds: optional(
-    Type.Array(Kind, { minItems: 1, maxItems: 50, description: 'Of which changes it is told; `*` unless said' }),
+    Type.Array(Kind, { minItems: 1, maxItems: 50, description: 'Kinds of changes to send; default: `*`' }),
   ),
   status: optional(Status),
 };
@@ -29,7 +29,7 @@ export type WebhookInput = Static<typeof WebhookInput>;
 export const WebhookUpdate = Type.Object({ id: Long, ...fields });
 export type WebhookUpdate = Static<typeof WebhookUpdate>;
 
-const Moment = Type.String({ format: 'date-time', description: 'ISO 8601' });
+const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601' });
 
 export const Webhook = Type.Object({
   id: LongOut,
@@ -37,45 +37,45 @@ export const Webhook = Type.Object({
   url: Type.String(),
   kinds: Type.Array(Type.String()),
   status: Status,
-  gone: Type.Boolean({ description: 'Disabled because the receiver answered 410' }),
-  waiting: Type.Integer({ minimum: 0, description: 'Deliveries that are neither delivered nor given up' }),
-  failures: Type.Integer({ minimum: 0, description: 'Since a delivery last succeeded' }),
-  nextDue: orNull(Type.String({ ...Moment, description: 'When something is sent next; null: nothing waits' })),
-  oldSecretUntil: orNull(Type.String({ ...Moment, description: 'Until then the former secret signs too' })),
-  ...stamps,
+  gone: Type.Boolean({ description: 'Disabled because the receiver responded with 410' }),
+  waiting: Type.Integer({ minimum: 0, description: 'Number of pending deliveries' }),
+  failures: Type.Integer({ minimum: 0, description: 'Failed attempts since the last success' }),
+  nextDue: orNull(Type.String({ ...Timestamp, description: 'Time of the next attempt; null: nothing is pending' })),
+  oldSecretUntil: orNull(Type.String({ ...Timestamp, description: 'Until then the previous secret signs too' })),
+  ...auditFields,
 });
 export type Webhook = Static<typeof Webhook>;
 
 export const WebhookPage = Type.Object({ rows: Type.Array(Webhook), total: Type.Integer({ minimum: 0 }) });
 
-/** The only answers that ever hold it. */
-export const WithSecret = Type.Object({
+/** Returned only when the secret is generated. */
+export const WebhookSecret = Type.Object({
   id: LongOut,
-  secret: Type.String({ description: 'Shown this once: `whsec_` and 32 bytes in base64', examples: ['whsec_MfKQ…'] }),
+  secret: Type.String({ description: '`whsec_` and 32 bytes in base64, shown only once', examples: ['whsec_MfKQ…'] }),
 });
-export type WithSecret = Static<typeof WithSecret>;
+export type WebhookSecret = Static<typeof WebhookSecret>;
 
-export const STATES = ['waiting', 'delivered', 'failed'] as const;
-export type State = (typeof STATES)[number];
-const StateField = Type.Unsafe<State>({ type: 'string', enum: [...STATES] });
+export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+const StateField = Type.Unsafe<DeliveryState>({ type: 'string', enum: [...DELIVERY_STATES] });
 
 export const Delivery = Type.Object({
   id: LongOut,
-  messageId: Type.String({ description: 'Header `webhook-id`, the same with every attempt' }),
+  messageId: Type.String({ description: 'Header `webhook-id`, the same for every attempt' }),
   type: Type.String({ examples: ['department.created'] }),
-  changeId: orNull(Type.Integer({ description: '`id` of the change; null for a test' })),
+  changeId: orNull(Type.Integer({ description: '`id` of the change; null for a test message' })),
   resourceId: Type.String(),
   state: StateField,
-  attempts: Type.Integer({ minimum: 0, description: 'Since it was made, or last asked to be sent again' }),
-  time: Moment,
+  attempts: Type.Integer({ minimum: 0, description: 'Attempts since it was created or last resent' }),
+  time: Timestamp,
   nextTry: orNull(
-    Type.String({ ...Moment, description: 'null: delivered, given up, or behind an earlier one of the same record' }),
+    Type.String({ ...Timestamp, description: 'null: delivered, failed, or behind an earlier one of the same record' }),
   ),
-  lastTime: orNull(Type.String({ ...Moment, description: 'Of the last attempt; null: there was none yet' })),
-  lastMs: orNull(Type.Integer({ description: 'How long it took' })),
-  lastStatus: orNull(Type.Integer({ description: 'HTTP status of the answer; null: there was none' })),
-  lastAnswer: orNull(Type.String({ description: 'The first 1,000 bytes of the answer' })),
-  lastError: orNull(Type.String({ description: 'Why there was no answer' })),
+  lastTime: orNull(Type.String({ ...Timestamp, description: 'Time of the last attempt; null: there was none yet' })),
+  lastMs: orNull(Type.Integer({ description: 'Duration of the last attempt in milliseconds' })),
+  lastStatus: orNull(Type.Integer({ description: 'HTTP status of the response; null: there was none' })),
+  lastAnswer: orNull(Type.String({ description: 'The first 1,000 bytes of the response body' })),
+  lastError: orNull(Type.String({ description: 'Why there was no response' })),
 });
 export type Delivery = Static<typeof Delivery>;
 
@@ -83,14 +83,14 @@ export const DeliveryFilter = Type.Object({
   state: Type.Optional(StateField),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
   cursor: Type.Optional(
-    Type.String({ pattern: '^[0-9]{0,18}$', 'x-problem': 'cursor', description: '`next` of the page before' }),
+    Type.String({ pattern: '^[0-9]{0,18}$', 'x-problem': 'cursor', description: '`next` of the previous page' }),
   ),
 });
 export type DeliveryFilter = Static<typeof DeliveryFilter>;
 
 export const DeliveryPage = Type.Object({
   rows: Type.Array(Delivery),
-  next: orNull(Type.String({ description: 'Cursor of the next page, which holds what was earlier; null at the end' })),
+  next: orNull(Type.String({ description: 'Cursor of the next page, with earlier deliveries; null on the last page' })),
 });
 
 export const DeliveryPath = Type.Object({
@@ -98,4 +98,4 @@ export const DeliveryPath = Type.Object({
   deliveryId: Type.String({ description: 'Digits, up to 19' }),
 });
 
-export const NewDelivery = Type.Object({ deliveryId: LongOut });
+export const TestDelivery = Type.Object({ deliveryId: LongOut });

@@ -2,74 +2,92 @@ import { createHmac, randomBytes } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import { version } from '../version.ts';
-import { AddressRefused, type LookUp } from './addresses.ts';
+import { AddressError, type ResolveTarget } from './addresses.ts';
 
-/** One attempt to deliver: signed as Standard Webhooks says, sent to an address that was looked at, never redirected. */
+/**
+ * Makes one delivery attempt: signs the message according to Standard Webhooks and sends it to an address that was
+ * checked. Redirects are not followed.
+ */
 
-const ANSWER_BYTES = 1_000;
-/** Once the status is there, the rest is only for people to read. */
+const MAX_RESPONSE_BYTES = 1_000;
+/** The status decides the outcome. The body is only shown to administrators, so it gets little time. */
 const BODY_MS = 1_000;
 
 export interface Message {
   id: string;
   url: string;
   body: string;
-  /** All that are valid at this moment; a signature by each. */
+  /** All valid secrets. Each adds a signature. */
   secrets: Buffer[];
 }
 
 export interface Outcome {
   status: number | null;
-  answer: string | null;
+  responseText: string | null;
   error: string | null;
   ms: number;
 }
 
-export const NOTHING_TO_SEND: Outcome = { status: null, answer: null, error: 'the change is not kept any more', ms: 0 };
+export const CHANGE_NOT_STORED: Outcome = {
+  status: null,
+  responseText: null,
+  error: 'the change is no longer stored',
+  ms: 0,
+};
 
-export const newSecret = (): Buffer => randomBytes(32);
-export const shownSecret = (secret: Buffer): string => `whsec_${secret.toString('base64')}`;
+export const generateSecret = (): Buffer => randomBytes(32);
+export const formatSecret = (secret: Buffer): string => `whsec_${secret.toString('base64')}`;
 
-export function signaturesOf({ id, body, secrets }: Message, timestamp: number): string {
-  const signed = secrets.map((secret) => createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`));
-  return signed.map((hmac) => `v1,${hmac.digest('base64')}`).join(' ');
+/** Returns the value of the `webhook-signature` header. */
+function sign({ id, body, secrets }: Message, timestamp: number): string {
+  const hmacs = secrets.map((secret) => createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`));
+  return hmacs.map((hmac) => `v1,${hmac.digest('base64')}`).join(' ');
 }
 
-/** Fails only when `stop` says so: then nothing is known. */
-export async function send(lookUp: LookUp, message: Message, responseMs: number, stop: AbortSignal): Promise<Outcome> {
-  const begun = performance.now();
-  const giveUp = new AbortController();
-  const abort = () => giveUp.abort();
-  const clock = setTimeout(abort, responseMs);
+/** Errors are part of the outcome. Rejects only when `stop` is aborted, because the outcome is unknown then. */
+export async function send(
+  resolveTarget: ResolveTarget,
+  message: Message,
+  responseMs: number,
+  stop: AbortSignal,
+): Promise<Outcome> {
+  const start = performance.now();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const abort = () => controller.abort();
+  const timer = setTimeout(abort, responseMs);
   stop.addEventListener('abort', abort);
-  const told = (rest: Partial<Outcome>): Outcome => ({
+  const outcome = (known: Partial<Outcome>): Outcome => ({
     status: null,
-    answer: null,
+    responseText: null,
     error: null,
-    ...rest,
-    ms: Math.round(performance.now() - begun),
+    ...known,
+    ms: Math.round(performance.now() - start),
   });
   try {
-    // Whatever becomes of the connection, it is over when its time is.
-    const { status, answer } = await withSignal(ask(lookUp, message, giveUp.signal), giveUp.signal);
-    return told({ status, answer });
+    // Enforce the deadline here too, in whatever state the connection is.
+    return outcome(await rejectOnAbort(post(resolveTarget, message, signal), signal));
   } catch (error) {
     stop.throwIfAborted();
-    if (giveUp.signal.aborted) return told({ error: `no answer within ${responseMs / 1000} seconds` });
-    return told({ error: wordsFor(error as NodeJS.ErrnoException) });
+    if (signal.aborted) return outcome({ error: `no response within ${responseMs / 1000} seconds` });
+    return outcome({ error: describeError(error as NodeJS.ErrnoException) });
   } finally {
-    clearTimeout(clock);
+    clearTimeout(timer);
     stop.removeEventListener('abort', abort);
   }
 }
 
-async function ask(lookUp: LookUp, message: Message, signal: AbortSignal): Promise<{ status: number; answer: string }> {
-  // Looked at now, and connected to just that: a name may lead elsewhere than when it was registered.
-  const { url, addresses } = await withSignal(lookUp(message.url), signal);
+async function post(
+  resolveTarget: ResolveTarget,
+  message: Message,
+  signal: AbortSignal,
+): Promise<{ status: number; responseText: string }> {
+  // Resolve and check again, and connect to exactly these addresses: the name may have changed since registration.
+  const { url, addresses } = await rejectOnAbort(resolveTarget(message.url), signal);
   const { request } = url.protocol === 'https:' ? https : http;
   const timestamp = Math.floor(Date.now() / 1000);
   return new Promise((resolve, reject) => {
-    const asking = request(url, {
+    const outgoing = request(url, {
       method: 'POST',
       agent: false,
       signal,
@@ -84,44 +102,44 @@ async function ask(lookUp: LookUp, message: Message, signal: AbortSignal): Promi
         'user-agent': `Banyan/${version}`,
         'webhook-id': message.id,
         'webhook-timestamp': timestamp,
-        'webhook-signature': signaturesOf(message, timestamp),
+        'webhook-signature': sign(message, timestamp),
       },
     });
-    asking.on('error', reject);
-    // With or without an error, and for 101 without a response: nobody here speaks another protocol.
-    asking.on('close', () => reject(new Error('closed without an answer')));
-    asking.on('response', (response) => {
-      asking.removeAllListeners('close');
+    outgoing.on('error', reject);
+    // The connection may close without an error, and after a status 101 there is no response event.
+    outgoing.on('close', () => reject(new Error('connection closed without a response')));
+    outgoing.on('response', (response) => {
+      outgoing.removeAllListeners('close');
       const chunks: Buffer[] = [];
       let length = 0;
       const finish = () => {
-        clearTimeout(clock);
-        resolve({ status: response.statusCode ?? 0, answer: textOf(Buffer.concat(chunks)) });
-        asking.destroy();
+        clearTimeout(bodyTimer);
+        resolve({ status: response.statusCode ?? 0, responseText: decode(Buffer.concat(chunks)) });
+        outgoing.destroy();
       };
-      const clock = setTimeout(finish, BODY_MS);
+      const bodyTimer = setTimeout(finish, BODY_MS);
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;
-        if (length >= ANSWER_BYTES) finish();
+        if (length >= MAX_RESPONSE_BYTES) finish();
       });
       response.on('end', finish);
       response.on('error', finish);
     });
-    asking.end(message.body);
+    outgoing.end(message.body);
   });
 }
 
-const withSignal = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+const rejectOnAbort = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
+    promise.then(resolve, reject);
   });
 
-/** As PostgreSQL can keep it. */
-const textOf = (bytes: Buffer) => bytes.subarray(0, ANSWER_BYTES).toString('utf8').replaceAll('\0', '\ufffd');
+/** Replaces null characters, which PostgreSQL cannot store. */
+const decode = (bytes: Buffer) => bytes.subarray(0, MAX_RESPONSE_BYTES).toString('utf8').replaceAll('\0', '\ufffd');
 
-function wordsFor(error: NodeJS.ErrnoException): string {
-  if (error instanceof AddressRefused) return 'the address leads nowhere, or into a network that is not allowed';
+function describeError(error: NodeJS.ErrnoException): string {
+  if (error instanceof AddressError) return 'the host does not resolve, or resolves to a network that is not allowed';
   return `${error.code ?? error.name}: ${error.message}`.replaceAll('\0', '').slice(0, 300);
 }

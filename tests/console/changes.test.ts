@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole, visit } from '../support/console.ts';
+import {
+  expectNoAxeViolations,
+  expectNoCspViolations,
+  PHONE,
+  screenshot,
+  startConsole,
+  visit,
+} from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { bossOf, createDepartments } from './departments-page.ts';
 
-const stage = await startConsole();
-const company = await stage.service.createTenant({ tenantName: '榕树集团' });
+const fixture = await startConsole();
+const company = await fixture.service.createTenant({ tenantName: '榕树集团' });
 const boss = bossOf(company);
 
 const edit = async (client: Client, id: number | string, changes: object) => {
@@ -32,13 +39,13 @@ await company.createDepartment({ deptName: '客服部', parentId: head });
 await company.delete(`/system/dept-api/${closed}`);
 
 /** A part of the difference between two moments. */
-const part = (page: Page, name: RegExp) => page.locator('.panel').filter({ has: page.getByRole('heading', { name }) });
+const part = (page: Page, name: RegExp) => page.locator('.card').filter({ has: page.getByRole('heading', { name }) });
 /** What was created itself is a link; where it is, is none. */
 const created = (page: Page, name: string) => part(page, /^新建/).getByRole('link', { name, exact: true });
 
 test('home shows the last changes, without logins, and leads to the record', async () => {
-  const page = await stage.logIn(boss);
-  const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: '最近变更' }) });
+  const page = await fixture.logIn(boss);
+  const panel = page.locator('.card').filter({ has: page.getByRole('heading', { name: '最近变更' }) });
   const rows = panel.getByRole('listitem');
   await rows.first().getByText('筹备组').waitFor();
   assert.equal(await rows.count(), 8);
@@ -51,12 +58,12 @@ test('home shows the last changes, without logins, and leads to the record', asy
   await life.getByRole('row', { name: '部门名称 研发部 研究院' }).waitFor();
   await life.getByRole('row', { name: '上级部门 总部' }).waitFor();
   assert.equal(await life.getByRole('listitem').count(), 2);
-  await noSeriousAxe(page);
-  noCspViolations(page);
+  await expectNoAxeViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('the audit list filters, pages, and shows what differs', async () => {
-  const page = await stage.logIn(boss);
+  const page = await fixture.logIn(boss);
   await page.getByRole('link', { name: '变更记录' }).click();
   const list = page.getByRole('region', { name: '变更' });
   await list.getByText('登录成功').first().waitFor();
@@ -68,26 +75,26 @@ test('the audit list filters, pages, and shows what differs', async () => {
   await list.getByRole('row', { name: '部门名称 研发部 研究院' }).waitFor();
   await list.getByRole('row', { name: '负责人 兰 竹' }).waitFor();
   assert.equal(await list.getByRole('row').count(), 3);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'changes');
   await list.getByRole('textbox', { name: '操作人' }).fill('nobody');
   await list.getByText('没有符合条件的变更').waitFor();
   await list.getByRole('button', { name: '清除筛选' }).click();
   await list.getByText('登录成功').first().waitFor();
-  await list.getByLabel('到哪一天').fill('2020-01-01');
-  await list.getByLabel('到哪一天').press('Enter');
+  await list.getByLabel('结束日期').fill('2020-01-01');
+  await list.getByLabel('结束日期').press('Enter');
   await list.getByText('没有符合条件的变更').waitFor();
   await visit(page, `/changes?resource=department&resourceId=${design}`);
-  await list.getByText('只看“设计组”的变更').waitFor();
+  await list.getByText('仅显示“设计组”的变更').waitFor();
   assert.equal(await list.getByRole('listitem').count(), 2);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('older changes come when asked for; an administrator above sees those of the tenants below, and of one of them', async () => {
-  const branch = await stage.service.createTenant({ tenantName: '分公司' });
+  const branch = await fixture.service.createTenant({ tenantName: '分公司' });
   const departments = Array.from({ length: 31 }, (_, n) => ({ ref: `${n}`, deptName: `分公司部门 ${n}` }));
   assert.equal((await branch.post('/system/dept-api/bulk', { departments })).code, 200);
-  const page = await stage.logIn({}, '/changes');
+  const page = await fixture.logIn({}, '/changes');
   const list = page.getByRole('region', { name: '变更' });
   const rows = list.getByRole('listitem');
   await rows.first().waitFor();
@@ -107,39 +114,39 @@ test('older changes come when asked for; an administrator above sees those of th
 });
 
 test('the difference of two moments shows what was created, moved, renamed and deleted', async () => {
-  const page = await stage.logIn(boss, `/changes/diff?from=${before}`);
+  const page = await fixture.logIn(boss, `/changes/diff?from=${before}`);
   await part(page, /^移动（1）/)
     .getByText('设计组')
     .waitFor();
-  assert.match(await part(page, /^移动/).innerText(), /从\s*总部 \/ 市场部\s*移到\s*总部 \/ 研究院/);
-  assert.match(await part(page, /^改名（1）/).innerText(), /研发部\s*变为\s*研究院/);
+  assert.match(await part(page, /^移动/).innerText(), /从\s*总部 \/ 市场部\s*移动到\s*总部 \/ 研究院/);
+  assert.match(await part(page, /^重命名（1）/).innerText(), /研发部\s*改为\s*研究院/);
   assert.match(await part(page, /^新建（1）/).innerText(), /客服部\s*总部/);
   assert.match(await part(page, /^删除（1）/).innerText(), /筹备组\s*总部/);
   await part(page, /^其他修改/)
     .getByRole('row', { name: '负责人 兰 竹' })
     .waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'changes-diff');
-  await page.getByRole('button', { name: '最近一周' }).click();
+  await page.getByRole('button', { name: '最近 7 天' }).click();
   await created(page, '总部').waitFor();
   const choose = async (label: string, moment: string, shown: RegExp) => {
     await page.getByLabel(label, { exact: true }).fill(moment);
     await page.getByLabel(label, { exact: true }).press('Enter');
     await page.waitForURL(shown);
   };
-  await choose('从', '2022-01-01 00:00:00', /from=202[12]-/);
+  await choose('开始时间', '2022-01-01 00:00:00', /from=202[12]-/);
   // The screen is a moment behind the address, as on a slow machine: what the address says stays chosen.
   await page.evaluate("history.replaceState(history.state, '', '?from=2020-01-01T00:00:00.000Z')");
-  await choose('到', '2020-01-02 12:00:00', /to=2020-/);
+  await choose('结束时间', '2020-01-02 12:00:00', /to=2020-/);
   assert.match(page.url(), /from=2020-.*to=2020-/);
-  await page.getByText('这段时间里，部门没有变化').waitFor();
-  await choose('到', '2019-01-02 00:00:00', /to=2019-/);
-  await page.getByRole('alert').getByText('“到”不能早于“从”').waitFor();
-  noCspViolations(page);
+  await page.getByText('该时间段内部门无变化').waitFor();
+  await choose('结束时间', '2019-01-02 00:00:00', /to=2019-/);
+  await page.getByRole('alert').getByText('结束时间不能早于开始时间').waitFor();
+  expectNoCspViolations(page);
 });
 
 test('a moment that is typed while the difference is being read is not taken back when it comes', async () => {
-  const page = await stage.logIn(boss);
+  const page = await fixture.logIn(boss);
   let tellNow = () => {};
   const later = new Promise<void>((resolve) => (tellNow = resolve));
   await page.route('**/system/dept-api/diff?*', async (route) => {
@@ -147,10 +154,10 @@ test('a moment that is typed while the difference is being read is not taken bac
     await route.continue();
   });
   await visit(page, `/changes/diff?from=${before}`);
-  const field = page.getByLabel('从', { exact: true });
+  const field = page.getByLabel('开始时间', { exact: true });
   await field.fill('2020-01-01 00:00:00');
   tellNow();
-  await page.getByRole('heading', { name: '改名（1）' }).waitFor();
+  await page.getByRole('heading', { name: '重命名（1）' }).waitFor();
   assert.equal(await field.inputValue(), '2020-01-01 00:00:00');
   await field.press('Enter');
   await page.waitForURL(/from=20(19|20)-/);
@@ -158,21 +165,21 @@ test('a moment that is typed while the difference is being read is not taken bac
 });
 
 test('a change is reverted, unless a later one contradicts it, which is said', async () => {
-  const other = await stage.service.createTenant();
+  const other = await fixture.service.createTenant();
   const { from, to, moved } = await createDepartments(other, {
     from: { deptName: '市场部' },
     to: { deptName: '研究院' },
     moved: { parentRef: 'from', deptName: '设计组' },
   });
   await edit(other, moved, { parentId: to });
-  const page = await stage.logIn(bossOf(other), `/changes?resource=department&resourceId=${moved}`);
+  const page = await fixture.logIn(bossOf(other), `/changes?resource=department&resourceId=${moved}`);
   const dialog = page.getByRole('dialog', { name: '撤销此变更？' });
   const row = (did: string) => page.getByRole('listitem').filter({ has: page.getByText(did, { exact: true }) });
   await row('新建').getByRole('button', { name: '详情：部门 设计组' }).click();
   await row('新建').getByRole('button', { name: '撤销此变更' }).click();
   await dialog.getByRole('button', { name: /^撤\s*销$/ }).click();
-  await dialog.getByRole('alert').getByText('此后又有变更').waitFor();
-  await noSeriousAxe(page);
+  await dialog.getByRole('alert').getByText('存在后续变更').waitFor();
+  await expectNoAxeViolations(page);
   await dialog
     .getByRole('button', { name: /^关\s*闭$/ })
     .last()
@@ -187,7 +194,7 @@ test('a change is reverted, unless a later one contradicts it, which is said', a
 });
 
 test('on a phone, in English', async () => {
-  const page = await stage.logIn(boss, '/home', { viewport: PHONE, language: 'en' });
+  const page = await fixture.logIn(boss, '/home', { viewport: PHONE, language: 'en' });
   await page.getByRole('button', { name: 'Account: boss' }).click();
   await page.getByRole('menuitem', { name: 'Changes' }).click();
   await page.getByRole('heading', { level: 1, name: 'Changes' }).waitFor();
@@ -195,23 +202,23 @@ test('on a phone, in English', async () => {
   await page.getByRole('row', { name: /^Display order|^Order/ }).waitFor();
   const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
   assert.equal(await fits(), true);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'changes-phone');
   await visit(page, `/changes/diff?from=${before}`);
   await page.getByRole('heading', { name: 'Renamed (1)' }).waitFor();
   assert.equal(await fits(), true);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'changes-diff-phone');
 });
 
 test('a member sees none of it', async () => {
-  const page = await stage.logIn({ tenantId: company.tenantId, username: 'plain' });
+  const page = await fixture.logIn({ tenantId: company.tenantId, username: 'plain' });
   await page.getByText('您好，普通人').waitFor();
   assert.equal(await page.getByText('最近变更').count(), 0);
   assert.equal(await page.getByRole('link', { name: '变更记录' }).count(), 0);
   for (const place of ['/changes', `/changes/diff?from=${before}`]) {
     await visit(page, place);
-    await page.getByText('此页面仅供管理员使用').waitFor();
+    await page.getByText('仅管理员可访问此页面').waitFor();
   }
   await visit(page, `/departments/${research}?tab=history`);
   await page.getByRole('tab', { name: '下级部门' }).waitFor();

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { inDays } from '../support/calendar.ts';
-import { noCspViolations, noSeriousAxe, PHONE, screenshot, startConsole } from '../support/console.ts';
+import { dateInDays } from '../support/calendar.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE, screenshot, startConsole } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
-import { plant } from '../support/trees.ts';
+import { insertDepartments } from '../support/trees.ts';
 import { bossOf, waitForView } from './departments-page.ts';
 
-const stage = await startConsole();
+const fixture = await startConsole();
 
 /** 云杉科技: three levels, leaders, people, one department out of use, and a fourth level that is closed at first. */
 async function company(name: string): Promise<{ boss: Client; who: { tenantId: string; username: string } }> {
-  const boss = await stage.service.createTenant({ tenantName: name });
+  const boss = await fixture.service.createTenant({ tenantName: name });
   const branches: [string, string, string[]][] = [
     ['产品研发中心', '陈晓东', ['前端组', '后端组', '测试组', '架构组', '设计组']],
     ['市场与销售部', '李静', ['华东大区', '华南大区', '海外业务']],
@@ -58,25 +58,25 @@ async function saved(page: Page, button: string) {
 
 const { boss, who } = await company('云杉科技');
 test('the chart shows three levels, with leaders and the number of people; a card opens its department', async () => {
-  const page = await stage.logIn(who, '/chart');
+  const page = await fixture.logIn(who, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
   await card(page, '产品研发中心，负责人 陈晓东，0 人').waitFor();
   await card(page, '前端组，未设负责人，3 人').waitFor();
   await card(page, '旧系统组，停用').waitFor();
   assert.equal(await cards(page).count(), 16);
   assert.equal(await card(page, '移动端小组').count(), 0);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'chart');
 
   await card(page, '市场与销售部').click();
   await page.getByRole('link', { name: '打开部门' }).click();
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
   assert.match(page.url(), /\/departments\/\d+$/);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('branches are closed and opened, further levels read when they are wanted', async () => {
-  const page = await stage.logIn(who, '/chart');
+  const page = await fixture.logIn(who, '/chart');
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
   await card(page, '产品研发中心').locator('[data-handle]').click();
@@ -93,11 +93,11 @@ test('branches are closed and opened, further levels read when they are wanted',
 });
 
 test('zoom and pan with buttons, wheel, mouse and keyboard', async () => {
-  const page = await stage.logIn(who, '/chart');
+  const page = await fixture.logIn(who, '/chart');
   const root = card(page, '云杉科技有限公司');
   await root.waitFor();
   const at = async () => (await root.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
-  await page.getByRole('button', { name: '适合窗口' }).click();
+  await page.getByRole('button', { name: '适应窗口' }).click();
   const whole = await percent(page);
   const wide = (await at()).width;
   await page.getByRole('button', { name: '放大' }).click();
@@ -126,9 +126,9 @@ test('zoom and pan with buttons, wheel, mouse and keyboard', async () => {
 });
 
 test('all of it by keyboard: through the tree, open, close, and on to the department', async () => {
-  const page = await stage.logIn(who, '/chart');
+  const page = await fixture.logIn(who, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
-  await page.getByRole('button', { name: '保存为 PNG' }).focus();
+  await page.getByRole('button', { name: '导出 PNG' }).focus();
   await page.keyboard.press('Tab');
   const chosen = async () =>
     (await page.getByRole('treeitem', { selected: true }).locator('title').textContent())?.split('，')[0];
@@ -158,14 +158,14 @@ test('all of it by keyboard: through the tree, open, close, and on to the depart
 });
 
 test('saved as SVG and PNG: what is open, with title and date, light also in the dark', async () => {
-  const page = await stage.logIn(who, '/chart', { dark: true });
+  const page = await fixture.logIn(who, '/chart', { dark: true });
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'chart-dark');
-  const today = inDays(0);
-  const svg = await saved(page, '保存为 SVG');
-  assert.match(svg.name, /^云杉科技有限公司-组织图-\d{4}-\d\d-\d\d\.svg$/);
+  const today = dateInDays(0);
+  const svg = await saved(page, '导出 SVG');
+  assert.match(svg.name, /^云杉科技有限公司-组织架构图-\d{4}-\d\d-\d\d\.svg$/);
   const drawn = (await page.evaluate(`(() => {
     const file = new DOMParser().parseFromString(${JSON.stringify(svg.content.toString('utf8'))}, 'image/svg+xml');
     const all = (kind) => [...file.querySelectorAll(kind)];
@@ -178,7 +178,7 @@ test('saved as SVG and PNG: what is open, with title and date, light also in the
     };
   })()`)) as { wrong: number; texts: string[]; places: number[][]; width: number; height: number };
   assert.equal(drawn.wrong, 0);
-  for (const text of ['云杉科技有限公司', '移动端小组', '负责人 陈晓东', '3 人', '停用', `组织图 · ${today}`])
+  for (const text of ['云杉科技有限公司', '移动端小组', '负责人 陈晓东', '3 人', '停用', `组织架构图 · ${today}`])
     assert.ok(drawn.texts.includes(text), text);
   assert.doesNotMatch(svg.content.toString('utf8'), /var\(|style=/);
   const overlaps = drawn.places.flatMap(([x = 0, y = 0], n) =>
@@ -187,33 +187,33 @@ test('saved as SVG and PNG: what is open, with title and date, light also in the
   assert.deepEqual(overlaps, []);
   assert.equal(drawn.places.length, 17);
 
-  const png = await saved(page, '保存为 PNG');
+  const png = await saved(page, '导出 PNG');
   assert.match(png.name, /\.png$/);
   assert.equal(png.content.subarray(0, 8).toString('hex'), '89504e470d0a1a0a');
   assert.equal(png.content.readUInt32BE(16), drawn.width * 2);
   assert.equal(png.content.readUInt32BE(20), drawn.height * 2);
   assert.ok(png.content.length > 30_000);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('another root is found by its name; a colleague who gets the link sees the same, and the way up', async () => {
-  const page = await stage.logIn(who, '/chart');
-  await page.getByRole('combobox', { name: '查找部门' }).fill('人力');
-  await page.locator('.chart-found').getByText('人力资源部').click();
+  const page = await fixture.logIn(who, '/chart');
+  await page.getByRole('combobox', { name: '搜索部门' }).fill('人力');
+  await page.locator('.chart-search-result').getByText('人力资源部').click();
   await card(page, '云杉科技有限公司').waitFor({ state: 'detached' });
   await card(page, '招聘组').waitFor();
   assert.equal(await cards(page).count(), 4);
 
-  await stage.service.createMember(boss, { userName: 'colleague' });
+  await fixture.service.createMember(boss, { userName: 'colleague' });
   const { pathname } = new URL(page.url());
   const colleague = { ...who, username: 'colleague' };
-  const other = await stage.logIn(colleague, pathname, { viewport: PHONE, language: 'en' });
+  const other = await fixture.logIn(colleague, pathname, { viewport: PHONE, language: 'en' });
   await card(other, '招聘组').waitFor();
   assert.equal(await cards(other).count(), 4);
   assert.equal(await other.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await card(other, '人力资源部').click();
   await other.getByRole('button', { name: 'Collapse' }).waitFor();
-  await noSeriousAxe(other);
+  await expectNoAxeViolations(other);
   await screenshot(other, 'chart-phone');
   const before = await percent(other);
   await pinch(other, [40, 60, 90]);
@@ -223,31 +223,28 @@ test('another root is found by its name; a colleague who gets the link sees the 
     (now) => now > before * 1.5,
   );
   await pinch(other, [90, 60, 40]);
-  await other
-    .getByRole('navigation', { name: 'Where this is' })
-    .getByRole('link', { name: '云杉科技有限公司' })
-    .click();
+  await other.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: '云杉科技有限公司' }).click();
   await card(other, '市场与销售部').waitFor();
-  noCspViolations(other);
+  expectNoCspViolations(other);
 });
 
 test('what is not there is told, with a way on; where there is nothing yet, what to do; many are shown some at a time', async () => {
-  const page = await stage.logIn(who, '/chart/999999999');
+  const page = await fixture.logIn(who, '/chart/999999999');
   await page.getByRole('alert').getByText('部门不存在').waitFor();
-  await page.getByRole('link', { name: '看整个组织图' }).click();
+  await page.getByRole('link', { name: '查看完整组织架构图' }).click();
   await card(page, '云杉科技有限公司').waitFor();
 
-  const anonymous = await stage.service.createTenant({ tenantName: '新公司' });
-  const other = await stage.logIn(bossOf(anonymous), '/chart');
-  await other.getByText('还没有部门').waitFor();
-  await noSeriousAxe(other);
+  const anonymous = await fixture.service.createTenant({ tenantName: '新公司' });
+  const other = await fixture.logIn(bossOf(anonymous), '/chart');
+  await other.getByText('暂无部门').waitFor();
+  await expectNoAxeViolations(other);
 
   const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
   await anonymous.post('/system/dept-api/bulk', { departments });
   await other.getByRole('button', { name: '刷新' }).click();
   await card(other, '新公司，租户').waitFor();
   const inAll = async () =>
-    ((await saved(other, '保存为 SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
+    ((await saved(other, '导出 SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
   assert.equal(await inAll(), 50);
   await tree(other).focus();
   await other.keyboard.press('End');
@@ -257,29 +254,29 @@ test('what is not there is told, with a way on; where there is nothing yet, what
 });
 
 test('10,000 departments: open, expand, zoom out and save while fewer than 500 cards are in the page', async () => {
-  const large = await stage.service.createTenant({ tenantName: '大集团', accountCount: -1 });
-  await plant(stage.service.superuser, large.tenantId, {
+  const large = await fixture.service.createTenant({ tenantName: '大集团', accountCount: -1 });
+  await insertDepartments(fixture.service.superuser, large.tenantId, {
     first: 10_000_000,
     count: 10_000,
     parentOf: 'case when n > 1 then (n - 2) / 20 + 1 end',
   });
-  const page = await stage.logIn(bossOf(large));
-  await page.getByRole('link', { name: '组织图' }).click();
+  const page = await fixture.logIn(bossOf(large));
+  await page.getByRole('link', { name: '组织架构图' }).click();
   await card(page, '部门 1，').waitFor();
   const few = async () => assert.ok((await page.locator('[data-card]').count()) < 500);
   await few();
   await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
   await page.getByTitle('全部展开').click();
-  await page.getByText('部门很多，先展开了').waitFor();
+  await page.getByText('部门较多，已展开').waitFor();
   await few();
-  await page.getByRole('button', { name: '适合窗口' }).click();
+  await page.getByRole('button', { name: '适应窗口' }).click();
   await few();
   await page.mouse.move(700, 500);
   await page.mouse.down();
   await page.mouse.move(500, 520, { steps: 20 });
   await page.mouse.up();
   await few();
-  const svg = await saved(page, '保存为 SVG');
+  const svg = await saved(page, '导出 SVG');
   assert.ok((svg.content.toString('utf8').match(/部门 \d+</g) ?? []).length >= 2000);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });

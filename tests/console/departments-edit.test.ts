@@ -1,45 +1,45 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noSeriousAxe, PHONE, screenshot, startConsole, visit } from '../support/console.ts';
+import { expectNoAxeViolations, PHONE, screenshot, startConsole, visit } from '../support/console.ts';
 import { bossOf, company, pull, row, tree } from './departments-page.ts';
 
-const stage = await startConsole();
-const { service } = stage;
+const fixture = await startConsole();
+const { service } = fixture;
 
 test('a link opens the same place for a colleague, on a phone too', async () => {
   const { boss, back } = await company(service);
   await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: back, phone: '13900000001' });
-  const page = await stage.logIn(bossOf(boss), `/departments/${back}?tab=people`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${back}?tab=people`);
   await page.getByText('韩梅梅').waitFor();
   await row(page, '后端组').waitFor();
   assert.equal(await row(page, '后端组').getAttribute('aria-selected'), 'true');
   assert.equal(new URL(page.url()).pathname, `/departments/${back}`);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'departments');
   await page.getByRole('navigation', { name: '上级路径' }).getByText('研发部').click();
   await page.getByRole('article', { name: '研发部' }).waitFor();
-  await page.getByText('这个部门还没有人员').waitFor();
-  await page.getByText('包含下级部门的人员').click();
+  await page.getByText('该部门暂无用户').waitFor();
+  await page.getByText('包含下级部门的用户').click();
   await page.getByText('韩梅梅').waitFor();
   await page.getByRole('tab', { name: '下级部门' }).click();
   await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
   await page.goBack();
   await page.getByRole('article', { name: '后端组' }).waitFor();
 
-  const phone = await stage.logIn(bossOf(boss), `/departments/${back}`, { viewport: PHONE, dark: true });
+  const phone = await fixture.logIn(bossOf(boss), `/departments/${back}`, { viewport: PHONE, dark: true });
   await phone.getByText('韩梅梅').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await noSeriousAxe(phone);
+  await expectNoAxeViolations(phone);
   await screenshot(phone, 'departments-phone');
-  await phone.getByRole('link', { name: '返回部门树' }).click();
+  await phone.getByRole('link', { name: '返回组织架构' }).click();
   await row(phone, '总部').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await noSeriousAxe(phone);
+  await expectNoAxeViolations(phone);
 });
 
 test('two people edit one department: the second is asked, nothing is overwritten silently', async () => {
   const { boss, market } = await company(service);
-  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('部门名称').fill('市场与销售部');
   const { data } = await boss.get(`/system/dept-api/${market}`);
@@ -51,7 +51,7 @@ test('two people edit one department: the second is asked, nothing is overwritte
   await page.getByRole('button', { name: '保存' }).click();
   const choice = page.getByRole('dialog', { name: '内容已被他人修改' });
   await choice.getByRole('cell', { name: '赵敏' }).waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await choice.getByRole('button', { name: '查看对方的版本' }).click();
   await choice.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('负责人').inputValue(), '赵敏');
@@ -64,7 +64,7 @@ test('two people edit one department: the second is asked, nothing is overwritte
 
 test('a half-filled form does not close by itself', async () => {
   const { boss, top } = await company(service);
-  const page = await stage.logIn(bossOf(boss), `/departments/${top}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${top}`);
   await page.getByRole('button', { name: '新建下级' }).click();
   const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
   await dialog.getByLabel('部门名称').fill('人事部');
@@ -83,7 +83,7 @@ test('a half-filled form does not close by itself', async () => {
 
 test('what cannot be read says so, and is tried again', async () => {
   const { boss, market } = await company(service);
-  const page = await stage.logIn(bossOf(boss));
+  const page = await fixture.logIn(bossOf(boss));
   const broken = { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } };
   await page.route(/-api\/(0\/children|\d+\?|\d+$)/, (route) => route.fulfill({ status: 500, json: broken }));
   await visit(page, `/departments/${market}`);
@@ -99,20 +99,20 @@ test('what cannot be read says so, and is tried again', async () => {
 test('a member sees the tree and no editing', async () => {
   const { boss, research } = await company(service);
   await boss.createUser({ userName: 'lan' });
-  const page = await stage.logIn({ tenantId: boss.tenantId, username: 'lan' }, `/departments/${research}`);
+  const page = await fixture.logIn({ tenantId: boss.tenantId, username: 'lan' }, `/departments/${research}`);
   await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
   await row(page, '市场部').waitFor();
   for (const name of ['新建顶级部门', '新建下级', '编辑', '移动…', '删除', '多选'])
     assert.equal(await page.getByRole('button', { name }).count(), 0, name);
-  assert.equal(await page.getByRole('tab', { name: '人员' }).count(), 0);
+  assert.equal(await page.getByRole('tab', { name: '用户' }).count(), 0);
   await pull(page, row(page, '市场部'), row(page, '研发部'), 'into');
-  assert.equal(await page.locator('.departments-drag').count(), 0);
+  assert.equal(await page.locator('.tree-drag-label').count(), 0);
   await page.mouse.up();
   await tree(page).focus();
   await page.keyboard.press('Delete');
   await page.keyboard.press('Insert');
   assert.equal(await page.getByRole('dialog').count(), 0);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await visit(page, '/departments/999999');
   await page.getByRole('alert').getByText('部门不存在').waitFor();
 });

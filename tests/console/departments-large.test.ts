@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { noCspViolations, startConsole } from '../support/console.ts';
+import { expectNoCspViolations, startConsole } from '../support/console.ts';
 import { scale } from '../support/scale.ts';
-import { plant } from '../support/trees.ts';
+import { insertDepartments } from '../support/trees.ts';
 import { bossOf, row, tree, waitForView } from './departments-page.ts';
 
-const stage = await startConsole();
-const boss = await stage.service.createTenant();
+const fixture = await startConsole();
+const boss = await fixture.service.createTenant();
 
 // Ten at the top, and below the first of them many in one row; the others fan out by ten.
 const FIRST = 10_000_000;
@@ -16,7 +16,7 @@ const ROW = COUNT * 0.4;
 /** Deep down, and not disabled. */
 const LAST = COUNT - 2;
 const LINKED = COUNT - 3;
-await plant(stage.service.superuser, boss.tenantId, {
+await insertDepartments(fixture.service.superuser, boss.tenantId, {
   first: FIRST,
   count: COUNT,
   parentOf: `case when n <= 10 then null when n <= ${ROW + 10} then 1 else 2 + (n - ${ROW + 11}) / 10 end`,
@@ -29,7 +29,7 @@ async function few(page: Page): Promise<void> {
 }
 
 test(`${COUNT} departments open, scroll and are searched while few rows are in the page`, async () => {
-  const page = await stage.logIn(bossOf(boss), '/departments');
+  const page = await fixture.logIn(bossOf(boss), '/departments');
   await row(page, '部门 5').waitFor();
   await few(page);
 
@@ -59,16 +59,16 @@ test(`${COUNT} departments open, scroll and are searched while few rows are in t
   await row(page, `部门 ${LAST}`).waitFor();
   assert.equal(await row(page, `部门 ${LAST}`).getAttribute('aria-selected'), 'true');
   await few(page);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test(`a link to one of ${COUNT} departments opens there`, async () => {
-  const page = await stage.logIn(bossOf(boss), `/departments/${FIRST + LINKED}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${FIRST + LINKED}`);
   await page.getByRole('article', { name: `部门 ${LINKED}` }).waitFor();
   await row(page, `部门 ${LINKED}`).waitFor();
   const path = await page.getByRole('navigation', { name: '上级路径' }).getByRole('listitem').allTextContents();
   assert.equal(path.length, Number(await row(page, `部门 ${LINKED}`).getAttribute('aria-level')));
   await few(page);
   await page.getByLabel('搜索部门').fill('没有这样的部门');
-  await page.getByText('没有名称包含“没有这样的部门”的部门').waitFor();
+  await page.getByText('未找到名称包含“没有这样的部门”的部门').waitFor();
 });

@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts';
 /** The Departments screen as people use it. */
 
 export const row = (page: Page | Locator, name: string) => page.getByRole('treeitem', { name, exact: true });
-export const tree = (page: Page) => page.getByRole('tree', { name: /^(部门树|Department tree)$/ });
+export const tree = (page: Page) => page.getByRole('tree', { name: /^(组织架构|Department tree)$/ });
 
 export const bossOf = ({ tenantId }: Client) => ({ tenantId, username: 'boss' });
 export const asBoss = (page: Page, boss: Client, place = '/departments') => logIn(page, bossOf(boss), place);

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Look, noCspViolations, noSeriousAxe, screenshot, startConsole } from '../support/console.ts';
+import {
+  expectNoAxeViolations,
+  expectNoCspViolations,
+  type PageSettings,
+  screenshot,
+  startConsole,
+} from '../support/console.ts';
 import { bossOf, createDepartments, row, shows, tree } from './departments-page.ts';
 
-const stage = await startConsole();
-const { service } = stage;
+const fixture = await startConsole();
+const { service } = fixture;
 
 async function company() {
   const boss = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
@@ -28,18 +34,18 @@ test('a department with people is not deleted; they are moved, then it is', asyn
     deptIds: [market, research],
     email: 'l@example.com',
   });
-  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
   await page.getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
-  const dialog = page.getByRole('dialog', { name: '“市场部”现在不能删除' });
-  await dialog.getByText('这里有 2 人，请先把他们移到其他部门。').waitFor();
+  const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
+  await dialog.getByText('该部门有 2 名用户，请先将其移动到其他部门。').waitFor();
   await dialog.getByText('韩梅梅').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'departments-people-here');
   assert.equal(await row(dialog, '市场部').getAttribute('aria-disabled'), 'true');
   await row(dialog, '研发部').click();
-  await dialog.getByText('已选：研发部').waitFor();
-  await dialog.getByRole('button', { name: '移动 2 人并删除' }).click();
+  await dialog.getByText('已选择：研发部').waitFor();
+  await dialog.getByRole('button', { name: '移动 2 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
   await shows(page, ['1 总部', '2 研发部']);
   await page.getByRole('article', { name: '总部' }).waitFor();
@@ -58,20 +64,20 @@ test('a department with people is not deleted; they are moved, then it is', asyn
       ['lei', Number(top), [Number(research)]],
     ],
   );
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 /** Four people on their way out of 市场部: one is moved, and the second write is held until it is let go. */
-async function movingPeople(look: Look = {}) {
+async function movingPeople(look: PageSettings = {}) {
   const { boss, market } = await company();
   await Promise.all([1, 2, 3, 4].map((n) => boss.createUser({ userName: `worker${n}`, deptId: market })));
-  const page = await stage.logIn(bossOf(boss), '/home', look);
+  const page = await fixture.logIn(bossOf(boss), '/home', look);
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '市场部').click();
   await page.getByRole('article', { name: '市场部' }).getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
-  const dialog = page.getByRole('dialog', { name: '“市场部”现在不能删除' });
+  const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
   await row(dialog, '研发部').click();
   let letGo = () => {};
   const left = new Promise<void>((resolve) => (letGo = resolve));
@@ -82,12 +88,12 @@ async function movingPeople(look: Look = {}) {
   });
   let asked = 0;
   const second = page.waitForRequest((request) => request.method() === 'PUT' && ++asked === 2);
-  await dialog.getByRole('button', { name: '移动 4 人并删除' }).click();
-  await dialog.getByText('正在移动人员：1 / 4').waitFor();
+  await dialog.getByRole('button', { name: '移动 4 名用户并删除' }).click();
+  await dialog.getByText('正在移动用户：1 / 4').waitFor();
   // The second is only being read at first: who leaves by then stops before him.
   await second;
   const stopped = async () => {
-    await page.getByText('已停止：移动了 2 人，部门没有删除').waitFor();
+    await page.getByText('已停止：已移动 2 名用户，部门未删除').waitFor();
     assert.equal(writes, 2);
     assert.equal((await boss.get(`/system/dept-api/${market}`)).code, 200);
     assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 2);
@@ -126,7 +132,7 @@ test('people on their way out of a department are stopped at once, not when the 
 test('a department with children is not deleted; they are shown, or go with it on purpose', async () => {
   const { boss, top, research, web, market } = await company();
   await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
-  const page = await stage.logIn(bossOf(boss), `/departments/${research}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${research}`);
   const begin = async () => {
     const question = page.getByRole('dialog', { name: '删除“研发部”？' });
     await page.getByRole('button', { name: '删除' }).click();
@@ -135,22 +141,22 @@ test('a department with children is not deleted; they are shown, or go with it o
     await question.waitFor({ state: 'detached' });
   };
   await begin();
-  const dialog = page.getByRole('dialog', { name: '“研发部”现在不能删除' });
-  await dialog.getByText('它有直接下级（前端组），整个分支下面共有 1 个部门。').waitFor();
-  await noSeriousAxe(page);
+  const dialog = page.getByRole('dialog', { name: '无法删除“研发部”' });
+  await dialog.getByText('该部门有下级部门（前端组），其下共有 1 个部门。').waitFor();
+  await expectNoAxeViolations(page);
   await dialog.getByRole('button', { name: '查看下级部门' }).click();
   await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
 
   await begin();
-  const branch = dialog.getByRole('button', { name: '删除整个分支（2 个部门）' });
+  const branch = dialog.getByRole('button', { name: '删除部门及其下级（2 个部门）' });
   assert.equal(await branch.isDisabled(), true);
   await dialog.getByText('我确认删除这 2 个部门').click();
   await branch.click();
   // Somebody is further down in it: the same way onward.
-  await dialog.getByText('这个分支中有 1 人，请先把他们移到其他部门。').waitFor();
+  await dialog.getByText('该部门及其下级有 1 名用户，请先将其移动到其他部门。').waitFor();
   await row(dialog, '市场部').click();
-  await dialog.getByRole('button', { name: '移动 1 人并删除' }).click();
+  await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
   await shows(page, ['1 总部', '2 市场部']);
   assert.equal((await boss.get(`/system/dept-api/${web}`)).code, 404);
@@ -164,24 +170,24 @@ test('several are deleted at once; those that cannot be are named, the others go
     parentId: Number(top),
     departments: [1, 2, 3].map((n) => ({ ref: `${n}`, deptName: `小组 ${n}`, orderNum: 10 + n })),
   });
-  const page = await stage.logIn(bossOf(boss), `/departments/${top}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '小组 1').waitFor();
   await page.getByRole('button', { name: '多选' }).click();
   for (const name of ['研发部', '小组 1', '小组 3']) await row(page, name).locator('[data-act=mark]').click();
-  await page.getByText('已选 3 个').waitFor();
+  await page.getByText('已选择 3 项').waitFor();
   assert.equal(await row(page, '小组 3').getAttribute('aria-checked'), 'true');
-  await noSeriousAxe(page);
-  await page.getByRole('button', { name: '删除选中' }).click();
+  await expectNoAxeViolations(page);
+  await page.getByRole('button', { name: '批量删除' }).click();
   const dialog = page.getByRole('dialog', { name: '删除选中的 3 个部门？' });
   await dialog.getByRole('button', { name: '删除', exact: true }).click();
   await dialog.getByText('存在下级部门,不允许删除').waitFor();
-  await dialog.getByText('其中 1 个部门现在不能删除，所以一个也没有删除。').waitFor();
+  await dialog.getByText('其中 1 个部门无法删除，因此所有部门均未删除。').waitFor();
   await dialog.getByRole('button', { name: '查看“研发部”的下级' }).waitFor();
   await dialog.getByRole('button', { name: '只删除其余 2 个' }).click();
   await page.getByText('2 个部门已删除').waitFor();
   await shows(page, ['1 总部', '2 研发部', '2 市场部', '2 小组 2']);
-  await page.getByText('已选 1 个').waitFor();
+  await page.getByText('已选择 1 项').waitFor();
 
   // By keyboard: Space marks, Delete deletes what is marked.
   await page.getByRole('button', { name: '退出多选' }).click();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { noSeriousAxe, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, startConsole } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import {
   bossOf,
@@ -17,8 +17,8 @@ import {
 
 /** Two administrators, one tree: the page of one, and what the other does meanwhile. */
 
-const stage = await startConsole();
-const { service } = stage;
+const fixture = await startConsole();
+const { service } = fixture;
 
 const change = async (boss: Client, id: string | number, what: object) => {
   const { data } = await boss.get(`/system/dept-api/${id}`);
@@ -59,7 +59,7 @@ const ends = (page: Page, lines: string[]) =>
 
 test('what was found beyond the first page of siblings is renamed, deleted and moved like everything else', async () => {
   const { boss, other, groups } = await wide();
-  const page = await stage.logIn(bossOf(boss), `/departments/${groups[241]}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${groups[241]}`);
   await row(page, '组 241').waitFor();
   for (const name of ['组 242', '组 243', '组 244']) await find(page, name);
   await tree(page).focus();
@@ -98,7 +98,7 @@ test('an order keeps what somebody else put in order since the page was read', a
       boss.createDepartment({ deptName, parentId: top, orderNum: n }),
     ),
   )) as [string, string, string, string, string];
-  const page = await stage.logIn(bossOf(boss), '/departments');
+  const page = await fixture.logIn(bossOf(boss), '/departments');
   const drop = async (from: string, to: string, where: 'before' | 'after', seen: string[], then: string[]) => {
     await shows(page, ['1 总部', ...seen.map((name) => `2 ${name}`)]);
     await drag(page, row(page, from), row(page, to), where);
@@ -141,7 +141,7 @@ test('an order keeps what somebody else put in order since the page was read', a
 
 test('a refresh is one also for what is closed', async () => {
   const { boss, top, web, back } = await company(service);
-  const page = await stage.logIn(bossOf(boss), '/departments');
+  const page = await fixture.logIn(bossOf(boss), '/departments');
   const toggle = (name: string) => row(page, name).locator('[data-act=toggle]').click();
   await toggle('总部');
   await toggle('研发部');
@@ -161,30 +161,30 @@ test('a refresh is one also for what is closed', async () => {
 
 test('a branch is deleted while a department inside it is shown: the one above is shown then', async () => {
   const { boss, web } = await company(service);
-  const page = await stage.logIn(bossOf(boss), `/departments/${web}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${web}`);
   await page.getByRole('article', { name: '前端组' }).waitFor();
   await row(page, '前端组').waitFor();
   await tree(page).focus();
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Delete');
   await page.getByRole('dialog', { name: '删除“研发部”？' }).getByRole('button', { name: '删除' }).click();
-  const dialog = page.getByRole('dialog', { name: '“研发部”现在不能删除' });
+  const dialog = page.getByRole('dialog', { name: '无法删除“研发部”' });
   await dialog.getByText('我确认删除这 3 个部门').click();
-  await dialog.getByRole('button', { name: '删除整个分支（3 个部门）' }).click();
+  await dialog.getByRole('button', { name: '删除部门及其下级（3 个部门）' }).click();
   await page.getByRole('article', { name: '总部' }).waitFor();
   await shows(page, ['1 总部', '2 市场部', '2 旧部门停用']);
 });
 
 test('somebody else deletes the branch of the department that is shown: it says so, and leads to the nearest above', async () => {
   const { boss, top, research, web } = await company(service);
-  const page = await stage.logIn(bossOf(boss), `/departments/${web}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${web}`);
   await row(page, '前端组').waitFor();
   assert.equal((await boss.delete(`/system/dept-api/${research}?subtree=true`)).code, 200);
   await page.getByRole('button', { name: '刷新' }).click();
   const told = page.getByRole('alert');
   await told.getByText('“前端组”已被删除').waitFor();
   await shows(page, ['1 总部', '2 市场部', '2 旧部门停用']);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await told.getByRole('link', { name: '转到上级部门“总部”' }).click();
   await page.getByRole('article', { name: '总部' }).waitFor();
 
@@ -193,12 +193,12 @@ test('somebody else deletes the branch of the department that is shown: it says 
   await page.getByRole('button', { name: 'English' }).click();
   await page.getByRole('button', { name: 'Refresh' }).click();
   await told.getByText('“总部” was deleted').waitFor();
-  await told.getByRole('link', { name: 'Back to the tree' }).click();
-  await page.getByText('There are no departments yet').waitFor();
+  await told.getByRole('link', { name: 'Back to the department tree' }).click();
+  await page.getByText('No departments yet').waitFor();
 
   // Whoever has a link only is told no more than the service tells.
-  await stage.logIn(bossOf(boss), `/departments/${web}`, { language: 'en' });
-  await told.getByText('There is no such department, or it was deleted').waitFor();
-  await told.getByRole('link', { name: 'Back to the tree' }).click();
+  await fixture.logIn(bossOf(boss), `/departments/${web}`, { language: 'en' });
+  await told.getByText('The department does not exist or has been deleted').waitFor();
+  await told.getByRole('link', { name: 'Back to the department tree' }).click();
   assert.equal(new URL(page.url()).pathname, '/departments');
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noCspViolations, noSeriousAxe, screenshot, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, screenshot, startConsole } from '../support/console.ts';
 import { bossOf, company, drag, hover, outline, pull, row, shows, tree } from './departments-page.ts';
 import { hold } from './hands.ts';
 
-const stage = await startConsole();
-const { service } = stage;
+const fixture = await startConsole();
+const { service } = fixture;
 
 test('a tree of three levels is built by mouse', async () => {
   const boss = await service.createTenant();
-  const page = await stage.logIn(bossOf(boss), '/departments');
-  await page.getByText('还没有部门').waitFor();
-  await noSeriousAxe(page);
+  const page = await fixture.logIn(bossOf(boss), '/departments');
+  await page.getByText('暂无部门').waitFor();
+  await expectNoAxeViolations(page);
   const make = async (button: string, name: string) => {
     await page.getByRole('button', { name: button }).click();
     await page.getByLabel('部门名称').fill(name);
@@ -28,12 +28,12 @@ test('a tree of three levels is built by mouse', async () => {
   await page.getByRole('article', { name: '总部' }).waitFor();
   await make('新建下级', '市场部');
   await shows(page, ['1 总部', '2 研发部', '3 前端组', '2 市场部']);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('another tree of three levels is built, and put in order, by keyboard only', async () => {
   const boss = await service.createTenant();
-  const page = await stage.logIn(bossOf(boss), '/departments', { language: 'en' });
+  const page = await fixture.logIn(bossOf(boss), '/departments', { language: 'en' });
   const press = (...keys: string[]) =>
     keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
   const fill = async (name: string) => {
@@ -73,41 +73,41 @@ test('another tree of three levels is built, and put in order, by keyboard only'
   await page.getByRole('article', { name: 'Web' }).waitFor();
   await press('ArrowLeft', 'ArrowLeft', 'End', 'Enter');
   await page.getByRole('article', { name: 'Sales' }).waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
 
   // The dialog does for the keyboard what dragging does for the mouse.
   await focused(/^Move…$/);
   await press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Move “Sales”' });
   await dialog.waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await dialog.getByLabel('Search departments').focus();
   await page.keyboard.type('zzz');
-  await dialog.getByText('No department has “zzz” in its name').waitFor();
+  await dialog.getByText('No departments match “zzz”').waitFor();
   await press('Escape');
   await row(dialog, 'Research').waitFor();
   await page.keyboard.type('web');
   await dialog.getByRole('button', { name: 'Web Head office / Research' }).waitFor();
   await press('ArrowDown', 'Enter');
-  await dialog.getByText('Chosen: Web').waitFor();
+  await dialog.getByText('Selected: Web').waitFor();
   await dialog.getByRole('button', { name: 'Move', exact: true }).focus();
   await press('Enter');
   await page.getByText('“Sales” moved').waitFor();
   await page.getByRole('navigation', { name: 'Path' }).getByText('Research').waitFor();
   await page.getByRole('button', { name: 'Move…' }).and(page.locator(':focus')).waitFor();
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('departments are moved and reordered by dragging; what cannot be dropped says why before', async () => {
   const { boss, market, research } = await company(service);
-  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
   await page.getByRole('article', { name: '市场部' }).waitFor();
   await row(page, '研发部').waitFor();
   await row(page, '研发部').locator('[data-act=toggle]').click();
   await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
 
   await hover(page, row(page, '研发部'), row(page, '前端组'), 'into');
-  await page.getByText('不能移到“研发部”自己的下级部门中').waitFor();
+  await page.getByText('不能移动到“研发部”的下级部门中').waitFor();
   await screenshot(page, 'departments-refused');
   await page.mouse.up();
   await hover(page, row(page, '市场部'), row(page, '旧部门 停用'), 'into');
@@ -130,12 +130,12 @@ test('departments are moved and reordered by dragging; what cannot be dropped sa
     (await boss.get(`/system/dept-api/${market}`)).data.parentId,
     Number((await boss.get(`/system/dept-api/${research}`)).data.parentId),
   );
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('what is dragged while the move before is being saved is not moved, and that is said', async () => {
   const { boss, top } = await company(service);
-  const page = await stage.logIn(bossOf(boss), `/departments/${top}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
   await shows(page, ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用']);
   const { asked, release } = await hold(page, 'PUT', '/system/dept-api/order');
@@ -143,11 +143,11 @@ test('what is dragged while the move before is being saved is not moved, and tha
   await drag(page, row(page, '市场部'), row(page, '研发部'), 'before');
   await sent;
   await drag(page, row(page, '研发部'), row(page, '旧部门 停用'), 'after');
-  await page.getByText('上一次移动还在保存，“研发部”没有移动').waitFor();
+  await page.getByText('上一次移动正在保存，“研发部”未移动').waitFor();
   // By keyboard likewise.
   await row(page, '市场部').click();
   await page.keyboard.press('Alt+ArrowDown');
-  await page.getByText('上一次移动还在保存，“市场部”没有移动').waitFor();
+  await page.getByText('上一次移动正在保存，“市场部”未移动').waitFor();
   release();
   await shows(page, ['1 总部', '2 市场部', '2 研发部', '2 旧部门停用']);
   assert.equal(asked.length, 1);
@@ -157,7 +157,7 @@ test('what is dragged while the move before is being saved is not moved, and tha
 
 test('a cycle that the page could not know of is refused in the words of the service', async () => {
   const { boss, research, market } = await company(service);
-  const page = await stage.logIn(bossOf(boss), `/departments/${market}`);
+  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
   await row(page, '研发部').waitFor();
   const { data } = await boss.get(`/system/dept-api/${market}`);
   await boss.put('/system/dept-api', { ...data, parentId: research });
@@ -168,7 +168,7 @@ test('a cycle that the page could not know of is refused in the words of the ser
 
 test('a closed department opens when something is held over it, but not when it is itself dragged slowly', async () => {
   const { boss } = await company(service);
-  const page = await stage.logIn(bossOf(boss), '/departments');
+  const page = await fixture.logIn(bossOf(boss), '/departments');
   await row(page, '总部').locator('[data-act=toggle]').click();
   const closed = ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用'];
   await shows(page, closed);
@@ -179,7 +179,7 @@ test('a closed department opens when something is held over it, but not when it 
     await page.mouse.up();
   };
   await pull(page, row(page, '研发部'), row(page, '研发部'), 'into');
-  await page.getByText('不能移到自己下面').waitFor();
+  await page.getByText('不能移动到自身之下').waitFor();
   await page.clock.runFor(60_000);
   assert.deepEqual(await outline(page), closed);
   await letGoOutside();

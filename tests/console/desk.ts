@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { loginOf, type Who } from '../support/console.ts';
+import { type Credentials, loginHeading } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 
 /** What people do at the login and in the frame around every screen. */
@@ -7,7 +7,7 @@ import { PASSWORD } from '../support/service.ts';
 /** Fills the login where the page stands. */
 export async function fillLogin(
   page: Page,
-  { tenantId = '000000', username = 'admin', password = PASSWORD }: Who = {},
+  { tenantId = '000000', username = 'admin', password = PASSWORD }: Credentials = {},
 ) {
   await page.getByLabel(/租户编号|Tenant code/).fill(tenantId);
   await page.getByLabel(/用户名|User name/).fill(username);
@@ -15,16 +15,16 @@ export async function fillLogin(
 }
 
 /** Logs in as a person does, where the page stands. */
-export async function logInHere(page: Page, who: Who = {}): Promise<void> {
+export async function logInHere(page: Page, who: Credentials = {}): Promise<void> {
   await fillLogin(page, who);
   await page.getByRole('button', { name: /^(登录|Log in)$/ }).click();
   await page.locator('.frame h1').waitFor();
 }
 
 export async function logOutHere(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /^(账户：|Account: )/ }).click();
+  await page.getByRole('button', { name: /^(用户：|Account: )/ }).click();
   await page.getByRole('menuitem', { name: /退出登录|Log out/ }).click();
-  await loginOf(page).waitFor();
+  await loginHeading(page).waitFor();
 }
 
 /**

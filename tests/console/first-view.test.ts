@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Response } from 'playwright-core';
-import { beginSession, open, startConsole } from '../support/console.ts';
+import { createSession, open, startConsole } from '../support/console.ts';
 
-const stage = await startConsole();
+const fixture = await startConsole();
 
 /** What somebody waits for on a slow line, as it was packed on the way. */
 const AT_MOST = 300_000;
@@ -32,24 +32,24 @@ function isSmall(scripts: Map<string, number>): void {
 }
 
 test('the login is less than 300 kB of script even in gzip', async () => {
-  const page = await stage.page(plain);
+  const page = await fixture.newPage(plain);
   isSmall(await scriptsDuring(page, () => open(page, '/')));
   await page.getByRole('button', { name: '登录' }).waitFor();
 });
 
 test('home is less than 300 kB of script even in gzip; another screen comes when it is opened, not before', async () => {
-  const page = await stage.page(plain);
-  await beginSession(page);
+  const page = await fixture.newPage(plain);
+  await createSession(page);
   const home = await scriptsDuring(page, () => open(page, '/home'));
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
   isSmall(home);
   assert.deepEqual(
-    [...home.keys()].filter((name) => /\/(chart|departments|tenants|people|changes|difference|me)-/.test(name)),
+    [...home.keys()].filter((name) => /\/(chart|departments|tenants|people|changes|diff|me)-/.test(name)),
     [],
   );
   const chart = await scriptsDuring(page, async () => {
-    await page.getByRole('link', { name: '组织图' }).click();
-    await page.getByRole('heading', { level: 1, name: '组织图' }).waitFor();
+    await page.getByRole('link', { name: '组织架构图' }).click();
+    await page.getByRole('heading', { level: 1, name: '组织架构图' }).waitFor();
   });
   assert.ok(
     [...chart.keys()].some((name) => name.includes('/chart-')),

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inDays } from '../support/calendar.ts';
+import { dateInDays } from '../support/calendar.ts';
 import {
-  logInByCall,
-  noCspViolations,
-  noSeriousAxe,
+  expectNoAxeViolations,
+  expectNoCspViolations,
+  logInViaApi,
   PHONE,
+  resetToLogin,
   screenshot,
   startConsole,
-  toLogin,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { bossOf, createDepartments } from './departments-page.ts';
 
-const stage = await startConsole();
-const { root } = stage.service;
+const fixture = await startConsole();
+const { root } = fixture.service;
 
-const empty = await stage.service.createTenant({ tenantName: '新公司' });
-const company = await stage.service.createTenant({
+const empty = await fixture.service.createTenant({ tenantName: '新公司' });
+const company = await fixture.service.createTenant({
   tenantName: '榕树集团',
-  endTime: inDays(40),
+  endTime: dateInDays(40),
   accountCount: 5,
   quotaBo: { enterpriseQuery: 1200, riskReport: 100, riskReportUsed: 85 },
 });
@@ -34,78 +34,81 @@ const below = (body: Record<string, unknown>) =>
   company.create('/system/tenant-api', { username: 'boss', password: PASSWORD, ...body });
 await Promise.all([
   ...['lan', 'zhu', 'ju'].map((userName) => company.createUser({ userName, deptId: head })),
-  below({ tenantName: '上海分公司', endTime: inDays(9), accountCount: 20 }),
-  below({ tenantName: '北京分公司', endTime: inDays(-3) }),
-  below({ tenantName: '广州分公司', endTime: inDays(200), accountCount: 1 }),
+  below({ tenantName: '上海分公司', endTime: dateInDays(9), accountCount: 20 }),
+  below({ tenantName: '北京分公司', endTime: dateInDays(-3) }),
+  below({ tenantName: '广州分公司', endTime: dateInDays(200), accountCount: 1 }),
 ]);
 
 test('before there are departments, home says what to do first, and leads there', async () => {
-  const page = await stage.logIn(bossOf(empty));
-  await page.getByRole('heading', { name: '从这里开始' }).waitFor();
-  await noSeriousAxe(page);
+  const page = await fixture.logIn(bossOf(empty));
+  await page.getByRole('heading', { name: '快速开始' }).waitFor();
+  await expectNoAxeViolations(page);
   await screenshot(page, 'home-first');
   await page.getByRole('link', { name: '添加用户' }).click();
   await page.getByRole('dialog', { name: '新建用户' }).waitFor();
   await page.goBack();
-  await page.getByRole('link', { name: '建立第一个部门' }).click();
+  await page.getByRole('link', { name: '新建第一个部门' }).click();
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
 });
 
 test('home counts, warns of what ends and of what is used up, and leads there', async () => {
-  const page = await stage.logIn(boss);
-  const numbers = page.getByRole('region', { name: '概况' });
+  const page = await fixture.logIn(boss);
+  const numbers = page.getByRole('region', { name: '数据概览' });
   await numbers.getByRole('link', { name: '部门 4' }).waitFor();
   await numbers.getByRole('link', { name: '用户 4' }).waitFor();
   await numbers.getByRole('link', { name: '下级租户 3' }).waitFor();
-  assert.equal(await page.getByRole('heading', { name: '从这里开始' }).count(), 0);
+  assert.equal(await page.getByRole('heading', { name: '快速开始' }).count(), 0);
 
   const accounts = page.getByRole('meter', { name: '用户名额' }).first();
   assert.equal(await accounts.getAttribute('aria-valuetext'), '4 / 5 即将用完');
-  assert.equal(await page.getByRole('meter', { name: '风险报告' }).getAttribute('aria-valuetext'), '85 / 100 即将用完');
+  assert.equal(
+    await page.getByRole('meter', { name: '风险评估表' }).getAttribute('aria-valuetext'),
+    '85 / 100 即将用完',
+  );
   await page.getByText('额度 1,200').waitFor();
 
   const ending = (name: string) => page.getByRole('listitem').filter({ hasText: name });
   await ending('北京分公司').getByText('已到期 3 天').waitFor();
-  await ending('上海分公司').getByText('还剩 9 天').waitFor();
+  await ending('上海分公司').getByText('剩余 9 天').waitFor();
   await ending('榕树集团').getByText('本租户').waitFor();
   await ending('广州分公司').getByText('1 / 1 已用完').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'home');
   await page.getByRole('link', { name: '广州分公司 的用户' }).click();
   await page.getByText('您正在管理下级租户').waitFor();
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('home on a phone, in the dark, in English', async () => {
-  const page = await stage.logIn(boss, '/home', { viewport: PHONE, dark: true, language: 'en' });
-  await page.getByRole('link', { name: 'Tenants below 3' }).waitFor();
+  const page = await fixture.logIn(boss, '/home', { viewport: PHONE, dark: true, language: 'en' });
+  await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'home-dark-phone');
 });
 
 test('a member finds his own things, and nothing of tenants', async () => {
   const dept = await root.createDepartment({ deptName: '成员部' });
   await root.createUser({ userName: 'plain', nickName: '普通人', deptId: dept });
-  const page = await stage.logIn({ username: 'plain' });
+  const page = await fixture.logIn({ username: 'plain' });
   await page.getByText('您好，普通人').waitFor();
   await page.getByRole('link', { name: '成员部' }).waitFor();
   await page.getByRole('link', { name: '部门 1' }).waitFor();
   for (const name of ['即将到期', '用量']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await page.getByRole('link', { name: '密码与登录会话' }).click();
-  await page.getByRole('heading', { level: 1, name: '我的账户' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: '个人中心' }).waitFor();
 });
 
 test('home that cannot be read says why, and tries again when asked', async () => {
-  const page = await stage.desk();
-  await toLogin(page);
+  const page = await fixture.sharedPage();
+  await resetToLogin(page);
   await page.route('**/system/overview-api', (route) =>
     route.fulfill({ status: 500, json: { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } } }),
   );
-  await logInByCall(page);
+  await logInViaApi(page);
   await page.getByRole('alert').getByText('系统内部错误').waitFor();
   await page.unroute('**/system/overview-api');
   await page.getByRole('button', { name: '重试' }).click();
-  await page.getByRole('region', { name: '概况' }).waitFor();
+  await page.getByRole('region', { name: '数据概览' }).waitFor();
 });

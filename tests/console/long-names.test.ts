@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { inDays } from '../support/calendar.ts';
-import { DESKTOP, goTo, PHONE, sitDown, startConsole } from '../support/console.ts';
+import { dateInDays } from '../support/calendar.ts';
+import { DESKTOP, logInOnPage, navigate, PHONE, startConsole } from '../support/console.ts';
 import { isLong } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
 import { untilStill } from './hands.ts';
 
 /** Names as long as the service takes them, without a space, on every screen that shows them. */
 
-const stage = await startConsole();
-const { service } = stage;
-const page = await stage.desk();
+const fixture = await startConsole();
+const { service } = fixture;
+const page = await fixture.sharedPage();
 
 const unanswered = new Set<object>();
 page.on('request', (request) => unanswered.add(request));
@@ -51,7 +51,7 @@ const NAMES = [
 
 /** Waits until the place shows what it read, in its final form. */
 async function arrive(place: string, landmark: string): Promise<void> {
-  await goTo(page, place);
+  await navigate(page, place);
   await page.locator('.frame h1', { hasText: landmark }).waitFor();
   await waitFor(`${place} has read all it shows`, async () => {
     await untilStill(page);
@@ -62,8 +62,8 @@ async function arrive(place: string, landmark: string): Promise<void> {
 for (const { kind, word, viewports } of NAMES)
   test(`${kind} of a hundred letters fits on every screen`, async () => {
     const long = (letters: number) => word.repeat(100).slice(0, letters);
-    const boss = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: inDays(1) });
-    const below = await service.createTenant({ tenantName: long(99), endTime: inDays(1), accountCount: 1 }, boss);
+    const boss = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: dateInDays(1) });
+    const below = await service.createTenant({ tenantName: long(99), endTime: dateInDays(1), accountCount: 1 }, boss);
     const dept = await boss.createDepartment({ deptName: long(100), leader: long(50) });
     await boss.createDepartment({ deptName: long(99), parentId: dept });
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };
@@ -73,7 +73,7 @@ for (const { kind, word, viewports } of NAMES)
     const places: [place: string, heading: string][] = [
       ['/home', '首页'],
       [`/departments/${dept}`, '部门'],
-      [`/chart/${dept}`, '组织图'],
+      [`/chart/${dept}`, '组织架构图'],
       ['/people', '人员'],
       [`/people?person=${person}`, '人员'],
       [`/people?tenantId=${below.tenantId}`, '人员'],
@@ -81,7 +81,7 @@ for (const { kind, word, viewports } of NAMES)
       [`/tenants/${below.id}`, long(99)],
       [`/tenants/${below.id}/edit`, long(99)],
       ['/changes', '变更'],
-      ['/me', '我的账户'],
+      ['/me', '个人中心'],
     ];
     const wide: Record<string, string[]> = {};
     const look = async (place: string, heading: string, who: string) => {
@@ -91,10 +91,10 @@ for (const { kind, word, viewports } of NAMES)
     };
     const { tenantId } = boss;
     for (const viewport of viewports) {
-      await sitDown(page, { tenantId, username: user.userName }, '/home', { viewport });
+      await logInOnPage(page, { tenantId, username: user.userName }, '/home', { viewport });
       for (const [place, heading] of places) await look(place, heading, `${viewport.width} wide`);
     }
-    await sitDown(page, { tenantId, username: long(49) }, '/home', { viewport: PHONE });
+    await logInOnPage(page, { tenantId, username: long(49) }, '/home', { viewport: PHONE });
     await look('/home', '首页', 'as a member');
     assert.deepEqual(wide, {});
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { goTo, noCspViolations, sitDown, startConsole, toLogin } from '../support/console.ts';
+import { expectNoCspViolations, logInOnPage, navigate, resetToLogin, startConsole } from '../support/console.ts';
 import { type Client, PASSWORD } from '../support/service.ts';
 import { company } from './departments-page.ts';
 import { fillLogin, untilSettled } from './desk.ts';
@@ -8,11 +8,11 @@ import { clickTwice, hold } from './hands.ts';
 
 /** What is asked for once is done once, whatever hands do meanwhile. */
 
-const stage = await startConsole();
-const { service } = stage;
-const page = await stage.desk();
+const fixture = await startConsole();
+const { service } = fixture;
+const page = await fixture.sharedPage();
 
-const asBoss = ({ tenantId }: Client, place: string) => sitDown(page, { tenantId, username: 'boss' }, place);
+const asBoss = ({ tenantId }: Client, place: string) => logInOnPage(page, { tenantId, username: 'boss' }, place);
 
 /** Holds the answers to what is made, until told. */
 async function holdCreates(path: string) {
@@ -39,14 +39,14 @@ async function newDepartment(name: string) {
 async function newTenant(name: string) {
   await page.getByRole('button', { name: '新建租户' }).first().click();
   await page.getByLabel('租户名称').fill(name);
-  for (const step of ['服务期与账号', '套餐', '额度', '规则', '首个管理员']) {
+  for (const step of ['服务期与用户名额', '套餐', '额度', '规则', '首个管理员']) {
     await page.getByRole('button', { name: '下一步' }).click();
     await page.getByRole('heading', { level: 2, name: step, exact: true }).waitFor();
   }
   await page.getByLabel('用户名').fill('first');
   await page.getByLabel('密码', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: '下一步' }).click();
-  await page.getByRole('heading', { level: 2, name: '核对', exact: true }).waitFor();
+  await page.getByRole('heading', { level: 2, name: '确认信息', exact: true }).waitFor();
   return page.getByRole('button', { name: '创建租户' });
 }
 
@@ -63,12 +63,12 @@ test('a double click makes one department and one tenant', async () => {
   await page.getByRole('article', { name: '人事部' }).waitFor();
   assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
 
-  await goTo(page, '/tenants');
+  await navigate(page, '/tenants');
   await clickTwice(await newTenant('一次公司'));
   await page.getByRole('heading', { level: 1, name: '一次公司', exact: true }).waitFor();
   const { data } = await boss.get(`/system/tenant-api/list?tenantName=${encodeURIComponent('一次公司')}`);
   assert.equal(data.total, 1);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('a department whose answer was lost is sent again, and made once', async () => {
@@ -121,7 +121,7 @@ test('a department without a number is put behind the others, however quickly it
 
 test('a double click logs in once', async () => {
   await service.root.createUser({ userName: 'shuang' });
-  await toLogin(page);
+  await resetToLogin(page);
   await fillLogin(page, { username: 'shuang' });
   await clickTwice(page.getByRole('button', { name: '登录', exact: true }));
   await page.locator('.frame h1').waitFor();
@@ -139,9 +139,9 @@ test('Enter makes one department: pressed again, held down, or for an input meth
     "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, isComposing: true }))",
   );
   await dialog.getByLabel('部门名称').fill('人事');
-  await goTo(page, '/home');
+  await navigate(page, '/home');
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
-  await goTo(page, `/departments/${top}`);
+  await navigate(page, `/departments/${top}`);
 
   // The press that opened the dialog finds what was typed before in it.
   await page.getByRole('button', { name: '新建下级' }).focus();
@@ -185,7 +185,7 @@ test('a department that is being saved is not discarded, and pulls nobody back w
 });
 
 test('a tenant that is being made is waited for', async () => {
-  await sitDown(page, {}, '/tenants');
+  await logInOnPage(page, {}, '/tenants');
   const create = await newTenant('等待公司');
   const { asked, release } = await holdCreates('/system/tenant-api');
   await create.click();

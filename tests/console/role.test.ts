@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noCspViolations, startConsole } from '../support/console.ts';
+import { expectNoCspViolations, startConsole } from '../support/console.ts';
 
 /** Somebody gives or takes the role of an administrator while its owner is logged in. */
 
-const stage = await startConsole();
-const { root } = stage.service;
+const fixture = await startConsole();
+const { root } = fixture.service;
 
 test('a role that is taken is known with the next refusal, one that is given with the next token', async () => {
   const id = await root.createUser({ userName: 'role', nickName: '何角色', roles: ['admin'] });
@@ -13,7 +13,7 @@ test('a role that is taken is known with the next refusal, one that is given wit
     const { data } = await root.get(`/system/user-api/${id}`);
     assert.equal((await root.put('/system/user-api', { ...data, roles })).code, 200);
   };
-  const page = await stage.logIn({ username: 'role' }, '/people');
+  const page = await fixture.logIn({ username: 'role' }, '/people');
   await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
   await page.evaluate('window.loadedOnce = true');
   let asked = 0;
@@ -23,11 +23,11 @@ test('a role that is taken is known with the next refusal, one that is given wit
 
   await change(['member']);
   await page.getByLabel('搜索用户名、姓名或手机号').fill('何');
-  await page.getByText('此页面仅供管理员使用').waitFor();
+  await page.getByText('仅管理员可访问此页面').waitFor();
   const people = page.getByRole('navigation').getByRole('link', { name: '人员' });
   assert.equal(await people.count(), 0);
   await page.getByRole('link', { name: '首页' }).click();
-  await page.getByText('我的信息').waitFor();
+  await page.getByText('个人信息').waitFor();
   assert.equal(asked, 1, 'asked once, not again and again');
 
   await change(['admin']);
@@ -42,5 +42,5 @@ test('a role that is taken is known with the next refusal, one that is given wit
   await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
   assert.equal(asked, 2);
   assert.equal(await page.evaluate('window.loadedOnce'), true, 'the page was not loaded anew');
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });

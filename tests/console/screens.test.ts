@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { logIn, sitDown, startConsole } from '../support/console.ts';
+import { logIn, logInOnPage, startConsole } from '../support/console.ts';
 
 /** A screen's files come when it is first opened: what if they do not. */
 
-const stage = await startConsole();
+const fixture = await startConsole();
 // Not the page that all files share: another file may have opened these screens there.
-const fresh = await stage.page();
+const fresh = await fixture.newPage();
 
-const broken = (page: Page) => page.getByRole('alert').getByText('这个页面出了问题');
+const broken = (page: Page) => page.getByRole('alert').getByText('页面出错');
 
 /** Counts how often the whole page is fetched. */
 function countLoads(page: Page) {
@@ -26,7 +26,7 @@ const title = (page: Page, name: string) => page.getByRole('heading', { level: 1
 
 test('a screen that is first opened without a connection comes when it is back', async () => {
   const page = fresh;
-  await sitDown(page);
+  await logInOnPage(page);
   await page.context().setOffline(true);
   const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/assets/people-'));
   await opened(page, '人员');
@@ -39,12 +39,12 @@ test('a screen that is first opened without a connection comes when it is back',
 });
 
 for (const { what, files, name, sheet } of [
-  { what: 'script', files: '**/assets/chart-*.js', name: '组织图', sheet: '/chart-' },
+  { what: 'script', files: '**/assets/chart-*.js', name: '组织架构图', sheet: '/chart-' },
   { what: 'style sheet', files: '**/assets/departments-*.css', name: '部门', sheet: '/departments-' },
 ])
   test(`a ${what} that did not come at first does not break its screen`, async () => {
     const page = fresh;
-    await sitDown(page);
+    await logInOnPage(page);
     await page.route(files, (route) => route.abort(), { times: 1 });
     const failed = page.waitForEvent('requestfailed', (request) => request.url().includes(sheet));
     await opened(page, name);
@@ -65,23 +65,23 @@ for (const { what, files, name, sheet } of [
   });
 
 test('a screen whose files are gone since an update of the service comes with the new page', async () => {
-  const page = await stage.page();
+  const page = await fixture.newPage();
   await logIn(page);
   const loads = countLoads(page);
   await page.route('**/assets/chart-*.js', (route) =>
     loads.count === 0 ? route.fulfill({ status: 404 }) : route.continue(),
   );
-  await opened(page, '组织图');
-  await title(page, '组织图').waitFor();
+  await opened(page, '组织架构图');
+  await title(page, '组织架构图').waitFor();
   assert.equal(loads.count, 1);
 });
 
 test('a screen whose files are gone for good says so, and does not load the page over and over', async () => {
-  const page = await stage.page();
+  const page = await fixture.newPage();
   await logIn(page);
   const loads = countLoads(page);
   await page.route('**/assets/chart-*.js', (route) => route.fulfill({ status: 404 }));
-  await opened(page, '组织图');
+  await opened(page, '组织架构图');
   await broken(page).waitFor();
   await opened(page, '首页');
   await title(page, '首页').waitFor();

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { goTo, noCspViolations, sitDown, startConsole, type Who } from '../support/console.ts';
+import { type Credentials, expectNoCspViolations, logInOnPage, navigate, startConsole } from '../support/console.ts';
 import { company } from './departments-page.ts';
 import { logInHere, logOutHere } from './desk.ts';
 
 /** What a session leaves behind for the next person at the same desk: nothing. */
 
-const stage = await startConsole();
-const { service } = stage;
+const fixture = await startConsole();
+const { service } = fixture;
 const { root } = service;
 
 // Two tabs of one browser: they share the cookie, and learn of each other's logins.
-const page = await stage.desk();
+const page = await fixture.sharedPage();
 const other = await page.context().newPage();
 
 const administrator = (userName: string) => root.createUser({ userName, roles: ['admin'] });
@@ -21,11 +21,11 @@ const drafts = (page: Page) =>
   page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('banyan.draft')).length");
 
 /** Somebody is logged in, in both tabs. */
-async function sitDownAtBoth(who: Who, place: string, otherPlace = '/home') {
-  await sitDown(page, who, place);
+async function sitDownAtBoth(who: Credentials, place: string, otherPlace = '/home') {
+  await logInOnPage(page, who, place);
   if (other.url() === 'about:blank') await other.goto(otherPlace);
-  else await goTo(other, otherPlace);
-  await other.getByRole('button', { name: `账户：${who.username}` }).waitFor();
+  else await navigate(other, otherPlace);
+  await other.getByRole('button', { name: `用户：${who.username}` }).waitFor();
 }
 
 /** In the other tab, as somebody does who forgot this one. */
@@ -52,7 +52,7 @@ test('a question that one person was asked is not answered by the next', async (
   await logInHere(page, { username: 'bai' });
   assert.equal(await page.getByRole('dialog').count(), 0);
   assert.equal((await root.get(`/system/tenant-api/${tenant}`)).code, 200);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('neither what two people wrote nor "log out everywhere?" is left over the login', async () => {
@@ -70,7 +70,7 @@ test('neither what two people wrote nor "log out everywhere?" is left over the l
   assert.equal(await page.getByText('别人写的').count(), 0);
 
   await sitDownAtBoth(who, '/me');
-  await page.getByRole('button', { name: '在所有地方退出' }).click();
+  await page.getByRole('button', { name: '退出所有设备' }).click();
   await page.getByRole('dialog').waitFor();
   await logOutElsewhere();
   assert.equal(await page.getByRole('dialog').count(), 0);
@@ -81,7 +81,7 @@ test('the way back leaves no question behind', async () => {
   await administrator('hui');
   const { boss, top } = await company(service);
   const tenant = await root.create('/system/tenant-api', { tenantName: '回头的租户' });
-  await sitDown(page, { username: 'hui' }, `/tenants?q=${encodeURIComponent('回头')}`);
+  await logInOnPage(page, { username: 'hui' }, `/tenants?q=${encodeURIComponent('回头')}`);
   await page.getByRole('link', { name: '回头的租户', exact: true }).click();
   await askToDelete('回头的租户');
   await page.goBack();
@@ -89,7 +89,7 @@ test('the way back leaves no question behind', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await root.get(`/system/tenant-api/${tenant}`)).code, 200);
 
-  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' });
+  await logInOnPage(page, { tenantId: boss.tenantId, username: 'boss' });
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await page.getByRole('treeitem', { name: '总部', exact: true }).click();
   await page.getByRole('button', { name: '编辑' }).click();
@@ -122,7 +122,7 @@ test('after a session that ended by itself its owner is where he was, and somebo
   await administrator('gao');
   await administrator('xie');
   // In a browser with this one tab: another would lend its token.
-  const page = await stage.page();
+  const page = await fixture.newPage();
   const ended = async () => {
     await page.context().clearCookies();
     await page.goto('/people?q=secret');
@@ -150,7 +150,7 @@ test('what was typed and not saved is gone with a logout, in every tab', async (
   await other.getByLabel('部门名称').fill('另一个秘密');
   assert.equal(await drafts(other), 1);
   // Also where the screen that it was typed into is not shown any more.
-  await goTo(page, '/home');
+  await navigate(page, '/home');
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
   assert.equal(await drafts(page), 1);
   await logOutHere(page);

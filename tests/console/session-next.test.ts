@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { goTo, sitDown, startConsole } from '../support/console.ts';
+import { logInOnPage, navigate, startConsole } from '../support/console.ts';
 import { logInHere, logOutHere, untilSettled } from './desk.ts';
 
-const stage = await startConsole();
-const { superuser } = stage.service;
+const fixture = await startConsole();
+const { superuser } = fixture.service;
 
 // Two tabs of one browser: they share the cookie, and learn of each other's logins.
-const page = await stage.desk();
+const page = await fixture.sharedPage();
 const second = await page.context().newPage();
 
 /** A tenant with two administrators, of whom boss sits at both tabs, and four workers. */
 async function twoAdministrators(place: (market: string) => string) {
-  const boss = await stage.service.createTenant({ tenantName: '换人' });
+  const boss = await fixture.service.createTenant({ tenantName: '换人' });
   const { tenantId } = boss;
   const [market] = await Promise.all([
     boss.createDepartment({ deptName: '市场部' }),
@@ -21,18 +21,18 @@ async function twoAdministrators(place: (market: string) => string) {
     boss.createUser({ userName: 'other', roles: ['admin'] }),
   ]);
   for (const n of [1, 2, 3, 4]) await boss.createUser({ userName: `worker${n}`, deptId: market });
-  await sitDown(page, { tenantId, username: 'boss' }, place(market));
+  await logInOnPage(page, { tenantId, username: 'boss' }, place(market));
   if (second.url() === 'about:blank') await second.goto('/home');
-  else await goTo(second, '/home');
+  else await navigate(second, '/home');
   return { tenantId, market };
 }
 
 /** In the other tab boss logs out and the other one logs in, which this tab learns. */
 async function handOver(tenantId: string) {
-  await second.getByRole('button', { name: '账户：boss' }).waitFor();
+  await second.getByRole('button', { name: '用户：boss' }).waitFor();
   await logOutHere(second);
   await logInHere(second, { tenantId, username: 'other' });
-  await page.getByRole('button', { name: '账户：other' }).waitFor();
+  await page.getByRole('button', { name: '用户：other' }).waitFor();
   // The home of the next person, with all that it reads.
   await page.getByText('用户名额').waitFor();
 }
@@ -93,7 +93,7 @@ test('people on their way out of a department are not moved on by the next perso
   const { tenantId } = await twoAdministrators((market) => `/departments/${market}`);
   await page.getByRole('article').getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog').getByRole('button', { name: '删除' }).click();
-  const dialog = page.getByRole('dialog', { name: '“市场部”现在不能删除' });
+  const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
   await dialog.getByRole('treeitem', { name: '研发部' }).click();
   let letGo = () => {};
   const handedOver = new Promise<void>((resolve) => (letGo = resolve));
@@ -108,8 +108,8 @@ test('people on their way out of a department are not moved on by the next perso
     await handedOver;
     await route.fulfill({ response });
   });
-  await dialog.getByRole('button', { name: '移动 4 人并删除' }).click();
-  await dialog.getByText('正在移动人员：1 / 4').waitFor();
+  await dialog.getByRole('button', { name: '移动 4 名用户并删除' }).click();
+  await dialog.getByText('正在移动用户：1 / 4').waitFor();
   await secondRead;
   await handOver(tenantId);
   const changes = changesFromNowOn();

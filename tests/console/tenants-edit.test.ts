@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inDays } from '../support/calendar.ts';
-import { goTo, noCspViolations, noSeriousAxe, PHONE, screenshot, sitDown, startConsole } from '../support/console.ts';
+import { dateInDays } from '../support/calendar.ts';
+import {
+  expectNoAxeViolations,
+  expectNoCspViolations,
+  logInOnPage,
+  navigate,
+  PHONE,
+  screenshot,
+  startConsole,
+} from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 
-const stage = await startConsole();
-const { root } = stage.service;
+const fixture = await startConsole();
+const { root } = fixture.service;
 
 const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
@@ -14,8 +22,8 @@ const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).
 const group = await make({
   tenantName: '榕树集团',
   companyName: '榕树集团有限公司',
-  startTime: inDays(-400),
-  endTime: inDays(700),
+  startTime: dateInDays(-400),
+  endTime: dateInDays(700),
   contactUserName: '陈立',
   accountCount: 200,
   packageBo: { menuIds: '100,101,102' },
@@ -26,30 +34,30 @@ const { tenantId: groupCode } = await read(group);
 const south = await make({
   tenantName: '华南分公司',
   tenantParent: groupCode,
-  startTime: inDays(-200),
-  endTime: inDays(21),
+  startTime: dateInDays(-200),
+  endTime: dateInDays(21),
 });
 const north = await make({
   tenantName: '华北分公司',
   tenantParent: groupCode,
-  startTime: inDays(30),
-  endTime: inDays(395),
+  startTime: dateInDays(30),
+  endTime: dateInDays(395),
 });
-await make({ tenantName: '西部合作方', startTime: inDays(-500), endTime: inDays(-12), status: '1' });
+await make({ tenantName: '西部合作方', startTime: dateInDays(-500), endTime: dateInDays(-12), status: '1' });
 
-const page = await stage.desk();
+const page = await fixture.sharedPage();
 
 test('tenants are found by name and by code, in the tree and in the table; the address can be sent', async () => {
-  await sitDown(page, {}, '/tenants');
-  await page.getByText('还有 21 天').waitFor();
+  await logInOnPage(page, {}, '/tenants');
+  await page.getByText('剩余 21 天').waitFor();
   await page.getByText('已到期 12 天').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'tenants');
   await page.getByRole('searchbox', { name: '搜索租户' }).fill('华南');
   await page.getByText('共 1 个').waitFor();
   const { pathname, search } = new URL(page.url());
-  await sitDown(page, {}, pathname + search, { language: 'en' });
-  await page.getByText('1 in all').waitFor();
+  await logInOnPage(page, {}, pathname + search, { language: 'en' });
+  await page.getByText('1 in total').waitFor();
   await page.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
   await page.getByRole('button', { name: '中文' }).click();
   await page.getByRole('searchbox', { name: '搜索租户' }).fill(groupCode);
@@ -67,9 +75,9 @@ test('tenants are found by name and by code, in the tree and in the table; the a
 });
 
 test('all of a tenant is edited; what no read shows is set again, and nothing is lost on the way', async () => {
-  await sitDown(page, {}, `/tenants/${group}`);
+  await logInOnPage(page, {}, `/tenants/${group}`);
   await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await screenshot(page, 'tenant');
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('租户名称').fill('榕树控股');
@@ -77,7 +85,7 @@ test('all of a tenant is edited; what no read shows is set again, and nothing is
   await page.getByLabel(/\(credit\)/).fill('12');
   await page.getByLabel('授权菜单').fill('103');
   await page.keyboard.press('Enter');
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
 
   await page.getByRole('link', { name: '首页' }).click();
   await page.getByRole('dialog').getByRole('button', { name: '继续填写' }).click();
@@ -85,32 +93,32 @@ test('all of a tenant is edited; what no read shows is set again, and nothing is
   await page.getByText('已恢复您上次未保存的内容').waitFor();
   assert.equal(await page.getByLabel('租户名称').inputValue(), '榕树控股');
 
-  await page.getByLabel('结束日期').fill(inDays(-900));
+  await page.getByLabel('结束日期').fill(dateInDays(-900));
   await page.keyboard.press('Enter');
   await page.getByText('结束日期不能早于开始日期').waitFor();
-  await page.getByLabel('结束日期').fill(inDays(701));
+  await page.getByLabel('结束日期').fill(dateInDays(701));
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByRole('heading', { level: 1, name: '榕树控股', exact: true }).waitFor();
   const saved = await read(group);
   assert.deepEqual(
     [saved.endTime, saved.packageBo.menuIds, saved.accountCount, saved.quotaBo.riskReport, saved.ruleBo.modelZr],
-    [inDays(701), '100, 101, 102, 103', 200, 300, '{"min": 3, "max": 9}'],
+    [dateInDays(701), '100, 101, 102, 103', 200, 300, '{"min": 3, "max": 9}'],
   );
-  const [{ quotas }] = await stage.service.superuser<[{ quotas: { credit: number; zr: number } }]>`
+  const [{ quotas }] = await fixture.service.superuser<[{ quotas: { credit: number; zr: number } }]>`
     select quotas from banyan.tenants where tenant_id = ${groupCode}`;
   assert.deepEqual([quotas.credit, quotas.zr], [12, 0]);
-  noCspViolations(page);
+  expectNoCspViolations(page);
 });
 
 test('two people edit the same tenant: the second is asked', async () => {
-  await sitDown(page, {}, `/tenants/${south}/edit`);
+  await logInOnPage(page, {}, `/tenants/${south}/edit`);
   await page.getByLabel('联系人').fill('我写的');
   await root.put('/system/tenant-api', { ...(await read(south)), contactUserName: '别人写的' });
   await page.getByRole('button', { name: '保存' }).click();
   const choice = page.getByRole('dialog', { name: '内容已被他人修改' });
   await choice.getByText('别人写的').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await choice.getByRole('button', { name: '查看对方的版本' }).click();
   await choice.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('联系人').inputValue(), '别人写的');
@@ -129,13 +137,13 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
   const old = await make({ tenantName: '旧集团' });
   const { tenantId } = await read(old);
   const child = await make({ tenantName: '待移动', tenantParent: tenantId });
-  await sitDown(page, {}, `/tenants/${old}`);
+  await logInOnPage(page, {}, `/tenants/${old}`);
   await page.getByRole('heading', { level: 1, name: '旧集团' }).waitFor();
   await choose('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
   const refused = page.getByRole('dialog', { name: '“旧集团”还有下级租户' });
   await refused.getByText('存在下级租户,不允许删除').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await refused.getByRole('button', { name: '待移动' }).click();
   await page.getByRole('heading', { level: 1, name: '待移动' }).waitFor();
 
@@ -155,14 +163,14 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
   await choose('移动');
   const move = page.getByRole('dialog', { name: '移动“待移动”' });
   await move.getByLabel('上级租户').fill('待移动');
-  await page.getByText('不能选：是它自己或它的下级').waitFor();
+  await page.getByText('不可选：该租户自身或其下级').waitFor();
   await move.getByLabel('上级租户').fill('榕树');
   await page.getByTitle(`榕树控股 ${groupCode}`).click();
   await move.getByRole('button', { name: '移动' }).click();
   await page.getByText('已移动').waitFor();
   assert.equal((await read(child)).tenantParent, groupCode);
 
-  await goTo(page, `/tenants/${old}`);
+  await navigate(page, `/tenants/${old}`);
   await page.getByRole('heading', { level: 1, name: '旧集团' }).waitFor();
   await choose('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
@@ -172,34 +180,38 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
 });
 
 test('a disabled tenant lets nobody in until it is enabled', async () => {
-  await stage.service.createTenant({ tenantName: '停用试验' });
-  await sitDown(page, {}, '/tenants?q=停用试验');
+  await fixture.service.createTenant({ tenantName: '停用试验' });
+  await logInOnPage(page, {}, '/tenants?q=停用试验');
   await page.getByRole('link', { name: '停用试验', exact: true }).click();
   // Its row in the list has such a menu too, which goes with the list.
   await page.getByRole('heading', { level: 1, name: '停用试验' }).waitFor();
   await choose('停用');
   await page.getByRole('dialog').getByRole('button', { name: '停用' }).click();
-  await page.getByText('租户已停用：').waitFor();
+  await page.getByText('租户已停用，').waitFor();
   const { tenantId } = await read(new URL(page.url()).pathname.split('/').at(-1) as string);
-  const answer = await stage.service.anonymous.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
+  const answer = await fixture.service.anonymous.post('/auth/login', {
+    tenantId,
+    username: 'boss',
+    password: PASSWORD,
+  });
   assert.equal(answer.code, 403);
   // While it closes it takes the focus back, and would close the menu too.
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await choose('启用');
   await page.getByRole('dialog').getByRole('button', { name: '启用' }).click();
-  await page.getByText('租户已停用：').waitFor({ state: 'detached' });
-  await stage.service.logIn(tenantId, 'boss');
+  await page.getByText('租户已停用，').waitFor({ state: 'detached' });
+  await fixture.service.logIn(tenantId, 'boss');
 });
 
 test('what ends first is on top, in the table and on the timeline', async () => {
-  await sitDown(page, {}, '/tenants');
+  await logInOnPage(page, {}, '/tenants');
   await page.getByRole('columnheader', { name: /^到期/ }).click();
   await page.locator('tbody tr.ant-table-row').first().getByText('西部合作方').waitFor();
   await page.getByText('时间线', { exact: true }).click();
   const lines = page.getByRole('list', { name: '时间线' }).getByRole('listitem');
   await lines.nth(0).getByText('已到期 12 天').waitFor();
-  await lines.nth(1).getByText('还有 21 天').waitFor();
-  await noSeriousAxe(page);
+  await lines.nth(1).getByText('剩余 21 天').waitFor();
+  await expectNoAxeViolations(page);
   await screenshot(page, 'tenants-timeline');
   await page.getByRole('combobox', { name: '按到期时间筛选' }).click();
   await page.getByTitle('60 天内到期或已到期').click();
@@ -208,16 +220,16 @@ test('what ends first is on top, in the table and on the timeline', async () => 
 
 test('a member has no tenants screen', async () => {
   await root.createUser({ userName: 'mei' });
-  await sitDown(page, { username: 'mei' });
+  await logInOnPage(page, { username: 'mei' });
   assert.equal(await page.getByRole('navigation').getByRole('link', { name: '租户' }).count(), 0);
-  await goTo(page, `/tenants/${group}`);
-  await page.getByText('此页面仅供管理员使用').waitFor();
+  await navigate(page, `/tenants/${group}`);
+  await page.getByText('仅管理员可访问此页面').waitFor();
 });
 
 test('on a phone and in the dark nothing is wider than the screen, and all can be read', async () => {
-  await sitDown(page, {}, '/tenants', { viewport: PHONE, dark: true });
+  await logInOnPage(page, {}, '/tenants', { viewport: PHONE, dark: true });
   const fits = async (what: string) => {
-    await noSeriousAxe(page);
+    await expectNoAxeViolations(page);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, what);
   };
   await page.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
@@ -230,10 +242,10 @@ test('on a phone and in the dark nothing is wider than the screen, and all can b
   await page.getByRole('tree').getByText('西部合作方').click();
   await page.getByRole('heading', { level: 1, name: '西部合作方' }).waitFor();
   await fits('detail');
-  await goTo(page, `/tenants/${north}/edit`);
+  await navigate(page, `/tenants/${north}/edit`);
   await page.getByLabel('预警目录规则', { exact: true }).waitFor();
   await fits('edit');
-  await goTo(page, '/tenants/new');
+  await navigate(page, '/tenants/new');
   await page.getByText('第 1 步，共 7 步').waitFor();
   await fits('new');
 });

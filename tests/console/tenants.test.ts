@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { inDays } from '../support/calendar.ts';
-import { noCspViolations, noSeriousAxe, screenshot, sitDown, startConsole } from '../support/console.ts';
+import { dateInDays } from '../support/calendar.ts';
+import {
+  expectNoAxeViolations,
+  expectNoCspViolations,
+  logInOnPage,
+  screenshot,
+  startConsole,
+} from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 
-const stage = await startConsole();
-const { root } = stage.service;
+const fixture = await startConsole();
+const { root } = fixture.service;
 
 const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
@@ -21,7 +27,7 @@ async function fillDate(page: Page, label: string, date: string) {
 }
 
 test('a child tenant is created in steps; its administrator logs in and sees only his own', async () => {
-  const page = await stage.logIn({}, '/tenants');
+  const page = await fixture.logIn({}, '/tenants');
   await page.getByRole('button', { name: '新建租户' }).first().click();
 
   await heading(page, 2, '基本信息').waitFor();
@@ -31,15 +37,15 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await page.getByLabel('联系人').fill('王敏');
   await next(page);
 
-  await heading(page, 2, '服务期与账号').waitFor();
-  await fillDate(page, '开始日期', inDays(-10));
-  await fillDate(page, '结束日期', inDays(-20));
+  await heading(page, 2, '服务期与用户名额').waitFor();
+  await fillDate(page, '开始日期', dateInDays(-10));
+  await fillDate(page, '结束日期', dateInDays(-20));
   await next(page);
   await page.getByText('结束日期不能早于开始日期').waitFor();
-  await fillDate(page, '结束日期', inDays(40));
+  await fillDate(page, '结束日期', dateInDays(40));
   await page.getByLabel('不限').uncheck();
-  await page.getByLabel('账号数量').fill('5');
-  await noSeriousAxe(page);
+  await page.getByLabel('用户名额').fill('5');
+  await expectNoAxeViolations(page);
   await screenshot(page, 'tenants-new');
   await next(page);
 
@@ -64,7 +70,7 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await page.getByText('JSON 无效').first().waitFor();
   await page.getByLabel('准入模型', { exact: true }).fill('{"min": 3}');
   await page.getByText('JSON 有效').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await next(page);
 
   await heading(page, 2, '首个管理员').waitFor();
@@ -72,37 +78,37 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await page.getByLabel('密码', { exact: true }).fill(PASSWORD);
   await next(page);
 
-  await heading(page, 2, '核对').waitFor();
+  await heading(page, 2, '确认信息').waitFor();
   await page.getByRole('button', { name: '修改基本信息' }).click();
   assert.equal(await page.getByLabel('租户名称').inputValue(), '华东公司', 'nothing is lost on the way back');
   await page.goBack();
-  await heading(page, 2, '核对').waitFor();
+  await heading(page, 2, '确认信息').waitFor();
   await page.getByText('wangmin').waitFor();
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   await page.getByRole('button', { name: '创建租户' }).click();
 
   await heading(page, 1, '华东公司').waitFor();
   const told = page.getByRole('status').filter({ hasText: '已创建' });
   await told.getByText('wangmin').waitFor();
   await screenshot(page, 'tenants-created');
-  await noSeriousAxe(page);
+  await expectNoAxeViolations(page);
   const id = new URL(page.url()).pathname.split('/').at(-1) as string;
   const made = await read(id);
   await told.getByText(made.tenantId, { exact: true }).waitFor();
-  await told.getByText(`${stage.service.base}/login`).waitFor();
+  await told.getByText(`${fixture.service.base}/login`).waitFor();
   assert.deepEqual(
     [made.endTime, made.accountCount, made.packageBo.menuIds, made.quotaBo.enterpriseQuery, made.ruleBo.modelZr],
-    [inDays(40), 5, '100, 200', 1000, '{"min": 3}'],
+    [dateInDays(40), 5, '100, 200', 1000, '{"min": 3}'],
   );
-  noCspViolations(page);
+  expectNoCspViolations(page);
 
   await make({ tenantName: '不相干的租户' });
-  await sitDown(page, { tenantId: made.tenantId, username: 'wangmin' }, '/tenants');
+  await logInOnPage(page, { tenantId: made.tenantId, username: 'wangmin' }, '/tenants');
   await page.getByRole('link', { name: '华东公司', exact: true }).waitFor();
-  await page.getByText('还没有下级租户').waitFor();
+  await page.getByText('暂无下级租户').waitFor();
   await page.getByText('共 1 个').waitFor();
   assert.equal(await page.getByText('不相干的租户').count(), 0);
   await page.getByRole('link', { name: '华东公司', exact: true }).click();
-  await page.getByText('这是您自己的租户').waitFor();
+  await page.getByText('这是您所在的租户').waitFor();
   assert.equal(await page.getByRole('button', { name: '编辑' }).count(), 0);
 });

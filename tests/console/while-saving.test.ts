@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { sitDown, startConsole } from '../support/console.ts';
+import { logInOnPage, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { company, row } from './departments-page.ts';
 import { clickTwice, hold, untilStill } from './hands.ts';
 
 /** What is on its way cannot be called back: its dialog stays until there is an answer, and sends it once. */
 
-const stage = await startConsole();
-const { service } = stage;
+const fixture = await startConsole();
+const { service } = fixture;
 const { root, superuser } = service;
-const page = await stage.desk();
+const page = await fixture.sharedPage();
 
 /** Neither Escape nor a button closes it, and nothing is asked. */
 async function stays(dialog: Locator): Promise<void> {
@@ -26,7 +26,7 @@ async function stays(dialog: Locator): Promise<void> {
 }
 
 test('somebody new who is being saved is not discarded, and his password is shown', async () => {
-  await sitDown(page, {}, '/people');
+  await logInOnPage(page, {}, '/people');
   await page.getByRole('button', { name: '新建用户' }).click();
   const dialog = page.getByRole('dialog', { name: '新建用户' });
   await dialog.getByLabel('用户名').fill('waited');
@@ -43,7 +43,7 @@ test('somebody new who is being saved is not discarded, and his password is show
 
 test('a department that is being moved stays in its dialog; a refusal leaves it open', async () => {
   const { boss, web, market } = await company(service);
-  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${web}`);
+  await logInOnPage(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${web}`);
   await page.getByRole('button', { name: '移动…' }).click();
   const dialog = page.getByRole('dialog', { name: '移动“前端组”' });
   await row(dialog, '市场部').click();
@@ -60,17 +60,17 @@ test('a department that is being moved stays in its dialog; a refusal leaves it 
 
 test('a branch that is being deleted stays in its dialog', async () => {
   const { boss, research } = await company(service);
-  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${research}`);
+  await logInOnPage(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${research}`);
   await page.getByRole('article').getByRole('button', { name: '删除' }).click();
   const ask = page.getByRole('dialog', { name: '删除“研发部”？' });
   const first = await hold(page, 'DELETE', `/system/dept-api/${research}`);
   await ask.getByRole('button', { name: '删除' }).click();
   await stays(ask);
   first.release();
-  const dialog = page.getByRole('dialog', { name: '“研发部”现在不能删除' });
+  const dialog = page.getByRole('dialog', { name: '无法删除“研发部”' });
   await dialog.getByText('我确认删除这 3 个部门').click();
   const whole = await hold(page, 'DELETE', `/system/dept-api/${research}?subtree=true`);
-  await dialog.getByRole('button', { name: '删除整个分支（3 个部门）' }).click();
+  await dialog.getByRole('button', { name: '删除部门及其下级（3 个部门）' }).click();
   await stays(dialog);
   whole.release();
   await page.getByRole('article', { name: '总部' }).waitFor();
@@ -79,7 +79,7 @@ test('a branch that is being deleted stays in its dialog', async () => {
 test('a tenant that is being moved or disabled stays in its dialog', async () => {
   const above = await service.createTenant({ tenantName: '上级公司' });
   const { id } = await service.createTenant({ tenantName: '慢公司' });
-  await sitDown(page, {}, `/tenants/${id}`);
+  await logInOnPage(page, {}, `/tenants/${id}`);
   const act = async (action: string) => {
     await page.getByRole('button', { name: /^更多.*慢公司/ }).click();
     await page.getByRole('menuitem', { name: action, exact: true }).click();
@@ -105,7 +105,11 @@ test('a tenant that is being moved or disabled stays in its dialog', async () =>
 
 test('a change that is being reverted stays in its dialog', async () => {
   const { boss, web } = await company(service);
-  await sitDown(page, { tenantId: boss.tenantId, username: 'boss' }, `/changes?resource=department&resourceId=${web}`);
+  await logInOnPage(
+    page,
+    { tenantId: boss.tenantId, username: 'boss' },
+    `/changes?resource=department&resourceId=${web}`,
+  );
   await page.getByRole('button', { name: '详情：部门 前端组' }).click();
   await page.getByRole('button', { name: '撤销此变更' }).click();
   const dialog = page.getByRole('dialog', { name: '撤销此变更？' });
@@ -120,7 +124,7 @@ test('a change that is being reverted stays in its dialog', async () => {
 test('a double click deletes somebody once, and logs in again once', async () => {
   await root.createUser({ userName: 'twice', nickName: '周两次' });
   await root.createUser({ userName: 'back', roles: ['admin'] });
-  await sitDown(page, { username: 'back' }, '/people?q=twice');
+  await logInOnPage(page, { username: 'back' }, '/people?q=twice');
   await page.getByRole('button', { name: '更多操作：周两次' }).press('Enter');
   await page.getByRole('menuitem', { name: '删除' }).press('Enter');
   const { asked, release } = await hold(page, 'DELETE', '/system/user-api/*');
@@ -138,9 +142,9 @@ test('a double click deletes somebody once, and logs in again once', async () =>
   const login = await hold(page, 'POST', '/auth/login?*');
   await clickTwice(dialog.getByRole('button', { name: '登录并继续' }));
   await dialog.locator('.ant-btn-loading').waitFor();
-  assert.equal(await dialog.getByRole('button', { name: '换一个用户登录' }).isDisabled(), true);
+  assert.equal(await dialog.getByRole('button', { name: '使用其他用户登录' }).isDisabled(), true);
   login.release();
   await dialog.waitFor({ state: 'hidden' });
-  await page.getByText('还没有部门').waitFor();
+  await page.getByText('暂无部门').waitFor();
   assert.equal((await sessions()).length, 1);
 });

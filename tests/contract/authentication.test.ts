@@ -5,22 +5,22 @@ import { openDatabase } from '../../db/connect.ts';
 import { buildApp } from '../../server/app.ts';
 import { OWASP_COST } from '../../server/auth/passwords.ts';
 import { readConfig } from '../../server/config.ts';
-import { makeFirstAdministrator } from '../../server/first-start.ts';
-import { type Answer, Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
+import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
+import { type ApiResponse, Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 
 const logIn = (tenantId: unknown, username: unknown, password: unknown = PASSWORD) =>
   service.anonymous.post('/auth/login', { tenantId, username, password });
 
-/** All of an answer that a caller sees, but what names the request and its moment. */
-const seen = ({ status, text, headers: { 'x-request-id': _id, date: _date, ...headers } }: Answer) => ({
+/** The parts of a response that a caller can compare: everything except the request id and the date. */
+const comparable = ({ status, text, headers: { 'x-request-id': _id, date: _date, ...headers } }: ApiResponse) => ({
   status,
   text,
   headers,
 });
 
-test('a login answers with both tokens and their life', async () => {
+test('a login returns both tokens and their lifetime', async () => {
   const { status, code, msg, data, headers } = await logIn('000000', 'admin');
   assert.deepEqual([status, code, msg], [200, 200, '操作成功']);
   assert.deepEqual(Object.keys(data), ['access_token', 'token_type', 'expires_in', 'refresh_token']);
@@ -31,7 +31,7 @@ test('a login answers with both tokens and their life', async () => {
   assert.equal(headers['www-authenticate'], undefined);
 });
 
-test('each login is a session of its own', async () => {
+test('each login creates its own session', async () => {
   const boss = await service.createTenant();
   const [one, two] = await Promise.all([service.logIn(boss.tenantId, 'boss'), service.logIn(boss.tenantId, 'boss')]);
   assert.notEqual(one.token, two.token);
@@ -41,7 +41,7 @@ test('each login is a session of its own', async () => {
   assert.equal((await two.get('/auth/me')).code, 200);
 });
 
-test('the letter case of a user name is ignored at login too', async () => {
+test('login ignores the case of the user name but not of the password', async () => {
   const boss = await service.createTenant({ username: 'boss' });
   await boss.createUser({ userName: 'Änne Straße' });
   assert.equal((await logIn(boss.tenantId, 'änne straße')).code, 200);
@@ -49,7 +49,7 @@ test('the letter case of a user name is ignored at login too', async () => {
   assert.equal((await logIn(boss.tenantId, 'BOSS', PASSWORD.toUpperCase())).code, 401);
 });
 
-test('the same name in another tenant is another account', async () => {
+test('the same user name in two tenants belongs to two accounts', async () => {
   const [one, two] = await Promise.all([service.createTenant(), service.createTenant()]);
   await one.createUser({ userName: 'anna', password: 'password of one' });
   await two.createUser({ userName: 'anna', password: 'password of two' });
@@ -58,7 +58,7 @@ test('the same name in another tenant is another account', async () => {
   assert.equal((await logIn(two.tenantId, 'anna', 'password of two')).code, 200);
 });
 
-test('wrong tenant, wrong user and wrong password answer alike, and so does whatever else does not exist', async () => {
+test('login returns the same error for an unknown tenant, an unknown user and a wrong password', async () => {
   const boss = await service.createTenant();
   await boss.createUser({ userName: 'disabled', status: '1' });
   const gone = await boss.createUser({ userName: 'gone' });
@@ -68,38 +68,38 @@ test('wrong tenant, wrong user and wrong password answer alike, and so does what
   const deleted = await service.createTenant();
   assert.equal((await service.root.delete(`/system/tenant-api/${deleted.id}`)).code, 200);
 
-  const expected = seen(await logIn(boss.tenantId, 'boss', 'wrong password'));
+  const expected = comparable(await logIn(boss.tenantId, 'boss', 'wrong password'));
   assert.equal(expected.status, 401);
   assert.deepEqual(JSON.parse(expected.text), {
     code: 401,
     msg: '租户、用户名或密码错误，请核对后重试',
     data: { reason: 'LOGIN_FAILED' },
   });
-  const alike: [what: string, tenantId: string, username: string, password?: string][] = [
+  const cases: [what: string, tenantId: string, username: string, password?: string][] = [
     ['no such tenant', '999999999999999999', 'boss'],
-    ['no code of a tenant', 'acme', 'boss'],
-    ['an empty code', '', 'boss'],
-    ['a code that is SQL', "' or ''='", 'boss'],
+    ['a malformed tenant code', 'acme', 'boss'],
+    ['an empty tenant code', '', 'boss'],
+    ['SQL as the tenant code', "' or ''='", 'boss'],
     ['no such user', boss.tenantId, 'nobody'],
-    ['an empty name', boss.tenantId, ''],
-    ['a part of the name', boss.tenantId, 'bos'],
-    ['a pattern', boss.tenantId, '%'],
+    ['an empty user name', boss.tenantId, ''],
+    ['a prefix of the user name', boss.tenantId, 'bos'],
+    ['a LIKE pattern', boss.tenantId, '%'],
     ["another tenant's user", boss.tenantId, 'admin'],
     ['an empty password', boss.tenantId, 'boss', ''],
-    ['a password in other letters', boss.tenantId, 'boss', 'Correct Horse'],
-    ['a password and more', boss.tenantId, 'boss', `${PASSWORD} `],
+    ['a password in a different case', boss.tenantId, 'boss', 'Correct Horse'],
+    ['a password with a trailing space', boss.tenantId, 'boss', `${PASSWORD} `],
     ['a deleted user', boss.tenantId, 'gone'],
     ['a disabled user, wrong password', boss.tenantId, 'disabled', 'wrong password'],
     ['a disabled tenant, wrong password', disabled.tenantId, 'boss', 'wrong password'],
     ['a deleted tenant', deleted.tenantId, 'boss'],
     ['a deleted tenant, wrong password', deleted.tenantId, 'boss', 'wrong password'],
   ];
-  for (const [what, tenantId, username, password] of alike) {
-    assert.deepEqual(seen(await logIn(tenantId, username, password)), expected, what);
+  for (const [what, tenantId, username, password] of cases) {
+    assert.deepEqual(comparable(await logIn(tenantId, username, password)), expected, what);
   }
 });
 
-test('only who knows the password learns that user or tenant is shut out', async () => {
+test('login reports a disabled user or tenant only when the password is correct', async () => {
   const boss = await service.createTenant();
   await boss.createUser({ userName: 'disabled', status: '1' });
   const user = await logIn(boss.tenantId, 'disabled');
@@ -111,27 +111,27 @@ test('only who knows the password learns that user or tenant is shut out', async
     [{ endTime: '2000-01-01' }, 'TENANT_ENDED'],
   ] as const) {
     await service.root.put('/system/tenant-api', { ...body, ...fields });
-    const answer = await logIn(boss.tenantId, 'boss');
-    assert.deepEqual([answer.status, answer.data], [403, { reason }]);
+    const response = await logIn(boss.tenantId, 'boss');
+    assert.deepEqual([response.status, response.data], [403, { reason }]);
   }
   await service.root.put('/system/tenant-api', body);
   assert.equal((await logIn(boss.tenantId, 'boss')).code, 200);
 });
 
-test('a login without one of its fields, or with one of another type, is no login', async () => {
+test('login rejects a missing field or a field of the wrong type', async () => {
   const body = { tenantId: '000000', username: 'admin', password: PASSWORD };
   for (const field of ['tenantId', 'username', 'password'] as const) {
     const { [field]: _, ...rest } = body;
     const missing = await service.anonymous.post('/auth/login', rest);
     assert.deepEqual([missing.status, missing.data], [400, { reason: 'FIELD_REQUIRED', field }]);
     for (const wrong of [0, true, {}, [body[field]], 'x'.repeat(129)]) {
-      const answer = await service.anonymous.post('/auth/login', { ...body, [field]: wrong });
-      assert.deepEqual([answer.status, answer.data.field], [400, field], JSON.stringify(wrong));
+      const response = await service.anonymous.post('/auth/login', { ...body, [field]: wrong });
+      assert.deepEqual([response.status, response.data.field], [400, field], JSON.stringify(wrong));
     }
   }
 });
 
-test('me: an administrator sees himself and his tenant with its menus, quotas and rules', async () => {
+test('GET /auth/me shows an administrator their user and their tenant with its menus, quotas and rules', async () => {
   const tenant = {
     tenantName: '上海分公司',
     startTime: '2020-01-01',
@@ -160,7 +160,7 @@ test('me: an administrator sees himself and his tenant with its menus, quotas an
   assert.deepEqual(data.tenant.ruleBo, { modelZr: '{"a":1}', ...unset });
 });
 
-test('me: a member sees himself, and the same of his tenant', async () => {
+test('GET /auth/me shows a member their user and the same tenant as the administrator sees', async () => {
   const boss = await service.createTenant({ packageBo: { menuIds: '1' } });
   const dept = await boss.createDepartment();
   const member = await service.createMember(boss, { deptId: dept, nickName: '安娜' });
@@ -173,7 +173,7 @@ test('me: a member sees himself, and the same of his tenant', async () => {
   assert.equal(data.tenant.packageBo.menuIds, '1');
 });
 
-test('me: what an administrator changes of him is seen at the next call', async () => {
+test('a role or profile changed by an administrator takes effect on the next request of the user', async () => {
   const boss = await service.createTenant();
   const member = await service.createMember(boss);
   await boss.put('/system/user-api', { userId: member.id, roles: ['admin'], nickName: 'new' });
@@ -182,7 +182,7 @@ test('me: what an administrator changes of him is seen at the next call', async 
   assert.equal((await member.post('/system/dept-api', {})).code, 200);
 });
 
-test('passwords are kept as argon2id of the chosen cost, each with a salt of its own', async () => {
+test('passwords are stored as salted argon2id hashes with the configured cost', async () => {
   const costly = await startService({}, { passwordCost: OWASP_COST });
   for (const userName of ['anna', 'bob']) await costly.root.createUser({ userName });
   const rows = await costly.superuser<{ hash: string }[]>`
@@ -192,7 +192,7 @@ test('passwords are kept as argon2id of the chosen cost, each with a salt of its
   assert.notEqual(rows[0]?.hash, rows[1]?.hash);
 });
 
-test('refresh tokens are kept as their hashes', async () => {
+test('refresh tokens are stored only as hashes', async () => {
   const boss = await service.createTenant();
   const secret = String(boss.refreshToken).split('.').at(-1) as string;
   const rows = await service.superuser<{ row: string }[]>`
@@ -204,47 +204,47 @@ test('refresh tokens are kept as their hashes', async () => {
   assert.ok(!rows[0]?.row.includes(secret));
 });
 
-test('without a password in the environment the first administrator gets one that nobody knew, told once', async () => {
+test('the first administrator gets a generated password, returned once, when the environment sets none', async () => {
   const { databaseUrl } = await createEmptyDatabase();
   const config = readConfig({
     DATABASE_URL: databaseUrl,
     BANYAN_ADMIN_USERNAME: '管理员',
     BANYAN_LOG_LEVEL: 'silent',
   });
-  // Two nodes at the first start of all: one of them makes him.
+  // Two nodes start for the first time together: only one of them creates the administrator.
   const nodes = await Promise.all([openDatabase(config), openDatabase(config)]);
   after(() => Promise.all(nodes.map((db) => db.close())));
-  const start = () => Promise.all(nodes.map((db) => makeFirstAdministrator(db, config)));
-  const told = (await start()).filter(Boolean);
-  assert.equal(told.length, 1);
+  const start = () => Promise.all(nodes.map((db) => createFirstAdministratorOnce(db, config)));
+  const generated = (await start()).filter(Boolean);
+  assert.equal(generated.length, 1);
   assert.deepEqual(await start(), [undefined, undefined]);
 
   const app = await buildApp({ db: nodes[0], config });
   after(() => app.close());
   await app.listen({ port: 0, host: '127.0.0.1' });
   const client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
-  const body = { tenantId: '000000', username: '管理员', password: told[0]?.generatedPassword };
+  const body = { tenantId: '000000', username: '管理员', password: generated[0]?.generatedPassword };
   assert.ok(String(body.password).length >= 16);
   assert.equal((await client.post('/auth/login', body)).code, 200);
 });
 
-test('a later start with another password in its environment leaves the first administrator his own', async () => {
+test('a later start with a different BANYAN_ADMIN_PASSWORD does not change the password of the administrator', async () => {
   const environment = { DATABASE_URL: service.databaseUrl, BANYAN_ADMIN_PASSWORD: 'another password' };
-  // The harness logs in with the old one.
+  // startService logs in with the original password, so it fails if this start changes it.
   const node = await startService(environment);
   const body = { tenantId: '000000', username: 'admin', password: environment.BANYAN_ADMIN_PASSWORD };
   assert.equal((await node.anonymous.post('/auth/login', body)).data.reason, 'LOGIN_FAILED');
 });
 
-test('the first administrator is an administrator of 000000, and no built-in password opens it', async () => {
+test('the first administrator belongs to tenant 000000 and has no default password', async () => {
   const { data } = await service.root.get('/auth/me');
   assert.deepEqual([data.user.userName, data.roles, data.tenant.tenantId], ['admin', ['admin'], '000000']);
   for (const password of ['admin123', 'admin', '123456', '']) {
-    const answer = await service.anonymous.post(
+    const response = await service.anonymous.post(
       '/auth/login',
       { tenantId: '000000', username: 'admin', password },
       { from: '127.0.9.9' },
     );
-    assert.equal(answer.data.reason, 'LOGIN_FAILED');
+    assert.equal(response.data.reason, 'LOGIN_FAILED');
   }
 });

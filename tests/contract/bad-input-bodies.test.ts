@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { assertDocumented, type Operation, readOperations } from '../support/document.ts';
-import { each, expectError, storedState } from '../support/expect.ts';
+import { expectError, runCases, storedState } from '../support/expect.ts';
+import { assertDocumented, type Operation, readOperations } from '../support/openapi.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
@@ -16,17 +16,17 @@ interface Sent {
   raw?: string | Buffer;
   headers?: Record<string, string>;
 }
-interface Refusal {
+interface ExpectedError {
   status: number;
   reason: string;
   facts?: Record<string, unknown>;
   where?: (operation: Operation) => boolean;
 }
 
-/** Sends each to every operation that takes a body; each must refuse it alike, as it documents, and write nothing. */
-async function refusedEverywhere(
+/** Sends each case to every operation with a body. All must return the same documented error and write nothing. */
+async function expectRejectedByAll(
   cases: readonly (readonly [what: string, sent: Sent])[],
-  { status, reason, facts = {}, where = () => true }: Refusal,
+  { status, reason, facts = {}, where = () => true }: ExpectedError,
 ) {
   const before = await storedState(service);
   const calls = cases.flatMap(([what, sent]) =>
@@ -34,35 +34,35 @@ async function refusedEverywhere(
       .filter(where)
       .map((operation) => ({ what, sent, operation, name: `${operation.method} ${operation.path}` })),
   );
-  await each(calls, async ({ what, sent, operation, name }) => {
-    const answer = await boss.call(operation.method, operation.path, undefined, sent);
-    expectError(answer, status, reason, facts, `${what} to ${name}`);
-    assertDocumented(operation, answer);
+  await runCases(calls, async ({ what, sent, operation, name }) => {
+    const response = await boss.call(operation.method, operation.path, undefined, sent);
+    expectError(response, status, reason, facts, `${what} to ${name}`);
+    assertDocumented(operation, response);
   });
   assert.deepEqual(await storedState(service), before);
 }
 
 const brokenJson: [what: string, raw: string | Buffer][] = [
   ['an open brace', '{'],
-  ['nothing but a space', ' '],
+  ['a single space', ' '],
   ['single quotes', "{'deptName':'a'}"],
-  ['a comma too many', '{"deptName":"a",}'],
+  ['a trailing comma', '{"deptName":"a",}'],
   ['NaN', '{"orderNum":NaN}'],
   ['a comment', '{} // that is all'],
   ['two objects', '{}{}'],
   ['a raw NUL', '{"deptName":"a\0b"}'],
-  ['a raw line break in a text', '{"deptName":"a\nb"}'],
+  ['a raw line break in a string', '{"deptName":"a\nb"}'],
   ['a form', 'deptName=a&orderNum=1'],
   ['XML', '<dept/>'],
   ['UTF-16', Buffer.from('{"deptName":"a"}', 'utf16le')],
 ];
-test('what is not JSON is refused', () =>
-  refusedEverywhere(
+test('a body that is not JSON is rejected', () =>
+  expectRejectedByAll(
     brokenJson.map(([what, raw]) => [what, { raw }]),
     { status: 400, reason: 'INVALID_JSON' },
   ));
 
-test('200,000 open brackets or braces are refused like any other text that is not JSON', async () => {
+test('200,000 unclosed brackets or braces are rejected as invalid JSON', async () => {
   for (const raw of ['['.repeat(200_000), '{"a":'.repeat(200_000)]) {
     for (const path of ['/system/dept-api', BULK]) {
       expectError(await boss.post(path, undefined, { raw }), 400, 'INVALID_JSON', {}, `${raw.slice(0, 10)} to ${path}`);
@@ -71,14 +71,14 @@ test('200,000 open brackets or braces are refused like any other text that is no
 });
 
 const brokenText: [what: string, bytes: number[]][] = [
-  ['a byte that no character has', [0xff]],
-  ['a cut character', [0xe9, 0x83]],
+  ['a byte that never occurs in UTF-8', [0xff]],
+  ['a truncated character', [0xe9, 0x83]],
   ['an overlong slash', [0xc0, 0xaf]],
   ['half a surrogate pair', [0xed, 0xa0, 0x80]],
   ['GBK', [0xb2, 0xbf]],
 ];
-test('what is not UTF-8 is refused', () =>
-  refusedEverywhere(
+test('a body that is not UTF-8 is rejected', () =>
+  expectRejectedByAll(
     brokenText.map(([what, bytes]) => {
       const raw = Buffer.concat([Buffer.from('{"deptName":"'), Buffer.from(bytes), Buffer.from('"}')]);
       return [what, { raw }];
@@ -86,8 +86,8 @@ test('what is not UTF-8 is refused', () =>
     { status: 400, reason: 'INVALID_UTF8' },
   ));
 
-test('a body with a key that could reach a prototype is refused', () =>
-  refusedEverywhere(
+test('a body with a key that could pollute a prototype is rejected', () =>
+  expectRejectedByAll(
     ['{"__proto__":{"a":1}}', '{"a":{"__proto__":1}}', '{"constructor":{"prototype":{"a":1}}}'].map((raw) => [
       raw,
       { raw },
@@ -95,27 +95,27 @@ test('a body with a key that could reach a prototype is refused', () =>
     { status: 400, reason: 'FORBIDDEN_KEY' },
   ));
 
-test('a body that is no object is refused', () =>
-  refusedEverywhere(
+test('a body that is not a JSON object is rejected', () =>
+  expectRejectedByAll(
     ['[]', '[{}]', '"text"', '7', 'true'].map((raw) => [raw, { raw }]),
     { status: 400, reason: 'INVALID_FIELD', facts: { field: 'body' } },
   ));
 
-test('a value nested 200,000 deep is refused like any other', async () => {
+test('a value nested 200,000 levels deep is rejected as an invalid field', async () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const send = (raw: string) => boss.post('/system/dept-api', undefined, { raw });
   expectError(await send(deep), 400, 'INVALID_FIELD', { field: 'body' });
   expectError(await send(`{"deptName":${deep}}`), 400, 'INVALID_FIELD', { field: 'deptName' });
 });
 
-test('no body, or an empty one, is missed', async () => {
-  // Of a restored department there may be nothing to say.
+test('a missing or empty body is rejected with BODY_REQUIRED', async () => {
+  // The body of a restore is optional.
   const where = ({ operationId }: Operation) => operationId !== 'restoreDepartment';
   const cases = [
     ['no body', {}],
     ['an empty body', { raw: '' }],
   ] as const;
-  await refusedEverywhere(cases, { status: 400, reason: 'BODY_REQUIRED', where });
+  await expectRejectedByAll(cases, { status: 400, reason: 'BODY_REQUIRED', where });
 });
 
 const otherTypes = [
@@ -131,37 +131,37 @@ const otherTypes = [
   'application/json, text/plain',
   '',
 ];
-test('a body of another type is refused', () =>
-  refusedEverywhere(
+test('a body with a content type other than application/json is rejected', () =>
+  expectRejectedByAll(
     otherTypes.map((type) => [`type "${type}"`, { raw: '{}', headers: { 'content-type': type } }]),
     { status: 415, reason: 'NOT_JSON' },
   ));
 
-test('a compressed body is refused for what it is', () =>
-  refusedEverywhere([['gzip', { raw: gzipSync('{}'), headers: { 'content-encoding': 'gzip' } }]], {
+test('a compressed body is rejected', () =>
+  expectRejectedByAll([['gzip', { raw: gzipSync('{}'), headers: { 'content-encoding': 'gzip' } }]], {
     status: 415,
     reason: 'NOT_JSON',
   }));
 
-test('a body may have 1 MiB and not a byte more', async () => {
+test('a body of 1 MiB is accepted, one byte more is rejected', async () => {
   const padded = (size: number) => `{"deptName":"padded"${' '.repeat(size - 21)}}`;
   assert.equal(Buffer.byteLength(padded(MiB)), MiB);
   assert.equal((await boss.post('/system/dept-api', undefined, { raw: padded(MiB) })).code, 200);
-  const refusal = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: MiB } };
+  const error = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: MiB } };
   const where = ({ path }: Operation) => path !== BULK;
-  await refusedEverywhere([['1 MiB and a byte', { raw: padded(MiB + 1) }]], { ...refusal, where });
+  await expectRejectedByAll([['1 MiB plus one byte', { raw: padded(MiB + 1) }]], { ...error, where });
 });
 
-test('a body of many departments may have 8 MiB and not a byte more', async () => {
+test('a bulk body of 8 MiB is accepted, one byte more is rejected', async () => {
   const padded = (size: number) => `{"departments":[{"ref":"padded"}]${' '.repeat(size - 34)}}`;
   assert.equal(Buffer.byteLength(padded(8 * MiB)), 8 * MiB);
   assert.equal((await boss.post(BULK, undefined, { raw: padded(8 * MiB) })).code, 200);
-  const refusal = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: 8 * MiB } };
+  const error = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: 8 * MiB } };
   const where = ({ path }: Operation) => path === BULK;
-  await refusedEverywhere([['8 MiB and a byte', { raw: padded(8 * MiB + 1) }]], { ...refusal, where });
+  await expectRejectedByAll([['8 MiB plus one byte', { raw: padded(8 * MiB + 1) }]], { ...error, where });
 });
 
-test('JSON in its less usual forms is understood', async () => {
+test('unusual but valid JSON is accepted', async () => {
   const forms: [raw: string | Buffer, type: string][] = [
     ['{"deptName":"部门"}', 'application/json; charset=utf-8'],
     ['{"deptName":"部门"}', 'APPLICATION/JSON;CHARSET=UTF-8'],
@@ -173,13 +173,13 @@ test('JSON in its less usual forms is understood', async () => {
     ['{"deptName":"部门","orderNum":0.0,"parentId":-0,"constructor":1,"toString":null}', 'application/json'],
   ];
   for (const [raw, type] of forms) {
-    const answer = await boss.post('/system/dept-api', undefined, { raw, headers: { 'content-type': type } });
-    assert.equal(answer.code, 200, `${raw.slice(0, 60)}: ${answer.text}`);
-    assert.equal((await boss.get(String(answer.headers.location))).data.deptName, '部门');
+    const response = await boss.post('/system/dept-api', undefined, { raw, headers: { 'content-type': type } });
+    assert.equal(response.code, 200, `${raw.slice(0, 60)}: ${response.text}`);
+    assert.equal((await boss.get(String(response.headers.location))).data.deptName, '部门');
   }
 });
 
-test('where no body is needed, the header of one with nothing behind it does no harm', async () => {
+test('a content type without a body is accepted by operations that take no body', async () => {
   const headers = { 'content-type': 'application/json;charset=utf-8' };
   const [id, another] = [await boss.createDepartment(), await boss.createDepartment()];
   assert.equal((await boss.get(`/system/dept-api/${id}`, { headers })).code, 200);

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertDocumented, readOperations } from '../support/document.ts';
-import { each, expectError, storedState } from '../support/expect.ts';
+import { expectError, runCases, storedState } from '../support/expect.ts';
+import { assertDocumented, readOperations } from '../support/openapi.ts';
 import { type Client, PASSWORD, startService } from '../support/service.ts';
-import { fieldsOf, withField, wrongValues } from './wrong-values.ts';
+import { fieldsOf, invalidValues, withField } from './invalid-values.ts';
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const boss = await service.createTenant();
 const member = await service.createMember(boss);
 const child = await service.createTenant({}, boss);
 const deptId = await boss.createDepartment();
-// Disabled: nothing is sent, and nothing noted of it.
+// The webhook is disabled, so no delivery changes the stored state that the tests compare.
 const url = 'http://127.0.0.1:9/';
 const { data: hook } = await boss.post('/system/webhook-api', { url, status: '1' });
-const gone = await boss.createDepartment();
-await boss.delete(`/system/dept-api/${gone}`);
+const deleted = await boss.createDepartment();
+await boss.delete(`/system/dept-api/${deleted}`);
 const operations = (await readOperations(service)).map((operation) => ({
   ...operation,
-  path: operation.path.replace('{id}', gone),
+  path: operation.path.replace('{id}', deleted),
 }));
 
-/** For each operation that takes a body: who sends it, and the least that is accepted. */
+/** The caller and the smallest accepted body of each operation that takes a body. */
 const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = {
   createDepartment: [boss, {}],
   readDepartments: [boss, { ids: [] }],
@@ -42,42 +42,42 @@ const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = 
 for (const operation of operations.filter(({ body }) => body)) {
   const { operationId, method, path, body: schema = {} } = operation;
 
-  test(`${method} ${path}: a wrong value in any field is refused by the field's name, and nothing is written`, async () => {
-    const [caller, base] = bodies[operationId] ?? assert.fail(`Say above what ${operationId} takes`);
+  test(`${method} ${path}: an invalid value in any field is rejected with the name of the field and writes nothing`, async () => {
+    const [caller, base] = bodies[operationId] ?? assert.fail(`add ${operationId} to the bodies above`);
     const before = await storedState(service);
     const cases = fieldsOf(schema).flatMap(({ name, schema }) => {
-      const values = wrongValues(schema);
+      const values = invalidValues(schema);
       assert.ok(values.length >= 4, `too few wrong values for ${name}`);
       return values.map((json) => ({ name, json }));
     });
-    await each(cases, async ({ name, json }) => {
+    await runCases(cases, async ({ name, json }) => {
       const raw = withField(base, name, json);
-      const answer = await caller.call(method, path, undefined, { raw });
-      // A wrong element may be told as the list's fault.
-      const field = name.endsWith('[0]') ? answer.data.field?.replace(/(?<!\[0\])$/, '[0]') : answer.data.field;
-      expectError(answer, 400, 'INVALID_FIELD', {}, `${name} as ${json.slice(0, 60)}`);
-      assert.equal(field, name, `${name} as ${json.slice(0, 60)} answered ${answer.text}`);
-      assert.ok(answer.msg.includes(name.replace(/\[0\]$/, '')), answer.msg);
-      assertDocumented(operation, answer);
+      const response = await caller.call(method, path, undefined, { raw });
+      // An invalid element may be reported as an error of the whole list.
+      const field = name.endsWith('[0]') ? response.data.field?.replace(/(?<!\[0\])$/, '[0]') : response.data.field;
+      expectError(response, 400, 'INVALID_FIELD', {}, `${name} as ${json.slice(0, 60)}`);
+      assert.equal(field, name, `${name} as ${json.slice(0, 60)} returned ${response.text}`);
+      assert.ok(response.msg.includes(name.replace(/\[0\]$/, '')), response.msg);
+      assertDocumented(operation, response);
     });
     assert.deepEqual(await storedState(service), before);
   });
 
-  test(`${method} ${path}: a required field left out, or null, is missed by its name`, async () => {
-    const [caller, base] = bodies[operationId] ?? assert.fail(`Say above what ${operationId} takes`);
+  test(`${method} ${path}: a required field that is missing or null is rejected with its name`, async () => {
+    const [caller, base] = bodies[operationId] ?? assert.fail(`add ${operationId} to the bodies above`);
     const before = await storedState(service);
     for (const { name } of fieldsOf(schema).filter(({ required }) => required)) {
       for (const value of [undefined, null]) {
-        const answer = await caller.call(method, path, { ...base, [name]: value });
-        expectError(answer, 400, 'FIELD_REQUIRED', { field: name }, `${name} ${value}`);
-        assertDocumented(operation, answer);
+        const response = await caller.call(method, path, { ...base, [name]: value });
+        expectError(response, 400, 'FIELD_REQUIRED', { field: name }, `${name} ${value}`);
+        assertDocumented(operation, response);
       }
     }
     assert.deepEqual(await storedState(service), before);
   });
 }
 
-test('the same bodies without a fault are accepted', async () => {
+test('the same bodies are accepted when every field is valid', async () => {
   for (const { operationId, method, path, body } of operations) {
     if (!body) continue;
     const [caller, base] = bodies[operationId] as [Client, Record<string, unknown>];
@@ -86,12 +86,12 @@ test('the same bodies without a fault are accepted', async () => {
         .filter(({ name, required }) => !required && !/[.[]/.test(name) && !(name in base))
         .map(({ name }) => [name, null]),
     );
-    const answer = await caller.call(method, path, { ...nulls, ...base });
-    assert.equal(answer.code, 200, `${operationId}: ${answer.text}`);
+    const response = await caller.call(method, path, { ...nulls, ...base });
+    assert.equal(response.code, 200, `${operationId}: ${response.text}`);
   }
 });
 
-test('the sentence names the field in English too', async () => {
+test('the English message names the field', async () => {
   const headers = { 'accept-language': 'en' };
   const { msg, data } = await service.root.post('/system/tenant-api', { quotaBo: { merchant: -1 } }, { headers });
   assert.equal(msg, 'quotaBo.merchant must be ≥ 0.');

@@ -7,7 +7,7 @@ const service = await startService();
 const boss = await service.createTenant();
 const KI64 = 65_536;
 
-/** The documented lengths, written down a second time: a schema that lost one must not go unnoticed. */
+/** The documented lengths, repeated here so that a limit lost from a schema is noticed. */
 const lengths: [path: string, field: string, characters: number][] = [
   ['/system/dept-api', 'deptName', 100],
   ['/system/dept-api', 'leader', 50],
@@ -24,13 +24,13 @@ const lengths: [path: string, field: string, characters: number][] = [
 ];
 
 for (const [path, field, characters] of lengths) {
-  test(`${field} of ${path} takes ${characters} characters, of any plane, and not one more`, async () => {
+  test(`${field} of ${path} accepts ${characters} characters of any Unicode plane and no more`, async () => {
     const [key = '', inner] = field.split('.');
     const body = (text: string) => ({
       ...(path === '/system/user-api' ? { userName: `u${characters}`, password: PASSWORD } : {}),
       [key]: inner ? { [inner]: text } : text,
     });
-    // A tree has two UTF-16 units and four bytes; it is one character.
+    // The tree emoji takes two UTF-16 code units and four bytes, but counts as one character.
     const longest = '🌳'.repeat(characters);
     const id = await boss.create(path, body(longest));
     if (key !== 'password') {
@@ -43,7 +43,7 @@ for (const [path, field, characters] of lengths) {
   });
 }
 
-test('an e-mail address has at most 254 characters and something on both sides of one @', async () => {
+test('an e-mail address has at most 254 characters and text on both sides of a single @', async () => {
   const longest = `${'a'.repeat(248)}@b.com`;
   for (const path of ['/system/dept-api', '/system/user-api']) {
     const rest = path === '/system/user-api' ? { userName: 'mail', password: PASSWORD } : {};
@@ -59,32 +59,32 @@ test('menuIds has at most 64 Ki characters', async () => {
   const menuIds = `${'1'.repeat(9)},`.repeat(KI64 / 10) + '1'.repeat(KI64 % 10);
   assert.equal(menuIds.length, KI64);
   await boss.create('/system/tenant-api', { packageBo: { menuIds } });
-  const answer = await boss.post('/system/tenant-api', { packageBo: { menuIds: `${menuIds}1` } });
-  expectError(answer, 400, 'INVALID_FIELD', { field: 'packageBo.menuIds' });
+  const response = await boss.post('/system/tenant-api', { packageBo: { menuIds: `${menuIds}1` } });
+  expectError(response, 400, 'INVALID_FIELD', { field: 'packageBo.menuIds' });
 });
 
-test('a password has 8 characters at least', async () => {
+test('a password has at least 8 characters', async () => {
   const body = { userName: 'short' };
-  const answer = await boss.post('/system/user-api', { ...body, password: '🌳🌳🌳🌳567' });
-  expectError(answer, 400, 'INVALID_FIELD', { field: 'password' });
+  const response = await boss.post('/system/user-api', { ...body, password: '🌳🌳🌳🌳567' });
+  expectError(response, 400, 'INVALID_FIELD', { field: 'password' });
   await boss.create('/system/user-api', { ...body, password: '🌳🌳🌳🌳5678' });
 });
 
-test('whole numbers keep to 32 bits, and to what they count', async () => {
-  const edges: [path: string, body: (n: number) => object, field: string, least: number][] = [
+test('integers outside 32 bits or below their minimum are rejected', async () => {
+  const ranges: [path: string, body: (n: number) => object, field: string, minimum: number][] = [
     ['/system/dept-api', (orderNum) => ({ orderNum }), 'orderNum', -(2 ** 31)],
     ['/system/tenant-api', (accountCount) => ({ accountCount }), 'accountCount', -1],
     ['/system/tenant-api', (credit) => ({ quotaBo: { credit } }), 'quotaBo.credit', 0],
   ];
-  for (const [path, body, field, least] of edges) {
-    for (const n of [least, 2 ** 31 - 1]) assert.equal((await boss.post(path, body(n))).code, 200, `${field} ${n}`);
-    for (const n of [least - 1, 2 ** 31]) {
+  for (const [path, body, field, minimum] of ranges) {
+    for (const n of [minimum, 2 ** 31 - 1]) assert.equal((await boss.post(path, body(n))).code, 200, `${field} ${n}`);
+    for (const n of [minimum - 1, 2 ** 31]) {
       expectError(await boss.post(path, body(n)), 400, 'INVALID_FIELD', { field }, `${n}`);
     }
   }
 });
 
-test('what is one write to its caller is written whole or not at all', async () => {
+test('a request that fails on one item writes none of its items', async () => {
   const [top, used, free] = [
     await boss.createDepartment(),
     await boss.createDepartment(),
@@ -94,7 +94,7 @@ test('what is one write to its caller is written whole or not at all', async () 
   const user = { userName: 'placed', password: PASSWORD, deptId: used };
   const userId = await boss.createUser(user);
   const before = await storedState(service);
-  const refusals: [string, Promise<{ code: number; data: { reason: string } }>][] = [
+  const failures: [string, Promise<{ code: number; data: { reason: string } }>][] = [
     ['DEPT_NOT_FOUND', boss.delete(`/system/dept-api/${free},999999`)],
     ['DEPT_HAS_CHILDREN', boss.delete(`/system/dept-api/${free},${top}`)],
     ['DEPT_HAS_USERS', boss.delete(`/system/dept-api/${free},${used}`)],
@@ -105,7 +105,7 @@ test('what is one write to its caller is written whole or not at all', async () 
     ['PARENT_NOT_FOUND', boss.put('/system/dept-api', { deptId: free, deptName: 'moved', parentId: 999999 })],
     [
       'ACCOUNT_LIMIT',
-      boss.post('/system/tenant-api', { accountCount: 0, username: 'first', password: 'no room for him' }),
+      boss.post('/system/tenant-api', { accountCount: 0, username: 'first', password: 'no room left' }),
     ],
     [
       'INVALID_FIELD',
@@ -118,6 +118,6 @@ test('what is one write to its caller is written whole or not at all', async () 
     ],
     ['FIELD_REQUIRED', boss.post('/system/tenant-api', { username: 'first' })],
   ];
-  for (const [reason, answer] of refusals) assert.equal((await answer).data.reason, reason);
+  for (const [reason, response] of failures) assert.equal((await response).data.reason, reason);
   assert.deepEqual(await storedState(service), before);
 });

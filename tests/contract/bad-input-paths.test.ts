@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertDocumented, readOperations, type Schema } from '../support/document.ts';
-import { each, expectError, storedState } from '../support/expect.ts';
+import { expectError, runCases, storedState } from '../support/expect.ts';
+import { assertDocumented, readOperations, type Schema } from '../support/openapi.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
@@ -9,7 +9,7 @@ const boss = await service.createTenant();
 const operations = await readOperations(service);
 const withId = operations.filter(({ path }) => path.endsWith('{id}'));
 
-const noIds = [
+const invalidIds = [
   'abc',
   '-1',
   '+1',
@@ -35,48 +35,51 @@ const noIds = [
   '99999999999999999999',
   '1'.repeat(5000),
 ];
-const noLists = [',', '1,', ',1', '1,,2', '1, 2', '1,a', '1,-2', '1,99999999999999999999'];
+const invalidLists = [',', '1,', ',1', '1,,2', '1, 2', '1,a', '1,-2', '1,99999999999999999999'];
 
 for (const operation of withId) {
   const { method, path, operationId } = operation;
   const several = /^delete\w+s$/.test(operationId);
 
-  test(`${method} ${path}: what is no id is refused`, async () => {
+  test(`${method} ${path}: an invalid id is rejected`, async () => {
     const before = await storedState(service);
-    await each(several ? [...noIds, ...noLists] : [...noIds, ...noLists, '1,2'], async (text) => {
-      const answer = await boss.call(method, path.replace('{id}', text.replaceAll(' ', '%20')));
-      assert.match(String(answer.data.field), several ? /^ids?$/ : /^id$/, `${text}: ${answer.text}`);
-      expectError(answer, 400, 'INVALID_FIELD', {}, text);
-      assertDocumented(operation, answer);
-    });
+    await runCases(
+      several ? [...invalidIds, ...invalidLists] : [...invalidIds, ...invalidLists, '1,2'],
+      async (text) => {
+        const response = await boss.call(method, path.replace('{id}', text.replaceAll(' ', '%20')));
+        assert.match(String(response.data.field), several ? /^ids?$/ : /^id$/, `${text}: ${response.text}`);
+        expectError(response, 400, 'INVALID_FIELD', {}, text);
+        assertDocumented(operation, response);
+      },
+    );
     assert.deepEqual(await storedState(service), before);
   });
 
-  test(`${method} ${path}: without an id there is nothing to act on`, async () => {
+  test(`${method} ${path}: a missing id is rejected`, async () => {
     expectError(await boss.call(method, path.replace('{id}', '')), 400, 'INVALID_FIELD');
     const without = await boss.call(method, path.replace('/{id}', ''));
     const allowed = path.startsWith('/system') ? 'POST, PUT' : 'GET, HEAD';
     expectError(without, 405, 'METHOD_NOT_ALLOWED', { allowed });
   });
 
-  // Sessions have no numbers.
+  // Session ids are not numbers.
   if (!path.startsWith('/system')) continue;
-  test(`${method} ${path}: ids beyond 2^53 and 2^63 are simply nobody's`, async () => {
+  test(`${method} ${path}: ids beyond 2^53 and 2^63 are not found`, async () => {
     for (const id of ['0', '9007199254740993', '9223372036854775807', '9223372036854775808', '9999999999999999999']) {
-      const answer = await boss.call(method, path.replace('{id}', id));
+      const response = await boss.call(method, path.replace('{id}', id));
       expectError(
-        answer,
+        response,
         404,
         `${{ dept: 'DEPT', user: 'USER', tenant: 'TENANT', webhook: 'WEBHOOK', change: 'CHANGE' }[path.split(/[/-]/)[2] as 'dept']}_NOT_FOUND`,
       );
-      assertDocumented(operation, answer);
-      // Where the id is told again, it is told unrounded.
-      if (several) assert.match(answer.text, new RegExp(`\\b${id}\\b`));
+      assertDocumented(operation, response);
+      // An error that repeats the id must not round it.
+      if (several) assert.match(response.text, new RegExp(`\\b${id}\\b`));
     }
   });
 }
 
-test('500 ids are taken, 501 and ten thousand are too many', async () => {
+test('a delete accepts 500 ids and rejects more', async () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => 1_000_000_000_000_000 + index).join(',');
   for (const path of ['/system/dept-api', '/system/user-api']) {
     assert.equal((await boss.delete(`${path}/${ids(500)}`)).code, 404);
@@ -88,13 +91,13 @@ test('500 ids are taken, 501 and ten thousand are too many', async () => {
   }
 });
 
-test('an address longer than any header may be is refused', async () => {
-  const answer = await boss.delete(`/system/dept-api/${Array(200_000).fill(1)}`);
-  expectError(answer, 431, 'HEADERS_TOO_LARGE');
+test('a URL longer than the header limit is rejected', async () => {
+  const response = await boss.delete(`/system/dept-api/${Array(200_000).fill(1)}`);
+  expectError(response, 431, 'HEADERS_TOO_LARGE');
   expectError(await boss.get(`/system/dept-api/list?deptName=${'a'.repeat(300_000)}`), 431, 'HEADERS_TOO_LARGE');
 });
 
-// Good ones: of a bad body and a bad query the body would be named.
+// The bodies are valid: if body and query were both invalid, the error would name a field of the body.
 const bodies: Record<string, unknown> = {
   POST: { userName: 'x', password: PASSWORD, tenantId: '999999', username: 'x', refresh_token: 'x' },
   PUT: { userId: 7 },
@@ -103,23 +106,23 @@ const bodies: Record<string, unknown> = {
 for (const operation of operations) {
   const { method, path, parameters = [] } = operation;
   for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'query')) {
-    test(`${method} ${path}: a wrong ${name} in the query is refused by its name`, async () => {
+    test(`${method} ${path}: an invalid ${name} in the query is rejected with its name`, async () => {
       const before = await storedState(service);
       const others = parameters.filter((one) => one.in === 'query' && one.required && one.name !== name);
       const needed = others.map((one) => `&${one.name}=2026-01-01`).join('');
       const call = (query: string, headers = {}) =>
         boss.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], { headers });
       for (const text of wrongTexts(schema)) {
-        const answer = await call(`${name}=${text}`);
-        expectError(answer, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);
-        assertDocumented(operation, answer);
+        const response = await call(`${name}=${text}`);
+        expectError(response, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);
+        assertDocumented(operation, response);
       }
       for (const twice of [`${name}=0&${name}=1`, `${name}=&${name}=`, `${name}=a%00b&${name}=1&${name}=2`]) {
-        const answer = await call(twice);
-        expectError(answer, 400, 'INVALID_FIELD', { field: name, problem: '出现了不止一次，请只传一次' }, twice);
-        assertDocumented(operation, answer);
+        const response = await call(twice);
+        expectError(response, 400, 'INVALID_FIELD', { field: name, problem: '重复传递，请只传一次' }, twice);
+        assertDocumented(operation, response);
         const english = await call(twice, { 'accept-language': 'en' });
-        assert.equal(english.msg, `${name} was given more than once: send it once.`);
+        assert.equal(english.msg, `${name} must be sent only once.`);
       }
       assert.deepEqual(await storedState(service), before);
     });
@@ -136,7 +139,7 @@ function wrongTexts({ type, maxLength, pattern, enum: values, minimum, maximum, 
   return texts;
 }
 
-test('an empty filter is one that is not set, and unknown ones are ignored', async () => {
+test('empty and unknown query parameters are ignored', async () => {
   const id = await boss.createDepartment();
   for (const query of [
     'deptName=&status=&parentId=&pageNum=&pageSize=',
@@ -151,7 +154,7 @@ test('an empty filter is one that is not set, and unknown ones are ignored', asy
   }
 });
 
-test('a path or a query that is not UTF-8 is told so', async () => {
+test('a path or query that is not UTF-8 is rejected', async () => {
   for (const path of [
     '/',
     '/system/dept-api/',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 
-/** POST /system/dept-api/batch-read: many departments at once. */
+/** POST /system/dept-api/batch-read reads many departments in one request. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -13,41 +13,41 @@ const read = (ids: unknown, client = boss) => client.post(path, { ids });
 const top = await boss.createDepartment({ deptName: '总部', leader: '张三' });
 const child = await boss.createDepartment({ deptName: '研发', parentId: top });
 
-test('in the order asked, each time it is asked for, as a read shows it', async () => {
+test('a batch read returns each requested department, in request order and as often as requested', async () => {
   const [a, b] = [await readDept(boss, top), await readDept(boss, child)];
   expectOk(await read([Number(child), top, `00${child}`]), { rows: [b, a, b], missing: [] });
   expectOk(await read([]), { rows: [], missing: [] });
 });
 
-test("missing, deleted and another tenant's are told alike, each time and in order", async () => {
-  const gone = await boss.createDepartment();
-  expectOk(await boss.delete(`${DEPTS}/${gone}`));
+test('unknown and deleted departments and those of another tenant are listed as missing, in request order', async () => {
+  const deleted = await boss.createDepartment();
+  expectOk(await boss.delete(`${DEPTS}/${deleted}`));
   const foreign = await (await service.createTenant()).createDepartment();
-  const ids = [foreign, top, 999999999, gone, 0, foreign, '9007199254740993', '9223372036854775807'];
+  const ids = [foreign, top, 999999999, deleted, 0, foreign, '9007199254740993', '9223372036854775807'];
   expectOk(await read(ids), {
     rows: [await readDept(boss, top)],
     missing: [
-      ...[Number(foreign), 999999999, Number(gone), 0, Number(foreign)],
+      ...[Number(foreign), 999999999, Number(deleted), 0, Number(foreign)],
       ...['9007199254740993', '9223372036854775807'],
     ],
   });
 });
 
-test('up to 500 ids, any user of the tenant, no Idempotency-Key', async () => {
+test('a batch read takes up to 500 ids from any user of the tenant and ignores Idempotency-Key', async () => {
   const member = await service.createMember(boss);
   const many = Array.from({ length: 500 }, () => top);
   const { data } = await read(many, member);
   assert.equal(data.rows.length, 500);
   expectInvalid(await read([...many, top]), 'ids');
   expectError(await read([top], service.anonymous as never), 401, 'NO_TOKEN');
-  // A key does no harm, and keeps nothing.
+  // An Idempotency-Key is accepted but stores no response to replay.
   const key = { headers: { 'idempotency-key': 'k' } };
   await boss.post(path, { ids: [top] }, key);
   const again = await boss.post(path, { ids: [child] }, key);
   assert.deepEqual([again.code, again.headers['idempotent-replayed']], [200, undefined]);
 });
 
-test('what is no list of ids is refused by name', async () => {
+test('ids that are not a list of valid ids are rejected with the name of the field', async () => {
   for (const ids of ['100', 100, {}]) expectInvalid(await read(ids), 'ids');
   for (const ids of [['x'], [-1], [1.5], [2 ** 53], ['9223372036854775808']]) expectInvalid(await read(ids), 'ids[0]');
   expectInvalid(await boss.post(path, {}), 'ids', 'FIELD_REQUIRED');

@@ -4,7 +4,7 @@ import { DEPTS, expectError, expectInvalid, expectOk, readDept, storedState } fr
 import { scale } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** Many departments at once. */
+/** POST /system/dept-api/bulk creates many departments in one request. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -13,58 +13,58 @@ const neighbour = await service.createTenant();
 const add = (departments: unknown[], more: Record<string, unknown> = {}, client: Client = boss) =>
   client.post(`${DEPTS}/bulk`, { departments, ...more });
 
-/** Does the work, and sees that it wrote nothing. */
-async function refusedWhole(work: () => Promise<unknown>): Promise<void> {
+/** Runs the work and expects that it wrote nothing. */
+async function expectNothingWritten(work: () => Promise<unknown>): Promise<void> {
   const before = await storedState(service);
   await work();
   assert.deepEqual(await storedState(service), before);
 }
 
-describe('Many departments at once: refused, all of them', () => {
+describe('Bulk creation rejects the whole request', () => {
   const faults: [what: string, departments: unknown[], field: string, reason?: string][] = [
     ['an unknown reference', [{ ref: 'a' }, { ref: 'b', parentRef: 'c' }], 'departments[1].parentRef'],
-    ['a reference of other letters', [{ ref: 'A' }, { ref: 'b', parentRef: 'a' }], 'departments[1].parentRef'],
+    ['a reference in a different case', [{ ref: 'A' }, { ref: 'b', parentRef: 'a' }], 'departments[1].parentRef'],
     ['a repeated reference', [{ ref: 'a' }, { ref: 'b' }, { ref: 'a' }], 'departments[2].ref'],
-    ['its own parent', [{ ref: 'a' }, { ref: 'b', parentRef: 'b' }], 'departments[1].parentRef'],
+    ['a department that is its own parent', [{ ref: 'a' }, { ref: 'b', parentRef: 'b' }], 'departments[1].parentRef'],
     ['no reference', [{ ref: 'a' }, { deptName: 'b' }], 'departments[1].ref', 'FIELD_REQUIRED'],
     ['an empty reference', [{ ref: '' }], 'departments[0].ref'],
     [
-      'a wrong e-mail',
+      'an invalid e-mail',
       [...Array(17).keys()].map((n) => ({ ref: `${n}` })).concat({ ref: 'x', email: 'x' } as never),
       'departments[17].email',
     ],
     ['a name too long', [{ ref: 'a', deptName: 'x'.repeat(101) }], 'departments[0].deptName'],
     ['NUL in a name', [{ ref: 'a' }, { ref: 'b', deptName: 'a\0' }], 'departments[1].deptName'],
-    ['a parent of its own', [{ ref: 'a' }, { ref: 'b', parentId: 0 }], 'departments[1].parentId'],
-    ['no department', [], 'departments'],
-    ['no object', [{ ref: 'a' }, 7], 'departments[1]'],
+    ['a parentId in an item', [{ ref: 'a' }, { ref: 'b', parentId: 0 }], 'departments[1].parentId'],
+    ['an empty list', [], 'departments'],
+    ['an item that is not an object', [{ ref: 'a' }, 7], 'departments[1]'],
   ];
   for (const [what, departments, field, reason] of faults) {
-    test(`${what}: 400 that names ${field}`, () =>
-      refusedWhole(async () => expectInvalid(await add(departments), field, reason)));
+    test(`${what} is rejected with the field ${field}`, () =>
+      expectNothingWritten(async () => expectInvalid(await add(departments), field, reason)));
   }
 
-  test('a cycle of references: 400 that names an entry of it', async () => {
+  test('a cycle of references is rejected with the field of an item in the cycle', async () => {
     const ring = (size: number) =>
       Array.from({ length: size }, (_, n) => ({ ref: `${n}`, parentRef: `${(n + 1) % size}` }));
-    await refusedWhole(async () => {
+    await expectNothingWritten(async () => {
       for (const size of [2, 3, 10_000]) expectInvalid(await add(ring(size)), 'departments[0].parentRef');
-      // Who hangs on a cycle is not in it.
-      const answer = await add([{ ref: 'x', parentRef: '1' }, { ref: 'y', parentRef: 'x' }, ...ring(2)]);
-      assert.match(answer.data.field, /^departments\[[23]\]\.parentRef$/);
+      // An item below a cycle is not part of it, so the error must not name it.
+      const response = await add([{ ref: 'x', parentRef: '1' }, { ref: 'y', parentRef: 'x' }, ...ring(2)]);
+      assert.match(response.data.field, /^departments\[[23]\]\.parentRef$/);
     });
   });
 
-  test('a parent that is not valid', async () => {
-    const [off, gone, foreign] = [
+  test('a parent that is disabled, deleted, unknown or of another tenant is rejected', async () => {
+    const [off, deleted, foreign] = [
       await boss.createDepartment({ status: '1' }),
       await boss.createDepartment(),
       await neighbour.createDepartment(),
     ];
-    await boss.delete(`${DEPTS}/${gone}`);
-    await refusedWhole(async () => {
+    await boss.delete(`${DEPTS}/${deleted}`);
+    await expectNothingWritten(async () => {
       expectError(await add([{ ref: 'a' }], { parentId: off }), 409, 'PARENT_DISABLED');
-      for (const parentId of [gone, foreign, '999999999']) {
+      for (const parentId of [deleted, foreign, '999999999']) {
         expectError(await add([{ ref: 'a' }], { parentId }), 400, 'PARENT_NOT_FOUND', { parentId: Number(parentId) });
       }
       const disabled = [{ ref: 'a', status: '1' }, { ref: 'b' }, { ref: 'c', parentRef: 'a' }];
@@ -72,21 +72,21 @@ describe('Many departments at once: refused, all of them', () => {
     });
   });
 
-  test('another tenant’s code in any entry: 403', () =>
-    refusedWhole(async () => {
+  test('an item with the code of another tenant is rejected with 403', () =>
+    expectNothingWritten(async () => {
       const departments = [{ ref: 'a' }, { ref: 'b', tenantId: neighbour.tenantId }];
       expectError(await add(departments), 403, 'OTHER_TENANT', { field: 'departments[1].tenantId' });
     }));
 
-  test('for administrators only', async () => {
+  test('a member cannot create departments in bulk', async () => {
     expectError(await add([{ ref: 'a' }], {}, await service.createMember(boss)), 403, 'NOT_ALLOWED');
   });
 });
 
-describe('Many departments at once', () => {
-  test('parents by reference, in any order; ids in the order sent', async () => {
+describe('Bulk creation', () => {
+  test('items may reference parents in any order, and ids are returned in request order', async () => {
     const top = await boss.createDepartment();
-    const answer = await add(
+    const response = await add(
       [
         { ref: 'leaf', parentRef: 'middle', deptName: '叶' },
         { ref: 'alone' },
@@ -95,14 +95,14 @@ describe('Many departments at once', () => {
       ],
       { parentId: top },
     );
-    const [leaf, alone, middle, root] = answer.data.deptIds;
-    expectOk(answer, { deptIds: [leaf, alone, middle, root] });
+    const [leaf, alone, middle, root] = response.data.deptIds;
+    expectOk(response, { deptIds: [leaf, alone, middle, root] });
     assert.equal((await readDept(boss, leaf)).ancestors, `0,${top},${root},${middle}`);
     assert.equal((await readDept(boss, alone)).ancestors, `0,${top}`);
-    assert.ok(leaf < alone && alone < middle && middle < root, 'shown in the order sent');
+    assert.ok(leaf < alone && alone < middle && middle < root, 'ids ascend in request order');
   });
 
-  test('every field, with its default, as a single create would store it', async () => {
+  test('bulk creation stores the same fields and defaults as creating a single department', async () => {
     const full = {
       deptName: '研发"部\\\n🌳',
       orderNum: -7,
@@ -112,11 +112,11 @@ describe('Many departments at once', () => {
       status: '1',
       tenantId: boss.tenantId,
     };
-    const nothing = Object.fromEntries(Object.keys(full).map((name) => [name, null]));
-    const owned = { deptId: 1, ancestors: 'x', delFlag: '2', createBy: 'x', unknown: { a: 1 }, parentId: null };
+    const nulls = Object.fromEntries(Object.keys(full).map((name) => [name, null]));
+    const readOnly = { deptId: 1, ancestors: 'x', delFlag: '2', createBy: 'x', unknown: { a: 1 }, parentId: null };
     const { data } = await add([
-      { ref: 'a', ...full, ...owned },
-      { ref: 'b', ...nothing },
+      { ref: 'a', ...full, ...readOnly },
+      { ref: 'b', ...nulls },
     ]);
     for (const [at, body] of [full, {}].entries()) {
       const { deptId, createTime, ...stored } = await readDept(boss, data.deptIds[at]);
@@ -126,9 +126,9 @@ describe('Many departments at once', () => {
     }
   });
 
-  test('10,000 with all their fields, hundreds of levels deep, and not one more', async () => {
+  test('10,000 departments, hundreds of levels deep, are created, and one more is rejected', async () => {
     const depth = scale(200, 1_000);
-    // Long names take most of the time, in the index for the search.
+    // Indexing long names for the search takes most of the time, so only some names are long by default.
     const isLong = (n: number) => n % scale(20, 1) === 0;
     const departments = Array.from({ length: 10_000 }, (_, n) => ({
       ref: `ref ${n}`,
@@ -137,15 +137,15 @@ describe('Many departments at once', () => {
       leader: isLong(n) ? '张'.repeat(50) : null,
       email: 'someone@example.com',
     }));
-    const answer = await add(departments.reverse());
-    assert.equal(answer.code, 200, answer.text.slice(0, 300));
-    const { deptIds } = answer.data;
+    const response = await add(departments.reverse());
+    assert.equal(response.code, 200, response.text.slice(0, 300));
+    const { deptIds } = response.data;
     assert.equal(new Set(deptIds).size, 10_000);
     assert.equal((await readDept(boss, deptIds[0])).ancestors.split(',').length, depth);
     expectInvalid(await add([...departments, { ref: 'more' }]), 'departments');
   });
 
-  test('with an Idempotency-Key they are made once, and told again', async () => {
+  test('with an Idempotency-Key the departments are created once and the response is replayed', async () => {
     const headers = { 'idempotency-key': 'many' };
     const body = { departments: [{ ref: 'a', deptName: 'once only' }] };
     const [first, second] = await Promise.all([1, 2].map(() => boss.post(`${DEPTS}/bulk`, body, { headers })));

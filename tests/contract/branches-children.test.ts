@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { asTenant, type Client, startService } from '../support/service.ts';
 
-/** The children of a department, page by page. */
+/** GET /system/dept-api/{id}/children reads the children of a department in pages. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -12,14 +12,14 @@ const neighbour = await service.createTenant();
 const children = (id: string | number, query = '', client: Client = boss) =>
   client.get(`${DEPTS}/${id}/children${query && `?${query}`}`);
 
-/** Everything, page by page; `between` happens after each page. */
+/** Reads all pages and returns the ids; `between` runs after each page. */
 async function allPages(id: string, limit: number, between: (page: number) => Promise<unknown> = async () => {}) {
   const ids: number[] = [];
   let next: string | null = '';
   for (let page = 1; next !== null; page++) {
     const { data, text } = await children(id, `limit=${limit}&cursor=${next}`);
     assert.ok(data.rows.length <= limit, text);
-    assert.ok(data.next === null || data.rows.length === limit, 'only the last page is shorter');
+    assert.ok(data.next === null || data.rows.length === limit, 'only the last page may be shorter than the limit');
     ids.push(...data.rows.map(({ deptId }: { deptId: number }) => deptId));
     next = data.next;
     await between(page);
@@ -28,7 +28,7 @@ async function allPages(id: string, limit: number, between: (page: number) => Pr
 }
 
 describe('Children of a department', () => {
-  test('each is shown as a read shows it, with hasChildren', async () => {
+  test('each child has the same fields as a single read, and hasChildren', async () => {
     const top = await boss.createDepartment();
     const middle = await boss.createDepartment({ parentId: top });
     const [leaf, parent] = [
@@ -58,11 +58,11 @@ describe('Children of a department', () => {
     assert.equal((await children(middle)).data.rows[0].ancestors, `0,${top},${middle}`);
   });
 
-  test('of one without any: none', async () => {
+  test('a department without children returns an empty page', async () => {
     expectOk(await children(await boss.createDepartment()), { rows: [], next: null });
   });
 
-  test('id 0 is the top level', async () => {
+  test('id 0 returns the top-level departments', async () => {
     const other = await service.createTenant();
     expectOk(await children(0, '', other), { rows: [], next: null });
     const [late, early] = [
@@ -80,15 +80,15 @@ describe('Children of a department', () => {
     );
   });
 
-  test('deleted children are not shown, and don’t count for hasChildren', async () => {
+  test('deleted children are not listed and do not count for hasChildren', async () => {
     const top = await boss.createDepartment();
-    const [child, gone] = [
+    const [child, deleted] = [
       await boss.createDepartment({ parentId: top }),
       await boss.createDepartment({ parentId: top }),
     ];
     const below = await boss.createDepartment({ parentId: child });
     assert.equal((await children(top)).data.rows[0].hasChildren, true);
-    for (const id of [below, gone]) expectOk(await boss.delete(`${DEPTS}/${id}`));
+    for (const id of [below, deleted]) expectOk(await boss.delete(`${DEPTS}/${id}`));
     const { rows } = (await children(top)).data;
     assert.deepEqual(
       rows.map(({ deptId, hasChildren }: never) => [deptId, hasChildren]),
@@ -96,35 +96,42 @@ describe('Children of a department', () => {
     );
   });
 
-  test('any user of the tenant may ask', async () => {
+  test('any user of the tenant may list children', async () => {
     assert.equal((await children(0, '', await service.createMember(boss))).code, 200);
   });
 
-  test('unknown, deleted, another tenant’s: 404, told alike', async () => {
-    const [gone, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
-    await boss.delete(`${DEPTS}/${gone}`);
+  test('unknown and deleted departments and those of another tenant return the same 404', async () => {
+    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
+    await boss.delete(`${DEPTS}/${deleted}`);
     const texts = [];
-    for (const id of [gone, foreign, '999999999', '9007199254740993', '9223372036854775807', '9999999999999999999']) {
-      const answer = await children(id);
-      expectError(answer, 404, 'DEPT_NOT_FOUND');
-      texts.push(answer.text);
+    for (const id of [
+      deleted,
+      foreign,
+      '999999999',
+      '9007199254740993',
+      '9223372036854775807',
+      '9999999999999999999',
+    ]) {
+      const response = await children(id);
+      expectError(response, 404, 'DEPT_NOT_FOUND');
+      texts.push(response.text);
     }
     assert.equal(new Set(texts).size, 1);
   });
 });
 
-describe('Pages', () => {
-  test('in display order, orderNum then id, whatever their size', async () => {
+describe('Pages of children', () => {
+  test('pages of any size are ordered by orderNum, then id', async () => {
     const top = await boss.createDepartment();
-    const made: [orderNum: number, id: number][] = [];
+    const created: [orderNum: number, id: number][] = [];
     for (const orderNum of [3, 0, -2147483648, 2147483647, 0, 3, 0, -1]) {
-      made.push([orderNum, Number(await boss.createDepartment({ parentId: top, orderNum }))]);
+      created.push([orderNum, Number(await boss.createDepartment({ parentId: top, orderNum }))]);
     }
-    const expected = made.sort(([a, x], [b, y]) => a - b || x - y).map(([, id]) => id);
+    const expected = created.sort(([a, x], [b, y]) => a - b || x - y).map(([, id]) => id);
     for (const limit of [1, 2, 3, 4, 7, 8, 9, 500]) assert.deepEqual(await allPages(top, limit), expected, `${limit}`);
   });
 
-  test('50 unless asked otherwise; 1 to 500', async () => {
+  test('a page has 50 rows by default, and limit accepts 1 to 500', async () => {
     const top = await boss.createDepartment();
     await asTenant(
       service.owner,
@@ -140,7 +147,7 @@ describe('Pages', () => {
     for (const limit of ['0', '501', '-1', '1.5', 'x']) expectInvalid(await children(top, `limit=${limit}`), 'limit');
   });
 
-  test('while others create, delete, move and reorder: what stays is shown once, no more and no less', async () => {
+  test('a child that stays is listed exactly once while others are created, deleted, moved and reordered', async () => {
     const top = await boss.createDepartment();
     const stay: number[] = [];
     const others: string[] = [];
@@ -149,17 +156,17 @@ describe('Pages', () => {
       if (n % 2) stay.push(Number(id));
       else others.push(id);
     }
-    const seen = await allPages(top, 3, async (page) => {
+    const listed = await allPages(top, 3, async (page) => {
       await boss.createDepartment({ parentId: top, orderNum: page % 9 });
       const [first = '', second = '', third = ''] = others.splice(0, 3);
       if (first) expectOk(await boss.delete(`${DEPTS}/${first}`));
       if (second) expectOk(await boss.put(DEPTS, { deptId: second, parentId: 0 }));
       if (third) expectOk(await boss.put(DEPTS, { deptId: third, orderNum: 6 - (page % 7) }));
     });
-    for (const id of stay) assert.equal(seen.filter((each) => each === id).length, 1, `${id} in ${seen}`);
+    for (const id of stay) assert.equal(listed.filter((each) => each === id).length, 1, `${id} in ${listed}`);
   });
 
-  test('a cursor that isn’t ours: 400 that names it', async () => {
+  test('a forged, damaged or foreign cursor is rejected', async () => {
     const [top, other] = [await boss.createDepartment(), await boss.createDepartment()];
     for (const parentId of [top, top, other, other]) await boss.createDepartment({ parentId });
     const { next } = (await children(top, 'limit=1')).data;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
-import { plant } from '../support/trees.ts';
+import { insertDepartments } from '../support/trees.ts';
 
 const service = await startService();
 const { superuser } = service;
@@ -15,7 +15,7 @@ interface Node {
 const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(node.children)]);
 const countsOf = (nodes: Node[]) => Object.fromEntries(all(nodes).map(({ deptId, userCount }) => [deptId, userCount]));
 
-test('with counts each department tells how many people are in it, once each, those below not included', async () => {
+test('userCount counts each user of a department once and excludes the departments below', async () => {
   const boss = await service.createTenant();
   const top = await boss.createDepartment({ deptName: 'top' });
   const one = await boss.createDepartment({ parentId: top, orderNum: 1 });
@@ -48,7 +48,7 @@ test('with counts each department tells how many people are in it, once each, th
   assert.deepEqual((await boss.get(`${DEPTS}/${one}/children?counts=true`)).data, { rows: [], next: null });
 });
 
-test('without it nothing of that is told', async () => {
+test('userCount is absent unless counts=true', async () => {
   const boss = await service.createTenant();
   const top = await boss.createDepartment();
   await boss.createUser({ userName: 'main', deptId: top });
@@ -57,9 +57,9 @@ test('without it nothing of that is told', async () => {
   }
 });
 
-test('a tree that is streamed has its counts too, of one moment', async () => {
+test('a streamed tree includes the user counts', async () => {
   const boss = await service.createTenant();
-  await plant(superuser, boss.tenantId, {
+  await insertDepartments(superuser, boss.tenantId, {
     first: 5_000_000,
     count: 12_000,
     parentOf: 'case when n > 9 then n / 9 end',
@@ -70,7 +70,7 @@ test('a tree that is streamed has its counts too, of one moment', async () => {
     select tenant_id, ${user}, dept_id, false from banyan.departments
     where tenant_id = ${boss.tenantId} and dept_id % 5 = 0`;
   const { data, headers } = await boss.get(`${DEPTS}/tree?counts=true`);
-  assert.equal(headers['transfer-encoding'], 'chunked', 'it was streamed');
+  assert.equal(headers['transfer-encoding'], 'chunked', 'the response is not streamed');
   const nodes = all(data);
   assert.equal(nodes.length, 12_000);
   for (const { deptId, userCount } of nodes) assert.equal(userCount, deptId % 5 === 0 ? 1 : 0, String(deptId));

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { asTenant, startService } from '../support/service.ts';
-import { plant } from '../support/trees.ts';
+import { insertDepartments } from '../support/trees.ts';
 
-/** A department deleted with all that is below it. */
+/** DELETE /system/dept-api/{id}?subtree=true deletes a department with all its descendants. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -13,10 +13,10 @@ const neighbour = await service.createTenant();
 
 const remove = (id: string | number, headers: Record<string, string> = {}) =>
   boss.delete(`${DEPTS}/${id}?subtree=true`, { headers });
-const flags = (...ids: string[]) =>
+const delFlags = (...ids: string[]) =>
   Promise.all(ids.map(async (id) => (await readDept(boss, id, '?includeDeleted=true')).delFlag));
 
-async function branch() {
+async function createBranch() {
   const root = await boss.createDepartment();
   const [a, b] = [
     await boss.createDepartment({ parentId: root }),
@@ -27,26 +27,26 @@ async function branch() {
 }
 
 describe('DELETE ?subtree=true', () => {
-  test('deletes the whole branch, logically, and nothing beside it', async () => {
-    const { root, a, b, deep } = await branch();
-    const beside = await branch();
+  test('a subtree delete soft-deletes the whole branch and nothing outside it', async () => {
+    const { root, a, b, deep } = await createBranch();
+    const sibling = await createBranch();
     expectOk(await remove(root));
-    assert.deepEqual(await flags(root, a, b, deep), ['2', '2', '2', '2']);
-    assert.deepEqual(await flags(beside.root, beside.a, beside.b, beside.deep), ['0', '0', '0', '0']);
+    assert.deepEqual(await delFlags(root, a, b, deep), ['2', '2', '2', '2']);
+    assert.deepEqual(await delFlags(sibling.root, sibling.a, sibling.b, sibling.deep), ['0', '0', '0', '0']);
     const { updateBy, ancestors } = await readDept(boss, deep, '?includeDeleted=true');
     assert.deepEqual([updateBy, ancestors], ['boss', `0,${root},${a}`]);
   });
 
-  test('a branch within a branch, and a leaf', async () => {
-    const { root, a, b, deep } = await branch();
+  test('a subtree delete accepts an inner branch and a leaf', async () => {
+    const { root, a, b, deep } = await createBranch();
     expectOk(await remove(a));
-    assert.deepEqual(await flags(root, a, b, deep), ['0', '2', '0', '2']);
+    assert.deepEqual(await delFlags(root, a, b, deep), ['0', '2', '0', '2']);
     expectOk(await remove(b));
-    assert.deepEqual(await flags(root, b), ['0', '2']);
+    assert.deepEqual(await delFlags(root, b), ['0', '2']);
   });
 
-  test('what was deleted before keeps its stamps', async () => {
-    const { root, b } = await branch();
+  test('a department that was already deleted keeps its updateBy', async () => {
+    const { root, b } = await createBranch();
     expectOk(await boss.delete(`${DEPTS}/${b}`));
     await asTenant(
       service.owner,
@@ -57,35 +57,35 @@ describe('DELETE ?subtree=true', () => {
     assert.equal((await readDept(boss, b, '?includeDeleted=true')).updateBy, 'old');
   });
 
-  test('subtree=false, or empty, is a delete like any other', async () => {
-    const { root } = await branch();
+  test('subtree=false and an empty subtree delete a single department only', async () => {
+    const { root } = await createBranch();
     for (const query of ['subtree=false', 'subtree=']) {
       expectError(await boss.delete(`${DEPTS}/${root}?${query}`), 409, 'DEPT_HAS_CHILDREN');
     }
   });
 
-  test('a branch 1,000 deep', async () => {
+  test('a branch 1,000 levels deep is deleted', async () => {
     const departments = Array.from({ length: 1_000 }, (_, n) => ({
       ref: `${n}`,
       ...(n ? { parentRef: `${n - 1}` } : {}),
     }));
     const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { departments })).data;
     expectOk(await remove(deptIds[0]));
-    assert.deepEqual(await flags(deptIds[0], deptIds[999]), ['2', '2']);
+    assert.deepEqual(await delFlags(deptIds[0], deptIds[999]), ['2', '2']);
   });
 
-  test('If-Match is that of the root', async () => {
-    const { root, a } = await branch();
+  test('If-Match is compared with the ETag of the root', async () => {
+    const { root, a } = await createBranch();
     const { etag = '' } = (await boss.get(`${DEPTS}/${root}`)).headers;
     expectOk(await boss.put(DEPTS, { deptId: root, deptName: 'changed' }));
     expectError(await remove(root, { 'if-match': etag }), 412, 'CHANGED_MEANWHILE');
-    assert.deepEqual(await flags(root, a), ['0', '0']);
+    assert.deepEqual(await delFlags(root, a), ['0', '0']);
     const { etag: fresh = '' } = (await boss.get(`${DEPTS}/${root}`)).headers;
     expectOk(await remove(root, { 'if-match': fresh }));
   });
 
-  test('with an Idempotency-Key it is told again', async () => {
-    const { root } = await branch();
+  test('with an Idempotency-Key the response is replayed', async () => {
+    const { root } = await createBranch();
     const headers = { 'idempotency-key': 'branch' };
     expectOk(await remove(root, headers));
     const again = await remove(root, headers);
@@ -94,17 +94,17 @@ describe('DELETE ?subtree=true', () => {
   });
 });
 
-describe('DELETE ?subtree=true: refused, and nothing is deleted', () => {
-  test('users anywhere in it: 409 DEPT_HAS_USERS, which names the departments', async () => {
-    const { root, a, b, deep } = await branch();
+describe('DELETE ?subtree=true: limits and errors', () => {
+  test('a branch with users is rejected with DEPT_HAS_USERS and the ids of their departments', async () => {
+    const { root, a, b, deep } = await createBranch();
     await boss.createUser({ userName: 'deep', deptId: deep, deptIds: [b] });
     await boss.createUser({ userName: 'also deep', deptIds: [deep] });
     expectError(await remove(root), 409, 'DEPT_HAS_USERS', { deptIds: [b, deep].map(Number).sort((x, y) => x - y) });
-    assert.deepEqual(await flags(root, a, b, deep), ['0', '0', '0', '0']);
+    assert.deepEqual(await delFlags(root, a, b, deep), ['0', '0', '0', '0']);
     expectError(await remove(a), 409, 'DEPT_HAS_USERS', { deptIds: [Number(deep)] });
   });
 
-  test('of many departments with users a hundred are named', async () => {
+  test('DEPT_HAS_USERS lists at most 100 departments', async () => {
     const root = await boss.createDepartment();
     const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}` }));
     const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { parentId: root, departments })).data;
@@ -112,42 +112,42 @@ describe('DELETE ?subtree=true: refused, and nothing is deleted', () => {
     expectError(await remove(root), 409, 'DEPT_HAS_USERS', { deptIds: deptIds.slice(0, 100) });
   });
 
-  test('several ids: 400 that names subtree', async () => {
-    const { root, a } = await branch();
+  test('several ids are rejected with the field subtree', async () => {
+    const { root, a } = await createBranch();
     expectInvalid(await remove(`${root},${a}`), 'subtree');
     // Repeated ids count once.
     expectOk(await remove(`${a},${a}`));
   });
 
-  test('unknown, deleted, another tenant’s: 404, told alike', async () => {
-    const [gone, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
-    await boss.delete(`${DEPTS}/${gone}`);
+  test('unknown and deleted departments and those of another tenant return the same 404', async () => {
+    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
+    await boss.delete(`${DEPTS}/${deleted}`);
     const texts = [];
-    for (const id of [gone, foreign, '999999999', '0']) {
-      const answer = await remove(id);
-      expectError(answer, 404, 'DEPT_NOT_FOUND', { deptIds: [Number(id)] });
-      texts.push(answer.text.replace(`[${id}]`, '#'));
+    for (const id of [deleted, foreign, '999999999', '0']) {
+      const response = await remove(id);
+      expectError(response, 404, 'DEPT_NOT_FOUND', { deptIds: [Number(id)] });
+      texts.push(response.text.replace(`[${id}]`, '#'));
     }
     assert.equal(new Set(texts).size, 1);
     assert.equal((await readDept(neighbour, foreign)).delFlag, '0');
   });
 
-  // One with more than 100,000 is refused: tests/contract/branches-order-many.test.ts.
-  test('a large branch goes as a whole', async () => {
+  // tests/contract/branches-order-many.test.ts covers the limit of 100,000 departments.
+  test('a large branch is deleted completely', async () => {
     const root = await boss.createDepartment();
     const first = 70_000_000;
-    await plant(service.superuser, boss.tenantId, {
+    await insertDepartments(service.superuser, boss.tenantId, {
       first,
       count: scale(2_000, 99_999),
       parentOf: `case when n <= 300 then ${root} - ${first} else n / 300 end`,
     });
     expectOk(await remove(root));
-    const [{ left }] = await service.superuser<[{ left: number }]>`
-      select count(*)::int as left from departments where dept_id > ${first} and del_flag = '0'`;
-    assert.equal(left, 0);
+    const [{ remaining }] = await service.superuser<[{ remaining: number }]>`
+      select count(*)::int as remaining from departments where dept_id > ${first} and del_flag = '0'`;
+    assert.equal(remaining, 0);
   });
 
-  test('for administrators only', async () => {
+  test('a member cannot delete a branch', async () => {
     const member = await service.createMember(boss);
     expectError(await member.delete(`${DEPTS}/${await boss.createDepartment()}?subtree=true`), 403, 'NOT_ALLOWED');
   });

@@ -3,21 +3,21 @@ import { test } from 'node:test';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
 import { isLong } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
-import { plant } from '../support/trees.ts';
+import { insertDepartments } from '../support/trees.ts';
 
-/** More siblings than one statement writes. */
+/** Reordering more siblings than one statement updates. */
 
 const service = await startService();
 const { superuser } = service;
 const boss = await service.createTenant();
 const COUNT = 20_500;
 const FIRST = 1_000_000;
-// Nothing is searched here, and without these indexes rows are written several times as fast.
+// These tests do not search, and inserts are several times faster without these indexes.
 await superuser`drop index departments_search, departments_by_name, departments_by_creation, departments_by_update`;
 
-test('each of 20,500 siblings gets its number, once, and a line in the ledger', async () => {
+test('reordering 20,500 siblings numbers each once and records one change for each updated row', async () => {
   const { tenantId } = boss;
-  await plant(superuser, tenantId, { first: FIRST, count: COUNT, parentOf: 'case when n > 1 then 1 end' });
+  await insertDepartments(superuser, tenantId, { first: FIRST, count: COUNT, parentOf: 'case when n > 1 then 1 end' });
   const children = await superuser<{ id: number }[]>`
     select dept_id as id from departments where tenant_id = ${tenantId} and parent_id is not null
     order by order_num, dept_id`;
@@ -31,30 +31,34 @@ test('each of 20,500 siblings gets its number, once, and a line in the ledger', 
     numbered.map(({ id, number }) => [id, number]),
     expected.map((id, n) => [id, n + 1]),
   );
-  const [{ noted, changed }] = await superuser<[{ noted: number; changed: number }]>`
-    select count(*) as noted, count(distinct resource_id) as changed from changes
-    where tenant_id = ${tenantId} and resource = 'department' and (after ->> 'orderNum')::int > 0`;
-  // Those whose number stays as it was are not written; planted ones are not in the ledger.
+  const [{ recorded, changed }] = await superuser<[{ recorded: number; changed: number }]>`
+    select count(*) as recorded, count(distinct resource_id) as changed from changes
+    where tenant_id = ${tenantId} and resource = 'department' and (after ->> 'order_num')::int > 0`;
+  // A sibling that keeps its number is not updated, and rows inserted by insertDepartments have no changes.
   const [{ written }] = await superuser<[{ written: number }]>`
     select count(*) as written from departments where tenant_id = ${tenantId} and update_by = 'boss'`;
-  assert.ok(written > 20_000, `only ${written} were written`);
-  assert.deepEqual([noted, changed], [written, written]);
+  assert.ok(written > 20_000, `only ${written} rows were updated`);
+  assert.deepEqual([recorded, changed], [written, written]);
 });
 
 if (isLong)
-  test('more than 100,000 departments are neither put in order nor deleted at once', async () => {
+  test('reordering or deleting more than 100,000 departments in one request is rejected', async () => {
     const other = await service.createTenant();
     const first = 5_000_000;
-    await plant(superuser, other.tenantId, { first, count: 100_002, parentOf: 'case when n > 1 then 1 end' });
+    await insertDepartments(superuser, other.tenantId, {
+      first,
+      count: 100_002,
+      parentOf: 'case when n > 1 then 1 end',
+    });
     const parentId = first + 1;
     for (const [language, text] of [
-      ['zh', /^parentId 为 5000001 的部门超过 100000 个，无法排序，请先把一部分移到其他上级部门$/],
-      ['en', /^More than 100000 departments have the parentId 5000001,.* Move some below another parent first\.$/],
+      ['zh', /^parentId 为 5000001 的部门超过 100000 个，无法排序，请先将部分部门移至其他上级部门$/],
+      ['en', /^More than 100000 departments have the parentId 5000001,.* Move some to another parent first\.$/],
     ] as const) {
       const order = { parentId, deptIds: [first + 3] };
-      const answer = await other.put(`${DEPTS}/order`, order, { headers: { 'accept-language': language } });
-      expectError(answer, 409, 'BRANCH_TOO_LARGE', { limit: 100_000, parentId });
-      assert.match(answer.msg, text);
+      const response = await other.put(`${DEPTS}/order`, order, { headers: { 'accept-language': language } });
+      expectError(response, 409, 'BRANCH_TOO_LARGE', { limit: 100_000, parentId });
+      assert.match(response.msg, text);
     }
     expectError(await other.delete(`${DEPTS}/${parentId}?subtree=true`), 409, 'BRANCH_TOO_LARGE', { limit: 100_000 });
   });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** The order of the children of a department. */
+/** PUT /system/dept-api/order sets the order of the children of a department. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -11,11 +11,11 @@ const neighbour = await service.createTenant();
 
 const order = (parentId: string | number, deptIds: unknown[], client: Client = boss) =>
   client.put(`${DEPTS}/order`, { parentId, deptIds });
-const shown = async (parentId: string | number, client: Client = boss): Promise<[number, number][]> =>
+const readOrder = async (parentId: string | number, client: Client = boss): Promise<[number, number][]> =>
   (await client.get(`${DEPTS}/${parentId}/children?limit=500`)).data.rows.map(
     ({ deptId, orderNum }: { deptId: number; orderNum: number }) => [deptId, orderNum],
   );
-async function family(count: number, orderNum = (_n: number) => 0) {
+async function createChildren(count: number, orderNum = (_n: number) => 0) {
   const parent = await boss.createDepartment();
   const ids: string[] = [];
   for (let n = 0; n < count; n++) ids.push(await boss.createDepartment({ parentId: parent, orderNum: orderNum(n) }));
@@ -23,31 +23,31 @@ async function family(count: number, orderNum = (_n: number) => 0) {
 }
 const numbered = (...ids: string[]) => ids.map((id, at) => [Number(id), at + 1]);
 
-describe('Order', () => {
-  test('the listed come first, as listed; the others follow in the order they had', async () => {
-    const { parent, ids } = await family(6, (n) => [9, 3, 3, -4, 0, 3][n] as number);
+describe('Order of children', () => {
+  test('listed children come first in the given order, the others keep their order behind them', async () => {
+    const { parent, ids } = await createChildren(6, (n) => [9, 3, 3, -4, 0, 3][n] as number);
     const [a, b, c, d, e, f] = ids as unknown as [string, string, string, string, string, string];
     expectOk(await order(parent, [f, Number(a)]));
-    assert.deepEqual(await shown(parent), numbered(f, a, d, e, b, c));
+    assert.deepEqual(await readOrder(parent), numbered(f, a, d, e, b, c));
     expectOk(await order(parent, [a, b, c, d, e, f]));
-    assert.deepEqual(await shown(parent), numbered(a, b, c, d, e, f));
+    assert.deepEqual(await readOrder(parent), numbered(a, b, c, d, e, f));
   });
 
-  test('If-Match, which is of one record: 400, and nothing changes', async () => {
-    const { parent, ids } = await family(2);
+  test('If-Match is rejected, because an ETag belongs to a single department, and nothing changes', async () => {
+    const { parent, ids } = await createChildren(2);
     const { headers } = await boss.get(`${DEPTS}/${parent}`);
     for (const tag of [String(headers.etag), '"another"']) {
       const body = { parentId: parent, deptIds: [ids[1]] };
       expectInvalid(await boss.call('PUT', `${DEPTS}/order`, body, { headers: { 'if-match': tag } }), 'If-Match');
     }
     assert.deepEqual(
-      await shown(parent),
+      await readOrder(parent),
       [...ids].map((id) => [Number(id), 0]),
     );
   });
 
-  test('rows whose number stays are not touched', async () => {
-    const { parent, ids } = await family(4, (n) => n + 1);
+  test('a child that keeps its orderNum is not updated', async () => {
+    const { parent, ids } = await createChildren(4, (n) => n + 1);
     const [a, b, c, d] = ids;
     const before = await Promise.all([a, d].map((id) => readDept(boss, id)));
     expectOk(await order(parent, [a, c, b]));
@@ -57,8 +57,8 @@ describe('Order', () => {
     assert.match(updateTime, /^\d{4}-/);
   });
 
-  test('nothing else of them changes, nor of other departments', async () => {
-    const { parent, ids } = await family(2);
+  test('only orderNum of the children changes', async () => {
+    const { parent, ids } = await createChildren(2);
     const deptId = await boss.createDepartment({
       parentId: parent,
       deptName: '名',
@@ -76,31 +76,31 @@ describe('Order', () => {
     assert.equal((await readDept(boss, below)).orderNum, 8);
   });
 
-  test('of the top level, and below a disabled department', async () => {
+  test('top-level departments and children of a disabled department can be reordered', async () => {
     const client = await service.createTenant();
     const [a, b] = [await client.createDepartment(), await client.createDepartment()];
     expectOk(await order(0, [b], client));
-    assert.deepEqual(await shown(0, client), numbered(b, a));
-    const { parent, ids } = await family(2);
+    assert.deepEqual(await readOrder(0, client), numbered(b, a));
+    const { parent, ids } = await createChildren(2);
     expectOk(await boss.put(DEPTS, { deptId: parent, status: '1' }));
     expectOk(await order(parent, [ids[1]]));
-    assert.deepEqual(await shown(parent), numbered(ids[1], ids[0]));
+    assert.deepEqual(await readOrder(parent), numbered(ids[1], ids[0]));
   });
 
-  test('10,000 at once, in few statements', async () => {
+  test('10,000 children are reordered in one request, one more is rejected', async () => {
     const departments = Array.from({ length: 10_000 }, (_, n) => ({ ref: `${n}` }));
     const parent = await boss.createDepartment();
     const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { parentId: parent, departments })).data;
     expectOk(await order(parent, [...deptIds].reverse()));
-    assert.deepEqual((await shown(parent)).slice(0, 2), [
+    assert.deepEqual((await readOrder(parent)).slice(0, 2), [
       [deptIds[9_999], 1],
       [deptIds[9_998], 2],
     ]);
     expectInvalid(await order(parent, [...deptIds, 1]), 'deptIds');
   });
 
-  test('a repetition with the same Idempotency-Key changes nothing again', async () => {
-    const { parent, ids } = await family(3);
+  test('a retry with the same Idempotency-Key is replayed and does not reorder again', async () => {
+    const { parent, ids } = await createChildren(3);
     const headers = { 'idempotency-key': 'order' };
     const send = () => boss.put(`${DEPTS}/order`, { parentId: parent, deptIds: [ids[2]] }, { headers });
     expectOk(await send());
@@ -108,53 +108,53 @@ describe('Order', () => {
     const again = await send();
     expectOk(again);
     assert.equal(again.headers['idempotent-replayed'], 'true');
-    assert.deepEqual(await shown(parent), numbered(ids[1], ids[2], ids[0]));
+    assert.deepEqual(await readOrder(parent), numbered(ids[1], ids[2], ids[0]));
   });
 });
 
-describe('Order: refused', () => {
-  test('ids that are no live children: 400 NOT_CHILDREN, which names them', async () => {
-    const { parent, ids } = await family(4);
-    const [a, gone, moved, grandparent] = ids;
-    await boss.delete(`${DEPTS}/${gone}`);
+describe('Order of children: errors', () => {
+  test('ids that are not existing children are rejected with NOT_CHILDREN and listed', async () => {
+    const { parent, ids } = await createChildren(4);
+    const [a, deleted, moved, grandparent] = ids;
+    await boss.delete(`${DEPTS}/${deleted}`);
     await boss.put(DEPTS, { deptId: moved, parentId: 0 });
     const grandchild = await boss.createDepartment({ parentId: grandparent });
     const foreign = await neighbour.createDepartment();
-    const strangers = [gone, moved, grandchild, foreign, parent, '999999999'].map(Number);
-    const before = await shown(parent);
-    const answer = await order(parent, [...strangers, a]);
-    expectError(answer, 400, 'NOT_CHILDREN', { deptIds: strangers });
+    const notChildren = [deleted, moved, grandchild, foreign, parent, '999999999'].map(Number);
+    const before = await readOrder(parent);
+    const response = await order(parent, [...notChildren, a]);
+    expectError(response, 400, 'NOT_CHILDREN', { deptIds: notChildren });
     expectError(await order(parent, ['9007199254740993']), 400, 'NOT_CHILDREN', { deptIds: ['9007199254740993'] });
     expectError(await order(0, [a]), 400, 'NOT_CHILDREN', { deptIds: [Number(a)] });
-    assert.deepEqual(await shown(parent), before);
+    assert.deepEqual(await readOrder(parent), before);
   });
 
-  test('of thousands of wrong ids a hundred are named', async () => {
-    const { parent } = await family(1);
-    const answer = await order(
+  test('NOT_CHILDREN lists at most 100 ids', async () => {
+    const { parent } = await createChildren(1);
+    const response = await order(
       parent,
       Array.from({ length: 10_000 }, (_, n) => 900_000_000 + n),
     );
-    expectError(answer, 400, 'NOT_CHILDREN');
-    assert.equal(answer.data.deptIds.length, 100);
+    expectError(response, 400, 'NOT_CHILDREN');
+    assert.equal(response.data.deptIds.length, 100);
   });
 
-  test('repeated ids: 400 that names the place', async () => {
-    const { parent, ids } = await family(2);
+  test('a repeated id is rejected with its index', async () => {
+    const { parent, ids } = await createChildren(2);
     expectInvalid(await order(parent, [ids[0], ids[1], `00${ids[0]}`]), 'deptIds[2]');
   });
 
-  test('a parent that is missing, deleted or another tenant’s: 400 PARENT_NOT_FOUND', async () => {
-    const [gone, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
+  test('a parent that is unknown, deleted or of another tenant is rejected with PARENT_NOT_FOUND', async () => {
+    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
     const child = await neighbour.createDepartment({ parentId: foreign });
-    await boss.delete(`${DEPTS}/${gone}`);
-    for (const id of [gone, foreign, '999999999']) {
+    await boss.delete(`${DEPTS}/${deleted}`);
+    for (const id of [deleted, foreign, '999999999']) {
       expectError(await order(id, [child]), 400, 'PARENT_NOT_FOUND', { parentId: Number(id) });
     }
     assert.equal((await readDept(neighbour, child)).orderNum, 0);
   });
 
-  test('no ids, no parent: 400; for administrators only', async () => {
+  test('missing or invalid ids and a missing parent are rejected, and so is a member', async () => {
     expectInvalid(await order(0, []), 'deptIds');
     expectInvalid(await boss.put(`${DEPTS}/order`, { deptIds: [1] }), 'parentId', 'FIELD_REQUIRED');
     expectInvalid(await boss.put(`${DEPTS}/order`, { parentId: 0 }), 'deptIds', 'FIELD_REQUIRED');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
-import { chance, firstSeed } from '../support/scale.ts';
+import { firstSeed, seededRandom } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** A branch, or all departments, as a tree. Large ones: branches-large, and tests/faults/trees. */
+/** GET /system/dept-api/tree. branches-large.test.ts and tests/faults/trees.test.ts cover large trees. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -18,38 +18,38 @@ interface Node {
   hasChildren: boolean;
   children: Node[];
 }
-/** `1(2 3(4+))`: ids as they are nested; `+` has children that are not shown. */
-const drawn = (nodes: Node[]): string =>
+/** Renders nested ids as text such as `1(2 3(4+))`; `+` marks a department whose children are cut off. */
+const render = (nodes: Node[]): string =>
   nodes
     .map(({ deptId, hasChildren, children }) => {
       if (children.length > 0) assert.equal(hasChildren, true);
-      return `${deptId}${children.length > 0 ? `(${drawn(children)})` : hasChildren ? '+' : ''}`;
+      return `${deptId}${children.length > 0 ? `(${render(children)})` : hasChildren ? '+' : ''}`;
     })
     .join(' ');
 
-/** Three levels below one root, in no order of ids; one branch is disabled, one child deleted. */
-async function family(client: Client) {
+/** Creates a root with three levels below it, not in id order; one department is disabled and one deleted. */
+async function createFamily(client: Client) {
   const root = await client.createDepartment({ deptName: '总部', leader: '张三', orderNum: 1 });
   const late = await client.createDepartment({ parentId: root, orderNum: 9 });
   const early = await client.createDepartment({ parentId: root, orderNum: -1, deptName: '"引号"\n🌳' });
   const below = await client.createDepartment({ parentId: late, status: '1' });
   const deep = await client.createDepartment({ parentId: early });
-  const gone = await client.createDepartment({ parentId: deep });
-  await client.delete(`${DEPTS}/${gone}`);
+  const deleted = await client.createDepartment({ parentId: deep });
+  await client.delete(`${DEPTS}/${deleted}`);
   return { root, late, early, below, deep };
 }
 
 describe('Tree', () => {
-  test('of the whole tenant: nested, in display order, with these fields', async () => {
+  test('the tree of a tenant is nested and in display order, with the documented fields', async () => {
     const client = await service.createTenant();
     expectOk(await tree('', client), []);
-    const { root, late, early, below, deep } = await family(client);
+    const { root, late, early, below, deep } = await createFamily(client);
     const first = await client.createDepartment({ orderNum: 0 });
-    const answer = await tree('', client);
-    assert.equal(drawn(answer.data), `${first} ${root}(${early}(${deep}) ${late}(${below}))`);
-    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
-    assert.equal(answer.headers['cache-control'], 'no-store');
-    const { children, ...shown } = answer.data[1];
+    const response = await tree('', client);
+    assert.equal(render(response.data), `${first} ${root}(${early}(${deep}) ${late}(${below}))`);
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+    assert.equal(response.headers['cache-control'], 'no-store');
+    const { children, ...shown } = response.data[1];
     const expected = { deptId: Number(root), parentId: 0, deptName: '总部', orderNum: 1, leader: '张三', status: '0' };
     assert.deepEqual(shown, { ...expected, hasChildren: true });
     assert.equal(children[0].deptName, '"引号"\n🌳');
@@ -63,22 +63,22 @@ describe('Tree', () => {
       hasChildren: false,
       children: [],
     });
-    assert.equal((await tree('rootId=0', client)).text, answer.text);
-    assert.equal((await tree('rootId=&depth=', client)).text, answer.text);
+    assert.equal((await tree('rootId=0', client)).text, response.text);
+    assert.equal((await tree('rootId=&depth=', client)).text, response.text);
   });
 
-  test('of a branch, its root included', async () => {
-    const { root, late, early, below, deep } = await family(boss);
+  test('rootId returns a branch including its root', async () => {
+    const { root, late, early, below, deep } = await createFamily(boss);
     const { data } = await tree(`rootId=${root}`);
-    assert.equal(drawn(data), `${root}(${early}(${deep}) ${late}(${below}))`);
-    assert.equal(drawn((await tree(`rootId=00${early}`)).data), `${early}(${deep})`);
+    assert.equal(render(data), `${root}(${early}(${deep}) ${late}(${below}))`);
+    assert.equal(render((await tree(`rootId=00${early}`)).data), `${early}(${deep})`);
     assert.equal((await tree(`rootId=${early}`)).data[0].parentId, Number(root));
-    assert.equal(drawn((await tree(`rootId=${deep}`)).data), deep);
+    assert.equal(render((await tree(`rootId=${deep}`)).data), deep);
   });
 
-  test('depth cuts it off, and says where', async () => {
+  test('depth limits the levels and marks departments whose children are cut off', async () => {
     const client = await service.createTenant();
-    const { root, late, early, below, deep } = await family(client);
+    const { root, late, early, below, deep } = await createFamily(client);
     const alone = await client.createDepartment({ orderNum: 5 });
     for (const [depth, expected] of [
       ['1', `${root}+ ${alone}`],
@@ -87,16 +87,16 @@ describe('Tree', () => {
       ['4', `${root}(${early}(${deep}) ${late}(${below})) ${alone}`],
       ['2147483646', `${root}(${early}(${deep}) ${late}(${below})) ${alone}`],
     ]) {
-      assert.equal(drawn((await tree(`depth=${depth}`, client)).data), expected, `depth ${depth}`);
+      assert.equal(render((await tree(`depth=${depth}`, client)).data), expected, `depth ${depth}`);
     }
-    assert.equal(drawn((await tree(`rootId=${root}&depth=1`, client)).data), `${root}+`);
-    assert.equal(drawn((await tree(`rootId=${deep}&depth=1`, client)).data), deep);
+    assert.equal(render((await tree(`rootId=${root}&depth=1`, client)).data), `${root}+`);
+    assert.equal(render((await tree(`rootId=${deep}&depth=1`, client)).data), deep);
     for (const depth of ['0', '-1', '1.5', 'x', '2147483647']) expectInvalid(await tree(`depth=${depth}`), 'depth');
   });
 
-  test('is what the list of departments says, of any shape', async () => {
+  test('the tree of randomly shaped departments agrees with the list', async () => {
     const client = await service.createTenant();
-    const { below, pick } = chance(firstSeed);
+    const { below, pick } = seededRandom(firstSeed);
     const departments = Array.from({ length: 400 }, (_, n) => ({
       ref: `${n}`,
       ...(n > 3 && below(20) ? { parentRef: `${pick([n - 1, below(n), below(n)])}` } : {}),
@@ -110,35 +110,35 @@ describe('Tree', () => {
         .map(({ deptId }) => withChildren(deptId, expected(deptId)))
         .join(' ');
     const withChildren = (deptId: number, children: string) => `${deptId}${children && `(${children})`}`;
-    assert.equal(drawn((await tree('', client)).data), expected(0));
+    assert.equal(render((await tree('', client)).data), expected(0));
     const some = pick(rows).deptId;
-    assert.equal(drawn((await tree(`rootId=${some}`, client)).data), withChildren(some, expected(some)));
+    assert.equal(render((await tree(`rootId=${some}`, client)).data), withChildren(some, expected(some)));
   });
 
-  test('any user of the tenant may ask; nobody sees another’s', async () => {
-    const { root } = await family(boss);
+  test('any user of the tenant may read the tree, other tenants may not', async () => {
+    const { root } = await createFamily(boss);
     const member = await service.createMember(boss);
     assert.equal((await tree('', member)).text, (await tree('', boss)).text);
     expectOk(await tree('', neighbour), []);
     expectError(await tree(`rootId=${root}`, neighbour), 404, 'DEPT_NOT_FOUND');
   });
 
-  test('unknown, deleted, another tenant’s root: 404, told alike', async () => {
-    const [gone, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
-    await boss.delete(`${DEPTS}/${gone}`);
+  test('a root that is unknown, deleted or of another tenant returns the same 404', async () => {
+    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
+    await boss.delete(`${DEPTS}/${deleted}`);
     const texts = [];
-    for (const id of [gone, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
+    for (const id of [deleted, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
       for (const depth of ['', '&depth=2']) {
-        const answer = await tree(`rootId=${id}${depth}`);
-        expectError(answer, 404, 'DEPT_NOT_FOUND');
-        texts.push(answer.text);
+        const response = await tree(`rootId=${id}${depth}`);
+        expectError(response, 404, 'DEPT_NOT_FOUND');
+        texts.push(response.text);
       }
     }
     assert.equal(new Set(texts).size, 1);
     for (const id of ['-1', 'x', '1.5', '9223372036854775808']) expectInvalid(await tree(`rootId=${id}`), 'rootId');
   });
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD returns the status and length of GET without the body', async () => {
     const [get, head] = [await tree(), await boss.call('HEAD', `${DEPTS}/tree`)];
     assert.deepEqual([head.status, head.text], [get.status, '']);
     assert.equal(head.headers['content-length'], get.headers['content-length']);

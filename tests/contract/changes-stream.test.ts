@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
 import { Client, startService } from '../support/service.ts';
-import { craft, now } from '../support/tokens.ts';
+import { now, signToken } from '../support/tokens.ts';
 
 const service = await startService();
 
@@ -13,8 +13,8 @@ interface Event {
 }
 
 /**
- * Reads events until there are enough, so many or up to such a one, or the stream ends; then hangs up. `begun`: told when
- * it is let in.
+ * Reads events until there are enough (a number of events, or an event that matches) or the stream ends, then closes the
+ * connection. `begun` is called when the server has accepted the request.
  */
 function listen(
   { base, token }: Client,
@@ -51,12 +51,12 @@ function listen(
   });
 }
 
-test('events come as they are committed, and go on after Last-Event-ID', async () => {
+test('the stream sends committed changes and resumes after Last-Event-ID', async () => {
   const boss = await service.createTenant();
-  const heard = listen(boss, '', 4);
+  const listening = listen(boss, '', 4);
   const ids = [await boss.createDepartment(), await boss.createDepartment()];
-  // The tenant itself and its administrator came before.
-  const { events } = await heard;
+  // The first two events are the creation of the tenant and of its administrator.
+  const { events } = await listening;
   assert.deepEqual(
     events.map(({ event, data }) => `${event} ${data.action} ${data.resourceId}`).slice(2),
     ids.map((id) => `change created ${id}`),
@@ -65,20 +65,20 @@ test('events come as they are committed, and go on after Last-Event-ID', async (
   assert.deepEqual((await again).events, events.slice(3));
 });
 
-test('who is shut out meanwhile hears why, and nothing more', async () => {
+test('a user deleted while streaming receives the reason and no further changes', async () => {
   const boss = await service.createTenant();
   await boss.createUser({ userName: 'second', roles: ['admin'] });
   const second = await service.logIn(boss.tenantId, 'second');
   const { data } = await boss.get('/system/change-api');
   const { data: me } = await second.get('/auth/me');
-  let heard: ReturnType<typeof listen> | undefined;
-  // Shut out earlier, he would not be let in at all.
+  let listening: ReturnType<typeof listen> | undefined;
+  // A user deleted before the stream begins would not be admitted at all.
   await new Promise<void>((begun) => {
-    heard = listen(second, `after=${data.next}`, 10, { begun });
+    listening = listen(second, `after=${data.next}`, 10, { begun });
   });
   await boss.delete(`/system/user-api/${me.user.userId}`);
   await boss.createDepartment();
-  const { events, ended } = (await heard) ?? assert.fail();
+  const { events, ended } = (await listening) ?? assert.fail();
   assert.deepEqual(
     events.map(({ event, data: { reason } }) => [event, reason]),
     [['refused', 'USER_DELETED']],
@@ -86,47 +86,47 @@ test('who is shut out meanwhile hears why, and nothing more', async () => {
   assert.ok(ended);
 });
 
-/** Listens with a token that is good for so long, while there is news, and beyond. */
-async function outlive(seconds: number) {
+/** Streams changes with a token that expires in `seconds`, and creates departments until well after that. */
+async function listenPastExpiry(seconds: number) {
   const boss = await service.createTenant();
   const second = await service.logIn(boss.tenantId, 'boss');
   const { data } = await boss.get('/system/change-api');
-  const made = [await boss.createDepartment()];
-  const token = await craft(service, second.token as string, { claims: { exp: now() + seconds } });
-  const short = new Client(service.base, token);
-  const tooLate = ({ data: { after } }: Event) => after?.deptName === 'too late';
-  const heard = listen(short, `after=${data.next}`, tooLate).catch((error) => {
-    // So slow is the machine that it was over before it began.
+  const created = [await boss.createDepartment()];
+  const token = await signToken(service, second.token as string, { claims: { exp: now() + seconds } });
+  const expiring = new Client(service.base, token);
+  const isTooLate = ({ data: { after } }: Event) => after?.deptName === 'too late';
+  const listening = listen(expiring, `after=${data.next}`, isTooLate).catch((error) => {
+    // On a slow machine the token may expire before the stream begins; the test then retries with a longer lifetime.
     if (error.message === '401') return undefined;
     throw error;
   });
-  do made.push(await boss.createDepartment());
-  while ((await short.get('/auth/me')).code === 200);
-  // A page that was being read when the time was over may be told; not one so long after.
-  for (let count = 0; count < 20; count++) made.push(await boss.createDepartment());
-  made.push(await boss.createDepartment({ deptName: 'too late' }));
-  const whole = await heard;
-  return whole && { ...whole, second, made, from: String(data.next) };
+  do created.push(await boss.createDepartment());
+  while ((await expiring.get('/auth/me')).code === 200);
+  // A page being read when the token expires may still be sent; changes this much later must not be.
+  for (let count = 0; count < 20; count++) created.push(await boss.createDepartment());
+  created.push(await boss.createDepartment({ deptName: 'too late' }));
+  const whole = await listening;
+  return whole && { ...whole, second, created, from: String(data.next) };
 }
 
-test('it ends with the token that opened it, though the session lives, says so, and goes on with a new one', async () => {
-  let outlived: Awaited<ReturnType<typeof outlive>>;
-  for (let seconds = 2; !outlived; seconds *= 2) outlived = await outlive(seconds);
-  const { events, ended, second, made, from } = outlived;
+test('the stream ends with TOKEN_EXPIRED when its token expires and resumes with a new token', async () => {
+  let result: Awaited<ReturnType<typeof listenPastExpiry>>;
+  for (let seconds = 2; !result; seconds *= 2) result = await listenPastExpiry(seconds);
+  const { events, ended, second, created, from } = result;
   const last = events.pop();
   assert.deepEqual([ended, last?.event, last?.data], [true, 'refused', { reason: 'TOKEN_EXPIRED' }]);
-  const told = events.map(({ data: { resourceId } }) => resourceId);
-  assert.deepEqual(told, made.slice(0, told.length));
+  const received = events.map(({ data: { resourceId } }) => resourceId);
+  assert.deepEqual(received, created.slice(0, received.length));
 
   assert.equal((await second.get('/auth/me')).code, 200);
   const { data } = await second.post('/auth/refresh', { refresh_token: second.refreshToken });
   const again = new Client(service.base, data.access_token);
-  const left = made.slice(told.length);
-  const rest = await listen(again, '', left.length, {
+  const remaining = created.slice(received.length);
+  const rest = await listen(again, '', remaining.length, {
     headers: { 'last-event-id': events.at(-1)?.id ?? from },
   });
   assert.deepEqual(
     rest.events.map(({ data: { resourceId } }) => resourceId),
-    left,
+    remaining,
   );
 });

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Client, QUICK_WEBHOOKS, startService } from '../support/service.ts';
+import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 
-/** Whoever follows a tenant knows at each moment which tenants are below it. */
+/** A client that reads the changes of a tenant can always tell which tenants are below it. */
 
-const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: QUICK_WEBHOOKS });
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const feed = '/system/change-api';
 
-async function placeOf(client: Client): Promise<string> {
+async function positionOf(client: Client): Promise<string> {
   const { data } = await client.get(`${feed}?limit=1000`);
   return data.next;
 }
-/** What a client's ledger says of tenants after a place: action, id, where it was and where it is. */
-async function heard(client: Client, after: string) {
+/** The tenant changes that a client sees after a position: action, id, old parent and new parent. */
+async function tenantChanges(client: Client, after: string) {
   const { data } = await client.get(`${feed}?after=${after}&limit=1000`);
-  const told = data.rows.filter(({ resource }: { resource: string }) => resource === 'tenant');
-  return told.map(({ action, resourceId: id, by, before, after: became }: Told) => {
-    return { action, id, by, from: before?.tenantParent ?? null, to: became?.tenantParent ?? null };
+  const rows = data.rows.filter(({ resource }: { resource: string }) => resource === 'tenant');
+  return rows.map(({ action, resourceId: id, by, before, after: current }: TenantChange) => {
+    return { action, id, by, from: before?.tenantParent ?? null, to: current?.tenantParent ?? null };
   });
 }
-interface Told {
+interface TenantChange {
   action: string;
   resourceId: string;
   by: string;
@@ -27,65 +27,65 @@ interface Told {
   after: { tenantParent: string } | null;
 }
 
-async function moved() {
+async function moveTenant() {
   const above = await service.createTenant();
   const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
   const team = await service.createTenant({}, from);
   const group = await service.createTenant({}, team);
-  const places = await Promise.all([above, from, to, team, group].map(placeOf));
+  const positions = await Promise.all([above, from, to, team, group].map(positionOf));
   const { data } = await above.get(`/system/tenant-api/${team.id}`);
-  const answer = await above.put('/system/tenant-api', { ...data, tenantParent: to.tenantId });
-  assert.equal(answer.code, 200, answer.text);
-  return { above, from, to, team, group, places };
+  const response = await above.put('/system/tenant-api', { ...data, tenantParent: to.tenantId });
+  assert.equal(response.code, 200, response.text);
+  return { above, from, to, team, group, positions };
 }
 
-test('a tenant that moves is gone where it was and new where it comes, with those below it', async () => {
-  const { above, from, to, team, group, places } = await moved();
+test('moving a tenant is recorded for its old and new parents, including the tenants below it', async () => {
+  const { above, from, to, team, group, positions } = await moveTenant();
   const [atTop, atFrom, atTo, atTeam, atGroup] = await Promise.all(
-    [above, from, to, team, group].map((client, n) => heard(client, places[n] as string)),
+    [above, from, to, team, group].map((client, n) => tenantChanges(client, positions[n] as string)),
   );
   const move = { action: 'moved', id: team.id, by: 'boss' };
   assert.deepEqual(atTop, [{ ...move, from: from.tenantId, to: to.tenantId }]);
   assert.deepEqual(atTeam, [{ ...move, from: from.tenantId, to: to.tenantId }]);
-  const along = { action: 'moved', id: group.id, by: 'boss' };
+  const childMove = { action: 'moved', id: group.id, by: 'boss' };
   assert.deepEqual(atFrom, [
     { ...move, from: from.tenantId, to: null },
-    { ...along, from: team.tenantId, to: null },
+    { ...childMove, from: team.tenantId, to: null },
   ]);
-  // Not where it was before: that is no business of those it comes to.
+  // The new parent must not learn where the tenant was before.
   assert.deepEqual(atTo, [
     { ...move, from: null, to: to.tenantId },
-    { ...along, from: null, to: team.tenantId },
+    { ...childMove, from: null, to: team.tenantId },
   ]);
   assert.deepEqual(atGroup, []);
 });
 
-test('the move is reverted by who reaches both places, and by nobody else', async () => {
-  const { above, from, to, team } = await moved();
+test('only a tenant above both the old and the new parent can revert a move', async () => {
+  const { above, from, to, team } = await moveTenant();
   const last = async (client: Client) => {
     const { data } = await client.get(`${feed}/list?resource=tenant&below=false&action=moved&limit=100`);
     return data.rows.find(({ resourceId }: { resourceId: string }) => resourceId === team.id).id;
   };
   for (const client of [from, to]) {
-    const answer = await client.post(`${feed}/${await last(client)}/revert`);
-    assert.equal(answer.data?.reason, 'CHANGE_IRREVERSIBLE', answer.text);
+    const response = await client.post(`${feed}/${await last(client)}/revert`);
+    assert.equal(response.data?.reason, 'CHANGE_IRREVERSIBLE', response.text);
   }
-  const answer = await above.post(`${feed}/${await last(above)}/revert`);
-  assert.equal(answer.code, 200, answer.text);
+  const response = await above.post(`${feed}/${await last(above)}/revert`);
+  assert.equal(response.code, 200, response.text);
   const { data } = await above.get(`/system/tenant-api/${team.id}`);
   assert.equal(data.tenantParent, from.tenantId);
 });
 
-test('a change of a webhook is refused by revert', async () => {
+test('a change of a webhook cannot be reverted', async () => {
   const boss = await service.createTenant();
   await boss.post('/system/webhook-api', { name: 'one', url: 'http://127.0.0.1:9/x', kinds: ['*'], status: '1' });
   const { data } = await boss.get(`${feed}/list?limit=1`);
   assert.equal(data.rows[0].resource, 'webhook');
-  const answer = await boss.post(`${feed}/${data.rows[0].id}/revert`);
-  assert.equal(answer.data?.reason, 'CHANGE_IRREVERSIBLE', answer.text);
+  const response = await boss.post(`${feed}/${data.rows[0].id}/revert`);
+  assert.equal(response.data?.reason, 'CHANGE_IRREVERSIBLE', response.text);
 });
 
-test('an empty cursor asks for the first page of the audit log', async () => {
+test('an empty cursor returns the first page of the audit log', async () => {
   const boss = await service.createTenant();
   const { data } = await boss.get(`${feed}/list`);
   assert.ok(data.rows.length > 0);

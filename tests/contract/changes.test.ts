@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Client, PASSWORD, startService } from '../support/service.ts';
+import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 const feed = '/system/change-api';
 const dept = '/system/dept-api';
 
-/** All that came after a place, page by page. */
-async function follow(client: Client, after = '0', limit = 3) {
+/** Reads all changes after a position, page by page. */
+async function readChanges(client: Client, after = '0', limit = 3) {
   const rows = [];
   for (;;) {
     const { data, text } = await client.get(`${feed}?after=${after}&limit=${limit}`);
@@ -18,9 +18,9 @@ async function follow(client: Client, after = '0', limit = 3) {
   }
 }
 
-test('every write of a department is told, with the record before and after', async () => {
+test('every write of a department is recorded with the record before and after', async () => {
   const boss = await service.createTenant();
-  const { next } = await follow(boss);
+  const { next } = await readChanges(boss);
   const top = await boss.createDepartment({ deptName: '总部' });
   const low = await boss.createDepartment({ deptName: '研发部', parentId: top, leader: '张三' });
   const { data: before } = await boss.get(`${dept}/${low}`);
@@ -30,7 +30,7 @@ test('every write of a department is told, with the record before and after', as
   const { data: moved } = await boss.get(`${dept}/${low}`);
   await boss.put(`${dept}/order`, { parentId: 0, deptIds: [low, top] });
   await boss.delete(`${dept}/${low}`);
-  const { rows } = await follow(boss, next);
+  const { rows } = await readChanges(boss, next);
   assert.deepEqual(
     rows.map(({ action, resource, resourceId, by }) => [action, resource, resourceId, by]),
     [
@@ -57,9 +57,9 @@ test('every write of a department is told, with the record before and after', as
   );
 });
 
-test('many made at once, and a branch deleted: a row for each, in one batch', async () => {
+test('a bulk creation and a subtree delete record one change for each department, in one batch', async () => {
   const boss = await service.createTenant();
-  const { next } = await follow(boss);
+  const { next } = await readChanges(boss);
   const departments = [
     { ref: 'b', parentRef: 'a', deptName: 'B' },
     { ref: 'a', deptName: 'A' },
@@ -67,7 +67,7 @@ test('many made at once, and a branch deleted: a row for each, in one batch', as
   const { data } = await boss.post(`${dept}/bulk`, { departments });
   const [b, a] = data.deptIds.map(String);
   await boss.delete(`${dept}/${a}?subtree=true`);
-  const { rows } = await follow(boss, next);
+  const { rows } = await readChanges(boss, next);
   assert.deepEqual(
     rows.map(({ action, resourceId }) => `${action} ${resourceId}`).sort(),
     [`created ${b}`, `created ${a}`, `deleted ${b}`, `deleted ${a}`].sort(),
@@ -81,19 +81,19 @@ test('many made at once, and a branch deleted: a row for each, in one batch', as
   assert.equal(new Set(audit.rows.map(({ time }: { time: string }) => time)).size, 1);
 });
 
-test('several who create at the same moment: each row names its own caller and request', async () => {
+test('changes of concurrent requests name their own caller and request', async () => {
   const boss = await service.createTenant();
   await boss.createUser({ userName: 'second', roles: ['admin'] });
   const second = await service.logIn(boss.tenantId, 'second');
-  const { next } = await follow(boss);
+  const { next } = await readChanges(boss);
   const ids = await Promise.all(
     Array.from({ length: 40 }, async (_, n) => {
       const client = n % 2 ? boss : second;
-      const answer = await client.post(dept, { deptName: `d${n}` }, { headers: { 'x-request-id': `request-${n}` } });
-      return String(answer.headers.location).split('/').at(-1);
+      const response = await client.post(dept, { deptName: `d${n}` }, { headers: { 'x-request-id': `request-${n}` } });
+      return String(response.headers.location).split('/').at(-1);
     }),
   );
-  const { rows } = await follow(boss, next, 100);
+  const { rows } = await readChanges(boss, next, 100);
   for (const [n, id] of ids.entries()) {
     const row = rows.find(({ resourceId }) => resourceId === id);
     assert.deepEqual(
@@ -105,17 +105,17 @@ test('several who create at the same moment: each row names its own caller and r
   assert.equal(new Set(data.rows.map(({ batch }: { batch: number }) => batch)).size, 40);
 });
 
-test('users: their departments belong to the record; a changed password is told without it', async () => {
+test('a user change includes the departments, and a password change is recorded without the password', async () => {
   const boss = await service.createTenant();
   const [one, two] = [await boss.createDepartment(), await boss.createDepartment()];
-  const { next } = await follow(boss);
+  const { next } = await readChanges(boss);
   const id = await boss.createUser({ userName: 'li', deptId: one, nickName: '李' });
   const read = async () => (await boss.get(`/system/user-api/${id}`)).data;
-  const made = await read();
+  const created = await read();
   await boss.put('/system/user-api', { userId: id, deptIds: [one, two], password: 'another password' });
   const changed = await read();
   await boss.delete(`/system/user-api/${id}`);
-  const { rows } = await follow(boss, next);
+  const { rows } = await readChanges(boss, next);
   assert.deepEqual(
     rows.map(({ resource, action, resourceId }) => [resource, action, resourceId]),
     [
@@ -125,46 +125,46 @@ test('users: their departments belong to the record; a changed password is told 
       ['user', 'deleted', id],
     ],
   );
-  assert.deepEqual([rows[0].after, rows[1].before, rows[1].after], [made, made, changed]);
+  assert.deepEqual([rows[0].after, rows[1].before, rows[1].after], [created, created, changed]);
   assert.deepEqual([rows[3].before, rows[3].after], [changed, null]);
   const { text } = await boss.get(`${feed}/list?limit=500`);
   assert.doesNotMatch(text, /argon2|another password|correct horse/);
 });
 
-test('tenants: told in their own ledger and in those of the tenants above, and to nobody beside', async () => {
+test('a tenant change is recorded for the tenant and the tenants above it, not for siblings', async () => {
   const boss = await service.createTenant();
-  const beside = await service.createTenant();
-  const [{ next }, { next: nextBeside }] = [await follow(boss), await follow(beside)];
+  const sibling = await service.createTenant();
+  const [{ next }, { next: nextOfSibling }] = [await readChanges(boss), await readChanges(sibling)];
   const child = await service.createTenant({ tenantName: '分公司', quotaBo: { riskReport: 5, credit: 7 } }, boss);
   await boss.put('/system/tenant-api', { id: child.id, tenantName: '分公司二' });
   const { data: now } = await boss.get(`/system/tenant-api/${child.id}`);
-  const { rows } = await follow(boss, next);
-  const own = (await follow(child)).rows.filter(({ resource }) => resource === 'tenant');
-  for (const told of [rows, own]) {
+  const { rows } = await readChanges(boss, next);
+  const own = (await readChanges(child)).rows.filter(({ resource }) => resource === 'tenant');
+  for (const changes of [rows, own]) {
     assert.deepEqual(
-      told.map(({ resource, action, resourceId }) => [resource, action, resourceId]),
+      changes.map(({ resource, action, resourceId }) => [resource, action, resourceId]),
       [
         ['tenant', 'created', child.id],
         ['tenant', 'updated', child.id],
       ],
     );
-    assert.deepEqual(told[1].after, now);
-    assert.deepEqual(told[0].after.quotaBo, { ...now.quotaBo, riskReport: 5 });
+    assert.deepEqual(changes[1].after, now);
+    assert.deepEqual(changes[0].after.quotaBo, { ...now.quotaBo, riskReport: 5 });
   }
-  assert.deepEqual((await follow(beside, nextBeside)).rows, []);
+  assert.deepEqual((await readChanges(sibling, nextOfSibling)).rows, []);
   await boss.delete(`/system/tenant-api/${child.id}`);
-  assert.deepEqual((await follow(boss, next)).rows.at(-1).after, null);
+  assert.deepEqual((await readChanges(boss, next)).rows.at(-1).after, null);
 });
 
-test('logins and their refusals are in the audit, with address and request, and not among the changes', async () => {
+test('successful and failed logins are in the audit log with address and request, not in the change feed', async () => {
   const boss = await service.createTenant();
-  const { next } = await follow(boss);
+  const { next } = await readChanges(boss);
   const body = { tenantId: boss.tenantId, username: 'boss' };
   const headers = { 'x-request-id': 'guess-1' };
   await service.anonymous.post('/auth/login', { ...body, password: 'wrong password' }, { headers, from: '127.0.0.9' });
   await service.anonymous.post('/auth/login', { ...body, username: 'no one', password: PASSWORD });
   await service.anonymous.post('/auth/login', { ...body, password: PASSWORD });
-  assert.deepEqual((await follow(boss, next)).rows, []);
+  assert.deepEqual((await readChanges(boss, next)).rows, []);
   const { data } = await boss.get(`${feed}/list?resource=login&limit=3`);
   assert.deepEqual(
     data.rows.map(({ action, by, after }: Record<string, unknown>) => [action, by, after]),
@@ -178,7 +178,7 @@ test('logins and their refusals are in the audit, with address and request, and 
   assert.equal(data.rows[2].requestId, 'guess-1');
 });
 
-test('the audit: filters, pages from the latest on, and the tenants below', async () => {
+test('the audit log has filters, pages with the newest first, and the changes of tenants below', async () => {
   const boss = await service.createTenant();
   const child = await service.createTenant({}, boss);
   const id = await child.createDepartment({ deptName: 'one' });
@@ -204,7 +204,7 @@ test('the audit: filters, pages from the latest on, and the tenants below', asyn
   assert.deepEqual([second.rows, second.next], [[older], null]);
   const all = await rowsOf(boss, `limit=500`);
   const ids = all.map(({ id }: { id: number }) => id);
-  assert.equal(new Set(ids).size, ids.length, 'nothing is told twice');
+  assert.equal(new Set(ids).size, ids.length, 'no change is listed twice');
   for (const path of [feed, `${feed}/list`, `${feed}/stream`]) {
     assert.equal((await child.get(`${path}?tenantId=${boss.tenantId}`)).data.reason, 'OTHER_TENANT', path);
   }
@@ -214,13 +214,13 @@ test('the audit: filters, pages from the latest on, and the tenants below', asyn
   }
 });
 
-test('waiting: answered with the change as soon as there is one, or empty when the time is over', async () => {
+test('long polling returns the next change, or an empty page when the wait is over', async () => {
   const boss = await service.createTenant();
-  const { next } = await follow(boss);
-  // Asked again when the time is over: a slow machine may take longer to create the department.
-  const waitForRows = async (): Promise<Answer> => {
-    const answer = await boss.get(`${feed}?after=${next}&wait=30`);
-    return answer.data?.rows?.length === 0 ? waitForRows() : answer;
+  const { next } = await readChanges(boss);
+  // Poll again after an empty page: a slow machine may take longer than the wait to create the department.
+  const waitForRows = async (): Promise<ApiResponse> => {
+    const response = await boss.get(`${feed}?after=${next}&wait=30`);
+    return response.data?.rows?.length === 0 ? waitForRows() : response;
   };
   const waiting = waitForRows();
   const id = await boss.createDepartment();
@@ -229,7 +229,7 @@ test('waiting: answered with the change as soon as there is one, or empty when t
     data.rows.map(({ resourceId }: { resourceId: string }) => resourceId),
     [id],
   );
-  // Nothing comes: the answer is empty once the time is over.
+  // Without changes the page is empty once the wait is over.
   const empty = (await boss.get(`${feed}?after=${data.next}&wait=1`)).data;
   assert.deepEqual(empty, { rows: [], next: data.next });
 });

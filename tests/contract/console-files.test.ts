@@ -30,7 +30,7 @@ const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const html = { headers: { accept } };
 const screens = ['/', '/login', '/home', '/me', '/departments', '/departments/100', '/chart/7', '/tenants/1/edit'];
 
-test('a browser gets the page at the address of every screen', async () => {
+test('a browser gets the console page at the URL of every screen', async () => {
   for (const at of [...screens, '/people', '/people/?q=王&page=2', '/login?next=/home']) {
     const { status, headers, text } = await service.anonymous.get(encodeURI(at), html);
     assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], at);
@@ -43,8 +43,8 @@ test('a browser gets the page at the address of every screen', async () => {
   }
 });
 
-test('the policy of the page is strict, and its number for styles is another one each time', async () => {
-  const seen = new Set<string>();
+test('the page has a strict Content-Security-Policy with a new style nonce each time', async () => {
+  const nonces = new Set<string>();
   for (let times = 0; times < 3; times++) {
     const { headers, text } = await service.anonymous.get('/', html);
     const [, nonce = ''] = /content="([^"]+)"/.exec(text) ?? [];
@@ -55,12 +55,12 @@ test('the policy of the page is strict, and its number for styles is another one
       `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data: blob:; ` +
         "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     );
-    seen.add(nonce);
+    nonces.add(nonce);
   }
-  assert.equal(seen.size, 3);
+  assert.equal(nonces.size, 3);
 });
 
-test('files are served by their names, for ever, packed for who takes it', async () => {
+test('assets are immutable and served with the best accepted encoding', async () => {
   const at = '/assets/main-1a2b.js';
   const get = (encoding?: string) =>
     service.anonymous.get(at, encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } });
@@ -78,8 +78,8 @@ test('files are served by their names, for ever, packed for who takes it', async
   ] as const) {
     assert.equal((await get(accepted)).headers['content-encoding'], encoding, accepted);
   }
-  const packed = await fetch(`${service.base}${at}`, { headers: { 'accept-encoding': 'br' } });
-  assert.equal(await packed.text(), script);
+  const compressed = await fetch(`${service.base}${at}`, { headers: { 'accept-encoding': 'br' } });
+  assert.equal(await compressed.text(), script);
   const icon = await service.anonymous.get('/icon.svg');
   assert.deepEqual([icon.headers['content-type'], icon.headers['cache-control']], ['image/svg+xml', 'no-cache']);
   assert.equal(
@@ -88,7 +88,7 @@ test('files are served by their names, for ever, packed for who takes it', async
   );
 });
 
-test('HEAD tells the same and sends nothing', async () => {
+test('HEAD returns the length of GET without the body', async () => {
   for (const at of ['/', '/assets/main-1a2b.js']) {
     const whole = await service.anonymous.get(at, html);
     const head = await service.anonymous.call('HEAD', at, undefined, html);
@@ -97,7 +97,7 @@ test('HEAD tells the same and sends nothing', async () => {
   }
 });
 
-test('nothing else is served, and nothing from elsewhere on the disk', async () => {
+test('no other files are served, inside or outside the console folder', async () => {
   for (const at of [
     '/index.html',
     '/assets',
@@ -120,7 +120,7 @@ test('nothing else is served, and nothing from elsewhere on the disk', async () 
   }
 });
 
-test('programs get the envelope where browsers get the page', async () => {
+test('API clients get an enveloped 404 where browsers get the page', async () => {
   for (const at of screens) {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
       expectError(await service.anonymous.get(at, { headers }), 404, 'PATH_NOT_FOUND', {}, at);
@@ -129,13 +129,13 @@ test('programs get the envelope where browsers get the page', async () => {
       expectError(await service.anonymous.call(method, at, undefined, html), 404, 'PATH_NOT_FOUND', {}, at);
     }
   }
-  // And operations are the same for both.
+  // Operations treat both kinds of client alike.
   assert.equal((await service.anonymous.get('/version', html)).code, 200);
   expectError(await service.anonymous.get('/system/dept-api/list', html), 401, 'NO_TOKEN');
   expectError(await service.anonymous.get('/auth/login', html), 405, 'METHOD_NOT_ALLOWED');
 });
 
-test('where the console was not built, its screens say so', async () => {
+test('the screens return CONSOLE_NOT_BUILT when the console was not built', async () => {
   for (const at of screens) expectError(await bare.anonymous.get(at, html), 404, 'CONSOLE_NOT_BUILT', {}, at);
   expectError(await bare.anonymous.get('/assets/main-1a2b.js', html), 404, 'PATH_NOT_FOUND');
 });

@@ -3,17 +3,17 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { asTenant, type Client, startService } from '../support/service.ts';
 
-/** Departments: delete, batch delete, and what is seen of them afterwards. */
+/** Deleting one or several departments, and reading deleted ones. */
 
 const service = await startService();
 const boss = await service.createTenant();
 const neighbour = await service.createTenant();
 
 const remove = (...ids: (string | number)[]) => boss.delete(`${DEPTS}/${ids.join(',')}`);
-const isThere = async (id: string | number, client: Client = boss) =>
+const exists = async (id: string | number, client: Client = boss) =>
   (await client.get(`${DEPTS}/${id}`)).status === 200;
 
-/** Many departments at once, made around the service. */
+/** Inserts departments directly into the database. */
 const insertMany = (ids: number[]) =>
   asTenant(service.owner, boss.tenantId, async (tx) => {
     await tx`
@@ -22,14 +22,14 @@ const insertMany = (ids: number[]) =>
   });
 const range = (from: number, length: number) => Array.from({ length }, (_, at) => from + at);
 
-describe('States: delFlag 0 → 2, on DELETE, single or batch', () => {
-  test('condition: no child departments and no associated users', async () => {
+describe('DELETE changes delFlag from 0 to 2', () => {
+  test('a department without children and users is soft-deleted', async () => {
     const id = await boss.createDepartment();
     expectOk(await remove(id));
     assert.equal((await readDept(boss, id, '?includeDeleted=true')).delFlag, '2');
   });
 
-  test('there is no way back: a deleted department is neither updated nor deleted again', async () => {
+  test('a deleted department can be neither updated nor deleted again', async () => {
     const deptId = await boss.createDepartment({ deptName: '前' });
     expectOk(await remove(deptId));
     expectError(await boss.put(DEPTS, { deptId, deptName: '后', delFlag: '0' }), 404, 'DEPT_NOT_FOUND');
@@ -39,8 +39,8 @@ describe('States: delFlag 0 → 2, on DELETE, single or batch', () => {
   });
 });
 
-describe('Read of a deleted department', () => {
-  test('404; ?includeDeleted=true shows it with delFlag 2', async () => {
+describe('TreeResponse a deleted department', () => {
+  test('a deleted department is not found unless includeDeleted=true, which shows it with delFlag 2', async () => {
     const top = await boss.createDepartment();
     const below = await boss.createDepartment({ parentId: top, deptName: '旧部' });
     expectOk(await remove(below));
@@ -52,20 +52,20 @@ describe('Read of a deleted department', () => {
     assert.deepEqual([shown.delFlag, shown.deptName, shown.ancestors], ['2', '旧部', `0,${top}`]);
   });
 
-  test('?includeDeleted=true shows one that exists with delFlag 0, and never another tenant’s', async () => {
+  test('includeDeleted=true shows an existing department with delFlag 0 and none of another tenant', async () => {
     const id = await boss.createDepartment();
     assert.equal((await readDept(boss, id, '?includeDeleted=true')).delFlag, '0');
     expectOk(await remove(id));
-    for (const stranger of [neighbour, service.root]) {
-      expectError(await stranger.get(`${DEPTS}/${id}?includeDeleted=true`), 404, 'DEPT_NOT_FOUND');
+    for (const outsider of [neighbour, service.root]) {
+      expectError(await outsider.get(`${DEPTS}/${id}?includeDeleted=true`), 404, 'DEPT_NOT_FOUND');
     }
   });
 
-  test('?includeDeleted with anything else: 400', async () => {
+  test('an invalid includeDeleted is rejected', async () => {
     expectInvalid(await boss.get(`${DEPTS}/1?includeDeleted=perhaps`), 'includeDeleted');
   });
 
-  test('any user of the tenant may see it', async () => {
+  test('any user of the tenant may read a deleted department', async () => {
     const id = await boss.createDepartment();
     expectOk(await remove(id));
     const member = await service.createMember(boss);
@@ -73,29 +73,29 @@ describe('Read of a deleted department', () => {
   });
 });
 
-describe('Delete: refused', () => {
-  test('with children: 409 DEPT_HAS_CHILDREN', async () => {
+describe('DELETE: conditions', () => {
+  test('a department with children is rejected with DEPT_HAS_CHILDREN', async () => {
     const id = await boss.createDepartment();
     const child = await boss.createDepartment({ parentId: id, status: '1' });
     expectError(await remove(id), 409, 'DEPT_HAS_CHILDREN', { deptIds: [Number(id)] });
-    assert.ok(await isThere(id));
-    assert.ok(await isThere(child));
+    assert.ok(await exists(id));
+    assert.ok(await exists(child));
   });
 
-  for (const [how, body] of [
-    ['as main department', (id: string) => ({ deptId: id })],
-    ['as a further department', (id: string) => ({ deptIds: [id] })],
-    ['who is disabled', (id: string) => ({ deptId: id, status: '1' })],
+  for (const [who, body] of [
+    ['a user whose main department it is', (id: string) => ({ deptId: id })],
+    ['a user whose additional department it is', (id: string) => ({ deptIds: [id] })],
+    ['a disabled user', (id: string) => ({ deptId: id, status: '1' })],
   ] as const) {
-    test(`with users: 409 DEPT_HAS_USERS, one with it ${how}`, async () => {
+    test(`a department with ${who} is rejected with DEPT_HAS_USERS`, async () => {
       const id = await boss.createDepartment();
-      await boss.createUser({ userName: `sitter ${id}`, ...body(id) });
+      await boss.createUser({ userName: `user ${id}`, ...body(id) });
       expectError(await remove(id), 409, 'DEPT_HAS_USERS', { deptIds: [Number(id)] });
-      assert.ok(await isThere(id));
+      assert.ok(await exists(id));
     });
   }
 
-  test('deleted children don’t count, nor do children that moved away', async () => {
+  test('children that were deleted or moved away do not prevent deletion', async () => {
     const id = await boss.createDepartment();
     const [deleted, moved] = [
       await boss.createDepartment({ parentId: id }),
@@ -107,7 +107,7 @@ describe('Delete: refused', () => {
     expectOk(await remove(id));
   });
 
-  test('deleted users don’t count, nor do users who left', async () => {
+  test('users who were deleted or left the department do not prevent deletion', async () => {
     const id = await boss.createDepartment();
     const deleted = await boss.createUser({ userName: 'deleted', deptId: id });
     const gone = await boss.createUser({ userName: 'gone', deptIds: [id] });
@@ -117,21 +117,21 @@ describe('Delete: refused', () => {
     expectOk(await remove(id));
   });
 
-  test('no such department, or another tenant’s: 404, told alike', async () => {
+  test('an unknown department and one of another tenant return the same 404', async () => {
     const elsewhere = await neighbour.createDepartment();
     const texts = [];
     for (const id of ['999999999', elsewhere]) {
-      const answer = await remove(id);
-      expectError(answer, 404, 'DEPT_NOT_FOUND', { deptIds: [Number(id)] });
-      texts.push(answer.text.replaceAll(id, 'ID'));
+      const response = await remove(id);
+      expectError(response, 404, 'DEPT_NOT_FOUND', { deptIds: [Number(id)] });
+      texts.push(response.text.replaceAll(id, 'ID'));
     }
     assert.equal(texts[0], texts[1]);
-    assert.ok(await isThere(elsewhere, neighbour));
+    assert.ok(await exists(elsewhere, neighbour));
   });
 });
 
-describe('Batch delete: all or nothing', () => {
-  test('departments with children; the refusal names the ids at fault', async () => {
+describe('Batch delete is all or nothing', () => {
+  test('departments with children reject the batch and are listed', async () => {
     const [free, first, second] = [
       await boss.createDepartment(),
       await boss.createDepartment(),
@@ -140,10 +140,10 @@ describe('Batch delete: all or nothing', () => {
     for (const parentId of [first, second]) await boss.createDepartment({ parentId });
     const deptIds = [Number(first), Number(second)];
     expectError(await remove(free, first, second), 409, 'DEPT_HAS_CHILDREN', { deptIds });
-    assert.ok(await isThere(free));
+    assert.ok(await exists(free));
   });
 
-  test('departments with users; the refusal names the ids at fault', async () => {
+  test('departments with users reject the batch and are listed', async () => {
     const [free, used, also] = [
       await boss.createDepartment(),
       await boss.createDepartment(),
@@ -152,10 +152,10 @@ describe('Batch delete: all or nothing', () => {
     await boss.createUser({ userName: 'two places', deptId: also, deptIds: [used] });
     const deptIds = [Number(used), Number(also)];
     expectError(await remove(free, used, also), 409, 'DEPT_HAS_USERS', { deptIds });
-    assert.ok(await isThere(free));
+    assert.ok(await exists(free));
   });
 
-  test('an unknown id refuses the batch (404); the refusal names the ids at fault', async () => {
+  test('departments that do not exist reject the batch and are listed', async () => {
     const [free, deleted, elsewhere] = [
       await boss.createDepartment(),
       await boss.createDepartment(),
@@ -164,11 +164,11 @@ describe('Batch delete: all or nothing', () => {
     expectOk(await remove(deleted));
     const deptIds = [999_999_999, Number(deleted), Number(elsewhere)];
     expectError(await remove(...deptIds, free), 404, 'DEPT_NOT_FOUND', { deptIds });
-    assert.ok(await isThere(free));
-    assert.ok(await isThere(elsewhere, neighbour));
+    assert.ok(await exists(free));
+    assert.ok(await exists(elsewhere, neighbour));
   });
 
-  test('a department with children is refused even when the children are in the same batch', async () => {
+  test('a department with children is rejected even when the children are in the same batch', async () => {
     const parent = await boss.createDepartment();
     const child = await boss.createDepartment({ parentId: parent });
     for (const order of [
@@ -177,7 +177,7 @@ describe('Batch delete: all or nothing', () => {
     ]) {
       expectError(await remove(...order), 409, 'DEPT_HAS_CHILDREN', { deptIds: [Number(parent)] });
     }
-    assert.ok(await isThere(child));
+    assert.ok(await exists(child));
     expectOk(await remove(child));
     expectOk(await remove(parent));
   });
@@ -185,34 +185,34 @@ describe('Batch delete: all or nothing', () => {
   test('repeated ids count once', async () => {
     const [one, two] = [await boss.createDepartment(), await boss.createDepartment()];
     expectOk(await remove(one, two, one, `00${two}`));
-    assert.deepEqual([await isThere(one), await isThere(two)], [false, false]);
+    assert.deepEqual([await exists(one), await exists(two)], [false, false]);
   });
 
   for (const ids of ['1,,2', ',1', '1,', ',', '1, 2', '1;2', '1,a', '1,-2', '1,2.0', '1,12345678901234567890']) {
-    test(`${ids} is 400`, async () => {
+    test(`the list of ids ${ids} is rejected`, async () => {
       const id = await boss.createDepartment();
       expectInvalid(await boss.delete(`${DEPTS}/${encodeURIComponent(ids.replace('1', id))}`), 'ids');
-      assert.ok(await isThere(id));
+      assert.ok(await exists(id));
     });
   }
 
-  test('up to 500 ids', async () => {
+  test('500 distinct ids are deleted', async () => {
     const ids = range(7_000_000, 500);
     await insertMany(ids);
     expectOk(await remove(...ids, ...ids.slice(0, 7)));
-    const [left] = await service.superuser`
+    const [remaining] = await service.superuser`
       select count(*)::int as live from departments where dept_id = any(${ids.map(String)}::bigint[]) and del_flag = '0'`;
-    assert.equal(left?.live, 0);
+    assert.equal(remaining?.live, 0);
   });
 
-  test('501 ids, and 10,000: a clear refusal', async () => {
+  test('501 and 10,000 ids are rejected with TOO_MANY_IDS', async () => {
     const ids = range(8_000_000, 501);
     await insertMany(ids);
     for (const many of [ids, [...ids, ...range(9_000_000, 9_499)]]) {
-      const answer = await remove(...many);
-      expectError(answer, 400, 'TOO_MANY_IDS', { limit: 500 });
-      assert.match(answer.msg, /500/);
+      const response = await remove(...many);
+      expectError(response, 400, 'TOO_MANY_IDS', { limit: 500 });
+      assert.match(response.msg, /500/);
     }
-    assert.ok(await isThere(8_000_000));
+    assert.ok(await exists(8_000_000));
   });
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 
-/** Departments: what create and update take, keep, reset and ignore. */
+/** The fields that creating and updating a department require, replace, default and ignore. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -16,8 +16,8 @@ async function ownFields(id: string | number) {
   return { deptName, orderNum, leader, phone, email, status };
 }
 
-describe('Required', () => {
-  test('nothing on create but a JSON object; every field has its documented default', async () => {
+describe('Required fields', () => {
+  test('creating a department from an empty object gives every field its documented default', async () => {
     const id = await boss.createDepartment({});
     assert.deepEqual(await ownFields(id), empty);
     const { parentId, ancestors, delFlag, tenantId } = await readDept(boss, id);
@@ -28,50 +28,50 @@ describe('Required', () => {
   });
 
   for (const body of [[], [{}], 'text', 5, true, null]) {
-    test(`not a JSON object: ${JSON.stringify(body)}`, async () => {
-      for (const answer of [await boss.post(DEPTS, body), await boss.put(DEPTS, body)]) {
-        assert.deepEqual([answer.status, answer.code], [400, 400], answer.text);
+    test(`the body ${JSON.stringify(body)} is rejected because it is not an object`, async () => {
+      for (const response of [await boss.post(DEPTS, body), await boss.put(DEPTS, body)]) {
+        assert.deepEqual([response.status, response.code], [400, 400], response.text);
       }
     });
   }
 
-  test('no body at all', async () => {
+  test('a missing body is rejected', async () => {
     expectError(await boss.post(DEPTS), 400, 'BODY_REQUIRED');
     expectError(await boss.put(DEPTS), 400, 'BODY_REQUIRED');
   });
 
-  test('on update only deptId', async () => {
+  test('an update requires only deptId', async () => {
     expectOk(await boss.put(DEPTS, { deptId: await boss.createDepartment() }));
     expectInvalid(await boss.put(DEPTS, { ...full }), 'deptId', 'FIELD_REQUIRED');
   });
 
-  test('deptId of no department: 404', async () => {
+  test('updating a department that does not exist returns 404', async () => {
     const deleted = await boss.createDepartment();
     await boss.delete(`${DEPTS}/${deleted}`);
     for (const deptId of ['999999999', deleted, '0', '9007199254740993']) {
-      for (const place of [{}, { parentId: 0 }, { parentId: await boss.createDepartment() }]) {
-        expectError(await boss.put(DEPTS, { deptId, ...place }), 404, 'DEPT_NOT_FOUND');
+      for (const move of [{}, { parentId: 0 }, { parentId: await boss.createDepartment() }]) {
+        expectError(await boss.put(DEPTS, { deptId, ...move }), 404, 'DEPT_NOT_FOUND');
       }
     }
   });
 });
 
-describe('Update: full replacement', () => {
-  test('a field not sent takes its default', async () => {
+describe('An update replaces all fields', () => {
+  test('a field that is not sent gets its default', async () => {
     const deptId = await boss.createDepartment(full);
     expectOk(await boss.put(DEPTS, { deptId }));
     assert.deepEqual(await ownFields(deptId), empty);
   });
 
   for (const field of Object.keys(full) as (keyof typeof full)[]) {
-    test(`${field} alone is sent: the others take their defaults`, async () => {
+    test(`an update with only ${field} resets the other fields to their defaults`, async () => {
       const deptId = await boss.createDepartment(full);
       expectOk(await boss.put(DEPTS, { deptId, [field]: full[field] }));
       assert.deepEqual(await ownFields(deptId), { ...empty, [field]: full[field] });
     });
   }
 
-  test('one exception: the place in the tree changes only when parentId is sent', async () => {
+  test('a department moves only when parentId is sent', async () => {
     const parentId = await boss.createDepartment();
     const deptId = await boss.createDepartment({ parentId });
     for (const body of [{}, { parentId: null }, { ancestors: '0' }]) {
@@ -81,7 +81,7 @@ describe('Update: full replacement', () => {
     }
   });
 
-  test('the same parent, disabled meanwhile, is no move', async () => {
+  test('sending the current parent is allowed even when it has been disabled', async () => {
     const parentId = await boss.createDepartment();
     const deptId = await boss.createDepartment({ parentId });
     expectOk(await boss.put(DEPTS, { deptId: parentId, status: '1' }));
@@ -91,7 +91,7 @@ describe('Update: full replacement', () => {
     assert.deepEqual([dept.parentId, dept.deptName], [Number(parentId), '仍在']);
   });
 
-  test('the department alone is replaced: its parent, its child and its sibling stay as they are', async () => {
+  test('an update leaves the parent, the child and a sibling unchanged', async () => {
     const top = await boss.createDepartment(full);
     expectOk(await boss.put(DEPTS, { deptId: top, ...full, status: '0' }));
     const [deptId, sibling] = [
@@ -106,25 +106,25 @@ describe('Update: full replacement', () => {
   });
 });
 
-describe('Fields the service owns are ignored when sent', () => {
-  test('a body that was read can be sent back', async () => {
+describe('Read-only fields are ignored', () => {
+  test('a department that was read can be sent back as an update', async () => {
     const deptId = await boss.createDepartment({ ...full, parentId: await boss.createDepartment() });
     const before = await readDept(boss, deptId);
     expectOk(await boss.put(DEPTS, before));
     const { updateBy, updateTime, ...after } = await readDept(boss, deptId);
     assert.deepEqual({ ...after, updateBy: '', updateTime: null }, before);
-    // And once more, now that all its fields are filled.
+    // Send it again, now that updateBy and updateTime are set.
     expectOk(await boss.put(DEPTS, { ...after, updateBy, updateTime }));
   });
 
-  test('a body that was read can be created once more', async () => {
+  test('a department that was read can be sent as a new department', async () => {
     const original = await readDept(boss, await boss.createDepartment(full));
     const copy = await readDept(boss, await boss.createDepartment(original));
     assert.notEqual(copy.deptId, original.deptId);
     assert.deepEqual({ ...copy, deptId: original.deptId, createTime: original.createTime }, original);
   });
 
-  const owned = {
+  const readOnly = {
     ancestors: '0,1,2',
     delFlag: '2',
     createBy: 'somebody',
@@ -132,26 +132,29 @@ describe('Fields the service owns are ignored when sent', () => {
     updateBy: 'somebody',
     updateTime: '2001-01-01 00:00:00',
   };
-  for (const [field, value] of Object.entries(owned)) {
-    test(`${field}, on create and on update, of whatever type`, async () => {
+  for (const [field, value] of Object.entries(readOnly)) {
+    test(`${field} of any type is ignored on create and on update`, async () => {
       for (const sent of [value, 5, { a: [] }]) {
         const deptId = await boss.createDepartment({ [field]: sent });
-        const made = await readDept(boss, deptId);
-        assert.notDeepEqual(made[field], sent);
+        const created = await readDept(boss, deptId);
+        assert.notDeepEqual(created[field], sent);
         expectOk(await boss.put(DEPTS, { deptId, [field]: sent }));
         const updated = await readDept(boss, deptId);
         assert.notDeepEqual(updated[field], sent);
-        assert.deepEqual([updated.createTime, updated.createBy, updated.updateBy], [made.createTime, 'boss', 'boss']);
+        assert.deepEqual(
+          [updated.createTime, updated.createBy, updated.updateBy],
+          [created.createTime, 'boss', 'boss'],
+        );
       }
     });
   }
 
-  test('deptId on create, of whatever type', async () => {
-    const there = await boss.createDepartment({ deptName: '原' });
-    for (const deptId of [Number(there), there, 'abc', -1, {}]) {
-      assert.notEqual(await boss.createDepartment({ deptId, deptName: '新' }), there);
+  test('deptId of any type is ignored on create', async () => {
+    const existing = await boss.createDepartment({ deptName: '原' });
+    for (const deptId of [Number(existing), existing, 'abc', -1, {}]) {
+      assert.notEqual(await boss.createDepartment({ deptId, deptName: '新' }), existing);
     }
-    assert.equal((await readDept(boss, there)).deptName, '原');
+    assert.equal((await readDept(boss, existing)).deptName, '原');
   });
 });
 
@@ -159,14 +162,14 @@ describe('tenantId in a body', async () => {
   const neighbour = await service.createTenant();
   const child = await service.createTenant({}, boss);
   const codes: [whose: string, tenantId: string][] = [
-    ['a neighbour’s', neighbour.tenantId],
-    ['that of the tenant above', '000000'],
-    ['that of a tenant below', child.tenantId],
-    ['of no tenant', '999999999999'],
-    ['empty', ''],
+    ['of a sibling tenant', neighbour.tenantId],
+    ['of the parent tenant', '000000'],
+    ['of a child tenant', child.tenantId],
+    ['of an unknown tenant', '999999999999'],
+    ['that is empty', ''],
   ];
   for (const [whose, tenantId] of codes) {
-    test(`${whose}: 403 OTHER_TENANT; never silently rewritten`, async () => {
+    test(`a code ${whose} is rejected with OTHER_TENANT`, async () => {
       const deptId = await boss.createDepartment();
       await expectUnchanged(boss, deptId, async () => {
         const { total } = (await boss.get(`${DEPTS}/list`)).data;
@@ -177,7 +180,7 @@ describe('tenantId in a body', async () => {
     });
   }
 
-  test('absent, null, or the caller’s own', async () => {
+  test('a tenantId that is absent, null or the code of the caller is accepted', async () => {
     for (const body of [{}, { tenantId: null }, { tenantId: boss.tenantId }]) {
       const deptId = await boss.createDepartment(body);
       expectOk(await boss.put(DEPTS, { deptId, ...body }));
@@ -186,7 +189,7 @@ describe('tenantId in a body', async () => {
   });
 });
 
-test('Names: siblings may share a name', async () => {
+test('sibling departments may have the same name', async () => {
   const parentId = await boss.createDepartment();
   const [first, second] = [
     await boss.createDepartment({ parentId, deptName: '一' }),
@@ -198,7 +201,7 @@ test('Names: siblings may share a name', async () => {
 });
 
 describe('status', () => {
-  test('0 or 1, else 400', async () => {
+  test('a status other than 0 or 1 is rejected', async () => {
     const deptId = await boss.createDepartment();
     for (const status of ['2', '', '00', ' 0', '０', 'normal', 0, 1, true]) {
       expectInvalid(await boss.post(DEPTS, { status }), 'status');
@@ -206,13 +209,13 @@ describe('status', () => {
     }
   });
 
-  test('either may be set at any time; children keep theirs', async () => {
+  test('status can change at any time and does not affect the children', async () => {
     const top = await boss.createDepartment();
     const [normal, disabled] = [
       await boss.createDepartment({ parentId: top }),
       await boss.createDepartment({ parentId: top, status: '1' }),
     ];
-    await boss.createUser({ userName: 'sitter', deptId: top });
+    await boss.createUser({ userName: 'user', deptId: top });
     for (const status of ['1', '1', '0', '0']) {
       expectOk(await boss.put(DEPTS, { deptId: top, status }));
       const shown = await Promise.all([top, normal, disabled].map(async (id) => (await readDept(boss, id)).status));

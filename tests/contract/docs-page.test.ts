@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, startService } from '../support/service.ts';
+import { type ApiResponse, startService } from '../support/service.ts';
 
 const service = await startService();
 const get = (path: string) => service.anonymous.get(path);
 
-/** The page and all that it loads, by address. */
-const pages = new Map<string, Answer>([['/docs', await get('/docs')]]);
+/** The page and everything that it loads, by path. */
+const pages = new Map<string, ApiResponse>([['/docs', await get('/docs')]]);
 const html = pages.get('/docs')?.text ?? '';
 const linked = [...html.matchAll(/\b(?:src|href)\s*=\s*["']([^"']+)["']/g)].map(([, address = '']) => address);
 
-test('the reference is a page, with or without a slash at its end', async () => {
+test('the API reference is served at /docs and /docs/', async () => {
   for (const path of ['/docs', '/docs/']) {
     const { status, headers, text } = await get(path);
     assert.equal(status, 200);
@@ -19,20 +19,20 @@ test('the reference is a page, with or without a slash at its end', async () => 
   }
 });
 
-test('all that the page loads comes from the service itself', async () => {
+test('the page loads scripts and styles only from the service itself', async () => {
   assert.ok(linked.some((address) => address.endsWith('.js')) && linked.some((address) => address.endsWith('.css')));
   for (const address of linked) {
     const url = new URL(address, `${service.base}/docs`);
     assert.equal(url.origin, service.base, address);
-    const answer = await get(url.pathname);
-    assert.equal(answer.status, 200, address);
-    assert.ok(answer.text.length > 0);
-    assert.match(String(answer.headers['content-type']), address.endsWith('.js') ? /javascript/ : /css|image/);
-    pages.set(url.pathname, answer);
+    const response = await get(url.pathname);
+    assert.equal(response.status, 200, address);
+    assert.ok(response.text.length > 0);
+    assert.match(String(response.headers['content-type']), address.endsWith('.js') ? /javascript/ : /css|image/);
+    pages.set(url.pathname, response);
   }
 });
 
-test('style sheets load nothing from elsewhere', () => {
+test('style sheets load nothing from other origins', () => {
   const sheets = [...pages].filter(([path]) => path.endsWith('.css'));
   assert.ok(sheets.length > 0);
   for (const [path, { text }] of sheets) {
@@ -45,7 +45,7 @@ test('style sheets load nothing from elsewhere', () => {
   }
 });
 
-test('the page reads the document from the service, and has it judged by no other', () => {
+test('the page reads the OpenAPI document from the service and uses no external validator', () => {
   const script = [...pages].find(([path]) => path.endsWith('swagger-initializer.js'))?.[1].text ?? '';
   assert.match(script, /url: resolveUrl\('\.\/json'\)/);
   assert.match(script, /validatorUrl: null/);
@@ -56,11 +56,11 @@ test('the page reads the document from the service, and has it judged by no othe
   );
 });
 
-test('the document of the page is the document of the service', async () => {
+test('/docs/json equals /openapi.json', async () => {
   assert.deepEqual(JSON.parse((await get('/docs/json')).text), JSON.parse((await get('/openapi.json')).text));
 });
 
-test('browsers are told to load nothing from elsewhere', async () => {
+test('the Content-Security-Policy allows no other origins', async () => {
   for (const path of ['/docs', '/docs/', ...pages.keys()]) {
     const policy = String((await get(path)).headers['content-security-policy'] ?? '');
     assert.match(policy, /default-src 'self'/, path);
@@ -69,7 +69,7 @@ test('browsers are told to load nothing from elsewhere', async () => {
       (source) => !["'self'", "'none'", 'data:'].includes(source) && !/^'sha(256|384|512)-/.test(source),
     );
     assert.deepEqual(foreign, [], path);
-    // Without TLS in front, on any host but localhost, a browser would look for all of the page at https.
+    // Without TLS in front, a browser on any host but localhost would request everything over HTTPS and fail.
     assert.doesNotMatch(policy, /upgrade-insecure-requests/);
   }
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { settings } from '../../server/config.ts';
-import { reasons } from '../../server/http/refusals.ts';
+import { reasons } from '../../server/http/errors.ts';
 import { startService } from '../support/service.ts';
 
-// From dist/tests.
+// The compiled test runs in dist/tests/contract.
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => fs.readFileSync(new URL(path, root), 'utf8');
 
@@ -17,11 +17,11 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 
-/** The rows of the table below a heading line, as plain texts. */
-function tableBelow(path: string, head: string): string[][] {
+/** The cells of the Markdown table with this header row. */
+function readTable(path: string, header: string): string[][] {
   const lines = read(path).split('\n');
-  const start = lines.indexOf(head);
-  assert.notEqual(start, -1, `${path} has no table "${head}"`);
+  const start = lines.indexOf(header);
+  assert.notEqual(start, -1, `${path} has no table "${header}"`);
   const length = lines.slice(start).findIndex((line) => !line.startsWith('|'));
   return lines.slice(start + 2, start + length).map((line) =>
     line
@@ -31,8 +31,8 @@ function tableBelow(path: string, head: string): string[][] {
   );
 }
 
-test('the table of reasons is what the code says, and says when (node scripts/reasons.js writes it)', () => {
-  const rows = tableBelow('docs/interface.md', '| Status | Reason | 中文 | English | When |');
+test('the table of reasons matches the code and describes each reason (run node scripts/reasons.js)', () => {
+  const rows = readTable('docs/interface.md', '| Status | Reason | 中文 | English | When |');
   assert.deepEqual(
     rows.map((row) => row.slice(0, 4)),
     Object.entries(reasons).map(([reason, [status, zh, en]]) => [String(status), `\`${reason}\``, zh, en]),
@@ -43,9 +43,9 @@ test('the table of reasons is what the code says, and says when (node scripts/re
   );
 });
 
-test('the table of settings is what the code says', () => {
+test('the table of settings matches the code', () => {
   assert.deepEqual(
-    tableBelow('README.md', '| Setting | Default | Meaning |'),
+    readTable('README.md', '| Setting | Default | Meaning |'),
     Object.entries(settings).map(([name, setting]) => [
       `\`${name}\``,
       setting.default && `\`${setting.default}\``,
@@ -54,7 +54,7 @@ test('the table of settings is what the code says', () => {
   );
 });
 
-test('the READMEs have the two commands', () => {
+test('the READMEs contain the commands to start and to test', () => {
   for (const path of ['README.md', 'README.zh-CN.md']) {
     const lines = read(path).split('\n');
     for (const command of ['npm ci && npm start', 'npm ci && npm test']) {
@@ -63,7 +63,7 @@ test('the READMEs have the two commands', () => {
   }
 });
 
-/** A heading as GitHub names it in addresses. */
+/** The anchor that GitHub generates for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -73,7 +73,7 @@ const anchorOf = (heading: string) =>
 const anchorsOf = (path: URL) =>
   [...fs.readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
-test('links between the documents lead somewhere', () => {
+test('links between the documents are not broken', () => {
   const broken: string[] = [];
   let count = 0;
   for (const document of documents) {
@@ -97,13 +97,13 @@ interface Properties {
   data: { properties?: { reason?: { enum: string[] } } };
 }
 
-test('the interface document has every operation, with the reasons for which it is refused', async () => {
+test('the interface document describes every operation and all of its error reasons', async () => {
   const service = await startService();
   const { text } = await service.anonymous.get('/openapi.json');
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
   const sections = read('docs/interface.md').split(/^(?=##+ )/m);
   const find = (title: string) => sections.find((section) => section.startsWith(title));
-  const shared = find('### Refusals that operations share') ?? '';
+  const shared = find('### Errors that any operation can return') ?? '';
   const missing: string[] = [];
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { responses }] of Object.entries(methods)) {
@@ -116,7 +116,7 @@ test('the interface document has every operation, with the reasons for which it 
       const reasonsOf = Object.values(responses).flatMap(
         ({ content }) => content?.['application/json']?.schema.properties.data.properties?.reason?.enum ?? [],
       );
-      assert.ok(reasonsOf.includes('INTERNAL'), `${name}: the reasons were not found where they are looked for`);
+      assert.ok(reasonsOf.includes('INTERNAL'), `${name}: found no reasons in its response schemas`);
       for (const reason of reasonsOf) {
         if (!`${section}${shared}`.includes(`\`${reason}\``)) missing.push(`${name}: ${reason}`);
       }

@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reasons } from '../../server/http/refusals.ts';
+import { reasons } from '../../server/http/errors.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
-import { type Answer, PASSWORD, type Service, startService } from '../support/service.ts';
+import { type ApiResponse, PASSWORD, type Service, startService } from '../support/service.ts';
 
-/** Envelope: success, refusal, their languages and familiar texts, and the other forms a caller may ask for. */
+/** The response envelope: success, errors, their languages and messages, and the alternative error formats. */
 
 const [service, always200] = await Promise.all([startService(), startService({ BANYAN_ERROR_STATUS: '200' })]);
 const boss = await service.createTenant();
 const HAN = /\p{Script=Han}/u;
 
-test('Success: HTTP 200, {"code":200,"msg":"操作成功","data":…}; null for create, update and delete', async () => {
-  const made = await boss.post(DEPTS, {});
-  const deptId = String(made.headers.location).split('/').at(-1);
+test('a success is HTTP 200 with code, msg and data, and data is null for create, update and delete', async () => {
+  const created = await boss.post(DEPTS, {});
+  const deptId = String(created.headers.location).split('/').at(-1);
   const read = await boss.get(`${DEPTS}/${deptId}`);
   assert.equal(read.data.deptId, Number(deptId));
   expectOk(read, read.data);
-  for (const answer of [made, await boss.put(DEPTS, { deptId }), await boss.delete(`${DEPTS}/${deptId}`)]) {
-    expectOk(answer, null);
-    assert.match(String(answer.headers['content-type']), /^application\/json; charset=utf-8$/);
+  for (const response of [created, await boss.put(DEPTS, { deptId }), await boss.delete(`${DEPTS}/${deptId}`)]) {
+    expectOk(response, null);
+    assert.match(String(response.headers['content-type']), /^application\/json; charset=utf-8$/);
   }
 });
 
-describe('Created id: it travels in the header Location', () => {
+describe('The Location header contains the id of a created record', () => {
   for (const [path, body, field] of [
     ['/system/dept-api', { deptName: '新' }, 'deptId'],
     ['/system/tenant-api', { tenantName: '新' }, 'id'],
     ['/system/user-api', { userName: 'new', password: PASSWORD }, 'userId'],
   ] as const) {
-    test(`${path}/123`, async () => {
-      const answer = await boss.post(path, body);
-      expectOk(answer, null);
-      const location = String(answer.headers.location);
+    test(`POST ${path} returns the path of the new record`, async () => {
+      const response = await boss.post(path, body);
+      expectOk(response, null);
+      const location = String(response.headers.location);
       const id = /^(.+)\/([1-9]\d*)$/.exec(location);
       assert.equal(id?.[1], path);
       assert.equal(String((await boss.get(location)).data[field]), id?.[2]);
@@ -39,20 +39,20 @@ describe('Created id: it travels in the header Location', () => {
   }
 });
 
-describe('Refusal', () => {
-  test('HTTP status = code; msg a sentence; data = {"reason", …facts}', async () => {
+describe('Errors', () => {
+  test('an error has the HTTP status as code, a sentence as msg, and a reason with details as data', async () => {
     const parent = await boss.createDepartment();
     await boss.createDepartment({ parentId: parent });
-    const answer = await boss.delete(`${DEPTS}/${parent}`);
-    assert.equal(answer.status, 409);
-    assert.deepEqual(JSON.parse(answer.text), {
+    const response = await boss.delete(`${DEPTS}/${parent}`);
+    assert.equal(response.status, 409);
+    assert.deepEqual(JSON.parse(response.text), {
       code: 409,
       msg: '存在下级部门,不允许删除',
       data: { reason: 'DEPT_HAS_CHILDREN', deptIds: [Number(parent)] },
     });
   });
 
-  test('one list in the code holds every reason: its status and a sentence in both languages', () => {
+  test('every reason has a status and a sentence in both languages', () => {
     for (const [reason, [status, zh, en]] of Object.entries(reasons)) {
       assert.match(reason, /^[A-Z][A-Z0-9_]+$/);
       assert.ok(status >= 400 && status < 600, reason);
@@ -61,15 +61,19 @@ describe('Refusal', () => {
     }
   });
 
-  test('reasons are documented: /openapi.json tells each of them', async () => {
+  test('/openapi.json documents every reason', async () => {
     const { text } = await service.anonymous.get('/openapi.json');
-    const untold = Object.keys(reasons).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text));
-    assert.deepEqual(untold, []);
+    const undocumented = Object.keys(reasons).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text));
+    assert.deepEqual(undocumented, []);
   });
 });
 
-/** One refusal of each kind that a caller can bring about, in a tenant of its own. */
-async function refusals({ root, anonymous, ...rest }: Service): Promise<[name: string, status: number, Answer][]> {
+/** Provokes one error of each kind that a caller can cause. */
+async function provokeErrors({
+  root,
+  anonymous,
+  ...rest
+}: Service): Promise<[name: string, status: number, ApiResponse][]> {
   const member = await rest.createMember(root);
   const id = await root.createDepartment();
   const text = { headers: { 'content-type': 'text/plain' }, raw: 'deptName=x' };
@@ -89,70 +93,70 @@ async function refusals({ root, anonymous, ...rest }: Service): Promise<[name: s
   ];
 }
 
-describe('Clients that expect HTTP 200 always', async () => {
-  const [real, switched] = [await refusals(service), await refusals(always200)];
-  for (const [at, [name, status, answer]] of real.entries()) {
-    const twin = switched[at]?.[2] as Answer;
-    test(`default: ${name} has its HTTP status`, () =>
-      assert.deepEqual([answer.status, answer.code], [status, status]));
-    test(`BANYAN_ERROR_STATUS=200: ${name} is HTTP 200 with the same body`, () => {
-      assert.equal(twin.status, 200);
-      assert.equal(twin.text, answer.text);
+describe('Clients that always expect HTTP 200', async () => {
+  const [real, switched] = [await provokeErrors(service), await provokeErrors(always200)];
+  for (const [at, [name, status, response]] of real.entries()) {
+    const counterpart = switched[at]?.[2] as ApiResponse;
+    test(`by default the error ${name} has its own HTTP status`, () =>
+      assert.deepEqual([response.status, response.code], [status, status]));
+    test(`with BANYAN_ERROR_STATUS=200 the error ${name} is HTTP 200 with the same body`, () => {
+      assert.equal(counterpart.status, 200);
+      assert.equal(counterpart.text, response.text);
     });
   }
 
-  test('success is the same either way', async () => {
-    const answer = await always200.root.post(DEPTS, {});
-    expectOk(answer);
-    assert.match(String(answer.headers.location), /^\/system\/dept-api\/\d+$/);
+  test('BANYAN_ERROR_STATUS=200 does not change a success', async () => {
+    const response = await always200.root.post(DEPTS, {});
+    expectOk(response);
+    assert.match(String(response.headers.location), /^\/system\/dept-api\/\d+$/);
   });
 });
 
-describe('Problem details: Accept: application/problem+json gets RFC 9457 with the same reason', () => {
+describe('Accept: application/problem+json selects problem details (RFC 9457)', () => {
   const headers = { accept: 'application/problem+json' };
 
-  test('type, title, status, detail, and the reason with its facts', async () => {
+  test('problem details contain type, title, status, detail, and the reason with its details', async () => {
     const parent = await boss.createDepartment();
     await boss.createDepartment({ parentId: parent });
-    const answer = await boss.delete(`${DEPTS}/${parent}`, { headers });
-    assert.equal(answer.status, 409);
-    assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
-    const { type, title, status, detail, reason, deptIds } = JSON.parse(answer.text);
+    const response = await boss.delete(`${DEPTS}/${parent}`, { headers });
+    assert.equal(response.status, 409);
+    assert.match(String(response.headers['content-type']), /^application\/problem\+json/);
+    const { type, title, status, detail, reason, deptIds } = JSON.parse(response.text);
     assert.deepEqual(
       { status, detail, reason, deptIds },
       { status: 409, detail: '存在下级部门,不允许删除', reason: 'DEPT_HAS_CHILDREN', deptIds: [Number(parent)] },
     );
     assert.equal(typeof title, 'string');
-    assert.ok(new URL(type, service.base), 'type is an address');
+    assert.ok(new URL(type, service.base), 'type is a URL');
   });
 
-  test('among others in Accept, in English, and for what no route takes', async () => {
-    const wish = { accept: 'application/problem+json, application/json;q=0.9', 'accept-language': 'en' };
-    const { status, headers: got, text } = await boss.get('/nowhere', { headers: wish });
-    assert.match(String(got['content-type']), /^application\/problem\+json/);
+  test('problem details are selected among other media types, in English, and for unknown paths', async () => {
+    const requested = { accept: 'application/problem+json, application/json;q=0.9', 'accept-language': 'en' };
+    const { status, headers: received, text } = await boss.get('/nowhere', { headers: requested });
+    assert.match(String(received['content-type']), /^application\/problem\+json/);
     const problem = JSON.parse(text);
     assert.deepEqual([status, problem.status, problem.reason], [404, 404, 'PATH_NOT_FOUND']);
     assert.doesNotMatch(problem.detail, HAN);
   });
 
-  test('letter case does not matter in a media type', async () => {
-    const answer = await boss.get(`${DEPTS}/999999999`, { headers: { accept: 'Application/Problem+JSON' } });
-    assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
+  test('the media type is matched case-insensitively', async () => {
+    const response = await boss.get(`${DEPTS}/999999999`, { headers: { accept: 'Application/Problem+JSON' } });
+    assert.match(String(response.headers['content-type']), /^application\/problem\+json/);
   });
 
-  test('success stays the envelope; other clients get the envelope', async () => {
+  test('successes, and errors for other media types, keep the envelope', async () => {
     expectOk(await boss.post(DEPTS, {}, { headers }));
     const others = ['application/json', '*/*', 'text/html', 'application/json, application/problem+json;q=0'];
     for (const accept of others) {
-      const answer = await boss.get(`${DEPTS}/999999999`, { headers: { accept } });
-      expectError(answer, 404, 'DEPT_NOT_FOUND');
-      assert.match(String(answer.headers['content-type']), /^application\/json/);
+      const response = await boss.get(`${DEPTS}/999999999`, { headers: { accept } });
+      expectError(response, 404, 'DEPT_NOT_FOUND');
+      assert.match(String(response.headers['content-type']), /^application\/json/);
     }
   });
 });
 
 describe('Language of msg', () => {
-  const wishes: [headers: Record<string, string>, language: 'Chinese' | 'English'][] = [
+  const cases: [headers: Record<string, string>, language: 'Chinese' | 'English'][] = [
     [{}, 'Chinese'],
     [{ 'accept-language': 'zh-CN,zh;q=0.9,en;q=0.8' }, 'Chinese'],
     [{ 'accept-language': 'en' }, 'English'],
@@ -170,22 +174,22 @@ describe('Language of msg', () => {
     [{ 'accept-language': ';;q=,,=' }, 'Chinese'],
     [{ 'content-language': 'en_US' }, 'English'],
     [{ 'content-language': 'zh_CN' }, 'Chinese'],
-    // The browser sends the one by itself; the other is what its user chose in the front end.
+    // Browsers send Accept-Language by themselves; Content-Language is what the user chose in the front end, so it wins.
     [{ 'content-language': 'en_US', 'accept-language': 'zh-CN,zh;q=0.9' }, 'English'],
   ];
-  for (const [headers, language] of wishes) {
-    test(`${JSON.stringify(headers)}: ${language}`, async () => {
+  for (const [headers, language] of cases) {
+    test(`the headers ${JSON.stringify(headers)} select ${language}`, async () => {
       const { msg } = await boss.get(`${DEPTS}/999999999`, { headers });
       assert.equal(
         msg,
         language === 'Chinese'
           ? '部门不存在或已被删除，请核对编号'
-          : 'There is no such department, or it was deleted. Check the id.',
+          : 'The department does not exist or has been deleted. Check the id.',
       );
     });
   }
 
-  test('the facts in a sentence are of that language too', async () => {
+  test('details within a sentence are in the same language', async () => {
     const body = { deptName: 'x'.repeat(101) };
     const zh = await boss.post(DEPTS, body);
     const en = await boss.post(DEPTS, body, { headers: { 'accept-language': 'en' } });
@@ -194,19 +198,19 @@ describe('Language of msg', () => {
     assert.match(en.msg, /deptName.*100/);
   });
 
-  test('success stays 操作成功 in both: it is a constant of the interface', async () => {
+  test('the success message is 操作成功 in every language', async () => {
     expectOk(await boss.post(DEPTS, {}, { headers: { 'accept-language': 'en', 'content-language': 'en_US' } }));
   });
 });
 
-describe('Familiar texts', async () => {
+describe('Error messages that existing front ends expect', async () => {
   const parent = await boss.createDepartment();
   const child = await boss.createDepartment({ parentId: parent });
   const used = await boss.createDepartment();
   const member = await service.createMember(boss, { deptId: used });
   const disabled = await boss.createDepartment({ status: '1' });
   const small = await service.createTenant({ accountCount: 1 });
-  const texts: [name: string, text: string, call: () => Promise<Answer>][] = [
+  const texts: [name: string, text: string, call: () => Promise<ApiResponse>][] = [
     ['no token', '认证失败，无法访问系统资源', () => service.anonymous.get(`${DEPTS}/1`)],
     ['not allowed', '没有访问权限，请联系管理员授权', () => member.post(DEPTS, {})],
     ['children', '存在下级部门,不允许删除', () => boss.delete(`${DEPTS}/${parent}`)],
@@ -220,6 +224,6 @@ describe('Familiar texts', async () => {
     ],
   ];
   for (const [name, text, call] of texts) {
-    test(`${name}: ${text}`, async () => assert.equal((await call()).msg, text));
+    test(`${name} returns the message ${text}`, async () => assert.equal((await call()).msg, text));
   }
 });

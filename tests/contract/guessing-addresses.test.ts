@@ -5,35 +5,35 @@ import { openDatabase } from '../../db/connect.ts';
 import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
-import { keepPending } from '../support/guesses.ts';
-import { type Answer, Client, PASSWORD, startService } from '../support/service.ts';
-import { countWaiting, waitFor } from '../support/wait.ts';
+import { keepLoginsPending } from '../support/pending-logins.ts';
+import { type ApiResponse, Client, PASSWORD, startService } from '../support/service.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
-await keepPending(service);
+await keepLoginsPending(service);
 
 const WRONG = 'wrong password';
 const FAILED = '401 LOGIN_FAILED';
 const LOCKED = '429 TOO_MANY_LOGINS';
-const FINE = '200 fine';
-const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? 'fine'}`;
+const SUCCEEDED = '200 OK';
+const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'OK'}`;
 
 let last = 0;
-/** An address that nobody has called from yet. */
-const address = () => `127.2.${++last >> 8}.${last & 255}`;
+/** An address that has not been used before. */
+const newAddress = () => `127.2.${++last >> 8}.${last & 255}`;
 
 const logIn = (from: string, tenantId: string, password = PASSWORD, username = 'boss') =>
   service.anonymous.post('/auth/login', { tenantId, username, password }, { from });
 
 async function fail(times: number, from: string, tenantId: string, username?: string): Promise<void> {
-  for (let n = 1; n <= times; n++) assert.equal(reasonOf(await logIn(from, tenantId, WRONG, username)), FAILED);
+  for (let n = 1; n <= times; n++) assert.equal(outcomeOf(await logIn(from, tenantId, WRONG, username)), FAILED);
 }
 
-/** Lets the delay of an account over all addresses pass, and whatever is not of it stay. */
-const letDelayPass = (tenantId: string) => service.superuser`
+/** Ends the delay of an account for all addresses; locks of single addresses stay. */
+const endDelay = (tenantId: string) => service.superuser`
   update banyan.login_failures set closed = now() - interval '1 second' where tenant_id = ${tenantId} and address = ''`;
 
-/** How long an account is closed to all addresses from now on. */
+/** The delay of an account for all addresses, in seconds. */
 async function delayOf(tenantId: string): Promise<number> {
   const [row] = await service.superuser<[{ seconds: number }]>`
     select extract(epoch from closed - seen)::float as seconds from banyan.login_failures
@@ -41,79 +41,83 @@ async function delayOf(tenantId: string): Promise<number> {
   return row.seconds;
 }
 
-test('across addresses an account answers with growing delays, but not to an address that logged in before', async () => {
+test('failures from many addresses delay an account longer each time, except for addresses that logged in before', async () => {
   const { tenantId } = await service.createTenant();
-  const home = address();
-  assert.equal(reasonOf(await logIn(home, tenantId)), FINE);
-  for (const from of [address(), address()]) await fail(5, from, tenantId);
+  const home = newAddress();
+  assert.equal(outcomeOf(await logIn(home, tenantId)), SUCCEEDED);
+  for (const from of [newAddress(), newAddress()]) await fail(5, from, tenantId);
   const delays: number[] = [];
   for (let n = 0; n < 6; n++) {
     delays.push(await delayOf(tenantId));
-    // Made long, so that the clock has no part in what follows.
+    // Extend the delay so that it cannot end during the checks below.
     await service.superuser`
       update banyan.login_failures set closed = now() + interval '5 minutes'
       where tenant_id = ${tenantId} and address = ''`;
-    const stranger = await logIn(address(), tenantId);
-    assert.equal(reasonOf(stranger), LOCKED);
-    const seconds = Number(stranger.headers['retry-after']);
+    const rejected = await logIn(newAddress(), tenantId);
+    assert.equal(outcomeOf(rejected), LOCKED);
+    const seconds = Number(rejected.headers['retry-after']);
     assert.ok(seconds > 0 && seconds <= 300, `Retry-After: ${seconds}`);
-    assert.equal(reasonOf(await logIn(home, tenantId)), FINE, 'the owner is not locked out');
-    await letDelayPass(tenantId);
-    await fail(1, address(), tenantId);
+    assert.equal(
+      outcomeOf(await logIn(home, tenantId)),
+      SUCCEEDED,
+      'the address that logged in before is not locked out',
+    );
+    await endDelay(tenantId);
+    await fail(1, newAddress(), tenantId);
   }
   for (const [n, delay] of delays.entries()) {
-    assert.ok(delay > (delays[n - 1] ?? 0), `each is longer than the one before: ${delays}`);
+    assert.ok(delay > (delays[n - 1] ?? 0), `each delay is longer than the one before: ${delays}`);
   }
 });
 
-test('delays end by themselves, and have a limit', async () => {
+test('a delay has an upper limit and expires', async () => {
   const { tenantId } = await service.createTenant();
-  for (const from of [address(), address()]) await fail(5, from, tenantId);
+  for (const from of [newAddress(), newAddress()]) await fail(5, from, tenantId);
   await service.superuser`
     update banyan.login_failures set failures = 1000000, closed = now() - interval '1 second'
     where tenant_id = ${tenantId} and address = ''`;
-  await fail(1, address(), tenantId);
+  await fail(1, newAddress(), tenantId);
   const delay = await delayOf(tenantId);
   assert.ok(delay > 60 && delay <= 3600, `${delay} seconds`);
-  await letDelayPass(tenantId);
-  assert.equal(reasonOf(await logIn(address(), tenantId)), FINE);
+  await endDelay(tenantId);
+  assert.equal(outcomeOf(await logIn(newAddress(), tenantId)), SUCCEEDED);
 });
 
-test('an address that logged in before is still closed after 5 failures of its own', async () => {
+test('an address that logged in before is still locked after 5 failures of its own', async () => {
   const { tenantId } = await service.createTenant();
-  const home = address();
-  assert.equal(reasonOf(await logIn(home, tenantId)), FINE);
+  const home = newAddress();
+  assert.equal(outcomeOf(await logIn(home, tenantId)), SUCCEEDED);
   await fail(5, home, tenantId);
-  assert.equal(reasonOf(await logIn(home, tenantId)), LOCKED);
+  assert.equal(outcomeOf(await logIn(home, tenantId)), LOCKED);
 });
 
-test("growing delays of one tenant's account never touch another's of the same name", async () => {
+test('delays of an account do not affect the account of the same name in another tenant', async () => {
   const [one, two] = await Promise.all([service.createTenant(), service.createTenant()]);
-  for (const from of [address(), address()]) await fail(5, from, one.tenantId);
-  await fail(1, address(), two.tenantId);
-  assert.equal(reasonOf(await logIn(address(), two.tenantId)), FINE);
+  for (const from of [newAddress(), newAddress()]) await fail(5, from, one.tenantId);
+  await fail(1, newAddress(), two.tenantId);
+  assert.equal(outcomeOf(await logIn(newAddress(), two.tenantId)), SUCCEEDED);
 });
 
-test('an address is throttled as a whole, whatever tenants and accounts it tries', async () => {
+test('an address with too many failures is throttled for all tenants and accounts', async () => {
   const [one, two] = await Promise.all([service.createTenant(), service.createTenant()]);
-  const from = address();
+  const from = newAddress();
   const names = Array.from({ length: 60 }, (_, n) => `name${n}`);
-  const answers = await Promise.all(names.map((name) => logIn(from, one.tenantId, WRONG, name)));
+  const responses = await Promise.all(names.map((name) => logIn(from, one.tenantId, WRONG, name)));
   for (const { tenantId } of [one, two]) {
-    const answer = await logIn(from, tenantId);
-    assert.equal(reasonOf(answer), LOCKED);
-    assert.ok(Number(answer.headers['retry-after']) > 0);
+    const response = await logIn(from, tenantId);
+    assert.equal(outcomeOf(response), LOCKED);
+    assert.ok(Number(response.headers['retry-after']) > 0);
   }
-  assert.equal(reasonOf(await logIn(address(), one.tenantId)), FINE, 'other addresses are not');
+  assert.equal(outcomeOf(await logIn(newAddress(), one.tenantId)), SUCCEEDED, 'other addresses are not throttled');
   await service.superuser`update banyan.login_addresses set since = since - interval '1 hour' where address = ${from}`;
-  assert.equal(reasonOf(await logIn(from, one.tenantId)), FINE, 'it ends by itself');
-  assert.ok(answers.map(reasonOf).includes(FAILED));
-  assert.ok(answers.map(reasonOf).includes(LOCKED), 'all 60 names at the same moment were answered');
+  assert.equal(outcomeOf(await logIn(from, one.tenantId)), SUCCEEDED, 'the throttling expires');
+  assert.ok(responses.map(outcomeOf).includes(FAILED));
+  assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 60 concurrent guesses was throttled');
 });
 
-test('one account tried at the same moment from many addresses is slowed down too', async () => {
+test('concurrent guesses on one account from many addresses are throttled', async () => {
   const { tenantId } = await service.createTenant();
-  // The first delays are some seconds, which may be over when a slow machine comes to the next guess.
+  // The first delays last seconds, so on a slow machine they could end before the next guess.
   await service.superuser.unsafe(`
     create function public.lengthen() returns trigger language plpgsql as $$
     begin
@@ -123,24 +127,24 @@ test('one account tried at the same moment from many addresses is slowed down to
     create trigger lengthen before update on banyan.login_failures for each row
       when (new.tenant_id = '${tenantId}' and new.address = '' and new.closed > old.closed)
       execute function public.lengthen()`);
-  const answers = await Promise.all(Array.from({ length: 25 }, () => logIn(address(), tenantId, WRONG)));
-  assert.ok(answers.map(reasonOf).includes(LOCKED), 'all 25 were answered');
+  const responses = await Promise.all(Array.from({ length: 25 }, () => logIn(newAddress(), tenantId, WRONG)));
+  assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 25 concurrent guesses was throttled');
 });
 
-test('nobody chooses his address by a header', async () => {
+test('a client cannot choose its address with a header', async () => {
   const { tenantId } = await service.createTenant();
-  const from = address();
+  const from = newAddress();
   const guess = (n: number, password: string) =>
     service.anonymous.post(
       '/auth/login',
       { tenantId, username: 'boss', password },
       { from, headers: { 'x-forwarded-for': `10.0.0.${n}`, forwarded: `for=10.0.0.${n}`, 'x-real-ip': `10.0.0.${n}` } },
     );
-  for (let n = 1; n <= 5; n++) assert.equal(reasonOf(await guess(n, WRONG)), FAILED);
-  assert.equal(reasonOf(await guess(6, PASSWORD)), LOCKED);
+  for (let n = 1; n <= 5; n++) assert.equal(outcomeOf(await guess(n, WRONG)), FAILED);
+  assert.equal(outcomeOf(await guess(6, PASSWORD)), LOCKED);
 });
 
-test('behind a proxy that is trusted, the address is the one it tells; an IPv6 network is one address', async () => {
+test('a trusted proxy supplies the address, and an IPv6 /64 network counts as one address', async () => {
   const proxied = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
   const { tenantId } = await proxied.createTenant();
   const guess = (username: string, forwarded: string, password: string, from = '127.0.0.1') =>
@@ -150,38 +154,42 @@ test('behind a proxy that is trusted, the address is the one it tells; an IPv6 n
       { from, headers: { 'x-forwarded-for': forwarded } },
     );
   for (const host of ['1', '2', 'a:b', 'ffff:0:1', '1:2:3']) {
-    assert.equal(reasonOf(await guess('boss', `2001:db8:0:1::${host}`, WRONG)), FAILED);
+    assert.equal(outcomeOf(await guess('boss', `2001:db8:0:1::${host}`, WRONG)), FAILED);
   }
-  assert.equal(reasonOf(await guess('boss', '2001:db8:0:1:1:2:3:4', PASSWORD)), LOCKED);
-  assert.equal(reasonOf(await guess('boss', '2001:0DB8:0000:0001::9', PASSWORD)), LOCKED, 'however it is written');
-  assert.equal(reasonOf(await guess('boss', '2001:db8:0:2::1', PASSWORD)), FINE);
-  assert.equal(reasonOf(await guess('boss', '10.0.0.1', PASSWORD)), FINE);
-  // Only the last hop is the proxy's word; what the client wrote before it is not believed.
-  for (let n = 1; n <= 5; n++) assert.equal(reasonOf(await guess('a', `10.9.9.${n}, 10.0.0.2`, WRONG)), FAILED);
-  assert.equal(reasonOf(await guess('a', '10.9.9.6, 10.0.0.2', WRONG)), LOCKED);
-  // Who doesn't come through the proxy is not believed at all.
-  for (let n = 1; n <= 5; n++) assert.equal(reasonOf(await guess('b', `10.0.0.${n}`, WRONG, '127.0.0.9')), FAILED);
-  assert.equal(reasonOf(await guess('b', '10.0.0.6', WRONG, '127.0.0.9')), LOCKED);
+  assert.equal(outcomeOf(await guess('boss', '2001:db8:0:1:1:2:3:4', PASSWORD)), LOCKED);
+  assert.equal(
+    outcomeOf(await guess('boss', '2001:0DB8:0000:0001::9', PASSWORD)),
+    LOCKED,
+    'the same network in another notation',
+  );
+  assert.equal(outcomeOf(await guess('boss', '2001:db8:0:2::1', PASSWORD)), SUCCEEDED);
+  assert.equal(outcomeOf(await guess('boss', '10.0.0.1', PASSWORD)), SUCCEEDED);
+  // Only the last entry comes from the proxy; earlier entries come from the client and are not trusted.
+  for (let n = 1; n <= 5; n++) assert.equal(outcomeOf(await guess('a', `10.9.9.${n}, 10.0.0.2`, WRONG)), FAILED);
+  assert.equal(outcomeOf(await guess('a', '10.9.9.6, 10.0.0.2', WRONG)), LOCKED);
+  // The header of a client that does not come through the proxy is ignored.
+  for (let n = 1; n <= 5; n++) assert.equal(outcomeOf(await guess('b', `10.0.0.${n}`, WRONG, '127.0.0.9')), FAILED);
+  assert.equal(outcomeOf(await guess('b', '10.0.0.6', WRONG, '127.0.0.9')), LOCKED);
 });
 
-test('guesses sent to two nodes at the same moment count together', async () => {
+test('concurrent guesses on two nodes are counted together', async () => {
   const { tenantId } = await service.createTenant();
   const node = await startNode();
-  const from = address();
+  const from = newAddress();
   await fail(4, from, tenantId);
   const guess = (client: Client) =>
     client.post('/auth/login', { tenantId, username: 'boss', password: WRONG }, { from });
   const { guesses } = await service.superuser.begin(async (tx) => {
-    // Both have compared the password before either is counted.
+    // Hold the counter so that both nodes compare the password before either failure is counted.
     await tx`select from banyan.login_failures where tenant_id = ${tenantId} and address = ${from} for update`;
     const guesses = Promise.all([guess(service.anonymous), guess(node)]);
-    await waitFor('both wait', async () => (await countWaiting(service.owner)) === 2);
+    await waitFor('both guesses wait for the lock', async () => (await countLockWaits(service.owner)) === 2);
     return { guesses };
   });
-  assert.deepEqual((await guesses).map(reasonOf).sort(), [FAILED, LOCKED]);
+  assert.deepEqual((await guesses).map(outcomeOf).sort(), [FAILED, LOCKED]);
 });
 
-/** Another node of the service, which shares nothing with the first but the database. */
+/** Starts another node of the service that shares only the database with the first. */
 async function startNode(): Promise<Client> {
   const config = readConfig({ DATABASE_URL: service.databaseUrl, BANYAN_LOG_LEVEL: 'silent' });
   const db = await openDatabase({ ...config, timing: NO_DEADLINES });

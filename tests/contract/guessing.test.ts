@@ -1,158 +1,158 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepPending } from '../support/guesses.ts';
-import { type Answer, type Client, PASSWORD, startService } from '../support/service.ts';
+import { keepLoginsPending } from '../support/pending-logins.ts';
+import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
-await keepPending(service);
+await keepLoginsPending(service);
 
 const WRONG = 'wrong password';
-const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? 'fine'}`;
+const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'OK'}`;
 const FAILED = '401 LOGIN_FAILED';
 const LOCKED = '429 TOO_MANY_LOGINS';
 
 let last = 0;
-/** An address that nobody has called from yet. */
-const address = () => `127.1.${++last >> 8}.${last & 255}`;
+/** An address that has not been used before. */
+const newAddress = () => `127.1.${++last >> 8}.${last & 255}`;
 
-interface Guess {
+interface LoginAttempt {
   tenantId: string;
   username?: string;
   from: string;
 }
 
-const logIn = (password: string, { tenantId, username = 'boss', from }: Guess) =>
+const logIn = (password: string, { tenantId, username = 'boss', from }: LoginAttempt) =>
   service.anonymous.post('/auth/login', { tenantId, username, password }, { from });
 
-/** Sends wrong guesses one after the other; insists that each was a plain failure. */
-async function fail(times: number, guess: Guess): Promise<void> {
-  for (let n = 1; n <= times; n++) assert.equal(reasonOf(await logIn(WRONG, guess)), FAILED, `failure ${n}`);
+/** Sends wrong guesses one by one and expects that each fails without a lock. */
+async function fail(times: number, guess: LoginAttempt): Promise<void> {
+  for (let n = 1; n <= times; n++) assert.equal(outcomeOf(await logIn(WRONG, guess)), FAILED, `failure ${n}`);
 }
 
-/** Lets the time of all locks of a tenant's accounts pass. */
-const letLocksPass = ({ tenantId }: Client) =>
+/** Ends all locks of the accounts of a tenant. */
+const endLocks = ({ tenantId }: Client) =>
   service.superuser`
     update banyan.login_failures set closed = now() - interval '1 second'
     where tenant_id = ${tenantId} and closed > now()`;
 
-test('5 failures in a row close the account to that address, the right password included', async () => {
+test('5 consecutive failures lock the account for that address, even with the correct password', async () => {
   const { tenantId } = await service.createTenant();
-  const guess = { tenantId, from: address() };
+  const guess = { tenantId, from: newAddress() };
   await fail(5, guess);
-  const answer = await logIn(PASSWORD, guess);
-  assert.equal(reasonOf(answer), LOCKED);
-  const seconds = Number(answer.headers['retry-after']);
+  const response = await logIn(PASSWORD, guess);
+  assert.equal(outcomeOf(response), LOCKED);
+  const seconds = Number(response.headers['retry-after']);
   assert.ok(seconds > 0 && seconds <= 600, `Retry-After: ${seconds}`);
   const [row] = await service.superuser<[{ seconds: number }]>`
     select extract(epoch from closed - seen)::float as seconds from banyan.login_failures
     where tenant_id = ${tenantId} and address = ${guess.from}`;
   assert.equal(row.seconds, 600);
-  assert.deepEqual(answer.data, { reason: 'TOO_MANY_LOGINS', seconds });
-  assert.equal(reasonOf(await logIn(WRONG, guess)), LOCKED);
+  assert.deepEqual(response.data, { reason: 'TOO_MANY_LOGINS', seconds });
+  assert.equal(outcomeOf(await logIn(WRONG, guess)), LOCKED);
 });
 
-test('another address can still log in to a closed account', async () => {
+test('another address can still log in to a locked account', async () => {
   const { tenantId } = await service.createTenant();
-  await fail(5, { tenantId, from: address() });
-  assert.equal(reasonOf(await logIn(PASSWORD, { tenantId, from: address() })), '200 fine');
+  await fail(5, { tenantId, from: newAddress() });
+  assert.equal(outcomeOf(await logIn(PASSWORD, { tenantId, from: newAddress() })), '200 OK');
 });
 
-test('the closed address can still log in to other accounts', async () => {
+test('the locked address can still log in to other accounts', async () => {
   const boss = await service.createTenant();
   const { tenantId } = boss;
   await boss.createUser({ userName: 'anna' });
-  const from = address();
+  const from = newAddress();
   await fail(5, { tenantId, from });
-  assert.equal(reasonOf(await logIn(PASSWORD, { tenantId, from, username: 'anna' })), '200 fine');
+  assert.equal(outcomeOf(await logIn(PASSWORD, { tenantId, from, username: 'anna' })), '200 OK');
 });
 
-test("one tenant's locks never touch another's account of the same name", async () => {
+test('a lock does not affect the account of the same name in another tenant', async () => {
   const [one, two] = await Promise.all([service.createTenant(), service.createTenant()]);
-  const from = address();
+  const from = newAddress();
   await fail(5, { tenantId: one.tenantId, from });
-  assert.equal(reasonOf(await logIn(PASSWORD, { tenantId: one.tenantId, from })), LOCKED);
-  assert.equal(reasonOf(await logIn(PASSWORD, { tenantId: two.tenantId, from })), '200 fine');
+  assert.equal(outcomeOf(await logIn(PASSWORD, { tenantId: one.tenantId, from })), LOCKED);
+  assert.equal(outcomeOf(await logIn(PASSWORD, { tenantId: two.tenantId, from })), '200 OK');
 });
 
-test('a success begins the row of failures anew', async () => {
+test('a successful login resets the count of failures', async () => {
   const { tenantId } = await service.createTenant();
-  const guess = { tenantId, from: address() };
+  const guess = { tenantId, from: newAddress() };
   await fail(4, guess);
-  assert.equal(reasonOf(await logIn(PASSWORD, guess)), '200 fine');
+  assert.equal(outcomeOf(await logIn(PASSWORD, guess)), '200 OK');
   await fail(4, guess);
-  assert.equal(reasonOf(await logIn(PASSWORD, guess)), '200 fine');
+  assert.equal(outcomeOf(await logIn(PASSWORD, guess)), '200 OK');
 });
 
-test('a user name in other letters is the same account to guess on', async () => {
+test('user names that differ only in case or width are counted as one account', async () => {
   const { tenantId } = await service.createTenant();
-  const from = address();
+  const from = newAddress();
   for (const username of ['boss', 'BOSS', 'Boss', 'bosS', 'ｂｏｓｓ']) await fail(1, { tenantId, from, username });
-  assert.equal(reasonOf(await logIn(PASSWORD, { tenantId, from })), LOCKED);
+  assert.equal(outcomeOf(await logIn(PASSWORD, { tenantId, from })), LOCKED);
 });
 
-test('a lock ends by itself', async () => {
+test('a lock expires', async () => {
   const boss = await service.createTenant();
-  const guess = { tenantId: boss.tenantId, from: address() };
+  const guess = { tenantId: boss.tenantId, from: newAddress() };
   await fail(5, guess);
-  assert.equal(reasonOf(await logIn(PASSWORD, guess)), LOCKED);
-  await letLocksPass(boss);
-  assert.equal(reasonOf(await logIn(PASSWORD, guess)), '200 fine');
+  assert.equal(outcomeOf(await logIn(PASSWORD, guess)), LOCKED);
+  await endLocks(boss);
+  assert.equal(outcomeOf(await logIn(PASSWORD, guess)), '200 OK');
   await fail(4, guess);
 });
 
-test('who goes on guessing after a lock is locked again', async () => {
+test('further wrong guesses after a lock lock the account again', async () => {
   const boss = await service.createTenant();
-  const guess = { tenantId: boss.tenantId, from: address() };
+  const guess = { tenantId: boss.tenantId, from: newAddress() };
   await fail(5, guess);
-  await letLocksPass(boss);
-  const answers = [];
-  for (let n = 1; n <= 6; n++) answers.push(reasonOf(await logIn(WRONG, guess)));
-  assert.equal(answers[0], FAILED);
-  assert.equal(answers.at(-1), LOCKED);
+  await endLocks(boss);
+  const responses = [];
+  for (let n = 1; n <= 6; n++) responses.push(outcomeOf(await logIn(WRONG, guess)));
+  assert.equal(responses[0], FAILED);
+  assert.equal(responses.at(-1), LOCKED);
 });
 
-test('a refused attempt makes no lock longer', async () => {
+test('a rejected attempt does not extend the lock', async () => {
   const { tenantId } = await service.createTenant();
-  const guess = { tenantId, from: address() };
+  const guess = { tenantId, from: newAddress() };
   await fail(5, guess);
-  const closed = async () => {
+  const lockedUntil = async () => {
     const [row] = await service.superuser<[{ closed: string }]>`
       select closed::text from banyan.login_failures where tenant_id = ${tenantId} and address = ${guess.from}`;
     return row.closed;
   };
-  const before = await closed();
-  for (let n = 1; n <= 3; n++) assert.equal(reasonOf(await logIn(WRONG, guess)), LOCKED);
-  assert.equal(await closed(), before);
+  const before = await lockedUntil();
+  for (let n = 1; n <= 3; n++) assert.equal(outcomeOf(await logIn(WRONG, guess)), LOCKED);
+  assert.equal(await lockedUntil(), before);
 });
 
-test('unknown users and tenants are counted and answered like known ones', async () => {
+test('unknown users and tenants are counted and reported like known ones', async () => {
   const { tenantId } = await service.createTenant();
-  const story = async (guess: Guess) => {
-    const answers = [];
+  const guessSixTimes = async (guess: LoginAttempt) => {
+    const responses = [];
     for (let n = 1; n <= 6; n++) {
       const { status, msg, data, headers } = await logIn(WRONG, guess);
-      answers.push([status, msg.replace(/\d+/, 'N'), data.reason, 'retry-after' in headers, headers['content-type']]);
+      responses.push([status, msg.replace(/\d+/, 'N'), data.reason, 'retry-after' in headers, headers['content-type']]);
     }
-    return answers;
+    return responses;
   };
-  const known = await story({ tenantId, from: address() });
-  assert.deepEqual(await story({ tenantId, from: address(), username: 'nobody' }), known);
-  assert.deepEqual(await story({ tenantId: '999999999999999999', from: address() }), known);
-  assert.deepEqual(await story({ tenantId: 'acme', from: address() }), known);
+  const known = await guessSixTimes({ tenantId, from: newAddress() });
+  assert.deepEqual(await guessSixTimes({ tenantId, from: newAddress(), username: 'nobody' }), known);
+  assert.deepEqual(await guessSixTimes({ tenantId: '999999999999999999', from: newAddress() }), known);
+  assert.deepEqual(await guessSixTimes({ tenantId: 'acme', from: newAddress() }), known);
 });
 
-test('20 wrong guesses at the same moment from one address: 5 are answered, the rest are too many', async () => {
+test('of 20 concurrent wrong guesses from one address 5 fail and 15 are rejected as too many', async () => {
   const { tenantId } = await service.createTenant();
-  const guess = { tenantId, from: address() };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => logIn(WRONG, guess)));
-  assert.deepEqual(answers.map(reasonOf).sort(), [...Array(5).fill(FAILED), ...Array(15).fill(LOCKED)]);
-  assert.equal(reasonOf(await logIn(PASSWORD, guess)), LOCKED);
+  const guess = { tenantId, from: newAddress() };
+  const responses = await Promise.all(Array.from({ length: 20 }, () => logIn(WRONG, guess)));
+  assert.deepEqual(responses.map(outcomeOf).sort(), [...Array(5).fill(FAILED), ...Array(15).fill(LOCKED)]);
+  assert.equal(outcomeOf(await logIn(PASSWORD, guess)), LOCKED);
 });
 
-test('20 right logins at the same moment all succeed', async () => {
+test('20 concurrent logins with the correct password all succeed', async () => {
   const { tenantId } = await service.createTenant();
-  const guess = { tenantId, from: address() };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => logIn(PASSWORD, guess)));
-  assert.deepEqual(answers.map(reasonOf), Array(20).fill('200 fine'));
-  assert.equal(new Set(answers.map(({ data }) => data.access_token)).size, 20);
+  const guess = { tenantId, from: newAddress() };
+  const responses = await Promise.all(Array.from({ length: 20 }, () => logIn(PASSWORD, guess)));
+  assert.deepEqual(responses.map(outcomeOf), Array(20).fill('200 OK'));
+  assert.equal(new Set(responses.map(({ data }) => data.access_token)).size, 20);
 });

@@ -5,20 +5,20 @@ import { startService } from '../support/service.ts';
 const service = await startService();
 const dept = '/system/dept-api';
 
-const clock = async (): Promise<string> => {
+const databaseTime = async (): Promise<string> => {
   const [{ time }] = await service.superuser<[{ time: string }]>`
     select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time`;
   return time;
 };
 
-test('the life of a department, in both directions, page by page', async () => {
+test('the history of a department is read page by page, oldest or newest first', async () => {
   const boss = await service.createTenant();
   const [a, id] = [await boss.createDepartment(), await boss.createDepartment({ deptName: 'x' })];
   const { data: first } = await boss.get(`${dept}/${id}`);
   await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三' });
   await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三', parentId: a });
   await boss.delete(`${dept}/${id}`);
-  const follow = async (sort: string) => {
+  const readHistory = async (sort: string) => {
     const rows = [];
     for (let cursor = ''; ; ) {
       const { data } = await boss.get(`${dept}/${id}/history?limit=1&sort=${sort}${cursor && `&cursor=${cursor}`}`);
@@ -27,7 +27,7 @@ test('the life of a department, in both directions, page by page', async () => {
       cursor = data.next;
     }
   };
-  const rows = await follow('time');
+  const rows = await readHistory('time');
   assert.deepEqual(
     rows.map(({ action, by, changed }) => [action, by, changed]),
     [
@@ -41,35 +41,35 @@ test('the life of a department, in both directions, page by page', async () => {
   assert.equal(rows[0].before, null);
   assert.equal(rows[3].after, null);
   assert.deepEqual(Object.keys(rows[0]), ['id', 'time', 'by', 'action', 'before', 'after', 'changed']);
-  assert.deepEqual(await follow('-time'), [...rows].reverse());
+  assert.deepEqual(await readHistory('-time'), [...rows].reverse());
   assert.deepEqual((await boss.get(`${dept}/${id}/history`)).data, { rows: [...rows].reverse(), next: null });
-  // Each entry can be asked for by its own time.
+  // The time of each entry is a valid asOf that shows the department after that change.
   const { data: then } = await boss.get(`${dept}/${id}?asOf=${rows[1].time}`);
   assert.deepEqual(then, rows[1].after);
   const member = await service.createMember(boss);
   assert.equal((await member.get(`${dept}/${id}/history`)).data.reason, 'NOT_ALLOWED');
 });
 
-test('the difference between two moments is that of the two states', async () => {
+test('a diff lists what was created, deleted, moved, renamed and changed between two times', async () => {
   const boss = await service.createTenant();
   const a = await boss.createDepartment({ deptName: 'a' });
   const b = await boss.createDepartment({ deptName: 'b' });
   const c = await boss.createDepartment({ deptName: 'c', parentId: a });
   const below = await boss.createDepartment({ deptName: 'below', parentId: c });
-  const gone = await boss.createDepartment({ deptName: 'gone', parentId: a });
+  const deleted = await boss.createDepartment({ deptName: 'gone', parentId: a });
   const same = await boss.createDepartment({ deptName: 'same' });
-  const from = await clock();
+  const from = await databaseTime();
   await boss.put(dept, { deptId: a, deptName: 'A' });
   await boss.put(dept, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
-  await boss.delete(`${dept}/${gone}`);
+  await boss.delete(`${dept}/${deleted}`);
   const fresh = await boss.createDepartment({ deptName: 'new', parentId: below });
-  const passing = await boss.createDepartment({ deptName: 'made and deleted' });
-  await boss.delete(`${dept}/${passing}`);
+  const temporary = await boss.createDepartment({ deptName: 'made and deleted' });
+  await boss.delete(`${dept}/${temporary}`);
   await boss.put(dept, { deptId: same, deptName: 'other' });
   await boss.put(dept, { deptId: same, deptName: 'same' });
-  const to = await clock();
+  const to = await databaseTime();
   await boss.put(dept, { deptId: b, deptName: 'later' });
-  const [nc, ngone, nfresh] = [c, gone, fresh].map(Number);
+  const [nc, ngone, nfresh] = [c, deleted, fresh].map(Number);
   const expected = {
     created: [{ deptId: nfresh, deptName: 'new', parentId: Number(below), path: ['b', 'C', 'below'] }],
     deleted: [{ deptId: ngone, deptName: 'gone', parentId: Number(a), path: ['a'] }],
@@ -85,28 +85,28 @@ test('the difference between two moments is that of the two states', async () =>
   assert.deepEqual((await boss.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
   const member = await service.createMember(boss);
   assert.deepEqual((await member.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
-  const nothing = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
-  assert.deepEqual((await boss.get(`${dept}/diff?from=${to}&to=${to}`)).data, nothing);
-  // Until now.
+  const emptyDiff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
+  assert.deepEqual((await boss.get(`${dept}/diff?from=${to}&to=${to}`)).data, emptyDiff);
+  // Without `to` the diff ends now.
   const { data } = await boss.get(`${dept}/diff?from=${to}`);
-  assert.deepEqual(data, { ...nothing, renamed: [{ deptId: Number(b), from: 'b', to: 'later' }] });
+  assert.deepEqual(data, { ...emptyDiff, renamed: [{ deptId: Number(b), from: 'b', to: 'later' }] });
 });
 
-test('a difference needs a beginning, that comes before its end, and is not of too many', async () => {
+test('a diff requires a valid period and at most 10,000 changed departments', async () => {
   const boss = await service.createTenant();
-  const from = await clock();
+  const from = await databaseTime();
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)
     select ${boss.tenantId}, 50000000 + n, 'sql' from generate_series(1, 10001) n`;
-  const told = async (query: string) => {
+  const outcomeOf = async (query: string) => {
     const { status, data } = await boss.get(`${dept}/diff?${query}`);
     return [status, data.reason, data.field ?? data.limit];
   };
-  assert.deepEqual(await told(''), [400, 'FIELD_REQUIRED', 'from']);
-  assert.deepEqual(await told(`from=${from}&to=2020-01-01`), [400, 'INVALID_FIELD', 'to']);
-  assert.deepEqual(await told(`from=${from}&to=2199-01-01`), [400, 'INVALID_FIELD', 'to']);
-  assert.deepEqual(await told('from=2199-01-01'), [400, 'INVALID_FIELD', 'from']);
-  assert.deepEqual(await told(`from=${from}`), [400, 'DIFF_TOO_LARGE', 10_000]);
+  assert.deepEqual(await outcomeOf(''), [400, 'FIELD_REQUIRED', 'from']);
+  assert.deepEqual(await outcomeOf(`from=${from}&to=2020-01-01`), [400, 'INVALID_FIELD', 'to']);
+  assert.deepEqual(await outcomeOf(`from=${from}&to=2199-01-01`), [400, 'INVALID_FIELD', 'to']);
+  assert.deepEqual(await outcomeOf('from=2199-01-01'), [400, 'INVALID_FIELD', 'from']);
+  assert.deepEqual(await outcomeOf(`from=${from}`), [400, 'DIFF_TOO_LARGE', 10_000]);
   await service.superuser`
     update banyan.departments set del_flag = '2' where tenant_id = ${boss.tenantId} and dept_id = 50000001`;
   const { data } = await boss.get(`${dept}/list?asOf=${from}`);

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { asTenant, type Client, startService } from '../support/service.ts';
 
-/** Lists: GET /system/dept-api/list. */
+/** GET /system/dept-api/list. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -21,11 +21,11 @@ const queryOf = (query: Query) =>
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');
 
-/** The list with these parameters. */
+/** Reads the list with these parameters. */
 async function list(query: Query = {}, client: Client = boss): Promise<{ rows: Row[]; total: number }> {
-  const answer = await client.get(`${DEPTS}/list?${queryOf(query)}`);
-  assert.equal(answer.code, 200, answer.text);
-  return answer.data;
+  const response = await client.get(`${DEPTS}/list?${queryOf(query)}`);
+  assert.equal(response.code, 200, response.text);
+  return response.data;
 }
 
 const namesOf = async (query: Query) => {
@@ -34,8 +34,8 @@ const namesOf = async (query: Query) => {
   return rows.map((row) => row.deptName);
 };
 
-/** A parent of its own for the departments of one test, by their names. */
-async function family(...children: (string | Record<string, unknown>)[]): Promise<string> {
+/** Creates a parent with these children, given by name or by body. */
+async function createFamily(...children: (string | Record<string, unknown>)[]): Promise<string> {
   const parentId = await boss.createDepartment();
   for (const child of children) {
     await boss.createDepartment({ parentId, ...(typeof child === 'string' ? { deptName: child } : child) });
@@ -43,38 +43,41 @@ async function family(...children: (string | Record<string, unknown>)[]): Promis
   return parentId;
 }
 
-describe('data: {rows, total}', () => {
-  test('rows are what a read shows', async () => {
-    const parentId = await family({ deptName: '一', leader: '张三', status: '1' }, { deptName: '二', email: 'a@b' });
-    const answer = await boss.get(`${DEPTS}/list?parentId=${parentId}`);
-    const ids = answer.data.rows.map((row: Row) => row.deptId);
-    expectOk(answer, { rows: await Promise.all(ids.map((id: number) => readDept(boss, id))), total: 2 });
+describe('rows and total', () => {
+  test('rows have the fields of a single read', async () => {
+    const parentId = await createFamily(
+      { deptName: '一', leader: '张三', status: '1' },
+      { deptName: '二', email: 'a@b' },
+    );
+    const response = await boss.get(`${DEPTS}/list?parentId=${parentId}`);
+    const ids = response.data.rows.map((row: Row) => row.deptId);
+    expectOk(response, { rows: await Promise.all(ids.map((id: number) => readDept(boss, id))), total: 2 });
   });
 
-  test('nothing found: no rows, total 0', async () => {
+  test('a list without matches has no rows and total 0', async () => {
     expectOk(await boss.get(`${DEPTS}/list?parentId=999999999`), { rows: [], total: 0 });
   });
 
-  test('neither deleted departments nor another tenant’s', async () => {
-    const stranger = await service.createTenant();
-    const [mine, gone] = [
-      await stranger.createDepartment({ deptName: '在' }),
-      await stranger.createDepartment({ deptName: '去' }),
+  test('deleted departments and those of other tenants are not listed', async () => {
+    const other = await service.createTenant();
+    const [mine, deleted] = [
+      await other.createDepartment({ deptName: '在' }),
+      await other.createDepartment({ deptName: '去' }),
     ];
-    expectOk(await stranger.delete(`${DEPTS}/${gone}`));
-    const { rows, total } = await list({}, stranger);
+    expectOk(await other.delete(`${DEPTS}/${deleted}`));
+    const { rows, total } = await list({}, other);
     assert.deepEqual([rows.map((row) => row.deptId), total], [[Number(mine)], 1]);
   });
 
-  test('any user of the tenant; nobody without a token', async () => {
+  test('any user of the tenant may list departments, a caller without a token may not', async () => {
     const member = await service.createMember(boss);
-    const parentId = await family('一');
+    const parentId = await createFamily('一');
     assert.equal((await list({ parentId }, member)).total, 1);
     expectError(await service.anonymous.get(`${DEPTS}/list`), 401, 'NO_TOKEN');
   });
 });
 
-describe('pageNum=1&pageSize=20', async () => {
+describe('pageNum and pageSize', async () => {
   const many = await service.createTenant();
   await asTenant(service.owner, many.tenantId, async (tx) => {
     await tx`
@@ -95,7 +98,7 @@ describe('pageNum=1&pageSize=20', async () => {
     [{ pageNum: '', pageSize: '' }, names(1, 20)],
   ];
   for (const [query, expected] of pages) {
-    test(`?${queryOf(query)}: ${expected.length} rows, total 501`, async () => {
+    test(`?${queryOf(query)} returns ${expected.length} of 501 rows`, async () => {
       const { rows, total } = await list(query, many);
       assert.deepEqual(
         rows.map((row) => row.deptName),
@@ -109,7 +112,7 @@ describe('pageNum=1&pageSize=20', async () => {
     pageSize: ['501', '100000', '0', '-1', '1.5', 'all', '1;', '99999999999999999999'],
     pageNum: ['0', '-1', '1.5', 'x', '99999999999999999999', "1' or '1'='1"],
   })) {
-    test(`${field}: 400 that names it, never silently another`, async () => {
+    test(`an invalid ${field} is rejected with its name`, async () => {
       for (const value of values) {
         expectInvalid(await many.get(`${DEPTS}/list?${field}=${encodeURIComponent(value)}`), field);
       }
@@ -117,17 +120,17 @@ describe('pageNum=1&pageSize=20', async () => {
   }
 });
 
-describe('filters', () => {
-  test('deptName (contains)', async () => {
-    const parentId = await family('上海研发一部', '上海研发二部', '北京研发部', '上海市场部');
+describe('Filters', () => {
+  test('deptName matches a part of the name', async () => {
+    const parentId = await createFamily('上海研发一部', '上海研发二部', '北京研发部', '上海市场部');
     assert.deepEqual(await namesOf({ parentId, deptName: '上海' }), ['上海研发一部', '上海研发二部', '上海市场部']);
     assert.deepEqual(await namesOf({ parentId, deptName: '研发' }), ['上海研发一部', '上海研发二部', '北京研发部']);
     assert.deepEqual(await namesOf({ parentId, deptName: '二部' }), ['上海研发二部']);
     assert.deepEqual(await namesOf({ parentId, deptName: '上海部' }), []);
   });
 
-  test('status', async () => {
-    const parentId = await family({ deptName: '开' }, { deptName: '停', status: '1' });
+  test('status matches exactly, and other values are rejected', async () => {
+    const parentId = await createFamily({ deptName: '开' }, { deptName: '停', status: '1' });
     assert.deepEqual(await namesOf({ parentId, status: '0' }), ['开']);
     assert.deepEqual(await namesOf({ parentId, status: '1' }), ['停']);
     for (const status of ['2', '01', 'x', '0,1']) {
@@ -135,8 +138,8 @@ describe('filters', () => {
     }
   });
 
-  test('parentId: the direct children, and 0 the top level', async () => {
-    const top = await family('子');
+  test('parentId matches direct children, and 0 the top level', async () => {
+    const top = await createFamily('子');
     const [child] = (await list({ parentId: top })).rows;
     await boss.createDepartment({ parentId: child?.deptId, deptName: '孙' });
     assert.deepEqual(await namesOf({ parentId: top }), ['子']);
@@ -149,7 +152,7 @@ describe('filters', () => {
     }
   });
 
-  test('parentId is a number, not a pattern: 1 does not match 10', async () => {
+  test('parentId 1 does not match 10', async () => {
     await asTenant(service.owner, boss.tenantId, async (tx) => {
       for (const [id, parent] of [
         [1, null],
@@ -164,40 +167,40 @@ describe('filters', () => {
     assert.equal((await list({ parentId: 10 })).total, 1);
   });
 
-  test('all at once: every one must hold', async () => {
-    const parentId = await family('研发', { deptName: '研发', status: '1' }, { deptName: '市场', status: '1' });
+  test('a row must match all filters', async () => {
+    const parentId = await createFamily('研发', { deptName: '研发', status: '1' }, { deptName: '市场', status: '1' });
     assert.equal((await list({ parentId, deptName: '研', status: '1' })).total, 1);
   });
 
-  test('empty values (?status=) are as good as absent', async () => {
-    const parentId = await family('一', { deptName: '二', status: '1' });
+  test('empty filters are ignored', async () => {
+    const parentId = await createFamily('一', { deptName: '二', status: '1' });
     assert.deepEqual(await namesOf({ parentId, deptName: '', status: '' }), ['一', '二']);
     const all = await list();
     assert.deepEqual(await list({ deptName: '', status: '', parentId: '', pageNum: '', pageSize: '' }), all);
   });
 
-  test('the same filter twice: 400', async () => {
+  test('a repeated filter is rejected', async () => {
     for (const field of ['deptName', 'status', 'parentId', 'pageNum', 'pageSize']) {
       expectInvalid(await boss.get(`${DEPTS}/list?${field}=1&${field}=0`), field);
     }
   });
 
-  test('unknown parameters are ignored, also those that elsewhere reach SQL', async () => {
-    const parentId = await family('一', '二');
-    const strange = { orderByColumn: 'dept_name;drop table departments', isAsc: 'desc', 'params[dataScope]': 'or 1=1' };
-    assert.deepEqual(await namesOf({ parentId, ...strange, tenantId: '000000' }), ['一', '二']);
+  test('unknown parameters are ignored, including those that other frameworks put into SQL', async () => {
+    const parentId = await createFamily('一', '二');
+    const unknown = { orderByColumn: 'dept_name;drop table departments', isAsc: 'desc', 'params[dataScope]': 'or 1=1' };
+    assert.deepEqual(await namesOf({ parentId, ...unknown, tenantId: '000000' }), ['一', '二']);
   });
 });
 
-describe('sorted by orderNum, then id', () => {
-  test('negative first, equal ones by age', async () => {
-    const parentId = await family(
+describe('Order of rows', () => {
+  test('rows are sorted by orderNum, negative numbers first, then by id', async () => {
+    const parentId = await createFamily(
       ...[3, 0, -5, 3, 10, 0].map((orderNum, at) => ({ orderNum, deptName: `${at}:${orderNum}` })),
     );
     assert.deepEqual(await namesOf({ parentId }), ['2:-5', '1:0', '5:0', '0:3', '3:3', '4:10']);
   });
 
-  test('ids as numbers: 99 before 100', async () => {
+  test('ids are sorted as numbers', async () => {
     const orderNum = 77;
     await asTenant(service.owner, boss.tenantId, async (tx) => {
       for (const id of [1_000_000, 999_999, 20_000_000]) {
@@ -212,8 +215,8 @@ describe('sorted by orderNum, then id', () => {
     );
   });
 
-  test('across pages, none twice and none left out', async () => {
-    const parentId = await family(...[2, 1, 2, 1, 2, 1, 1].map((orderNum) => ({ orderNum })));
+  test('pages contain every row exactly once in list order', async () => {
+    const parentId = await createFamily(...[2, 1, 2, 1, 2, 1, 1].map((orderNum) => ({ orderNum })));
     const whole = (await list({ parentId })).rows;
     const paged: Row[] = [];
     for (let pageNum = 1; pageNum <= 4; pageNum++) {
@@ -225,11 +228,11 @@ describe('sorted by orderNum, then id', () => {
   });
 });
 
-describe('Filters are data, never SQL', () => {
+describe('Filters are never interpreted as SQL', () => {
   const names = ['100%', '50_50', 'back\\slash', "O'Brien", 'a.b*c', '[x]', 'plain'];
 
-  test('% and _ are plain characters, and so are others', async () => {
-    const parentId = await family(...names);
+  test('pattern characters such as % and _ match literally', async () => {
+    const parentId = await createFamily(...names);
     for (const [deptName, expected] of [
       ['%', ['100%']],
       ['_', ['50_50']],
@@ -246,7 +249,7 @@ describe('Filters are data, never SQL', () => {
     }
   });
 
-  test('what looks like SQL finds its own text and does nothing', async () => {
+  test('SQL in a filter matches literally and is not executed', async () => {
     const strings = [
       "' or '1'='1",
       "'; drop table departments; --",
@@ -257,7 +260,7 @@ describe('Filters are data, never SQL', () => {
       "\\' or 1=1 --",
       'pg_sleep(10)',
     ];
-    const parentId = await family('plain', ...strings);
+    const parentId = await createFamily('plain', ...strings);
     for (const deptName of strings) assert.deepEqual(await namesOf({ parentId, deptName }), [deptName]);
     assert.equal((await list({ parentId })).total, strings.length + 1);
   });

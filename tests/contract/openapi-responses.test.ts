@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { reasons } from '../../server/http/refusals.ts';
-import { assertDocumented, type Operation, readOperations } from '../support/document.ts';
-import { type Answer, type Client, type Options, PASSWORD, startService } from '../support/service.ts';
+import { reasons } from '../../server/http/errors.ts';
+import { assertDocumented, type Operation, readOperations } from '../support/openapi.ts';
+import { type ApiResponse, type Client, PASSWORD, type RequestOptions, startService } from '../support/service.ts';
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const { anonymous } = service;
@@ -15,32 +15,33 @@ const below = await boss.createDepartment({ parentId: top });
 const member = await service.createMember(boss, { deptId: top, deptIds: [below], nickName: '小王', email: 'w@b.cn' });
 const hooks = '/system/webhook-api';
 const webhook = await boss.create(hooks, { url: 'http://127.0.0.1:9/', kinds: ['tenant.moved'] });
-const tested = (await boss.post(`${hooks}/${webhook}/test`)).data.deliveryId;
+const testDeliveryId = (await boss.post(`${hooks}/${webhook}/test`)).data.deliveryId;
 const operations = await readOperations(service);
-const named = (id: string): Operation =>
+const operationOf = (id: string): Operation =>
   operations.find(({ operationId }) => operationId === id) ?? assert.fail(`no operation ${id}`);
 
-/** Calls an operation by its name and insists that what it answers is what its document says. */
+/** Calls an operation by its id and expects that the OpenAPI document describes the response. */
 async function call(
   client: Client,
   id: string,
   { id: at = '', query = '', body, ...options }: Sent = {},
-): Promise<Answer> {
-  const operation = named(id);
+): Promise<ApiResponse> {
+  const operation = operationOf(id);
   const path =
-    operation.path.replace('{id}', at).replace('{deliveryId}', String(tested)) + (query && `?${encodeURI(query)}`);
-  const answer = await client.call(operation.method, path, body, options);
-  assertDocumented(operation, answer);
-  return answer;
+    operation.path.replace('{id}', at).replace('{deliveryId}', String(testDeliveryId)) +
+    (query && `?${encodeURI(query)}`);
+  const response = await client.call(operation.method, path, body, options);
+  assertDocumented(operation, response);
+  return response;
 }
-type Sent = Options & { id?: string; query?: string; body?: unknown };
+type Sent = RequestOptions & { id?: string; query?: string; body?: unknown };
 
-const another = async () => String((await service.logIn(boss.tenantId, 'boss')).token);
+const newToken = async () => String((await service.logIn(boss.tenantId, 'boss')).token);
 const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
 
 const now = () => new Date().toISOString();
-/** Made and deleted. */
-async function gone(path: string, body: object): Promise<string> {
+/** Creates and deletes a record. */
+async function createDeleted(path: string, body: object): Promise<string> {
   const id = await boss.create(path, body);
   await boss.delete(`${path}/${id}`);
   return id;
@@ -51,7 +52,7 @@ async function lastChange(): Promise<string> {
   return String(data.rows[0].id);
 }
 
-/** Every operation, called so that it succeeds. In this order: what is deleted was made before. */
+/** A successful call of every operation. The order matters: later calls use what earlier ones created. */
 const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent][] = [
   ['isLive', anonymous],
   ['isReady', anonymous],
@@ -62,7 +63,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readMe', boss],
   ['readMe', member],
   ['listSessions', boss],
-  ['endSession', boss, async () => ({ id: String(decodeJwt(await another()).sid) })],
+  ['endSession', boss, async () => ({ id: String(decodeJwt(await newToken()).sid) })],
   ['changePassword', child, () => ({ body: { oldPassword: PASSWORD, newPassword: 'another horse' } })],
   ['createDepartment', boss, () => ({ body: { deptName: '研发' } })],
   ['readDepartment', member, () => ({ id: top })],
@@ -125,7 +126,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listDeliveries', boss, () => ({ id: webhook, query: 'limit=2' })],
   ['resendDelivery', boss, () => ({ id: webhook })],
   ['deleteWebhook', boss, async () => ({ id: await boss.create(hooks, { url: 'http://[::1]:9/' }) })],
-  ['deleteUsers', boss, async () => ({ id: await boss.createUser({ userName: 'left' }) })],
+  ['deleteUsers', boss, async () => ({ id: await boss.createUser({ userName: 'leaver' }) })],
   ['readChanges', boss],
   ['readChanges', boss, () => ({ query: `after=1&limit=2&wait=1&tenantId=${child.tenantId}` })],
   [
@@ -134,68 +135,76 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
     () => ({ query: 'resource=department&by=boss&from=2020-01-01&to=2999-01-01T00:00:00Z&limit=2' }),
   ],
   ['listChanges', service.root],
-  ['restoreDepartment', boss, async () => ({ id: await gone('/system/dept-api', {}) })],
-  ['restoreDepartment', boss, async () => ({ id: await gone('/system/dept-api', {}), body: { parentId: top } })],
-  ['restoreUser', boss, async () => ({ id: await gone('/system/user-api', { userName: 'back', password: PASSWORD }) })],
-  ['restoreTenant', boss, async () => ({ id: await gone('/system/tenant-api', {}) })],
+  ['restoreDepartment', boss, async () => ({ id: await createDeleted('/system/dept-api', {}) })],
+  [
+    'restoreDepartment',
+    boss,
+    async () => ({ id: await createDeleted('/system/dept-api', {}), body: { parentId: top } }),
+  ],
+  [
+    'restoreUser',
+    boss,
+    async () => ({ id: await createDeleted('/system/user-api', { userName: 'back', password: PASSWORD }) }),
+  ],
+  ['restoreTenant', boss, async () => ({ id: await createDeleted('/system/tenant-api', {}) })],
   ['revertChange', boss, async () => ({ id: await lastChange() })],
   ['logOut', member],
 ];
-/** Answers with events, for as long as it is listened to: tests/contract/changes-stream.test.ts. */
-const unending = ['streamChanges'];
+/** A stream does not end by itself; tests/contract/changes-stream.test.ts covers it. */
+const streams = ['streamChanges'];
 
-test('every operation succeeds as its document says', async () => {
+test('every operation succeeds as documented', async () => {
   for (const [id, client, sent] of successes) {
-    const answer = await call(client, id, await sent?.());
-    assert.equal(answer.code, 200, `${id}: ${answer.text}`);
-    if (/^(create|update|delete|change|logOut|endSession)/.test(id)) assert.equal(answer.data, null);
-    if (/^create/.test(id)) assert.equal((await client.get(String(answer.headers.location))).code, 200);
+    const response = await call(client, id, await sent?.());
+    assert.equal(response.code, 200, `${id}: ${response.text}`);
+    if (/^(create|update|delete|change|logOut|endSession)/.test(id)) assert.equal(response.data, null);
+    if (/^create/.test(id)) assert.equal((await client.get(String(response.headers.location))).code, 200);
   }
-  const called = new Set([...successes.map(([id]) => id), ...unending]);
+  const called = new Set([...successes.map(([id]) => id), ...streams]);
   assert.deepEqual(
     operations.map(({ operationId }) => operationId).filter((id) => !called.has(id)),
     [],
-    'operations that this test does not call',
+    'operations missing from the successes above',
   );
 });
 
-test('every operation refuses as its document says', async () => {
+test('every operation returns authentication, path and body errors as documented', async () => {
   const member = await service.createMember(boss);
   const leaver = await service.createMember(boss);
   await boss.delete(`/system/user-api/${leaver.id}`);
   const disabled = await service.createMember(boss);
   await boss.put('/system/user-api', { userId: disabled.id, status: '1' });
-  const gone = await service.createTenant({}, boss);
+  const deleted = await service.createTenant({}, boss);
   const closed = await service.createTenant({}, boss);
-  const over = await service.createTenant({}, boss);
-  const early = await service.createTenant({}, boss);
-  await boss.delete(`/system/tenant-api/${gone.id}`);
+  const ended = await service.createTenant({}, boss);
+  const notStarted = await service.createTenant({}, boss);
+  await boss.delete(`/system/tenant-api/${deleted.id}`);
   await boss.put('/system/tenant-api', { id: closed.id, status: '1' });
-  await boss.put('/system/tenant-api', { id: over.id, endTime: '2020-01-01' });
-  await boss.put('/system/tenant-api', { id: early.id, startTime: '2999-01-01' });
+  await boss.put('/system/tenant-api', { id: ended.id, endTime: '2020-01-01' });
+  await boss.put('/system/tenant-api', { id: notStarted.id, startTime: '2999-01-01' });
   for (const { operationId: id, body, security = [], path } of operations) {
     const at = {
       id: path.startsWith('/auth/sessions') ? randomUUID() : '7',
       ...(body ? { body: {} } : {}),
       ...(path.endsWith('/diff') ? { query: 'from=2020-01-01' } : {}),
     };
-    const refusals: [expected: number, Client, Sent][] = [];
+    const failures: [expected: number, Client, Sent][] = [];
     if (security.length > 0) {
-      refusals.push([401, anonymous, at], [401, anonymous, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);
-      const shutOut: [number, Client][] = [
+      failures.push([401, anonymous, at], [401, anonymous, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);
+      const barred: [number, Client][] = [
         [401, leaver],
         [403, disabled],
-        [401, gone],
+        [401, deleted],
         [403, closed],
-        [403, over],
-        [403, early],
+        [403, ended],
+        [403, notStarted],
       ];
-      // Where a body is needed, only a right one lets the caller be looked at.
-      if (!body) refusals.push(...shutOut.map(([status, client]): [number, Client, Sent] => [status, client, at]));
+      // An operation with a body validates the body before it checks the caller.
+      if (!body) failures.push(...barred.map(([status, client]): [number, Client, Sent] => [status, client, at]));
     }
-    if (path.endsWith('{id}')) refusals.push([400, boss, { id: 'x' }], [404, boss, at]);
+    if (path.endsWith('{id}')) failures.push([400, boss, { id: 'x' }], [404, boss, at]);
     if (body) {
-      refusals.push(
+      failures.push(
         [400, boss, {}],
         [400, boss, { raw: '{' }],
         [400, boss, { raw: '{"__proto__":1}' }],
@@ -205,29 +214,29 @@ test('every operation refuses as its document says', async () => {
         [415, boss, { raw: 'x', headers: { 'content-type': 'text/plain' } }],
       );
     }
-    for (const [status, client, sent] of refusals) {
+    for (const [status, client, sent] of failures) {
       for (const accept of ['application/json', 'application/problem+json']) {
-        const answer = await call(client, id, { ...sent, headers: { ...sent.headers, accept } });
-        assert.equal(answer.status, status, `${id}: ${answer.text}`);
+        const response = await call(client, id, { ...sent, headers: { ...sent.headers, accept } });
+        assert.equal(response.status, status, `${id}: ${response.text}`);
       }
     }
   }
-  expectErrorAs('NOT_ALLOWED', await call(member, 'listUsers'));
+  expectReason('NOT_ALLOWED', await call(member, 'listUsers'));
 });
 
-const expectErrorAs = (reason: keyof typeof reasons, { status, data }: Answer) =>
+const expectReason = (reason: keyof typeof reasons, { status, data }: ApiResponse) =>
   assert.deepEqual([status, data.reason], [reasons[reason][0], reason]);
 
-test('the refusals of the rules are documented where they happen', async () => {
+test('errors of business rules are documented for the operations that return them', async () => {
   const own = (await call(boss, 'readMe')).data.user.userId;
   const off = await boss.createDepartment({ status: '1' });
   const inside = await boss.createDepartment({ parentId: top });
   const user = await boss.createUser({ userName: 'inside', deptId: inside });
   const grandchild = await service.createTenant({}, child);
-  const { tenantId: code } = (await boss.get(`/system/tenant-api/${child.id}`)).data;
-  const { tenantId: belowIt } = (await boss.get(`/system/tenant-api/${grandchild.id}`)).data;
-  const alone = (await grandchild.get('/auth/me')).data.user.userId;
-  const resting = await boss.create(hooks, { url: 'http://127.0.0.1:9/', status: '1' });
+  const { tenantId: childCode } = (await boss.get(`/system/tenant-api/${child.id}`)).data;
+  const { tenantId: grandchildCode } = (await boss.get(`/system/tenant-api/${grandchild.id}`)).data;
+  const onlyAdministrator = (await grandchild.get('/auth/me')).data.user.userId;
+  const disabledWebhook = await boss.create(hooks, { url: 'http://127.0.0.1:9/', status: '1' });
   const newUser = { userName: 'extra', password: PASSWORD };
   const cases: [keyof typeof reasons, string, Sent, Client?][] = [
     ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.createMember(boss)],
@@ -257,7 +266,7 @@ test('the refusals of the rules are documented where they happen', async () => {
     ['ACCOUNT_LIMIT', 'createTenant', { body: { accountCount: 0, username: 'first', password: PASSWORD } }],
     ['OWN_TENANT', 'updateTenant', { body: { id: boss.id } }],
     ['TENANT_NOT_FOUND', 'updateTenant', { body: { id: '7' } }],
-    ['TENANT_CYCLE', 'updateTenant', { body: { id: child.id, tenantParent: belowIt } }],
+    ['TENANT_CYCLE', 'updateTenant', { body: { id: child.id, tenantParent: grandchildCode } }],
     ['OWN_TENANT', 'deleteTenant', { id: boss.id }],
     ['TENANT_HAS_CHILDREN', 'deleteTenant', { id: child.id }],
     ['USER_NAME_TAKEN', 'createUser', { body: { ...newUser, userName: 'BOSS' } }],
@@ -265,23 +274,23 @@ test('the refusals of the rules are documented where they happen', async () => {
     ['OTHER_TENANT', 'createUser', { body: { ...newUser, tenantId: '000000' } }],
     ['USER_NOT_FOUND', 'updateUser', { body: { userId: 7 } }],
     ['USER_NAME_TAKEN', 'updateUser', { body: { userId: user, userName: 'boss' } }],
-    ['LAST_ADMINISTRATOR', 'updateUser', { body: { userId: alone, roles: ['member'] } }, grandchild],
+    ['LAST_ADMINISTRATOR', 'updateUser', { body: { userId: onlyAdministrator, roles: ['member'] } }, grandchild],
     ['OWN_USER', 'deleteUsers', { id: String(own) }],
     ['OTHER_TENANT', 'readUser', { id: '7', query: 'tenantId=000000' }],
-    ['USER_NOT_FOUND', 'readUser', { id: '7', query: `tenantId=${code}` }],
+    ['USER_NOT_FOUND', 'readUser', { id: '7', query: `tenantId=${childCode}` }],
     ['WEBHOOK_ADDRESS_REFUSED', 'addWebhook', { body: { url: 'https://10.0.0.1/' } }],
     ['WEBHOOK_NOT_FOUND', 'updateWebhook', { body: { id: 7, url: 'http://127.0.0.1/' } }],
     ['WEBHOOK_NOT_FOUND', 'testWebhook', { id: '7' }],
-    ['DELIVERY_NOT_FOUND', 'resendDelivery', { id: resting }],
-    ['WEBHOOK_DISABLED', 'testWebhook', { id: resting }],
+    ['DELIVERY_NOT_FOUND', 'resendDelivery', { id: disabledWebhook }],
+    ['WEBHOOK_DISABLED', 'testWebhook', { id: disabledWebhook }],
     ['WRONG_PASSWORD', 'changePassword', { body: { oldPassword: 'x', newPassword: PASSWORD } }],
     ['LOGIN_FAILED', 'logIn', { body: { ...login, username: 'nobody' } }],
     ['REFRESH_REFUSED', 'refresh', { body: { refresh_token: 'x' } }],
     ['REFRESH_REFUSED', 'refresh', { query: 'session=cookie' }],
     ['OTHER_SITE', 'refresh', { query: 'session=cookie', headers: { 'sec-fetch-site': 'cross-site' } }],
   ];
-  for (const [reason, id, sent, client = boss] of cases) expectErrorAs(reason, await call(client, id, sent));
+  for (const [reason, id, sent, client = boss] of cases) expectReason(reason, await call(client, id, sent));
   const guess = () => call(anonymous, 'logIn', { body: { ...login, username: 'guessed', password: 'x' } });
   for (let times = 0; times < 5; times++) await guess();
-  expectErrorAs('TOO_MANY_LOGINS', await guess());
+  expectReason('TOO_MANY_LOGINS', await guess());
 });

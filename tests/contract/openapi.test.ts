@@ -1,45 +1,45 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { otherwise, type Reason, reasons } from '../../server/http/refusals.ts';
+import { alternativeTexts, type Reason, reasons } from '../../server/http/errors.ts';
 import { version } from '../../server/version.ts';
-import { operationsOf, readDocument, reasonsIn } from '../support/document.ts';
+import { operationsOf, readDocument, reasonsIn } from '../support/openapi.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
 const document = await readDocument(service);
 const operations = operationsOf(document);
-const OURS = ['/openapi.json', '/docs'];
+const UNDOCUMENTED = ['/openapi.json', '/docs'];
 
-test('the document is valid OpenAPI 3.1, by a linter that knows nothing of us', async () => {
+test('the document is valid OpenAPI 3.1 and passes the recommended Redocly rules', async () => {
   assert.match(document.openapi, /^3\.1\.\d+$/);
   const config = await createConfig({ extends: ['recommended'] });
   const source = JSON.stringify(document, null, 2);
   const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
-  const told = problems.map(
+  const messages = problems.map(
     ({ severity, ruleId, message, location }) => `${severity} ${ruleId} ${message} ${location[0]?.pointer}`,
   );
-  // Not one warning is left either.
-  assert.deepEqual(told, []);
+  // Warnings count too.
+  assert.deepEqual(messages, []);
 });
 
-test('it tells the version that the service tells', async () => {
+test('the document and /version state the version of the service', async () => {
   assert.equal(document.info.version, version);
   assert.equal((await service.anonymous.get('/version')).data.version, version);
 });
 
-test('every route is in the document, and every operation of the document is a route', () => {
-  const routes = registered(service.app.printRoutes());
+test('the document lists exactly the registered routes', () => {
+  const routes = parseRoutes(service.app.printRoutes());
   const documented = operations.map(({ method, path }) => `${method} ${path}`);
-  // HEAD comes with every GET; the document and the page that shows it don't describe themselves.
+  // Fastify adds HEAD to every GET; the document and its page do not describe themselves.
   const others = routes.filter(
-    (route) => !route.startsWith('HEAD') && !OURS.some((path) => route.includes(` ${path}`)),
+    (route) => !route.startsWith('HEAD') && !UNDOCUMENTED.some((path) => route.includes(` ${path}`)),
   );
   assert.deepEqual(others.sort(), documented.sort());
 });
 
-/** `GET /system/dept-api/{id}`, … from the tree of routes as Fastify draws it, four columns a level. */
-function registered(tree: string): string[] {
+/** Parses the tree that Fastify prints, four columns a level, into routes such as `GET /system/dept-api/{id}`. */
+function parseRoutes(tree: string): string[] {
   const above: string[] = [];
   return tree
     .trimEnd()
@@ -55,7 +55,7 @@ function registered(tree: string): string[] {
     });
 }
 
-test('every operation has a name of its own, a summary and a known tag', () => {
+test('every operation has a unique id, a summary and a known tag', () => {
   const ids = operations.map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length);
   const known = document.tags.map(({ name }) => name);
@@ -67,12 +67,12 @@ test('every operation has a name of its own, a summary and a known tag', () => {
   }
 });
 
-test('every operation documents its success and its refusals, each reason under its own status', () => {
+test('every operation documents its success and its errors, each reason under its own status', () => {
   for (const { operationId, responses } of operations) {
-    const { 200: success, ...refusals } = responses;
+    const { 200: success, ...errors } = responses;
     assert.equal(success?.content?.['application/json']?.schema.type, 'object', operationId);
-    assert.ok(Object.keys(refusals).length >= 3, operationId);
-    for (const [status, response] of Object.entries(refusals)) {
+    assert.ok(Object.keys(errors).length >= 3, operationId);
+    for (const [status, response] of Object.entries(errors)) {
       const named = reasonsIn(response);
       assert.ok(named.length > 0, `${operationId} ${status}`);
       for (const reason of named) {
@@ -80,29 +80,34 @@ test('every operation documents its success and its refusals, each reason under 
         assert.ok(response.description.includes(reason), `${operationId} ${status} explains ${reason}`);
       }
       const problem = response.content?.['application/problem+json']?.schema.properties?.reason?.enum;
-      assert.deepEqual(problem, named, `${operationId} ${status} as a problem`);
+      assert.deepEqual(problem, named, `${operationId} ${status} as problem details`);
     }
   }
 });
 
-test('where a reason is given for something else than usual, its text there is told', () => {
-  const told = (id: string) => operations.find(({ operationId }) => operationId === id)?.responses[409]?.description;
+test('an operation with its own text for a reason documents that text', () => {
+  const conflictTextOf = (id: string) =>
+    operations.find(({ operationId }) => operationId === id)?.responses[409]?.description;
   for (const [reason, usual, other] of [
     ['ACCOUNT_LIMIT', 'createUser', 'createTenant'],
     ['BRANCH_TOO_LARGE', 'deleteDepartments', 'orderDepartments'],
   ] as const) {
-    const [texts, others] = [told(usual) ?? '', told(other) ?? ''];
-    assert.deepEqual([texts.includes(reasons[reason][2]), texts.includes(otherwise[reason][2])], [true, false], usual);
+    const [texts, others] = [conflictTextOf(usual) ?? '', conflictTextOf(other) ?? ''];
     assert.deepEqual(
-      [others.includes(reasons[reason][2]), others.includes(otherwise[reason][2])],
+      [texts.includes(reasons[reason][2]), texts.includes(alternativeTexts[reason][2])],
+      [true, false],
+      usual,
+    );
+    assert.deepEqual(
+      [others.includes(reasons[reason][2]), others.includes(alternativeTexts[reason][2])],
       [false, true],
       other,
     );
-    assert.doesNotMatch(otherwise[reason][2], /\p{Script=Han}/u);
+    assert.doesNotMatch(alternativeTexts[reason][2], /\p{Script=Han}/u);
   }
 });
 
-test('every reason of the one list is told somewhere in the document', () => {
+test('the document mentions every reason', () => {
   const text = JSON.stringify(document);
   assert.deepEqual(
     Object.keys(reasons).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text)),
@@ -115,14 +120,14 @@ test('the headers that callers need are documented', () => {
     for (const [status, { headers = {} }] of Object.entries(responses)) {
       const expected = ['X-Request-Id'];
       if (status !== '200') expected.push('Content-Language');
-      // Read with a body, because an address has no room for so many ids.
+      // readDepartments reads with POST because a URL has no room for so many ids.
       const reads = method === 'GET' || operationId === 'readDepartments';
       if (!reads && !['logIn', 'refresh'].includes(operationId)) expected.push('Idempotent-Replayed');
       if (status === '200' && ['logIn', 'refresh', 'logOut', 'endSession'].includes(operationId))
         expected.push('Set-Cookie');
-      // Of many new ones the ids are in the body; below an id it is something that is done with what is there.
-      const makesOne = method === 'POST' && !reads && /^\/system\/[^/]+$/.test(path);
-      if (status === '200' && makesOne) expected.push('Location');
+      // A bulk creation returns its ids in the body, and a POST below an id acts on an existing record.
+      const createsOne = method === 'POST' && !reads && /^\/system\/[^/]+$/.test(path);
+      if (status === '200' && createsOne) expected.push('Location');
       if (status === '200' && method === 'GET' && /^\/system\/.*\{id\}$/.test(path)) expected.push('ETag');
       if (status === '401') expected.push('WWW-Authenticate');
       if (status === '405') expected.push('Allow');
@@ -136,7 +141,7 @@ test('the headers that callers need are documented', () => {
   }
 });
 
-test('every operation says whether it needs an access token', () => {
+test('every operation documents whether it requires an access token', () => {
   assert.deepEqual(
     Object.values(document.components.securitySchemes).map(({ type, scheme }) => [type, scheme]),
     [['http', 'bearer']],
@@ -149,7 +154,7 @@ test('every operation says whether it needs an access token', () => {
   }
 });
 
-test('paths name their id, and the bodies are required JSON', () => {
+test('path parameters are documented and required, and bodies are required JSON', () => {
   for (const { operationId, path, parameters = [], requestBody } of operations) {
     const inPath = parameters.filter((parameter) => parameter.in === 'path');
     assert.deepEqual(

@@ -5,21 +5,21 @@ import { type Client, startService } from '../support/service.ts';
 const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai' });
 const overview = async (client: Client) => (await client.get('/system/overview-api')).data;
 
-const day = () => new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format();
-let today = day();
+const currentDay = () => new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format();
+let today = currentDay();
 const inDays = (days: number) => new Date(Date.parse(today) + days * 86_400_000).toISOString().slice(0, 10);
 
-/** Once more if midnight passed in between: "today" was another day then. */
+/** Runs the work again if it failed because midnight passed meanwhile. */
 async function withinOneDay(work: () => Promise<void>): Promise<void> {
-  today = day();
+  today = currentDay();
   await work().catch((error) => {
-    if (day() === today) throw error;
-    today = day();
+    if (currentDay() === today) throw error;
+    today = currentDay();
     return work();
   });
 }
 
-test('an administrator sees what there is in his tenant and how many are below it', async () => {
+test('an administrator sees the numbers of their tenant and how many tenants are below it', async () => {
   const boss = await service.createTenant({
     accountCount: 7,
     quotaBo: { merchant: 5, riskReport: 10, riskReportUsed: 4 },
@@ -53,21 +53,21 @@ test('an administrator sees what there is in his tenant and how many are below i
   assert.deepEqual((await overview(child)).accounts, { used: 1, limit: -1 });
 });
 
-test('what ends soon, or has just ended: own and below, soonest first, none beside or above', () =>
+test('endingSoon lists the tenant of the caller and those below that end within 60 days or ended in the last 30', () =>
   withinOneDay(async () => {
     const above = await service.createTenant({ endTime: inDays(10) });
     const boss = await service.createTenant({ tenantName: 'own', endTime: inDays(60) }, above);
-    const below = (tenantName: string, days: number, more = {}) =>
+    const createBelow = (tenantName: string, days: number, more = {}) =>
       service.createTenant({ tenantName, endTime: inDays(90) }, boss).then(async (tenant) => {
         await boss.put('/system/tenant-api', { id: tenant.id, tenantName, endTime: inDays(days), ...more });
         return tenant;
       });
-    await below('in 61', 61);
-    await below('today', 0);
-    const ended = await below('ended', -30);
-    await below('long ended', -31);
-    await below('disabled', 3, { status: '1' });
-    const deleted = await below('deleted', 3);
+    await createBelow('in 61', 61);
+    await createBelow('today', 0);
+    const ended = await createBelow('ended', -30);
+    await createBelow('long ended', -31);
+    await createBelow('disabled', 3, { status: '1' });
+    const deleted = await createBelow('deleted', 3);
     await boss.delete(`/system/tenant-api/${deleted.id}`);
     await service.createTenant({ tenantName: 'never' }, boss);
     const { endingSoon } = await overview(boss);
@@ -84,17 +84,17 @@ test('what ends soon, or has just ended: own and below, soonest first, none besi
     assert.equal((await overview(above)).endingSoon.length, 5);
   }));
 
-test('tenants below that have used most of their accounts, the fullest first; the own one is not among them', async () => {
+test('full lists only tenants below the caller that have used most of their accounts, the fullest first', async () => {
   const boss = await service.createTenant({ accountCount: 1 });
-  const filled = async (tenantName: string, accountCount: number, users: number) => {
+  const createFilled = async (tenantName: string, accountCount: number, users: number) => {
     const tenant = await service.createTenant({ tenantName, accountCount }, boss);
     for (let n = 1; n < users; n++) await tenant.createUser({ userName: `u${n}` });
     return tenant;
   };
-  await filled('four of five', 5, 4);
-  await filled('three of five', 5, 3);
-  const whole = await filled('two of two', 2, 2);
-  await filled('no limit', -1, 2);
+  await createFilled('four of five', 5, 4);
+  await createFilled('three of five', 5, 3);
+  const fullest = await createFilled('two of two', 2, 2);
+  await createFilled('no limit', -1, 2);
   const { full } = await overview(boss);
   assert.deepEqual(
     full.map((one: Record<string, unknown>) => [one.tenantName, one.used, one.limit]),
@@ -103,18 +103,18 @@ test('tenants below that have used most of their accounts, the fullest first; th
       ['four of five', 4, 5],
     ],
   );
-  assert.deepEqual([full[0].id, full[0].tenantId], [whole.id, whole.tenantId]);
-  // One of its users goes, and it is full no more.
-  const { data } = await whole.get('/system/user-api/list?userName=u1');
-  await whole.delete(`/system/user-api/${data.rows[0].userId}`);
+  assert.deepEqual([full[0].id, full[0].tenantId], [fullest.id, fullest.tenantId]);
+  // Deleting a user takes the tenant off the list.
+  const { data } = await fullest.get('/system/user-api/list?userName=u1');
+  await fullest.delete(`/system/user-api/${data.rows[0].userId}`);
   assert.deepEqual(
     (await overview(boss)).full.map(({ tenantName }: { tenantName: string }) => tenantName),
     ['four of five'],
   );
-  assert.deepEqual((await overview(whole)).full, []);
+  assert.deepEqual((await overview(fullest)).full, []);
 });
 
-test('lists are at most 20 long', () =>
+test('endingSoon and full have at most 20 entries', () =>
   withinOneDay(async () => {
     const boss = await service.createTenant();
     for (let n = 0; n < 22; n++) {
@@ -130,13 +130,13 @@ test('lists are at most 20 long', () =>
     assert.deepEqual([endingSoon[0].daysLeft, endingSoon[19].daysLeft], [1, 20]);
   }));
 
-test('a member learns of his own tenant alone', async () => {
+test('a member sees only their own tenant', async () => {
   const boss = await service.createTenant({ accountCount: 2, endTime: inDays(5) });
   await service.createTenant({ accountCount: 1, endTime: inDays(3) }, boss);
   await boss.createDepartment();
-  const seen = await overview(await service.createMember(boss));
+  const shown = await overview(await service.createMember(boss));
   assert.deepEqual(
-    [seen.departments, seen.users, seen.accounts, seen.tenantsBelow, seen.endingSoon, seen.full],
+    [shown.departments, shown.users, shown.accounts, shown.tenantsBelow, shown.endingSoon, shown.full],
     [1, 2, { used: 2, limit: 2 }, 0, [], []],
   );
 });

@@ -14,7 +14,7 @@ async function logInWith(userAgent: string, tenantId: string, username: string):
   return new Client(service.base, data.access_token, data.refresh_token, tenantId);
 }
 
-test('a user sees his own sessions, this one first, then the newest', async () => {
+test('a user sees their own sessions, the current one first, then the newest', async () => {
   const boss = await service.createTenant();
   await service.createMember(boss);
   await service.createTenant();
@@ -42,20 +42,20 @@ test('a user sees his own sessions, this one first, then the newest', async () =
   assert.equal(third.userAgent, '');
 });
 
-test('a refresh is a use, and a session that has ended by itself is not shown', async () => {
+test('a refresh updates lastUsedTime, and an expired session is not listed', async () => {
   const boss = await service.createTenant();
   const other = await service.logIn(boss.tenantId, 'boss');
   await service.superuser`
     update banyan.sessions set last_used = '2026-01-02 03:04:05+08' where tenant_id = ${boss.tenantId}`;
-  const used = async () => (await boss.get('/auth/sessions')).data.rows[0].lastUsedTime;
-  assert.equal(await used(), '2026-01-02 03:04:05');
+  const lastUsed = async () => (await boss.get('/auth/sessions')).data.rows[0].lastUsedTime;
+  assert.equal(await lastUsed(), '2026-01-02 03:04:05');
   await service.anonymous.post('/auth/refresh', { refresh_token: boss.refreshToken });
-  assert.ok((await used()) > '2026-01-03');
+  assert.ok((await lastUsed()) > '2026-01-03');
   await service.superuser`update banyan.sessions set expires = now() where session_id = ${sessionOf(other)}`;
   assert.equal((await boss.get('/auth/sessions')).data.total, 1);
 });
 
-test('of very many the newest hundred are listed, and all are counted', async () => {
+test('the newest 100 sessions are listed, and total counts all', async () => {
   const boss = await service.createTenant();
   await service.superuser`
     insert into banyan.sessions (tenant_id, user_id, refresh_hash, address, expires)
@@ -65,24 +65,24 @@ test('of very many the newest hundred are listed, and all are counted', async ()
   assert.deepEqual([data.rows.length, data.total, data.rows[0].current], [100, 151, true]);
 });
 
-test('a session that its user ends is out at once, and the others stay', async () => {
+test('a session ended by its user stops working at once, and the others continue', async () => {
   const boss = await service.createTenant();
-  const [gone, other] = [await service.logIn(boss.tenantId, 'boss'), await service.logIn(boss.tenantId, 'boss')];
-  const answer = await boss.delete(`/auth/sessions/${sessionOf(gone).toUpperCase()}`);
-  assert.deepEqual([answer.code, answer.data], [200, null]);
-  expectError(await gone.get('/auth/me'), 401, 'SESSION_ENDED');
+  const [ended, other] = [await service.logIn(boss.tenantId, 'boss'), await service.logIn(boss.tenantId, 'boss')];
+  const response = await boss.delete(`/auth/sessions/${sessionOf(ended).toUpperCase()}`);
+  assert.deepEqual([response.code, response.data], [200, null]);
+  expectError(await ended.get('/auth/me'), 401, 'SESSION_ENDED');
   expectError(
-    await service.anonymous.post('/auth/refresh', { refresh_token: gone.refreshToken }),
+    await service.anonymous.post('/auth/refresh', { refresh_token: ended.refreshToken }),
     401,
     'REFRESH_REFUSED',
   );
   assert.equal((await other.get('/auth/me')).code, 200);
-  expectError(await boss.delete(`/auth/sessions/${sessionOf(gone)}`), 404, 'SESSION_NOT_FOUND');
+  expectError(await boss.delete(`/auth/sessions/${sessionOf(ended)}`), 404, 'SESSION_NOT_FOUND');
   assert.equal((await boss.delete(`/auth/sessions/${sessionOf(boss)}`)).code, 200);
   expectError(await boss.get('/auth/me'), 401, 'SESSION_ENDED');
 });
 
-test("anonymous ends another user's session, not even his administrator, and what is no id is told so", async () => {
+test('nobody can end the session of another user, and an invalid session id is rejected', async () => {
   const boss = await service.createTenant();
   const member = await service.createMember(boss);
   for (const [client, id] of [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
-import { readOperations } from '../support/document.ts';
 import { expectError } from '../support/expect.ts';
+import { readOperations } from '../support/openapi.ts';
 import { request, sendRaw } from '../support/raw.ts';
 import { startService } from '../support/service.ts';
 
@@ -11,7 +11,7 @@ const boss = await service.createTenant();
 const operations = await readOperations(service);
 const paths = [...new Set(operations.map(({ path }) => path))];
 
-/** Which methods a path takes: its own, not those of another that it would fit as well, and HEAD wherever there is GET. */
+/** The methods of a path: those of this template only, and HEAD wherever there is GET. */
 function methodsAt(template: string): string[] {
   const methods = operations.filter(({ path }) => path === template).map(({ method }) => method);
   return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].sort();
@@ -20,15 +20,15 @@ function methodsAt(template: string): string[] {
 for (const template of [...paths, '/openapi.json', '/docs']) {
   const path = template.replace('{id}', '7');
 
-  test(`${template}: another method is answered 405, with the ones there are`, async () => {
+  test(`${template} rejects other methods with 405 and lists the allowed ones`, async () => {
     const documented = paths.includes(template) ? methodsAt(template) : ['GET', 'HEAD'];
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']) {
       if (documented.includes(method)) continue;
       for (const caller of [boss, service.anonymous]) {
-        const answer = await caller.call(method, path);
-        expectError(answer, 405, 'METHOD_NOT_ALLOWED', {}, method);
-        assert.deepEqual(String(answer.headers.allow).split(', ').sort(), documented);
-        assert.equal(answer.data.allowed, answer.headers.allow);
+        const response = await caller.call(method, path);
+        expectError(response, 405, 'METHOD_NOT_ALLOWED', {}, method);
+        assert.deepEqual(String(response.headers.allow).split(', ').sort(), documented);
+        assert.equal(response.data.allowed, response.headers.allow);
       }
     }
     if (documented.includes('HEAD')) return;
@@ -36,13 +36,13 @@ for (const template of [...paths, '/openapi.json', '/docs']) {
     assert.deepEqual([status, String(headers.allow).split(', ').sort()], [405, documented]);
   });
 
-  test(`${template}?…: a query makes no other path of it`, async () => {
-    const answer = await service.anonymous.call('PATCH', `${path}?a=/no/such/path`);
-    expectError(answer, 405, 'METHOD_NOT_ALLOWED');
+  test(`${template} is matched without its query`, async () => {
+    const response = await service.anonymous.call('PATCH', `${path}?a=/no/such/path`);
+    expectError(response, 405, 'METHOD_NOT_ALLOWED');
   });
 }
 
-test('a path that is not there is answered 404, whatever the method and whoever asks', async () => {
+test('an unknown path returns 404 for every method and caller', async () => {
   const unknown = [
     '/',
     '/nope',
@@ -71,15 +71,15 @@ test('a path that is not there is answered 404, whatever the method and whoever 
   }
 });
 
-test('every method that HTTP has is answered, on paths that are there and on others', async () => {
-  // CONNECT has an answer of its own, see bad-input-http.
+test('every HTTP method is rejected with 405 on a known path and 404 on an unknown one', async () => {
+  // bad-input-http.test.ts covers CONNECT, which Node.js handles separately.
   for (const method of http.METHODS.filter((name) => !['CONNECT', 'GET', 'HEAD'].includes(name))) {
     expectError(await boss.call(method, '/version'), 405, 'METHOD_NOT_ALLOWED', { allowed: 'GET, HEAD' }, method);
     expectError(await boss.call(method, '/nope'), 404, 'PATH_NOT_FOUND', {}, method);
   }
 });
 
-test('a body, broken or not, makes no other answer of an unknown path or method', async () => {
+test('an unknown path or method returns the same error with any body', async () => {
   for (const raw of ['{}', '{', Buffer.from([0xff]), 'x'.repeat(2_000_000)]) {
     expectError(await boss.post('/nope', undefined, { raw }), 404, 'PATH_NOT_FOUND');
     expectError(await boss.call('PATCH', '/system/dept-api', undefined, { raw }), 405, 'METHOD_NOT_ALLOWED');
@@ -88,7 +88,7 @@ test('a body, broken or not, makes no other answer of an unknown path or method'
   expectError(await boss.post('/nope', undefined, { raw: 'x', headers }), 404, 'PATH_NOT_FOUND');
 });
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD returns the status and headers of GET without the body', async () => {
   const id = await boss.createDepartment();
   for (const path of [
     '/version',
@@ -107,18 +107,18 @@ test('HEAD answers as GET does, without the body', async () => {
   }
 });
 
-test('every operation refuses a caller without a token in the envelope, unless it is open to all', async () => {
+test('every operation rejects a caller without a token unless it is public', async () => {
   for (const { method, path, security = [] } of operations) {
-    const answer = await service.anonymous.call(method, path.replace('{id}', '7'));
+    const response = await service.anonymous.call(method, path.replace('{id}', '7'));
     if (security.length > 0) {
-      expectError(answer, 401, 'NO_TOKEN', {}, path);
-      assert.equal(answer.msg, '认证失败，无法访问系统资源');
-      assert.equal(answer.headers['www-authenticate'], 'Bearer');
-    } else assert.notEqual(answer.code, 401, path);
+      expectError(response, 401, 'NO_TOKEN', {}, path);
+      assert.equal(response.msg, '认证失败，无法访问系统资源');
+      assert.equal(response.headers['www-authenticate'], 'Bearer');
+    } else assert.notEqual(response.code, 401, path);
   }
 });
 
-test('the id of a request is its caller’s own when it is one', async () => {
+test('a valid X-Request-Id of the caller is returned', async () => {
   for (const id of ['a', '0', 'Zz_9.-', 'e3b0c442-98fc-4c14-9afb-f4c8996fb924', 'x'.repeat(64)]) {
     const headers = { 'x-request-id': id };
     assert.equal((await service.anonymous.get('/version', { headers })).headers['x-request-id'], id);
@@ -128,8 +128,8 @@ test('the id of a request is its caller’s own when it is one', async () => {
   }
 });
 
-test('what is no id of a request is replaced by a new one', async () => {
-  const given = new Set<string>();
+test('an invalid X-Request-Id is replaced by a new one', async () => {
+  const generated = new Set<string>();
   const line = 'GET /version';
   for (const header of [
     '',
@@ -148,14 +148,14 @@ test('what is no id of a request is replaced by a new one', async () => {
     const { headers, code } = await sendRaw(service.base, request(line, `X-Request-Id: ${header}`));
     assert.equal(code, 200);
     assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/, header);
-    given.add(String(headers['x-request-id']));
+    generated.add(String(headers['x-request-id']));
   }
   const twice = await sendRaw(service.base, request(line, 'X-Request-Id: a', 'X-Request-Id: b'));
   assert.match(String(twice.headers['x-request-id']), /^[0-9a-f-]{36}$/);
-  assert.equal(given.size, 12);
+  assert.equal(generated.size, 12);
 });
 
-test('every answer forbids browsers to guess its type', async () => {
+test('every response has X-Content-Type-RequestOptions: nosniff', async () => {
   for (const path of [
     '/version',
     '/nope',
@@ -169,10 +169,10 @@ test('every answer forbids browsers to guess its type', async () => {
   }
 });
 
-test('front ends that expect HTTP 200 always get it, with the same body', async () => {
+test('with BANYAN_ERROR_STATUS=200 every error is HTTP 200 with the status in code', async () => {
   const ruoyi = await startService({ BANYAN_ERROR_STATUS: '200' });
   const { anonymous, root } = ruoyi;
-  const refusals: [number, string, ReturnType<typeof root.get>][] = [
+  const failures: [number, string, ReturnType<typeof root.get>][] = [
     [404, 'PATH_NOT_FOUND', anonymous.get('/nope')],
     [405, 'METHOD_NOT_ALLOWED', anonymous.call('PATCH', '/system/dept-api')],
     [401, 'NO_TOKEN', anonymous.get('/system/dept-api/1')],
@@ -185,9 +185,9 @@ test('front ends that expect HTTP 200 always get it, with the same body', async 
     [431, 'HEADERS_TOO_LARGE', root.get(`/${'x'.repeat(300_000)}`)],
     [400, 'BAD_REQUEST', sendRaw(ruoyi.base, 'GARBAGE\r\n\r\n')],
   ];
-  for (const [code, reason, promise] of refusals) {
-    const answer = await promise;
-    assert.deepEqual([answer.status, answer.code, answer.data.reason], [200, code, reason], answer.text);
+  for (const [code, reason, promise] of failures) {
+    const response = await promise;
+    assert.deepEqual([response.status, response.code, response.data.reason], [200, code, reason], response.text);
   }
   await ruoyi.close();
 });

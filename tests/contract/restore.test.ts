@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Client, PASSWORD, startService } from '../support/service.ts';
+import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 const dept = '/system/dept-api';
 const people = '/system/user-api';
 const tenants = '/system/tenant-api';
 
-const wordOf = ({ code, data }: Answer) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
+const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const restore = (client: Client, id: string, body?: unknown) => client.post(`${dept}/${id}/restore`, body);
 const treeOf = async (client: Client) => (await client.get(`${dept}/tree`)).data;
 const readDept = async (client: Client, id: string) => (await client.get(`${dept}/${id}`)).data;
 
-test('a department comes back with its branch, where it was', async () => {
+test('a restored department returns with its branch to its former place', async () => {
   const boss = await service.createTenant();
   const top = await boss.createDepartment({ deptName: '总部' });
   const root = await boss.createDepartment({ parentId: top, deptName: '研发', orderNum: 3, leader: '张三' });
@@ -22,19 +22,19 @@ test('a department comes back with its branch, where it was', async () => {
   const early = await boss.createDepartment({ parentId: root, deptName: '早已删除' });
   await boss.delete(`${dept}/${early}`);
   const before = await treeOf(boss);
-  const was = await readDept(boss, root);
-  assert.equal(wordOf(await boss.delete(`${dept}/${root}?subtree=true`)), 'done');
-  assert.equal(wordOf(await restore(boss, root)), 'done');
-  assert.deepEqual(await treeOf(boss), before, 'what was deleted before stays so');
+  const original = await readDept(boss, root);
+  assert.equal(outcomeOf(await boss.delete(`${dept}/${root}?subtree=true`)), 'done');
+  assert.equal(outcomeOf(await restore(boss, root)), 'done');
+  assert.deepEqual(await treeOf(boss), before, 'a department deleted earlier stays deleted');
   assert.equal((await readDept(boss, lowest)).ancestors, `0,${top},${root},${low}`);
-  const { updateBy: _, updateTime: __, ...now } = await readDept(boss, root);
-  assert.deepEqual({ ...now, updateBy: '', updateTime: null }, was);
+  const { updateBy: _, updateTime: __, ...current } = await readDept(boss, root);
+  assert.deepEqual({ ...current, updateBy: '', updateTime: null }, original);
   const { data } = await boss.get('/system/change-api/list?action=restored');
   assert.deepEqual(data.rows.map(({ resourceId }: { resourceId: string }) => resourceId).sort(), [root, low, lowest]);
   assert.equal(new Set(data.rows.map(({ batch }: { batch: number }) => batch)).size, 1);
 });
 
-test('only what was deleted by the same request comes along', async () => {
+test('only departments deleted by the same request are restored with a branch', async () => {
   const boss = await service.createTenant();
   const root = await boss.createDepartment();
   const [one, two, three] = [
@@ -43,55 +43,58 @@ test('only what was deleted by the same request comes along', async () => {
     await boss.createDepartment({ parentId: root }),
   ];
   await boss.delete(`${dept}/${root}?subtree=true`);
-  // One and two come back elsewhere; two is deleted once more, by itself.
-  for (const id of [one, two]) assert.equal(wordOf(await restore(boss, id, { parentId: 0 })), 'done');
+  // Restore one and two elsewhere, then delete two again on its own.
+  for (const id of [one, two]) assert.equal(outcomeOf(await restore(boss, id, { parentId: 0 })), 'done');
   await boss.put(dept, { deptId: two, deptName: 'two' });
   await boss.delete(`${dept}/${two}`);
-  assert.equal(wordOf(await restore(boss, root, {})), 'done');
+  assert.equal(outcomeOf(await restore(boss, root, {})), 'done');
   const rows = (await boss.get(`${dept}/list`)).data.rows;
-  const places = rows.map(({ deptId, parentId }: Record<string, number>) => [String(deptId), String(parentId)]);
-  assert.deepEqual(places.sort(), [
+  const parents = rows.map(({ deptId, parentId }: Record<string, number>) => [String(deptId), String(parentId)]);
+  assert.deepEqual(parents.sort(), [
     [root, '0'],
     [one, '0'],
     [three, root],
   ]);
 });
 
-test('refused: not deleted, unknown, parent gone or disabled; another parent helps', async () => {
+test('a department that is not deleted or whose parent is invalid is not restored without another parent', async () => {
   const boss = await service.createTenant();
   const other = await service.createTenant();
   const parent = await boss.createDepartment();
   const child = await boss.createDepartment({ parentId: parent });
   const low = await boss.createDepartment({ parentId: child });
-  assert.equal(wordOf(await restore(boss, child)), 'DEPT_NOT_DELETED');
+  assert.equal(outcomeOf(await restore(boss, child)), 'DEPT_NOT_DELETED');
   for (const id of ['777777', '9007199254740993', '9999999999999999999']) {
     assert.equal((await restore(boss, id)).status, 404);
-    assert.equal(wordOf(await restore(boss, id)), 'DEPT_NOT_FOUND');
+    assert.equal(outcomeOf(await restore(boss, id)), 'DEPT_NOT_FOUND');
   }
   await boss.delete(`${dept}/${child}?subtree=true`);
   await boss.put(dept, { deptId: parent, status: '1' });
   const disabled = await restore(boss, child);
-  assert.deepEqual([disabled.status, wordOf(disabled)], [409, 'PARENT_DISABLED']);
+  assert.deepEqual([disabled.status, outcomeOf(disabled)], [409, 'PARENT_DISABLED']);
   await boss.delete(`${dept}/${parent}`);
-  const gone = await restore(boss, child);
-  assert.deepEqual([gone.status, gone.data], [409, { reason: 'PARENT_GONE', parentId: Number(parent) }]);
+  const missingParent = await restore(boss, child);
+  assert.deepEqual(
+    [missingParent.status, missingParent.data],
+    [409, { reason: 'PARENT_GONE', parentId: Number(parent) }],
+  );
   const theirs = await other.createDepartment();
   for (const parentId of [theirs, '777777', '9007199254740993', parent]) {
-    const answer = await restore(boss, child, { parentId });
-    assert.deepEqual([answer.status, wordOf(answer)], [400, 'PARENT_NOT_FOUND']);
+    const response = await restore(boss, child, { parentId });
+    assert.deepEqual([response.status, outcomeOf(response)], [400, 'PARENT_NOT_FOUND']);
   }
-  for (const parentId of [child, low]) assert.equal(wordOf(await restore(boss, child, { parentId })), 'DEPT_CYCLE');
+  for (const parentId of [child, low]) assert.equal(outcomeOf(await restore(boss, child, { parentId })), 'DEPT_CYCLE');
   assert.equal((await restore(boss, child, { parentId: 9007199254740992 })).status, 400);
   assert.equal((await restore(boss, child, { parentId: '-1' })).status, 400);
   assert.equal((await restore(boss, child, null)).status, 400);
-  // Its path was known while it was deleted: it is another one now.
+  // Read the deleted department first, so that a cached path would be stale after the restore.
   await boss.get(`${dept}/${low}?includeDeleted=true`);
   const home = await boss.createDepartment();
-  assert.equal(wordOf(await restore(boss, child, { parentId: home })), 'done');
+  assert.equal(outcomeOf(await restore(boss, child, { parentId: home })), 'done');
   assert.equal((await readDept(boss, low)).ancestors, `0,${home},${child}`);
 });
 
-test('strangers and members restore nothing, and an id of another tenant is like an absent one', async () => {
+test('members and other tenants cannot restore anything, and ids of other tenants are not found', async () => {
   const [boss, other] = [await service.createTenant(), await service.createTenant()];
   const member = await service.createMember(boss);
   const id = await boss.createDepartment();
@@ -105,38 +108,38 @@ test('strangers and members restore nothing, and an id of another tenant is like
     const absent = await other.post(`${path.replace(/\d+$/, '777777')}/restore`);
     assert.equal(theirs.status, 404);
     assert.deepEqual(theirs.data, absent.data);
-    assert.equal(wordOf(await member.post(`${path}/restore`)), 'NOT_ALLOWED');
+    assert.equal(outcomeOf(await member.post(`${path}/restore`)), 'NOT_ALLOWED');
     assert.equal((await service.anonymous.post(`${path}/restore`)).status, 401);
-    assert.equal(wordOf(await boss.post(`${path}/restore`)), 'done');
+    assert.equal(outcomeOf(await boss.post(`${path}/restore`)), 'done');
   }
 });
 
-test('a user comes back with his password and those of his departments that are there; sessions stay ended', async () => {
+test('a restored user keeps their password and existing departments, and their sessions stay ended', async () => {
   const boss = await service.createTenant();
-  const [main, kept, lost] = [
+  const [main, remaining, removed] = [
     await boss.createDepartment(),
     await boss.createDepartment(),
     await boss.createDepartment(),
   ];
-  const member = await service.createMember(boss, { deptId: main, deptIds: [kept, lost], nickName: '李' });
-  await boss.put(people, { userId: member.id, deptId: main, deptIds: [kept, lost], nickName: '李四' });
+  const member = await service.createMember(boss, { deptId: main, deptIds: [remaining, removed], nickName: '李' });
+  await boss.put(people, { userId: member.id, deptId: main, deptIds: [remaining, removed], nickName: '李四' });
   await boss.delete(`${people}/${member.id}`);
-  await boss.delete(`${dept}/${lost}`);
-  assert.equal(wordOf(await boss.post(`${people}/${member.id}/restore`)), 'done');
+  await boss.delete(`${dept}/${removed}`);
+  assert.equal(outcomeOf(await boss.post(`${people}/${member.id}/restore`)), 'done');
   const { data } = await boss.get(`${people}/${member.id}`);
-  assert.deepEqual([data.deptId, data.deptIds, data.nickName], [Number(main), [Number(kept)], '李四']);
-  assert.equal(wordOf(await member.get('/auth/me')), 'SESSION_ENDED');
+  assert.deepEqual([data.deptId, data.deptIds, data.nickName], [Number(main), [Number(remaining)], '李四']);
+  assert.equal(outcomeOf(await member.get('/auth/me')), 'SESSION_ENDED');
   await service.logIn(boss.tenantId, data.userName, PASSWORD);
   const again = await boss.post(`${people}/${member.id}/restore`);
-  assert.deepEqual([again.status, wordOf(again)], [409, 'USER_NOT_DELETED']);
-  assert.equal(wordOf(await boss.post(`${people}/9007199254740993/restore`)), 'USER_NOT_FOUND');
+  assert.deepEqual([again.status, outcomeOf(again)], [409, 'USER_NOT_DELETED']);
+  assert.equal(outcomeOf(await boss.post(`${people}/9007199254740993/restore`)), 'USER_NOT_FOUND');
   await boss.delete(`${people}/${member.id}`);
   await boss.delete(`${dept}/${main}`);
   await boss.post(`${people}/${member.id}/restore`);
   assert.equal((await boss.get(`${people}/${member.id}`)).data.deptId, null);
 });
 
-test('a user whose name was taken, or for whom there is no account left, does not come back', async () => {
+test('a user is not restored when their name is taken or the account limit is reached', async () => {
   const boss = await service.createTenant({ accountCount: 2 });
   const id = await boss.createUser({ userName: 'Li' });
   await boss.delete(`${people}/${id}`);
@@ -145,55 +148,58 @@ test('a user whose name was taken, or for whom there is no account left, does no
   assert.deepEqual([full.status, full.data], [409, { reason: 'ACCOUNT_LIMIT', accountCount: 2 }]);
   await service.root.put(tenants, { id: boss.id, accountCount: 3 });
   const taken = await boss.post(`${people}/${id}/restore`);
-  assert.deepEqual([taken.status, wordOf(taken)], [409, 'USER_NAME_TAKEN']);
+  assert.deepEqual([taken.status, outcomeOf(taken)], [409, 'USER_NAME_TAKEN']);
   await boss.delete(`${people}/${taker}`);
-  assert.equal(wordOf(await boss.post(`${people}/${id}/restore`)), 'done');
+  assert.equal(outcomeOf(await boss.post(`${people}/${id}/restore`)), 'done');
 });
 
-test('an administrator above restores users of a tenant below, and nobody beside', async () => {
+test('an administrator of a parent tenant can restore users of a child tenant, a sibling cannot', async () => {
   const boss = await service.createTenant();
   const child = await service.createTenant({}, boss);
-  const beside = await service.createTenant();
+  const sibling = await service.createTenant();
   const id = await child.createUser({ userName: 'gone' });
   await child.delete(`${people}/${id}`);
   const path = `${people}/${id}/restore?tenantId=${child.tenantId}`;
-  assert.equal(wordOf(await beside.post(path)), 'OTHER_TENANT');
-  assert.equal(wordOf(await boss.post(`${people}/${id}/restore`)), 'USER_NOT_FOUND');
-  assert.equal(wordOf(await boss.post(path)), 'done');
+  assert.equal(outcomeOf(await sibling.post(path)), 'OTHER_TENANT');
+  assert.equal(outcomeOf(await boss.post(`${people}/${id}/restore`)), 'USER_NOT_FOUND');
+  assert.equal(outcomeOf(await boss.post(path)), 'done');
   assert.equal((await child.get(`${people}/${id}`)).data.updateBy, 'boss');
 });
 
-test('a tenant comes back where it was, with its departments and users', async () => {
+test('a restored tenant returns to its former place with its departments and users', async () => {
   const boss = await service.createTenant();
   const child = await service.createTenant({ tenantName: '分公司', quotaBo: { credit: 7, merchant: 2 } }, boss);
   const low = await service.createTenant({}, child);
   const id = await child.createDepartment();
-  const { data: was } = await boss.get(`${tenants}/${child.id}`);
+  const { data: original } = await boss.get(`${tenants}/${child.id}`);
   await child.delete(`${tenants}/${low.id}`);
   await boss.delete(`${tenants}/${child.id}`);
-  assert.equal(wordOf(await child.get(`${dept}/${id}`)), 'TENANT_DELETED');
-  const gone = await boss.post(`${tenants}/${low.id}/restore`);
-  assert.deepEqual([gone.status, gone.data], [409, { reason: 'TENANT_PARENT_GONE', tenantParent: child.tenantId }]);
-  assert.equal(wordOf(await boss.post(`${tenants}/${child.id}/restore`)), 'done');
-  assert.deepEqual((await boss.get(`${tenants}/${child.id}`)).data, was);
-  assert.equal((await child.get(`${dept}/${id}`)).code, 200, 'it was there all the time');
-  assert.equal(wordOf(await boss.post(`${tenants}/${child.id}/restore`)), 'TENANT_NOT_DELETED');
-  assert.equal(wordOf(await boss.post(`${tenants}/9007199254740993/restore`)), 'TENANT_NOT_FOUND');
-  assert.equal(wordOf(await child.post(`${tenants}/${low.id}/restore`)), 'done');
+  assert.equal(outcomeOf(await child.get(`${dept}/${id}`)), 'TENANT_DELETED');
+  const missingParent = await boss.post(`${tenants}/${low.id}/restore`);
+  assert.deepEqual(
+    [missingParent.status, missingParent.data],
+    [409, { reason: 'TENANT_PARENT_GONE', tenantParent: child.tenantId }],
+  );
+  assert.equal(outcomeOf(await boss.post(`${tenants}/${child.id}/restore`)), 'done');
+  assert.deepEqual((await boss.get(`${tenants}/${child.id}`)).data, original);
+  assert.equal((await child.get(`${dept}/${id}`)).code, 200, 'the department of the tenant was kept');
+  assert.equal(outcomeOf(await boss.post(`${tenants}/${child.id}/restore`)), 'TENANT_NOT_DELETED');
+  assert.equal(outcomeOf(await boss.post(`${tenants}/9007199254740993/restore`)), 'TENANT_NOT_FOUND');
+  assert.equal(outcomeOf(await child.post(`${tenants}/${low.id}/restore`)), 'done');
   assert.equal((await boss.get(`${tenants}/${low.id}`)).data.tenantParent, child.tenantId);
 });
 
-test('repeated with the same key it is done once, and told the same', async () => {
+test('concurrent restores with one Idempotency-Key restore once and return the same response', async () => {
   const boss = await service.createTenant();
   const id = await boss.createDepartment();
   await boss.delete(`${dept}/${id}`);
   const headers = { 'idempotency-key': 'again' };
-  const answers = await Promise.all([1, 2, 3].map(() => boss.post(`${dept}/${id}/restore`, undefined, { headers })));
-  assert.deepEqual(answers.map(wordOf), ['done', 'done', 'done']);
+  const responses = await Promise.all([1, 2, 3].map(() => boss.post(`${dept}/${id}/restore`, undefined, { headers })));
+  assert.deepEqual(responses.map(outcomeOf), ['done', 'done', 'done']);
   assert.equal((await boss.get('/system/change-api/list?action=restored')).data.rows.length, 1);
 });
 
-test('a branch of 600 comes back whole', async () => {
+test('a branch of 600 departments is restored completely', async () => {
   const boss = await service.createTenant();
   const departments = Array.from({ length: 600 }, (_, n) =>
     n === 0 ? { ref: '0' } : { ref: String(n), parentRef: String(Math.floor((n - 1) / 3)), deptName: `d${n}` },
@@ -201,8 +207,8 @@ test('a branch of 600 comes back whole', async () => {
   const { data } = await boss.post(`${dept}/bulk`, { departments });
   const before = await treeOf(boss);
   const [root] = data.deptIds;
-  assert.equal(wordOf(await boss.delete(`${dept}/${root}?subtree=true`)), 'done');
+  assert.equal(outcomeOf(await boss.delete(`${dept}/${root}?subtree=true`)), 'done');
   assert.deepEqual(await treeOf(boss), []);
-  assert.equal(wordOf(await restore(boss, root)), 'done');
+  assert.equal(outcomeOf(await restore(boss, root)), 'done');
   assert.deepEqual(await treeOf(boss), before);
 });

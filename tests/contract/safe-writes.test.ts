@@ -8,30 +8,30 @@ const boss = await service.createTenant();
 
 const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
 const ifMatch = (etag: string | undefined) => ({ headers: { 'if-match': String(etag) } });
-const etagAt = async (client: Client, path: string) => (await client.get(path)).headers.etag as string;
+const readEtag = async (client: Client, path: string) => (await client.get(path)).headers.etag as string;
 
-test('every read of a department, tenant and user has an ETag that changes with the record', async () => {
+test('a department, tenant and user each have an ETag that changes with the record', async () => {
   const child = await service.createTenant({}, boss);
   const paths = {
     [`/system/dept-api/${await boss.createDepartment()}`]: (id: string) =>
       boss.put('/system/dept-api', { deptId: id, leader: '张' }),
-    [`/system/tenant-api/${child.id}`]: (id: string) => boss.put('/system/tenant-api', { id, quotaBo: { zr: 7 } }), // not even shown
+    [`/system/tenant-api/${child.id}`]: (id: string) => boss.put('/system/tenant-api', { id, quotaBo: { zr: 7 } }), // a field that no read shows
     [`/system/user-api/${await boss.createUser({ userName: 'etag' })}`]: (id: string) =>
       boss.put('/system/user-api', { userId: id, nickName: '小' }),
   };
   for (const [path, change] of Object.entries(paths)) {
-    const before = await etagAt(boss, path);
+    const before = await readEtag(boss, path);
     assert.match(before, /^"[\w-]+"$/);
-    assert.equal(await etagAt(boss, path), before);
+    assert.equal(await readEtag(boss, path), before);
     assert.equal((await change(path.split('/').at(-1) as string)).code, 200);
-    assert.notEqual(await etagAt(boss, path), before);
+    assert.notEqual(await readEtag(boss, path), before);
   }
 });
 
-test('an update or delete with If-Match is refused with 412 when the record changed since', async () => {
+test('an update or delete with an outdated If-Match is rejected with 412', async () => {
   const deptId = await boss.createDepartment({ deptName: 'a' });
   const path = `/system/dept-api/${deptId}`;
-  const read = await etagAt(boss, path);
+  const read = await readEtag(boss, path);
   assert.equal((await boss.put('/system/dept-api', { deptId, deptName: 'b' }, ifMatch(read))).code, 200);
   const stale = await boss.put('/system/dept-api', { deptId, deptName: 'c' }, ifMatch(read));
   assert.equal(stale.status, 412);
@@ -41,64 +41,64 @@ test('an update or delete with If-Match is refused with 412 when the record chan
   assert.equal(
     (await boss.put('/system/dept-api', { deptId, deptName: 'd' })).code,
     200,
-    'without it the last writer wins',
+    'without If-Match the last writer wins',
   );
-  assert.equal((await boss.delete(path, ifMatch(`"other", ${await etagAt(boss, path)}`))).code, 200);
-  const gone = await boss.delete(path, ifMatch('"any"'));
+  assert.equal((await boss.delete(path, ifMatch(`"other", ${await readEtag(boss, path)}`))).code, 200);
+  const notFound = await boss.delete(path, ifMatch('"any"'));
   assert.deepEqual(
-    gone.data,
+    notFound.data,
     { reason: 'DEPT_NOT_FOUND', deptIds: [Number(deptId)] },
-    'as it is told without the header',
+    'the same error as without If-Match',
   );
 });
 
-test('If-Match on tenants and users', async () => {
+test('an outdated If-Match is rejected for tenants and users, and * always matches', async () => {
   const child = await service.createTenant({}, boss);
   const userId = await boss.createUser({ userName: 'match' });
-  const tenantTag = await etagAt(boss, `/system/tenant-api/${child.id}`);
-  const userTag = await etagAt(boss, `/system/user-api/${userId}`);
+  const tenantTag = await readEtag(boss, `/system/tenant-api/${child.id}`);
+  const userTag = await readEtag(boss, `/system/user-api/${userId}`);
   await boss.put('/system/tenant-api', { id: child.id, tenantName: 'x' });
   await boss.put('/system/user-api', { userId, nickName: 'x' });
-  const answers = [
+  const responses = [
     await boss.put('/system/tenant-api', { id: child.id }, ifMatch(tenantTag)),
     await boss.delete(`/system/tenant-api/${child.id}`, ifMatch(tenantTag)),
     await boss.put('/system/user-api', { userId }, ifMatch(userTag)),
     await boss.delete(`/system/user-api/${userId}`, ifMatch(userTag)),
   ];
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [412, 412, 412, 412],
   );
   assert.equal((await boss.delete(`/system/user-api/${userId}`, ifMatch('*'))).code, 200);
 });
 
-test('a department whose branch was moved has changed: its ancestors are part of it', async () => {
+test('moving a parent changes the ETag of a department, because ancestors is part of it', async () => {
   const top = await boss.createDepartment();
   const other = await boss.createDepartment();
   const deptId = await boss.createDepartment({ parentId: top });
-  const read = await etagAt(boss, `/system/dept-api/${deptId}`);
+  const read = await readEtag(boss, `/system/dept-api/${deptId}`);
   await boss.put('/system/dept-api', { deptId: top, parentId: other });
   assert.equal((await boss.put('/system/dept-api', { deptId }, ifMatch(read))).status, 412);
 });
 
-test('of ten updates with the same If-Match at the same moment one is done', async () => {
+test('one of ten concurrent updates with the same If-Match succeeds', async () => {
   const deptId = await boss.createDepartment();
-  const read = await etagAt(boss, `/system/dept-api/${deptId}`);
+  const read = await readEtag(boss, `/system/dept-api/${deptId}`);
   const names = Array.from({ length: 10 }, (_, n) => `n${n}`);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     names.map((deptName) => boss.put('/system/dept-api', { deptId, deptName }, ifMatch(read))),
   );
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(412)]);
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, ...Array(9).fill(412)]);
 });
 
-test('If-Match with several ids is refused', async () => {
+test('If-Match with several ids is rejected', async () => {
   const ids = [await boss.createDepartment(), await boss.createDepartment()];
-  const answer = await boss.delete(`/system/dept-api/${ids}`, ifMatch('"x"'));
-  assert.equal(answer.status, 400);
-  assert.equal(answer.data.field, 'If-Match');
+  const response = await boss.delete(`/system/dept-api/${ids}`, ifMatch('"x"'));
+  assert.equal(response.status, 400);
+  assert.equal(response.data.field, 'If-Match');
 });
 
-test('a create repeated with its Idempotency-Key is answered alike and makes nothing again', async () => {
+test('a create retried with its Idempotency-Key replays the response and creates nothing', async () => {
   const key = randomUUID();
   const body = { deptName: randomUUID() };
   const first = await boss.post('/system/dept-api', body, withKey(key));
@@ -109,40 +109,40 @@ test('a create repeated with its Idempotency-Key is answered alike and makes not
   assert.equal((await boss.get(`/system/dept-api/list?deptName=${body.deptName}`)).data.total, 1);
 });
 
-test('another body or another operation under the same key is refused', async () => {
+test('another body or operation with the same Idempotency-Key is rejected', async () => {
   const key = randomUUID();
   await boss.post('/system/dept-api', { deptName: 'a' }, withKey(key));
-  for (const answer of [
+  for (const response of [
     await boss.post('/system/dept-api', { deptName: 'b' }, withKey(key)),
     await boss.delete('/system/dept-api/1', withKey(key)),
   ]) {
-    assert.equal(answer.status, 409);
-    assert.equal(answer.data.reason, 'KEY_REUSED');
+    assert.equal(response.status, 409);
+    assert.equal(response.data.reason, 'KEY_REUSED');
   }
 });
 
-test('two with the same key at the same moment make one write', async () => {
+test('concurrent creates with the same Idempotency-Key create one department', async () => {
   for (let round = 0; round < 10; round++) {
     const key = randomUUID();
     const body = { deptName: randomUUID() };
-    const answers = await Promise.all([1, 2, 3].map(() => boss.post('/system/dept-api', body, withKey(key))));
-    assert.equal(new Set(answers.map(({ headers }) => headers.location)).size, 1);
+    const responses = await Promise.all([1, 2, 3].map(() => boss.post('/system/dept-api', body, withKey(key))));
+    assert.equal(new Set(responses.map(({ headers }) => headers.location)).size, 1);
     assert.equal((await boss.get(`/system/dept-api/list?deptName=${body.deptName}`)).data.total, 1);
   }
 });
 
-test('a refusal is repeated as it was, also when it would succeed by now', async () => {
+test('an error is replayed even when the request would succeed by now', async () => {
   const parentId = await boss.createDepartment();
   const child = await boss.createDepartment({ parentId });
   const key = randomUUID();
-  const refused = await boss.delete(`/system/dept-api/${parentId}`, withKey(key));
-  assert.equal(refused.data.reason, 'DEPT_HAS_CHILDREN');
+  const rejected = await boss.delete(`/system/dept-api/${parentId}`, withKey(key));
+  assert.equal(rejected.data.reason, 'DEPT_HAS_CHILDREN');
   await boss.delete(`/system/dept-api/${child}`);
-  assert.equal((await boss.delete(`/system/dept-api/${parentId}`, withKey(key))).text, refused.text);
+  assert.equal((await boss.delete(`/system/dept-api/${parentId}`, withKey(key))).text, rejected.text);
   assert.equal((await boss.delete(`/system/dept-api/${parentId}`, withKey(randomUUID()))).code, 200);
 });
 
-test('a delete and an update repeated with their key are answered alike', async () => {
+test('an update and a delete retried with their Idempotency-Key succeed again', async () => {
   const deptId = await boss.createDepartment();
   const key = { put: randomUUID(), delete: randomUUID() };
   const body = { deptId, deptName: 'x' };
@@ -154,7 +154,7 @@ test('a delete and an update repeated with their key are answered alike', async 
   }
 });
 
-test('users, also of a tenant below, and tenants with their first administrator are made once', async () => {
+test('users of a child tenant and tenants with a first administrator are created once per Idempotency-Key', async () => {
   const child = await service.createTenant({}, boss);
   const user = { userName: 'once', password: PASSWORD, tenantId: child.tenantId };
   const tenant = { tenantName: 'once', username: 'first', password: PASSWORD };
@@ -168,11 +168,11 @@ test('users, also of a tenant below, and tenants with their first administrator 
     const again = await boss.post(path, body, withKey(key));
     assert.equal(again.headers.location, first.headers.location);
     const other = await boss.post(path, { ...body, password: 'another one' }, withKey(key));
-    assert.equal(other.data.reason, 'KEY_REUSED', 'another password is another request');
+    assert.equal(other.data.reason, 'KEY_REUSED', 'a different password is a different request');
   }
 });
 
-test('a change of password is repeated without being refused for the old password', async () => {
+test('a password change retried with its Idempotency-Key succeeds although the old password changed', async () => {
   const member = await service.createMember(boss);
   const key = randomUUID();
   const body = { oldPassword: PASSWORD, newPassword: 'a new password' };
@@ -180,19 +180,19 @@ test('a change of password is repeated without being refused for the old passwor
   assert.equal((await member.put('/auth/password', body, withKey(key))).code, 200);
 });
 
-test('keys are apart for each user and each tenant, and forgotten after 24 hours', async () => {
+test('Idempotency-Keys are separate for each user and tenant, and expire after 24 hours', async () => {
   const key = randomUUID();
   const other = await service.createTenant();
   const second = await boss.createUser({ userName: 'second', roles: ['admin'] });
   const colleague = await service.logIn(boss.tenantId, 'second');
   assert.ok(second);
-  const made = await Promise.all(
+  const created = await Promise.all(
     [boss, other, colleague].map((client) => client.post('/system/dept-api', {}, withKey(key))),
   );
-  assert.equal(new Set(made.map(({ headers }) => headers.location)).size, 3);
+  assert.equal(new Set(created.map(({ headers }) => headers.location)).size, 3);
   await service.superuser`
     update idempotency_keys set create_time = create_time - interval '25 hours' where key = ${key}`;
   const later = await boss.post('/system/dept-api', {}, withKey(key));
-  assert.notEqual(later.headers.location, made[0]?.headers.location);
+  assert.notEqual(later.headers.location, created[0]?.headers.location);
   assert.equal((await boss.post('/system/dept-api', {}, withKey('x'.repeat(256)))).status, 400);
 });

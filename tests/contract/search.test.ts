@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectInvalid, expectOk, readDept } from '../support/expect.ts';
-import { chance, firstSeed, report, scale } from '../support/scale.ts';
+import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
 import { asTenant, type Client, startService } from '../support/service.ts';
 
-/** GET /system/dept-api/list beyond its first filters: search, branch, order, cursor, path. */
+/** GET /system/dept-api/list: search, underId, sort, cursor and withPath. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -18,22 +18,22 @@ type Query = Record<string, string | number | boolean>;
 
 async function list(query: Query, client: Client = boss): Promise<{ rows: Row[]; total?: number; next?: string }> {
   const params = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  const answer = await client.get(`${DEPTS}/list?${params.join('&')}`);
-  assert.equal(answer.code, 200, answer.text);
-  return answer.data;
+  const response = await client.get(`${DEPTS}/list?${params.join('&')}`);
+  assert.equal(response.code, 200, response.text);
+  return response.data;
 }
 const namesOf = (rows: Row[]) => rows.map(({ deptName }) => deptName);
 const idsOf = (rows: Row[]) => rows.map(({ deptId }) => deptId);
 
-/** All pages, one after the other; insists that each but the last is full. */
-async function pages(query: Query, pageSize: number, client: Client = boss): Promise<Row[]> {
+/** Reads all pages and expects that each but the last is full. */
+async function readPages(query: Query, pageSize: number, client: Client = boss): Promise<Row[]> {
   const all: Row[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { rows, next, ...more } = await list({ ...query, pageSize, cursor }, client);
-    assert.deepEqual(more, {}, 'no total');
-    assert.ok(next === null || rows.length === pageSize, 'a page before the last is full');
+    assert.deepEqual(more, {}, 'a page by cursor has no total');
+    assert.ok(next === null || rows.length === pageSize, 'only the last page may be shorter');
     all.push(...rows);
-    assert.ok(all.length < 1000, 'and it ends');
+    assert.ok(all.length < 1000, 'the cursor does not end');
     cursor = next as string | null;
   }
   return all;
@@ -53,7 +53,7 @@ describe('sort', async () => {
   ] as const) {
     ids.push(await boss.createDepartment({ parentId, orderNum, deptName }));
   }
-  // The first and the fourth have been updated, in this order.
+  // Update the first and the fourth, in this order.
   for (const n of [0, 3]) {
     const { orderNum, deptName } = (await readDept(boss, Number(ids[n]))) as Record<string, unknown>;
     expectOk(await boss.put(DEPTS, { deptId: ids[n], orderNum, deptName }));
@@ -69,17 +69,17 @@ describe('sort', async () => {
       [sort, order],
       [`-${sort}`, order.toReversed()],
     ] as const) {
-      test(`sort=${direction}, by pages and by cursors`, async () => {
-        const wanted = at.map((n) => Number(ids[n]));
-        assert.deepEqual(idsOf((await list({ parentId, sort: direction })).rows), wanted);
+      test(`sort=${direction} orders pages by number and by cursor`, async () => {
+        const sorted = at.map((n) => Number(ids[n]));
+        assert.deepEqual(idsOf((await list({ parentId, sort: direction })).rows), sorted);
         for (const size of [1, 2, 3, 6, 7, 500]) {
-          assert.deepEqual(idsOf(await pages({ parentId, sort: direction }, size)), wanted, `pages of ${size}`);
+          assert.deepEqual(idsOf(await readPages({ parentId, sort: direction }, size)), sorted, `pages of ${size}`);
         }
       });
     }
   }
 
-  test('sort is one of a list, never SQL', async () => {
+  test('a sort that is not in the list is rejected', async () => {
     for (const sort of ['dept_name', 'id', '--orderNum', 'orderNum desc', 'orderNum;drop table departments', '1']) {
       expectInvalid(await boss.get(`${DEPTS}/list?sort=${encodeURIComponent(sort)}`), 'sort');
     }
@@ -87,7 +87,7 @@ describe('sort', async () => {
 });
 
 describe('cursor', () => {
-  test('rows as a read shows them, and what came before the cursor does not move the rest', async () => {
+  test('a cursor continues after its row although earlier rows were created and deleted', async () => {
     const parentId = await boss.createDepartment();
     for (const orderNum of [1, 2, 3, 4]) await boss.createDepartment({ parentId, orderNum, deptName: `n${orderNum}` });
     const first = await list({ parentId, cursor: '', pageSize: 2 });
@@ -99,14 +99,14 @@ describe('cursor', () => {
     assert.deepEqual([namesOf(second.rows), second.next], [['n3', 'n4'], null]);
   });
 
-  test('nothing found: no rows, and no next', async () => {
+  test('a page without matches has no rows and no next', async () => {
     expectOk(await boss.get(`${DEPTS}/list?parentId=999999999&cursor=`), { rows: [], next: null });
   });
 
-  test('one of another order, or one that was made up, is refused', async () => {
+  test('a cursor of another sort order or a forged cursor is rejected', async () => {
     const parentId = await boss.createDepartment();
     for (const n of [1, 2]) await boss.createDepartment({ parentId, deptName: `${n}` });
-    const made = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const { next } = await list({ parentId, cursor: '', pageSize: 1 });
     for (const [sort, cursor] of [
       ['deptName', next],
@@ -114,28 +114,28 @@ describe('cursor', () => {
       ['orderNum', 'x'],
       ['orderNum', '%'],
       ['orderNum', `${'A'.repeat(2001)}`],
-      ['orderNum', made({})],
-      ['orderNum', made(['orderNum', '1'])],
-      ['orderNum', made(['orderNum', '1', '1', '1'])],
-      ['orderNum', made(['orderNum', 1, '1'])],
-      ['orderNum', made(['orderNum', '1', '-1'])],
-      ['orderNum', made(['orderNum', '1', "1' or '1'='1"])],
-      ['orderNum', made(['orderNum', '1', '9'.repeat(19)])],
-      ['orderNum', made(['orderNum', '2147483648', '1'])],
-      ['orderNum', made(['orderNum', '', '1'])],
-      ['orderNum', made(['orderNum', '1;', '1'])],
-      ['deptName', made(['deptName', '\0', '1'])],
-      ['deptName', made(['deptName', 'x'.repeat(201), '1'])],
-      ['createTime', made(['createTime', '-infinity', '1'])],
-      ['createTime', made(['createTime', '2026-02-30T00:00:00.000000Z', '1'])],
-      ['createTime', made(['createTime', '2026-02-20T24:00:00.000000Z', '1'])],
-      ['updateTime', made(['updateTime', 'now', '1'])],
+      ['orderNum', encode({})],
+      ['orderNum', encode(['orderNum', '1'])],
+      ['orderNum', encode(['orderNum', '1', '1', '1'])],
+      ['orderNum', encode(['orderNum', 1, '1'])],
+      ['orderNum', encode(['orderNum', '1', '-1'])],
+      ['orderNum', encode(['orderNum', '1', "1' or '1'='1"])],
+      ['orderNum', encode(['orderNum', '1', '9'.repeat(19)])],
+      ['orderNum', encode(['orderNum', '2147483648', '1'])],
+      ['orderNum', encode(['orderNum', '', '1'])],
+      ['orderNum', encode(['orderNum', '1;', '1'])],
+      ['deptName', encode(['deptName', '\0', '1'])],
+      ['deptName', encode(['deptName', 'x'.repeat(201), '1'])],
+      ['createTime', encode(['createTime', '-infinity', '1'])],
+      ['createTime', encode(['createTime', '2026-02-30T00:00:00.000000Z', '1'])],
+      ['createTime', encode(['createTime', '2026-02-20T24:00:00.000000Z', '1'])],
+      ['updateTime', encode(['updateTime', 'now', '1'])],
     ] as const) {
-      const answer = await boss.get(`${DEPTS}/list?sort=${sort}&cursor=${encodeURIComponent(String(cursor))}`);
-      expectInvalid(answer, 'cursor');
+      const response = await boss.get(`${DEPTS}/list?sort=${sort}&cursor=${encodeURIComponent(String(cursor))}`);
+      expectInvalid(response, 'cursor');
     }
-    // A place is no secret, and need not be a row's.
-    const nowhere = made(['updateTime', '2026-02-20T23:59:59.999999Z', '5']);
+    // A well-formed cursor need not point to an existing row.
+    const nowhere = encode(['updateTime', '2026-02-20T23:59:59.999999Z', '5']);
     assert.equal((await list({ sort: 'updateTime', cursor: nowhere })).next !== undefined, true);
   });
 });
@@ -149,36 +149,36 @@ describe('underId', async () => {
   const team = await boss.createDepartment({ deptName: '华东研发', parentId: east, leader: '张三' });
   await boss.createDepartment({ deptName: '华东研发一组', parentId: team, status: '1' });
   await boss.createDepartment({ deptName: '西部研发', parentId: west });
-  const named = async (query: Query) => {
+  const search = async (query: Query) => {
     const numbered = namesOf((await list(query)).rows);
-    assert.deepEqual(namesOf(await pages(query, 2)), numbered);
+    assert.deepEqual(namesOf(await readPages(query, 2)), numbered);
     return numbered;
   };
 
-  test('the whole branch, the department itself not included', async () => {
-    assert.deepEqual(await named({ underId: top }), ['华东', '华西', '华东研发', '华东研发一组', '西部研发']);
-    assert.deepEqual(await named({ underId: east }), ['华东研发', '华东研发一组']);
+  test('underId lists all descendants without the department itself', async () => {
+    assert.deepEqual(await search({ underId: top }), ['华东', '华西', '华东研发', '华东研发一组', '西部研发']);
+    assert.deepEqual(await search({ underId: east }), ['华东研发', '华东研发一组']);
     assert.equal((await list({ underId: top })).total, 5);
-    assert.deepEqual(await named({ underId: west, sort: '-createTime' }), ['西部研发']);
+    assert.deepEqual(await search({ underId: west, sort: '-createTime' }), ['西部研发']);
   });
 
-  test('with other filters', async () => {
-    assert.deepEqual(await named({ underId: top, deptName: '研发' }), ['华东研发', '华东研发一组', '西部研发']);
-    assert.deepEqual(await named({ underId: east, deptName: '研发', status: '1' }), ['华东研发一组']);
-    assert.deepEqual(await named({ underId: top, parentId: west }), ['西部研发']);
-    assert.deepEqual(await named({ underId: east, parentId: west }), []);
-    assert.deepEqual(await named({ underId: east, parentId: east, deptName: '研' }), ['华东研发']);
-    assert.deepEqual(await named({ underId: west, leader: '张' }), []);
-    assert.deepEqual(await named({ underId: top, leader: '张', deptName: '华东' }), ['华东研发']);
+  test('underId combines with other filters', async () => {
+    assert.deepEqual(await search({ underId: top, deptName: '研发' }), ['华东研发', '华东研发一组', '西部研发']);
+    assert.deepEqual(await search({ underId: east, deptName: '研发', status: '1' }), ['华东研发一组']);
+    assert.deepEqual(await search({ underId: top, parentId: west }), ['西部研发']);
+    assert.deepEqual(await search({ underId: east, parentId: west }), []);
+    assert.deepEqual(await search({ underId: east, parentId: east, deptName: '研' }), ['华东研发']);
+    assert.deepEqual(await search({ underId: west, leader: '张' }), []);
+    assert.deepEqual(await search({ underId: top, leader: '张', deptName: '华东' }), ['华东研发']);
   });
 
-  test('0 is everything; a deleted, unknown or foreign one has nothing below it', async () => {
-    const gone = await boss.createDepartment();
-    expectOk(await boss.delete(`${DEPTS}/${gone}`));
-    const stranger = await service.createTenant();
-    const foreign = await stranger.createDepartment();
-    await stranger.createDepartment({ parentId: foreign });
-    for (const underId of [gone, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
+  test('underId 0 lists everything, and a deleted, unknown or foreign id lists nothing', async () => {
+    const deleted = await boss.createDepartment();
+    expectOk(await boss.delete(`${DEPTS}/${deleted}`));
+    const other = await service.createTenant();
+    const foreign = await other.createDepartment();
+    await other.createDepartment({ parentId: foreign });
+    for (const underId of [deleted, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
       expectOk(await boss.get(`${DEPTS}/list?underId=${underId}`), { rows: [], total: 0 });
       expectOk(await boss.get(`${DEPTS}/list?underId=${underId}&cursor=&deptName=a`), { rows: [], next: null });
     }
@@ -188,7 +188,7 @@ describe('underId', async () => {
     }
   });
 
-  test('a branch that was moved is where it is now; withPath names the departments above', async () => {
+  test('underId and withPath follow a moved branch', async () => {
     const [a, b] = [await boss.createDepartment({ deptName: '甲' }), await boss.createDepartment({ deptName: '乙' })];
     const child = await boss.createDepartment({ deptName: '丙', parentId: a });
     await boss.createDepartment({ deptName: '丁', parentId: child });
@@ -206,12 +206,12 @@ describe('underId', async () => {
     ]);
     const top = await list({ parentId: 0, deptName: '甲', withPath: true, cursor: '' });
     assert.deepEqual(top.rows[0]?.pathNames, []);
-    assert.equal((await list({ underId: b })).rows[0]?.pathNames, undefined, 'only when asked for');
+    assert.equal((await list({ underId: b })).rows[0]?.pathNames, undefined, 'pathNames is absent without withPath');
   });
 });
 
-describe('any part of a name, by the index', () => {
-  test('one character, two, all; letters of any case; parts that cross no order', async () => {
+describe('Search for a part of a name or leader', () => {
+  test('a search matches any substring of a name or leader, ignoring case', async () => {
     const parentId = await boss.createDepartment();
     for (const [deptName, leader] of [
       ['上海研发一部', '欧阳修'],
@@ -236,15 +236,15 @@ describe('any part of a name, by the index', () => {
       [{ leader: '研' }, []],
       [{ leader: '修', deptName: '究' }, ['研究发展部']],
     ] as [Query, string[]][]) {
-      // Below a parent every child is looked at; in the branch, which is the same, the index is asked.
+      // parentId scans the children and underId uses the search index; the results must be the same.
       for (const where of [{ parentId }, { underId: parentId }]) {
         assert.deepEqual(namesOf((await list({ ...query, ...where })).rows), expected, JSON.stringify(query));
-        assert.deepEqual(namesOf(await pages({ ...query, ...where }, 2)), expected, JSON.stringify(query));
+        assert.deepEqual(namesOf(await readPages({ ...query, ...where }, 2)), expected, JSON.stringify(query));
       }
     }
   });
 
-  test('a name that was changed is found by the new one alone, a deleted one by none', async () => {
+  test('a renamed department is found by its new name only, and a deleted one not at all', async () => {
     const deptId = await boss.createDepartment({ deptName: '旧名字' });
     expectOk(await boss.put(DEPTS, { deptId, deptName: '新名称' }));
     assert.equal((await list({ deptName: '旧名字' })).total, 0);
@@ -253,10 +253,10 @@ describe('any part of a name, by the index', () => {
     assert.equal((await list({ deptName: '新名称' })).total, 0);
   });
 
-  test('names and parts by chance: as PostgreSQL finds them by looking at each', async (t) => {
+  test('a search with random names and substrings finds what a sequential scan finds', async (t) => {
     const crowd = await service.createTenant();
-    const { below, pick } = chance(firstSeed);
-    const letters = [
+    const { below, pick } = seededRandom(firstSeed);
+    const alphabet = [
       'a',
       'A',
       'é',
@@ -276,7 +276,7 @@ describe('any part of a name, by the index', () => {
       "'",
       ' ',
     ];
-    const word = (most: number) => Array.from({ length: below(most) }, () => pick(letters)).join('');
+    const word = (most: number) => Array.from({ length: below(most) }, () => pick(alphabet)).join('');
     const names = Array.from({ length: 400 }, () => word(7));
     await asTenant(
       service.owner,
@@ -296,10 +296,10 @@ describe('any part of a name, by the index', () => {
           select dept_id as id from departments
           where tenant_id = ${crowd.tenantId} and strpos(lower(${service.superuser(column)}), lower(${part})) > 0
           order by order_num, dept_id`;
-        const wanted = truth.map(({ id }) => id);
-        assert.deepEqual(idsOf((await list({ [field]: part, pageSize: 500 }, crowd)).rows), wanted, part);
-        assert.deepEqual(idsOf(await pages({ [field]: part }, 100, crowd)), wanted, part);
-        hits += wanted.length;
+        const expected = truth.map(({ id }) => id);
+        assert.deepEqual(idsOf((await list({ [field]: part, pageSize: 500 }, crowd)).rows), expected, part);
+        assert.deepEqual(idsOf(await readPages({ [field]: part }, 100, crowd)), expected, part);
+        hits += expected.length;
       }
     }
     report(t, { seed: firstSeed, hits });

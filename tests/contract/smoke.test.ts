@@ -4,7 +4,7 @@ import { startService } from '../support/service.ts';
 
 const service = await startService();
 
-test('a tenant of its own, its departments and its people', async () => {
+test('a new tenant has its own departments and users', async () => {
   const boss = await service.createTenant();
   const top = await boss.createDepartment({ deptName: '总部' });
   const below = await boss.createDepartment({ deptName: '研发', parentId: top });

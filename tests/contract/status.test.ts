@@ -2,56 +2,57 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
 import { PASSWORD, startService } from '../support/service.ts';
-import { craft, now } from '../support/tokens.ts';
+import { now, signToken } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Envelope: the status codes, each brought about over HTTP. */
+/** Every status code of the interface, provoked over HTTP. */
 
 const service = await startService();
 const boss = await service.createTenant();
 
-describe('400 malformed or invalid input', () => {
-  test('malformed', async () => {
+describe('400 for malformed or invalid input', () => {
+  test('malformed JSON returns 400', async () => {
     for (const raw of ['{', 'deptName=x', '{"deptName":"x",}', "{'deptName':'x'}", '{} {}', 'undefined']) {
       expectError(await boss.post(DEPTS, undefined, { raw }), 400, 'INVALID_JSON');
     }
   });
 
-  test('not UTF-8', async () => {
+  test('a body, query or path that is not UTF-8 returns 400', async () => {
     const raw = Buffer.concat([Buffer.from('{"deptName":"'), Buffer.from([0xb2, 0xbf]), Buffer.from('"}')]);
     expectError(await boss.post(DEPTS, undefined, { raw }), 400, 'INVALID_UTF8');
     expectError(await boss.get(`${DEPTS}/list?deptName=%B2%BF`), 400, 'INVALID_UTF8');
     expectError(await boss.get(`${DEPTS}/%E4%BD`), 400, 'INVALID_UTF8');
   });
 
-  test('the framework’s own words reach no sentence', async () => {
-    for (const answer of [await boss.post(DEPTS, undefined, { raw: '{' }), await boss.get(`${DEPTS}/%`)]) {
-      assert.deepEqual([answer.status, answer.code], [400, 400]);
-      assert.doesNotMatch(answer.msg, /content-type is set|url component/);
+  test('an error message does not contain the text of the framework', async () => {
+    for (const response of [await boss.post(DEPTS, undefined, { raw: '{' }), await boss.get(`${DEPTS}/%`)]) {
+      assert.deepEqual([response.status, response.code], [400, 400]);
+      assert.doesNotMatch(response.msg, /content-type is set|url component/);
     }
   });
 
-  test('invalid', async () => expectInvalid(await boss.post(DEPTS, { orderNum: 'first' }), 'orderNum'));
+  test('a field of the wrong type returns 400', async () =>
+    expectInvalid(await boss.post(DEPTS, { orderNum: 'first' }), 'orderNum'));
 });
 
-describe('401 no, invalid, expired or revoked token', () => {
+describe('401 for a missing, invalid, expired or revoked token', () => {
   const call = (authorization: string) => service.anonymous.get(`${DEPTS}/1`, { headers: { authorization } });
 
-  test('no token', async () => {
+  test('a missing token returns NO_TOKEN', async () => {
     expectError(await service.anonymous.get(`${DEPTS}/1`), 401, 'NO_TOKEN');
     expectError(await service.anonymous.post(DEPTS, {}), 401, 'NO_TOKEN');
   });
 
-  test('invalid token', async () => {
+  test('an invalid token returns INVALID_TOKEN', async () => {
     const [head, payload, signature] = String(boss.token).split('.') as [string, string, string];
-    const turned = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    const altered = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
     const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
     for (const authorization of [
       'Bearer',
       'Bearer x',
       `Basic ${boss.token}`,
       String(boss.token),
-      `Bearer ${head}.${payload}.${turned}`,
+      `Bearer ${head}.${payload}.${altered}`,
       `Bearer ${head}.${payload}.`,
       `Bearer ${none}.${payload}.`,
       `Bearer ${none}.${payload}.${signature}`,
@@ -60,12 +61,14 @@ describe('401 no, invalid, expired or revoked token', () => {
     }
   });
 
-  test('expired token', async () => {
-    const expired = await craft(service, String(boss.token), { claims: { iat: now() - 3_600, exp: now() - 1_800 } });
+  test('an expired token returns TOKEN_EXPIRED', async () => {
+    const expired = await signToken(service, String(boss.token), {
+      claims: { iat: now() - 3_600, exp: now() - 1_800 },
+    });
     expectError(await call(`Bearer ${expired}`), 401, 'TOKEN_EXPIRED');
   });
 
-  test('revoked token', async () => {
+  test('the token of an ended session returns SESSION_ENDED', async () => {
     const member = await service.createMember(boss);
     assert.equal((await member.get(`${DEPTS}/list`)).code, 200);
     expectOk(await member.post('/auth/logout'));
@@ -73,50 +76,50 @@ describe('401 no, invalid, expired or revoked token', () => {
   });
 });
 
-test('403 authenticated but not allowed', async () => {
+test('an authenticated caller without permission gets 403', async () => {
   const member = await service.createMember(boss);
   expectError(await member.post(DEPTS, {}), 403, 'NOT_ALLOWED');
   expectError(await boss.post(DEPTS, { tenantId: '000000' }), 403, 'OTHER_TENANT');
 });
 
-test('404 no such resource for this caller: another tenant’s is never told apart from a missing one', async () => {
-  const stranger = await service.createTenant();
-  const theirs = await stranger.createDepartment();
-  const alike = async (id: string) => {
-    const answers = [
+test('a missing resource and a resource of another tenant return the same 404', async () => {
+  const other = await service.createTenant();
+  const theirs = await other.createDepartment();
+  const textsFor = async (id: string) => {
+    const responses = [
       await boss.get(`${DEPTS}/${id}`),
       await boss.get(`${DEPTS}/${id}?includeDeleted=true`),
       await boss.put(DEPTS, { deptId: id }),
       await boss.put(DEPTS, { deptId: id, parentId: 0 }),
       await boss.delete(`${DEPTS}/${id}`),
     ];
-    for (const answer of answers) expectError(answer, 404, 'DEPT_NOT_FOUND');
-    return answers.map(({ text }) => text.replaceAll(id, 'ID'));
+    for (const response of responses) expectError(response, 404, 'DEPT_NOT_FOUND');
+    return responses.map(({ text }) => text.replaceAll(id, 'ID'));
   };
-  assert.deepEqual(await alike(theirs), await alike('999999999'));
-  assert.equal((await readDept(stranger, theirs)).updateTime, null);
+  assert.deepEqual(await textsFor(theirs), await textsFor('999999999'));
+  assert.equal((await readDept(other, theirs)).updateTime, null);
 });
 
-test('409 the state forbids it', async () => {
+test('a change that the state forbids returns 409', async () => {
   const deptId = await boss.createDepartment();
   expectError(await boss.put(DEPTS, { deptId, parentId: deptId }), 409, 'DEPT_CYCLE');
 });
 
-test('412 If-Match failed', async () => {
+test('an If-Match that does not match returns 412', async () => {
   const deptId = await boss.createDepartment({ deptName: '前' });
   const options = { headers: { 'if-match': '"of no version"' } };
   await expectUnchanged(boss, deptId, async () => {
-    const answer = await boss.put(DEPTS, { deptId, deptName: '后' }, options);
-    assert.deepEqual([answer.status, answer.code], [412, 412], answer.text);
+    const response = await boss.put(DEPTS, { deptId, deptName: '后' }, options);
+    assert.deepEqual([response.status, response.code], [412, 412], response.text);
   });
 });
 
-test('413 body too large', async () => {
+test('a body that is too large returns 413', async () => {
   const limit = 1_048_576;
   expectError(await boss.post(DEPTS, { more: 'x'.repeat(limit) }), 413, 'BODY_TOO_LARGE', { limit });
 });
 
-test('415 not JSON', async () => {
+test('a content type other than JSON returns 415', async () => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'json']) {
     const options = { raw: '{}', headers: { 'content-type': type } };
     expectError(await boss.post(DEPTS, undefined, options), 415, 'NOT_JSON');
@@ -127,20 +130,20 @@ test('415 not JSON', async () => {
   }
 });
 
-test('429 too many (with Retry-After)', async () => {
+test('too many failed logins return 429 with Retry-After', async () => {
   await boss.createUser({ userName: 'guessed' });
   const logIn = (password: string) =>
     service.anonymous.post('/auth/login', { tenantId: boss.tenantId, username: 'guessed', password });
   for (let tries = 0; tries < 5; tries++) expectError(await logIn('wrong password'), 401, 'LOGIN_FAILED');
-  const answer = await logIn(PASSWORD);
-  expectError(answer, 429, 'TOO_MANY_LOGINS');
-  const seconds = Number(answer.headers['retry-after']);
-  assert.ok(seconds > 0 && seconds <= 600, String(answer.headers['retry-after']));
+  const response = await logIn(PASSWORD);
+  expectError(response, 429, 'TOO_MANY_LOGINS');
+  const seconds = Number(response.headers['retry-after']);
+  assert.ok(seconds > 0 && seconds <= 600, String(response.headers['retry-after']));
 });
 
-describe('Unknown path or method: 404/405, in the envelope too', () => {
+describe('404 and 405 for an unknown path or method', () => {
   for (const path of ['/', '/nowhere', '/system', '/system/dept', '/system/dept-api/1/2', '/system/dept-api2', '//']) {
-    test(`404 ${path}`, async () => {
+    test(`${path} returns 404`, async () => {
       for (const client of [boss, service.anonymous]) {
         for (const method of ['GET', 'POST', 'DELETE']) {
           expectError(await client.call(method, path, method === 'POST' ? {} : undefined), 404, 'PATH_NOT_FOUND');
@@ -159,42 +162,42 @@ describe('Unknown path or method: 404/405, in the envelope too', () => {
     ['PROPFIND', `${DEPTS}/1`, ['GET', 'DELETE']],
     ['GET', '/auth/login', ['POST']],
   ] as const) {
-    test(`405 ${method} ${path}`, async () => {
-      const answer = await boss.call(method, path);
-      expectError(answer, 405, 'METHOD_NOT_ALLOWED');
-      for (const name of allowed) assert.match(String(answer.headers.allow), new RegExp(`\\b${name}\\b`));
-      assert.doesNotMatch(String(answer.headers.allow), new RegExp(`\\b${method}\\b`));
+    test(`${method} ${path} returns 405`, async () => {
+      const response = await boss.call(method, path);
+      expectError(response, 405, 'METHOD_NOT_ALLOWED');
+      for (const name of allowed) assert.match(String(response.headers.allow), new RegExp(`\\b${name}\\b`));
+      assert.doesNotMatch(String(response.headers.allow), new RegExp(`\\b${method}\\b`));
     });
   }
 });
 
-test('500 ours, with a request id and no internals', async () => {
+test('an internal error returns 500 with a request id and without internals', async () => {
   const broken = await startService();
   await broken.superuser`alter table departments rename to mislaid`;
-  const answer = await broken.root.get(`${DEPTS}/1`);
-  expectError(answer, 500, 'INTERNAL', { requestId: answer.headers['x-request-id'] });
-  assert.ok(answer.msg.includes(String(answer.headers['x-request-id'])));
-  assert.doesNotMatch(answer.text, /departments|relation|select|42P01|stack|\.ts|\.js/i);
-  const named = await broken.root.get(`${DEPTS}/1`, { headers: { 'x-request-id': 'of-the-caller-7' } });
-  expectError(named, 500, 'INTERNAL', { requestId: 'of-the-caller-7' });
+  const response = await broken.root.get(`${DEPTS}/1`);
+  expectError(response, 500, 'INTERNAL', { requestId: response.headers['x-request-id'] });
+  assert.ok(response.msg.includes(String(response.headers['x-request-id'])));
+  assert.doesNotMatch(response.text, /departments|relation|select|42P01|stack|\.ts|\.js/i);
+  const withRequestId = await broken.root.get(`${DEPTS}/1`, { headers: { 'x-request-id': 'of-the-caller-7' } });
+  expectError(withRequestId, 500, 'INTERNAL', { requestId: 'of-the-caller-7' });
 });
 
-test('503 database away (with Retry-After), and back again', async () => {
-  const cut = await startService();
-  const [{ name }] = await cut.superuser<[{ name: string }]>`select current_database() as name`;
-  await cut.superuser.unsafe(`alter database ${name} connection limit 0`);
-  // One that was just being let in is not seen among those that are cut.
+test('an unavailable database returns 503 with Retry-After, and the service recovers', async () => {
+  const disconnected = await startService();
+  const [{ name }] = await disconnected.superuser<[{ name: string }]>`select current_database() as name`;
+  await disconnected.superuser.unsafe(`alter database ${name} connection limit 0`);
+  // Repeat: a connection that is being established is not yet in pg_stat_activity.
   do
-    await cut.superuser`
+    await disconnected.superuser`
       select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = ${name} and pid <> pg_backend_pid()`;
-  while ((await cut.anonymous.get('/health/ready')).status === 200);
+  while ((await disconnected.anonymous.get('/health/ready')).status === 200);
   for (const path of [`${DEPTS}/1`, `${DEPTS}/list`]) {
-    const answer = await cut.root.get(path);
-    expectError(answer, 503, 'DATABASE_AWAY');
-    assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
-    assert.doesNotMatch(answer.text, /connection|postgres|socket/i);
+    const response = await disconnected.root.get(path);
+    expectError(response, 503, 'DATABASE_AWAY');
+    assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/);
+    assert.doesNotMatch(response.text, /connection|postgres|socket/i);
   }
-  await cut.superuser.unsafe(`alter database ${name} connection limit -1`);
-  await waitFor('the service is back', async () => (await cut.root.get(`${DEPTS}/list`)).status === 200);
+  await disconnected.superuser.unsafe(`alter database ${name} connection limit -1`);
+  await waitFor('the service reconnects', async () => (await disconnected.root.get(`${DEPTS}/list`)).status === 200);
 });

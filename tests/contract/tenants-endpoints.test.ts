@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS } from '../support/expect.ts';
 import { Client, startService } from '../support/service.ts';
 
-/** The interface's table of tenant endpoints, row by row, and its rules: above all, that update is full replacement. */
+/** The operations on tenants. An update replaces all fields. */
 
 const service = await startService();
 const { root, superuser } = service;
-const tenant = (id: string) => read(root, `${TENANTS}/${id}`);
-/** What a client may say of a tenant, as a read shows it. */
-const fields = async (id: string) => {
-  const { id: _, tenantId: __, tenantParent: ___, ...rest } = await tenant(id);
+const readTenant = (id: string) => read(root, `${TENANTS}/${id}`);
+/** The fields of a tenant that a client can set. */
+const readFields = async (id: string) => {
+  const { id: _, tenantId: __, tenantParent: ___, ...rest } = await readTenant(id);
   return rest;
 };
 
@@ -53,129 +53,130 @@ const cleared = {
 };
 
 const operations: [name: string, call: (client: Client, id: string) => ReturnType<Client['get']>][] = [
-  ['Create tenant', (client) => client.post(TENANTS, {})],
-  ['Read tenant', (client, id) => client.get(`${TENANTS}/${id}`)],
-  ['Update tenant', (client, id) => client.put(TENANTS, { id })],
-  ['Delete tenant', (client, id) => client.delete(`${TENANTS}/${id}`)],
-  ['List tenants', (client) => client.get(`${TENANTS}/list`)],
+  ['creating a tenant', (client) => client.post(TENANTS, {})],
+  ['reading a tenant', (client, id) => client.get(`${TENANTS}/${id}`)],
+  ['updating a tenant', (client, id) => client.put(TENANTS, { id })],
+  ['deleting a tenant', (client, id) => client.delete(`${TENANTS}/${id}`)],
+  ['listing tenants', (client) => client.get(`${TENANTS}/list`)],
 ];
 
-describe('endpoints', () => {
-  test('Create tenant: data is null, and Location tells where to read it', async () => {
+describe('Operations on tenants', () => {
+  test('creating a tenant returns null and the path of the tenant in Location', async () => {
     const { headers } = expectOk(await root.post(TENANTS, sent));
     assert.match(String(headers.location), /^\/system\/tenant-api\/\d+$/);
     const { id } = await read(root, String(headers.location));
     assert.equal(`${TENANTS}/${id}`, headers.location);
-    assert.deepEqual(await fields(id), full);
+    assert.deepEqual(await readFields(id), full);
   });
 
-  test('Create tenant: nothing is required but a JSON object', async () => {
-    assert.deepEqual(await fields(await root.create(TENANTS, {})), cleared);
+  test('creating a tenant requires only a JSON object', async () => {
+    assert.deepEqual(await readFields(await root.create(TENANTS, {})), cleared);
     for (const body of [[], 'x', 7]) expectError(await root.post(TENANTS, body), 400, 'INVALID_FIELD');
     expectError(await root.post(TENANTS), 400, 'BODY_REQUIRED');
   });
 
-  test('Read tenant: the full TenantDTO, and nothing else', async () => {
+  test('reading a tenant returns exactly the fields of TenantDTO', async () => {
     const id = await root.create(TENANTS, sent);
     const { code, msg, data } = await root.get(`${TENANTS}/${id}`);
     assert.deepEqual([code, msg], [200, '操作成功']);
     assert.deepEqual(Object.keys(data).sort(), ['id', 'tenantId', 'tenantParent', ...Object.keys(full)].sort());
   });
 
-  test('Update tenant: data is null', async () => {
+  test('updating a tenant returns null', async () => {
     expectOk(await root.put(TENANTS, { id: await root.create(TENANTS, {}), ...sent }));
   });
 
-  test('Delete tenant: data is null', async () => {
+  test('deleting a tenant returns null', async () => {
     expectOk(await root.delete(`${TENANTS}/${await root.create(TENANTS, {})}`));
   });
 
   for (const [name, call] of operations) {
-    test(`${name}: a request without a valid access token is rejected`, async () => {
+    test(`${name} requires a valid access token`, async () => {
       const id = await root.create(TENANTS, sent);
-      const before = await tenant(id);
+      const before = await readTenant(id);
       expectError(await call(service.anonymous, id), 401, 'NO_TOKEN');
       expectError(await call(new Client(service.base, 'a.b.c'), id), 401, 'INVALID_TOKEN');
-      assert.deepEqual(await tenant(id), before);
+      assert.deepEqual(await readTenant(id), before);
     });
 
-    test(`${name}: only administrators, not members, of 000000 neither`, async () => {
+    test(`${name} is rejected for members, including those of 000000`, async () => {
       const boss = await service.createTenant();
       const below = await boss.create(TENANTS, sent);
-      const before = await tenant(below);
+      const before = await readTenant(below);
       const total = (await read(root, `${TENANTS}/list`)).total;
-      for (const of of [boss, root]) expectError(await call(await service.createMember(of), below), 403, 'NOT_ALLOWED');
-      assert.deepEqual(await tenant(below), before);
+      for (const admin of [boss, root])
+        expectError(await call(await service.createMember(admin), below), 403, 'NOT_ALLOWED');
+      assert.deepEqual(await readTenant(below), before);
       assert.equal((await read(root, `${TENANTS}/list`)).total, total);
     });
   }
 });
 
-describe('update is a full replacement', () => {
-  const kept = async (id: string) => (await superuser`select quotas from tenants where id = ${id}`)[0]?.quotas;
+describe('An update replaces all fields', () => {
+  const storedQuotas = async (id: string) => (await superuser`select quotas from tenants where id = ${id}`)[0]?.quotas;
 
-  test('all fields are replaced', async () => {
+  test('an update sets all fields', async () => {
     const id = await root.create(TENANTS, {});
     expectOk(await root.put(TENANTS, { id, ...sent }));
-    assert.deepEqual(await fields(id), full);
-    assert.deepEqual(await kept(id), sent.quotaBo);
+    assert.deepEqual(await readFields(id), full);
+    assert.deepEqual(await storedQuotas(id), sent.quotaBo);
   });
 
-  test('what is not sent is cleared: menus, all ten quotas, rules, dates, contacts, status, accountCount', async () => {
+  test('an update without fields resets menus, all ten quotas, rules, dates, contacts, status and accountCount', async () => {
     const id = await root.create(TENANTS, sent);
-    const { tenantId, tenantParent } = await tenant(id);
+    const { tenantId, tenantParent } = await readTenant(id);
     expectOk(await root.put(TENANTS, { id }));
-    assert.deepEqual(await tenant(id), { id, tenantId, tenantParent, ...cleared });
-    assert.deepEqual(await kept(id), Object.fromEntries(Object.keys(sent.quotaBo).map((key) => [key, 0])));
+    assert.deepEqual(await readTenant(id), { id, tenantId, tenantParent, ...cleared });
+    assert.deepEqual(await storedQuotas(id), Object.fromEntries(Object.keys(sent.quotaBo).map((key) => [key, 0])));
   });
 
   for (const field of Object.keys(full) as (keyof typeof full)[]) {
-    test(`${field}: cleared when it alone is not sent, or null, and the others stay as sent`, async () => {
+    test(`${field} is reset when it is missing or null, and the other fields are set as sent`, async () => {
       const id = await root.create(TENANTS, sent);
-      const { tenantId, tenantParent } = await tenant(id);
+      const { tenantId, tenantParent } = await readTenant(id);
       const expected = { id, tenantId, tenantParent, ...full, [field]: cleared[field] };
       expectOk(await root.put(TENANTS, { id, ...sent, [field]: undefined }));
-      assert.deepEqual(await tenant(id), expected);
+      assert.deepEqual(await readTenant(id), expected);
       expectOk(await root.put(TENANTS, { id, ...sent }));
       expectOk(await root.put(TENANTS, { id, ...sent, [field]: null }));
-      assert.deepEqual(await tenant(id), expected);
+      assert.deepEqual(await readTenant(id), expected);
     });
   }
 
-  test('inside packageBo, quotaBo and ruleBo too', async () => {
+  test('missing fields within packageBo, quotaBo and ruleBo are reset', async () => {
     const id = await root.create(TENANTS, sent);
     expectOk(await root.put(TENANTS, { id, packageBo: {}, quotaBo: { merchant: 3, pf: 4 }, ruleBo: { modelEd: 'x' } }));
-    const { packageBo, quotaBo, ruleBo } = await tenant(id);
+    const { packageBo, quotaBo, ruleBo } = await readTenant(id);
     assert.deepEqual(packageBo, cleared.packageBo);
     assert.deepEqual(quotaBo, { ...cleared.quotaBo, merchant: 3 });
     assert.deepEqual(ruleBo, { ...cleared.ruleBo, modelEd: 'x' });
     const zeros = Object.fromEntries(Object.keys(sent.quotaBo).map((key) => [key, 0]));
-    assert.deepEqual(await kept(id), { ...zeros, merchant: 3, pf: 4 });
+    assert.deepEqual(await storedQuotas(id), { ...zeros, merchant: 3, pf: 4 });
   });
 
-  test('a body that was read can be sent back, with fields that the service owns or does not know', async () => {
+  test('a tenant that was read can be sent back, and read-only and unknown fields are ignored', async () => {
     const id = await root.create(TENANTS, sent);
-    const before = await tenant(id);
+    const before = await readTenant(id);
     expectOk(
-      await root.put(TENANTS, { ...before, delFlag: '2', createBy: 'x', path: ['1'], username: 'x', stranger: {} }),
+      await root.put(TENANTS, { ...before, delFlag: '2', createBy: 'x', path: ['1'], username: 'x', unknown: {} }),
     );
-    assert.deepEqual(await tenant(id), before);
+    assert.deepEqual(await readTenant(id), before);
   });
 
-  test('null counts as not sent, for id as for every field', async () => {
-    const nothing = Object.fromEntries([...Object.keys(full), 'tenantParent', 'username', 'password'].map(toNull));
-    assert.deepEqual(await fields(await root.create(TENANTS, nothing)), cleared);
+  test('null counts as missing for every field including id', async () => {
+    const nulls = Object.fromEntries([...Object.keys(full), 'tenantParent', 'username', 'password'].map(toNull));
+    assert.deepEqual(await readFields(await root.create(TENANTS, nulls)), cleared);
     expectError(await root.put(TENANTS, { id: null }), 400, 'FIELD_REQUIRED', { field: 'id' });
   });
 
-  test('a refused update changes nothing', async () => {
+  test('a rejected update changes nothing', async () => {
     const id = await root.create(TENANTS, sent);
-    const before = await tenant(id);
+    const before = await readTenant(id);
     expectError(await root.put(TENANTS, { id, tenantName: 'x', endTime: 'x' }), 400, 'INVALID_FIELD', {
       field: 'endTime',
     });
     expectError(await root.put(TENANTS, { id, tenantName: 'x', quotaBo: { zr: -1 } }), 400, 'INVALID_FIELD');
-    assert.deepEqual(await tenant(id), before);
+    assert.deepEqual(await readTenant(id), before);
   });
 });
 

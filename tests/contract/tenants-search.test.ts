@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { expectError, expectInvalid, expectOk } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** GET /system/tenant-api/list with a keyword and cursors, and /system/tenant-api/tree. */
+/** GET /system/tenant-api/list with keyword and cursor, and GET /system/tenant-api/tree. */
 
 const service = await startService();
 const TENANTS = '/system/tenant-api';
@@ -14,17 +14,17 @@ const names = async (query: string, client: Client = boss): Promise<string[]> =>
   return data.rows.map(({ tenantName }: { tenantName: string }) => tenantName);
 };
 
-describe('list', async () => {
-  const made: Client[] = [];
+describe('List of tenants', async () => {
+  const created: Client[] = [];
   for (const [tenantName, companyName] of [
     ['上海分公司', '申江科技'],
     ['北京分公司', 'Great Wall'],
     ['深圳办事处', '100%_ltd'],
   ]) {
-    made.push(await service.createTenant({ tenantName, companyName }, boss));
+    created.push(await service.createTenant({ tenantName, companyName }, boss));
   }
 
-  test('keyword: part of name or company, or the beginning of the code', async () => {
+  test('keyword matches a part of the name or company, or the beginning of the code', async () => {
     for (const [keyword, expected] of [
       ['分公司', ['上海分公司', '北京分公司']],
       ['江', ['上海分公司']],
@@ -35,15 +35,15 @@ describe('list', async () => {
     ] as const) {
       assert.deepEqual(await names(`keyword=${encodeURIComponent(keyword)}`), expected, keyword);
     }
-    const code = String(made[1]?.tenantId);
+    const code = String(created[1]?.tenantId);
     assert.deepEqual(await names(`keyword=${code}`), ['北京分公司']);
     assert.ok((await names(`keyword=${code.slice(0, 5)}`)).includes('北京分公司'));
-    const byEnd = await boss.get(`${TENANTS}/list?keyword=${code.slice(1)}`);
-    assert.ok(byEnd.data.rows.every(({ tenantId }: { tenantId: string }) => tenantId.startsWith(code.slice(1))));
+    const bySuffix = await boss.get(`${TENANTS}/list?keyword=${code.slice(1)}`);
+    assert.ok(bySuffix.data.rows.every(({ tenantId }: { tenantId: string }) => tenantId.startsWith(code.slice(1))));
     assert.deepEqual(await names(`keyword=${code}&status=1`), []);
   });
 
-  test('cursors: all of them, in the order of the list, and no total', async () => {
+  test('pages by cursor contain all tenants in list order and have no total', async () => {
     const whole = await names('pageSize=500');
     assert.equal(whole.length, 4);
     for (const pageSize of [1, 2, 3, 4, 5]) {
@@ -56,21 +56,21 @@ describe('list', async () => {
       }
       assert.deepEqual(all, whole, `pages of ${pageSize}`);
     }
-    const made = Buffer.from(JSON.stringify(['orderNum', '1', '1'])).toString('base64url');
-    for (const cursor of ['x', made]) expectInvalid(await boss.get(`${TENANTS}/list?cursor=${cursor}`), 'cursor');
+    const forged = Buffer.from(JSON.stringify(['orderNum', '1', '1'])).toString('base64url');
+    for (const cursor of ['x', forged]) expectInvalid(await boss.get(`${TENANTS}/list?cursor=${cursor}`), 'cursor');
   });
 });
 
-describe('tree', async () => {
+describe('Tree of tenants', async () => {
   const top = await service.createTenant({ tenantName: 'top' });
   const a = await service.createTenant({ tenantName: 'a', endTime: '2099-12-31' }, top);
   const b = await service.createTenant({ tenantName: 'b', status: '0' }, top);
   const aa = await service.createTenant({ tenantName: 'aa' }, a);
-  const gone = await service.createTenant({ tenantName: 'gone' }, top);
-  expectOk(await top.delete(`${TENANTS}/${gone.id}`));
-  const node = (of: Client & { id: string }, tenantName: string, children: unknown[], more = {}) => ({
-    id: of.id,
-    tenantId: of.tenantId,
+  const deleted = await service.createTenant({ tenantName: 'gone' }, top);
+  expectOk(await top.delete(`${TENANTS}/${deleted.id}`));
+  const node = (tenant: Client & { id: string }, tenantName: string, children: unknown[], more = {}) => ({
+    id: tenant.id,
+    tenantId: tenant.tenantId,
     tenantName,
     status: '0',
     endTime: null,
@@ -80,12 +80,12 @@ describe('tree', async () => {
   });
   const branch = node(a, 'a', [node(aa, 'aa', [])], { endTime: '2099-12-31' });
 
-  test("the caller's own tenant and all below, without deleted ones, in the order of creation", async () => {
+  test('the tree contains the tenant of the caller and all below it, without deleted ones, by creation', async () => {
     expectOk(await top.get(`${TENANTS}/tree`), node(top, 'top', [branch, node(b, 'b', [])]));
     expectOk(await a.get(`${TENANTS}/tree`), branch);
   });
 
-  test('from a root below, and so many levels', async () => {
+  test('rootId and depth limit the tree', async () => {
     expectOk(await top.get(`${TENANTS}/tree?rootId=${a.id}`), branch);
     const cut = node(a, 'a', [], { endTime: '2099-12-31', hasChildren: true });
     expectOk(await top.get(`${TENANTS}/tree?depth=1`), node(top, 'top', [cut, node(b, 'b', [])]));
@@ -94,18 +94,18 @@ describe('tree', async () => {
     expectInvalid(await top.get(`${TENANTS}/tree?rootId=x`), 'rootId');
   });
 
-  test('above, beside, deleted and missing ones are no roots; members have no tree', async () => {
-    for (const rootId of [top.id, b.id, gone.id, '7777777777777777771', '9999999999999999999']) {
+  test('a root that is not below the caller, deleted or unknown is not found, and members have no tree', async () => {
+    for (const rootId of [top.id, b.id, deleted.id, '7777777777777777771', '9999999999999999999']) {
       expectError(await a.get(`${TENANTS}/tree?rootId=${rootId}`), 404, 'TENANT_NOT_FOUND');
     }
     expectError(await (await service.createMember(top)).get(`${TENANTS}/tree`), 403, 'NOT_ALLOWED');
   });
 
-  test('more than 10,000 are refused, with a word on what to do; with depth, the rest of the tree is no cost', async () => {
+  test('a tree of more than 10,000 tenants is rejected with advice to use depth, and accepted with depth', async () => {
     const wide = await service.createTenant({ tenantName: 'wide' });
     const middle = await service.createTenant({ tenantName: 'middle' }, wide);
     await service.superuser.begin(async (tx) => {
-      // Without the ledger: only the number of tenants matters here.
+      // Do not record changes: only the number of tenants matters here.
       await tx`set local session_replication_role = replica`;
       await tx`
         insert into tenants (tenant_id, id, parent_id, path, quotas, rules, create_by)
@@ -113,12 +113,12 @@ describe('tree', async () => {
           t.quotas, t.rules, 'test'
         from tenants t, generate_series(1, 10000) n where t.tenant_id = ${middle.tenantId}`;
     });
-    const refused = await wide.get(`${TENANTS}/tree`);
-    expectError(refused, 400, 'TENANT_TREE_TOO_LARGE', { limit: 10_000 });
-    assert.match(refused.msg, /depth/);
+    const rejected = await wide.get(`${TENANTS}/tree`);
+    expectError(rejected, 400, 'TENANT_TREE_TOO_LARGE', { limit: 10_000 });
+    assert.match(rejected.msg, /depth/);
     const cut = await wide.get(`${TENANTS}/tree?depth=1`);
     assert.deepEqual([cut.data.children.length, cut.data.children[0].hasChildren], [1, true]);
-    // 10,000 in all, with the root.
+    // One tenant fewer makes 10,000 in total, with the root.
     await service.superuser`update tenants set del_flag = '2' where id = 88010000`;
     const whole = await middle.get(`${TENANTS}/tree`);
     assert.equal(whole.data.children.length, 9_999);

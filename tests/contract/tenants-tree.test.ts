@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** The decisions on tenants that speak of their tree: who manages what, where a tenant may be, and its end. */
+/** The tree of tenants: which tenants an administrator manages, moves, and deletion. */
 
 const service = await startService();
 const { root, superuser } = service;
 const NO_TENANT = '999999999999';
 
 type Boss = Awaited<ReturnType<typeof service.createTenant>>;
-const below = (boss: Client) => service.createTenant({}, boss);
+const createBelow = (boss: Client) => service.createTenant({}, boss);
 const readBy = (boss: Client, { id }: Boss) => boss.get(`${TENANTS}/${id}`);
 /** Codes from 000000 down to the tenant, as the database has them. */
 const pathOf = async ({ tenantId }: { tenantId: string }): Promise<string[]> =>
@@ -20,39 +20,39 @@ const codes = (...tenants: Client[]) => ['000000', ...tenants.map(({ tenantId })
 // 000000 ─ north ─ city ─ shop ─ stall
 //        │       └ town
 //        └ south ─ port
-const north = await below(root);
-const city = await below(north);
-const shop = await below(city);
-const stall = await below(shop);
-const town = await below(north);
-const south = await below(root);
-const port = await below(south);
+const north = await createBelow(root);
+const city = await createBelow(north);
+const shop = await createBelow(city);
+const stall = await createBelow(shop);
+const town = await createBelow(north);
+const south = await createBelow(root);
+const port = await createBelow(south);
 
-describe('one tree of tenants: whom an administrator manages', () => {
-  const may = { read: 200, change: 200 };
-  const own = { read: 200, change: 403 };
-  const not = { read: 404, change: 404 };
-  const rows: [who: string, caller: Client, whom: string, tenant: Boss, allowed: typeof may][] = [
-    ['city', city, 'its own', city, own],
-    ['city', city, 'the one below', shop, may],
-    ['city', city, 'the one deep below', stall, may],
-    ['city', city, 'a sibling', town, not],
-    ['city', city, 'the one above', north, not],
-    ['city', city, "another branch's", south, not],
-    ['city', city, 'one deep in another branch', port, not],
-    ['north', north, 'its own', north, own],
-    ['north', north, 'the one deep below', stall, may],
-    ['north', north, 'a sibling', south, not],
-    ['north', north, 'the child of a sibling', port, not],
-    ['stall', stall, 'its own', stall, own],
-    ['stall', stall, 'the one above', shop, not],
-    ['stall', stall, 'the one high above', north, not],
-    ['000000', root, 'the one deep below', stall, may],
-    ['000000', root, 'one of each branch', port, may],
+describe('Tenants that an administrator manages', () => {
+  const full = { read: 200, change: 200 };
+  const readOnly = { read: 200, change: 403 };
+  const none = { read: 404, change: 404 };
+  const rows: [who: string, caller: Client, whom: string, tenant: Boss, allowed: typeof full][] = [
+    ['city', city, 'its own tenant', city, readOnly],
+    ['city', city, 'its child', shop, full],
+    ['city', city, 'a deep descendant', stall, full],
+    ['city', city, 'a sibling', town, none],
+    ['city', city, 'its parent', north, none],
+    ['city', city, 'the root of another branch', south, none],
+    ['city', city, 'a tenant deep in another branch', port, none],
+    ['north', north, 'its own tenant', north, readOnly],
+    ['north', north, 'a deep descendant', stall, full],
+    ['north', north, 'a sibling', south, none],
+    ['north', north, 'the child of a sibling', port, none],
+    ['stall', stall, 'its own tenant', stall, readOnly],
+    ['stall', stall, 'its parent', shop, none],
+    ['stall', stall, 'a distant ancestor', north, none],
+    ['000000', root, 'a deep descendant', stall, full],
+    ['000000', root, 'a descendant in another branch', port, full],
   ];
   for (const [who, caller, whom, tenant, allowed] of rows) {
-    const say = (code: number) => (code === 200 ? 'may' : 'may not');
-    test(`${who}, ${whom}: ${say(allowed.read)} read, ${say(allowed.change)} change`, async () => {
+    const can = (code: number) => (code === 200 ? 'can' : 'cannot');
+    test(`${who} ${can(allowed.read)} read and ${can(allowed.change)} change ${whom}`, async () => {
       const before = await read(root, `${TENANTS}/${tenant.id}`);
       assert.equal((await readBy(caller, tenant)).code, allowed.read);
       const change = await caller.put(TENANTS, { ...before, companyName: `changed by ${who}` });
@@ -69,22 +69,22 @@ describe('one tree of tenants: whom an administrator manages', () => {
     });
   }
 
-  test('a tenant out of reach is never told apart from a missing one', async () => {
+  test('a tenant that the caller does not manage and an unknown tenant return the same error', async () => {
     const missing = '1234567890123456789';
     for (const tenant of [north, town, port]) {
       assert.equal((await readBy(city, tenant)).text, (await city.get(`${TENANTS}/${missing}`)).text);
-      const answers = [tenant.id, missing].map(async (id) => (await city.put(TENANTS, { id })).text);
-      assert.equal(await answers[0], await answers[1]);
+      const responses = [tenant.id, missing].map(async (id) => (await city.put(TENANTS, { id })).text);
+      assert.equal(await responses[0], await responses[1]);
     }
   });
 
-  test('no one widens his own quotas, not even in 000000', async () => {
+  test('an administrator cannot change their own tenant, not even in 000000', async () => {
     const { rows } = await read(root, `${TENANTS}/list?tenantId=000000`);
     expectError(await root.put(TENANTS, { ...rows[0], accountCount: 5 }), 403, 'OWN_TENANT');
     assert.deepEqual(await read(root, `${TENANTS}/${rows[0].id}`), rows[0]);
   });
 
-  test('every administrator of a tenant is alike, whether its first or a later one', async () => {
+  test('a later administrator of a tenant has the same permissions as the first', async () => {
     await south.createUser({ userName: 'second', roles: ['admin'] });
     const second = await service.logIn(south.tenantId, 'second');
     const id = await second.create(TENANTS, {});
@@ -93,7 +93,7 @@ describe('one tree of tenants: whom an administrator manages', () => {
     expectError(await second.put(TENANTS, { id: south.id }), 403, 'OWN_TENANT');
   });
 
-  test('he manages its departments and users', async () => {
+  test('an administrator manages the departments and users of their tenant', async () => {
     const deptId = await city.createDepartment({ deptName: 'x' });
     const userId = await city.createUser({ userName: 'worker', deptId });
     expectOk(await city.delete(`${USERS}/${userId}`));
@@ -102,7 +102,7 @@ describe('one tree of tenants: whom an administrator manages', () => {
 });
 
 describe('tenantParent on create', () => {
-  test("absent or null: the caller's tenant", async () => {
+  test('a missing or null tenantParent means the tenant of the caller', async () => {
     for (const tenantParent of [undefined, null]) {
       const id = await city.create(TENANTS, { tenantParent });
       assert.equal((await read(city, `${TENANTS}/${id}`)).tenantParent, city.tenantId);
@@ -110,11 +110,11 @@ describe('tenantParent on create', () => {
   });
 
   for (const [where, parent] of [
-    ['his own', city] as const,
-    ['below', shop] as const,
-    ['deep below', stall] as const,
+    ['the tenant of the caller', city] as const,
+    ['a child', shop] as const,
+    ['a descendant', stall] as const,
   ]) {
-    test(`${where}: a child of that tenant`, async () => {
+    test(`a tenant can be created below ${where}`, async () => {
       const id = await city.create(TENANTS, { tenantParent: parent.tenantId });
       const { tenantId, tenantParent } = await read(city, `${TENANTS}/${id}`);
       assert.equal(tenantParent, parent.tenantId);
@@ -122,17 +122,17 @@ describe('tenantParent on create', () => {
     });
   }
 
-  const foreign = { 'above him': north.tenantId, 'a sibling': town.tenantId, elsewhere: port.tenantId };
+  const foreign = { 'the parent': north.tenantId, 'a sibling': town.tenantId, 'another branch': port.tenantId };
   for (const [where, tenantParent] of Object.entries({ ...foreign, '000000': '000000' })) {
-    test(`${where}: 403, it exists but is not his`, async () => {
+    test(`creating a tenant below ${where} is rejected with TENANT_PARENT_FORBIDDEN`, async () => {
       expectError(await city.post(TENANTS, { tenantParent }), 403, 'TENANT_PARENT_FORBIDDEN');
     });
   }
 
-  test('none of that code, or a deleted one: 400', async () => {
-    const gone = await below(city);
-    expectOk(await city.delete(`${TENANTS}/${gone.id}`));
-    for (const tenantParent of [NO_TENANT, gone.tenantId]) {
+  test('creating a tenant below an unknown, deleted or malformed code is rejected with 400', async () => {
+    const deleted = await createBelow(city);
+    expectOk(await city.delete(`${TENANTS}/${deleted.id}`));
+    for (const tenantParent of [NO_TENANT, deleted.tenantId]) {
       expectError(await city.post(TENANTS, { tenantParent }), 400, 'TENANT_PARENT_NOT_FOUND');
       expectError(await port.post(TENANTS, { tenantParent }), 400, 'TENANT_PARENT_NOT_FOUND');
     }
@@ -143,7 +143,7 @@ describe('tenantParent on create', () => {
 });
 
 describe('tenantParent on update', () => {
-  test('absent, null or the same: the tenant stays', async () => {
+  test('a tenant does not move when tenantParent is missing, null or unchanged', async () => {
     for (const tenantParent of [undefined, null, city.tenantId]) {
       expectOk(await north.put(TENANTS, { id: shop.id, tenantParent }));
       assert.equal((await readBy(north, shop)).data.tenantParent, city.tenantId);
@@ -151,14 +151,14 @@ describe('tenantParent on update', () => {
     }
   });
 
-  test('sent: moves the tenant with all below it, deleted ones too; nothing else moves', async () => {
-    const [from, to] = [await below(north), await below(south)];
-    const moved = await below(from);
-    const [left, right] = [await below(moved), await below(moved)];
-    const leaf = await below(left);
-    const gone = await below(right);
-    const stays = await below(from);
-    expectOk(await root.delete(`${TENANTS}/${gone.id}`));
+  test('a new tenantParent moves the tenant with all its descendants, including deleted ones', async () => {
+    const [from, to] = [await createBelow(north), await createBelow(south)];
+    const moved = await createBelow(from);
+    const [left, right] = [await createBelow(moved), await createBelow(moved)];
+    const leaf = await createBelow(left);
+    const deleted = await createBelow(right);
+    const stays = await createBelow(from);
+    expectOk(await root.delete(`${TENANTS}/${deleted.id}`));
 
     expectOk(await root.put(TENANTS, { id: moved.id, tenantName: 'moved', tenantParent: to.tenantId }));
 
@@ -168,31 +168,33 @@ describe('tenantParent on update', () => {
     assert.deepEqual(await pathOf(left), codes(south, to, moved, left));
     assert.deepEqual(await pathOf(leaf), codes(south, to, moved, left, leaf));
     assert.deepEqual(await pathOf(right), codes(south, to, moved, right));
-    assert.deepEqual(await pathOf(gone), codes(south, to, moved, right, gone));
+    assert.deepEqual(await pathOf(deleted), codes(south, to, moved, right, deleted));
     assert.deepEqual(await pathOf(stays), codes(north, from, stays));
     assert.equal((await readBy(root, leaf)).data.tenantParent, left.tenantId);
   });
 
-  test('sent: reach follows at once, for the old parent, the new one, and those above both', async () => {
-    const [from, to] = [await below(north), await below(south)];
-    const moved = await below(from);
-    const leaf = await below(moved);
-    const reaches = (boss: Client) =>
+  test('a move takes effect at once for the permissions of the old and new parents and their ancestors', async () => {
+    const [from, to] = [await createBelow(north), await createBelow(south)];
+    const moved = await createBelow(from);
+    const leaf = await createBelow(moved);
+    const readableBy = (boss: Client) =>
       Promise.all([moved, leaf].map(async (tenant) => (await readBy(boss, tenant)).code)).then((codes) => codes.join());
-    const users = async (boss: Client) => (await boss.get(`${USERS}/list?tenantId=${leaf.tenantId}`)).code;
+    const listUsers = async (boss: Client) => (await boss.get(`${USERS}/list?tenantId=${leaf.tenantId}`)).code;
 
     expectOk(await root.put(TENANTS, { id: moved.id, tenantParent: to.tenantId }));
 
-    for (const old of [from, north]) assert.deepEqual([await reaches(old), await users(old)], ['404,404', 403]);
-    for (const now of [to, south, root]) assert.deepEqual([await reaches(now), await users(now)], ['200,200', 200]);
-    assert.equal(await reaches(moved), '200,200');
+    for (const former of [from, north])
+      assert.deepEqual([await readableBy(former), await listUsers(former)], ['404,404', 403]);
+    for (const current of [to, south, root])
+      assert.deepEqual([await readableBy(current), await listUsers(current)], ['200,200', 200]);
+    assert.equal(await readableBy(moved), '200,200');
     expectOk(await to.put(TENANTS, { id: leaf.id, tenantName: 'ours now' }));
     expectError(await from.put(TENANTS, { id: leaf.id }), 404, 'TENANT_NOT_FOUND');
   });
 
-  test("sent: up and down within the caller's reach, to his own tenant too", async () => {
-    const boss = await below(north);
-    const [one, two] = [await below(boss), await below(boss)];
+  test('an administrator can move tenants anywhere below their own tenant', async () => {
+    const boss = await createBelow(north);
+    const [one, two] = [await createBelow(boss), await createBelow(boss)];
     expectOk(await boss.put(TENANTS, { id: two.id, tenantParent: one.tenantId }));
     assert.deepEqual(await pathOf(two), codes(north, boss, one, two));
     expectOk(await boss.put(TENANTS, { id: two.id, tenantParent: boss.tenantId }));
@@ -201,17 +203,17 @@ describe('tenantParent on update', () => {
     assert.deepEqual(await pathOf(one), codes(north, boss, two, one));
   });
 
-  const refusals: [what: string, parent: string, status: number, reason: string][] = [
-    ['itself: never into a cycle', shop.tenantId, 409, 'TENANT_CYCLE'],
-    ['its child: never into a cycle', stall.tenantId, 409, 'TENANT_CYCLE'],
-    ["one above the caller: never out of the caller's reach", north.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
-    ["000000: never out of the caller's reach", '000000', 403, 'TENANT_PARENT_FORBIDDEN'],
-    ["a sibling of the caller: never out of the caller's reach", town.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
-    ["one of another branch: never out of the caller's reach", port.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
-    ['a tenant that is not', NO_TENANT, 400, 'TENANT_PARENT_NOT_FOUND'],
+  const rejected: [what: string, parent: string, status: number, reason: string][] = [
+    ['itself', shop.tenantId, 409, 'TENANT_CYCLE'],
+    ['its child', stall.tenantId, 409, 'TENANT_CYCLE'],
+    ['a parent of the caller', north.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
+    ['000000', '000000', 403, 'TENANT_PARENT_FORBIDDEN'],
+    ['a sibling of the caller', town.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
+    ['a tenant of another branch', port.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
+    ['an unknown tenant', NO_TENANT, 400, 'TENANT_PARENT_NOT_FOUND'],
   ];
-  for (const [what, tenantParent, status, reason] of refusals) {
-    test(`under ${what}: ${status}, and nothing has changed`, async () => {
+  for (const [what, tenantParent, status, reason] of rejected) {
+    test(`moving a tenant below ${what} is rejected with ${reason} and changes nothing`, async () => {
       const before = (await readBy(city, shop)).data;
       expectError(await city.put(TENANTS, { id: shop.id, tenantName: 'x', tenantParent }), status, reason);
       assert.deepEqual((await readBy(city, shop)).data, before);
@@ -219,56 +221,60 @@ describe('tenantParent on update', () => {
     });
   }
 
-  test('under one deep below it: never into a cycle', async () => {
-    const leaf = await below(stall);
+  test('moving a tenant below a descendant is rejected with TENANT_CYCLE', async () => {
+    const leaf = await createBelow(stall);
     for (const { tenantId: tenantParent } of [shop, stall, leaf]) {
       expectError(await root.put(TENANTS, { id: city.id, tenantParent }), 409, 'TENANT_CYCLE');
     }
     assert.deepEqual(await pathOf(leaf), codes(north, city, shop, stall, leaf));
   });
 
-  test('under a deleted tenant: 400', async () => {
-    const gone = await below(city);
-    expectOk(await city.delete(`${TENANTS}/${gone.id}`));
-    expectError(await city.put(TENANTS, { id: shop.id, tenantParent: gone.tenantId }), 400, 'TENANT_PARENT_NOT_FOUND');
+  test('moving a tenant below a deleted tenant is rejected', async () => {
+    const deleted = await createBelow(city);
+    expectOk(await city.delete(`${TENANTS}/${deleted.id}`));
+    expectError(
+      await city.put(TENANTS, { id: shop.id, tenantParent: deleted.tenantId }),
+      400,
+      'TENANT_PARENT_NOT_FOUND',
+    );
   });
 });
 
-describe('delete', () => {
-  test('logical: gone for every caller, while the record and what it had are kept', async () => {
-    const gone = await below(city);
-    const deptId = await gone.createDepartment({ deptName: 'kept' });
-    expectOk(await city.delete(`${TENANTS}/${gone.id}`));
+describe('Deleting a tenant', () => {
+  test('a deleted tenant is hidden from every caller, but its rows are kept', async () => {
+    const deleted = await createBelow(city);
+    const deptId = await deleted.createDepartment({ deptName: 'kept' });
+    expectOk(await city.delete(`${TENANTS}/${deleted.id}`));
     for (const boss of [city, north, root]) {
-      expectError(await readBy(boss, gone), 404, 'TENANT_NOT_FOUND');
-      expectError(await boss.put(TENANTS, { id: gone.id }), 404, 'TENANT_NOT_FOUND');
-      expectError(await boss.delete(`${TENANTS}/${gone.id}`), 404, 'TENANT_NOT_FOUND');
-      expectError(await boss.get(`${USERS}/list?tenantId=${gone.tenantId}`), 403, 'OTHER_TENANT');
+      expectError(await readBy(boss, deleted), 404, 'TENANT_NOT_FOUND');
+      expectError(await boss.put(TENANTS, { id: deleted.id }), 404, 'TENANT_NOT_FOUND');
+      expectError(await boss.delete(`${TENANTS}/${deleted.id}`), 404, 'TENANT_NOT_FOUND');
+      expectError(await boss.get(`${USERS}/list?tenantId=${deleted.tenantId}`), 403, 'OTHER_TENANT');
     }
     const rows = await superuser`
       select t.del_flag, d.dept_id, u.user_name from tenants t join departments d using (tenant_id)
-      join users u using (tenant_id) where t.id = ${gone.id}`;
+      join users u using (tenant_id) where t.id = ${deleted.id}`;
     assert.deepEqual([...rows], [{ del_flag: '2', dept_id: Number(deptId), user_name: 'boss' }]);
   });
 
-  test('409 with child tenants, disabled ones too; deleted and moved ones no longer count', async () => {
-    const parent = await below(city);
-    const child = await below(parent);
+  test('a tenant with children, also disabled ones, cannot be deleted until they are deleted or moved', async () => {
+    const parent = await createBelow(city);
+    const child = await createBelow(parent);
     expectOk(await city.put(TENANTS, { id: child.id, status: '1' }));
     expectError(await city.delete(`${TENANTS}/${parent.id}`), 409, 'TENANT_HAS_CHILDREN');
     assert.equal((await readBy(city, parent)).code, 200);
     expectOk(await city.delete(`${TENANTS}/${child.id}`));
-    const other = await below(parent);
+    const other = await createBelow(parent);
     expectError(await city.delete(`${TENANTS}/${parent.id}`), 409, 'TENANT_HAS_CHILDREN');
     expectOk(await city.put(TENANTS, { id: other.id, tenantParent: city.tenantId }));
     expectOk(await city.delete(`${TENANTS}/${parent.id}`));
     assert.equal((await readBy(city, other)).code, 200);
   });
 
-  test("403 for 000000 and the caller's own", async () => {
+  test('an administrator cannot delete their own tenant, not even 000000', async () => {
     const { rows } = await read(root, `${TENANTS}/list?tenantId=000000`);
     expectError(await root.delete(`${TENANTS}/${rows[0].id}`), 403, 'OWN_TENANT');
-    const alone = await below(south);
+    const alone = await createBelow(south);
     expectError(await alone.delete(`${TENANTS}/${alone.id}`), 403, 'OWN_TENANT');
     assert.equal((await read(alone, `${TENANTS}/${alone.id}`)).id, alone.id);
   });

@@ -3,13 +3,13 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 
-/** Types and limits: wrong type or length, text, size of the body. */
+/** Types, lengths and characters of text fields, and the size of the body. */
 
 const service = await startService();
 const boss = await service.createTenant();
 const TENANTS = '/system/tenant-api';
 
-describe('Wrong type: 400 that names the field', async () => {
+describe('Values of the wrong type', async () => {
   const deptId = await boss.createDepartment();
   const wrong: Record<string, unknown[]> = {
     deptName: [5, true, {}, ['名']],
@@ -21,7 +21,7 @@ describe('Wrong type: 400 that names the field', async () => {
     tenantId: [0, true, {}, []],
   };
   for (const [field, values] of Object.entries(wrong)) {
-    test(field, async () => {
+    test(`${field} of the wrong type is rejected with the name of the field`, async () => {
       for (const value of values) {
         expectInvalid(await boss.post(DEPTS, { [field]: value }), field);
         expectInvalid(await boss.put(DEPTS, { deptId, [field]: value }), field);
@@ -29,7 +29,7 @@ describe('Wrong type: 400 that names the field', async () => {
     });
   }
 
-  test('email: shape checked', async () => {
+  test('email must have text on both sides of a single @', async () => {
     for (const email of ['plain', '@x', 'x@', '@', 'a b@c', 'a@b c', 'a@b@c', 'a@b\n', ' a@b', 'a@b ']) {
       expectInvalid(await boss.post(DEPTS, { email }), 'email');
     }
@@ -39,10 +39,10 @@ describe('Wrong type: 400 that names the field', async () => {
   });
 });
 
-/** Each is one character, however many bytes or UTF-16 units it takes. */
+/** Each is one code point, regardless of its bytes and UTF-16 code units. */
 const CHARACTERS = ['x', '汉', '😀', 'ش', '\u0301'];
 
-describe('Wrong length: 400 that names the field; lengths in characters', () => {
+describe('Lengths are counted in characters', () => {
   const text = (character: string, length: number) => character.repeat(length);
   const email = (character: string, length: number) => `${character.repeat(length - 2)}@x`;
   for (const [field, limit, make] of [
@@ -51,18 +51,18 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
     ['phone', 32, text],
     ['email', 254, email],
   ] as const) {
-    test(`${field} ${limit}`, async () => {
+    test(`${field} accepts ${limit} characters and rejects one more`, async () => {
       for (const character of CHARACTERS) {
         const [longest, tooLong] = [make(character, limit), make(character, limit + 1)];
         const deptId = await boss.createDepartment({ [field]: longest });
         assert.equal((await readDept(boss, deptId))[field], longest);
         expectOk(await boss.put(DEPTS, { deptId, [field]: longest }));
-        for (const answer of [
+        for (const response of [
           await boss.post(DEPTS, { [field]: tooLong }),
           await boss.put(DEPTS, { deptId, [field]: tooLong }),
         ]) {
-          expectInvalid(answer, field);
-          assert.ok(answer.msg.includes(String(limit)), answer.msg);
+          expectInvalid(response, field);
+          assert.ok(response.msg.includes(String(limit)), response.msg);
         }
       }
     });
@@ -74,7 +74,7 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
     ['contactUserName', 50],
     ['contactPhone', 32],
   ] as const) {
-    test(`${field} ${limit}`, async () => {
+    test(`${field} accepts ${limit} characters and rejects one more`, async () => {
       for (const character of CHARACTERS) {
         const longest = character.repeat(limit);
         const id = await boss.create(TENANTS, { [field]: longest });
@@ -86,7 +86,7 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
   }
 
   for (const rule of ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw']) {
-    test(`each ruleBo value 64 Ki: ${rule}`, async () => {
+    test(`ruleBo.${rule} accepts 64 Ki characters and rejects one more`, async () => {
       for (const character of ['x', '😀']) {
         const longest = character.repeat(65_536);
         const id = await boss.create(TENANTS, { ruleBo: { [rule]: longest } });
@@ -96,7 +96,7 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
     });
   }
 
-  test('menuIds 64 Ki', async () => {
+  test('menuIds accepts 64 Ki characters and rejects one more', async () => {
     const longest = '7'.repeat(65_536);
     const id = await boss.create(TENANTS, { packageBo: { menuIds: longest } });
     assert.equal((await boss.get(`${TENANTS}/${id}`)).data.packageBo.menuIds, longest);
@@ -104,9 +104,9 @@ describe('Wrong length: 400 that names the field; lengths in characters', () => 
   });
 });
 
-describe('Body: 1 MiB', () => {
+describe('Size of the body', () => {
   const MiB = 1_048_576;
-  /** A body of that many bytes. */
+  /** Builds a body of this many bytes. */
   const body = (bytes: number, filling: string) => {
     const [head, tail] = ['{"deptName":"大","unknown":"', '"}'];
     const room = bytes - Buffer.byteLength(head + tail);
@@ -114,44 +114,44 @@ describe('Body: 1 MiB', () => {
     return head + filled.padEnd(filled.length + room - Buffer.byteLength(filled), ' ') + tail;
   };
   for (const filling of ['x', '汉', '\\u6c49']) {
-    test(`1 MiB is taken, a byte more is refused, full of ${filling}`, async () => {
+    test(`a body of 1 MiB full of ${filling} is accepted, one byte more is rejected`, async () => {
       const raw = body(MiB, filling);
       assert.equal(Buffer.byteLength(raw), MiB);
       expectOk(await boss.post(DEPTS, undefined, { raw }));
       for (const call of [boss.post, boss.put]) {
-        const answer = await call(DEPTS, undefined, { raw: body(MiB + 1, filling) });
-        expectError(answer, 413, 'BODY_TOO_LARGE', { limit: MiB });
-        assert.ok(answer.msg.includes(String(MiB)), answer.msg);
+        const response = await call(DEPTS, undefined, { raw: body(MiB + 1, filling) });
+        expectError(response, 413, 'BODY_TOO_LARGE', { limit: MiB });
+        assert.ok(response.msg.includes(String(MiB)), response.msg);
       }
     });
   }
 
-  test('refused also without a length in front', async () => {
+  test('a body over 1 MiB without Content-Length is rejected', async () => {
     const headers = { authorization: `Bearer ${boss.token}`, 'content-type': 'application/json' };
     const stream = new Blob([body(MiB + 1, 'x')]).stream();
-    const answer = await fetch(service.base + DEPTS, { method: 'POST', headers, body: stream, duplex: 'half' });
-    assert.equal(answer.status, 413);
+    const response = await fetch(service.base + DEPTS, { method: 'POST', headers, body: stream, duplex: 'half' });
+    assert.equal(response.status, 413);
   });
 });
 
-describe('Text: any Unicode, stored and returned unchanged', () => {
+describe('Unicode text is stored and returned unchanged', () => {
   const texts: [what: string, text: string][] = [
-    ['emoji, joined and coloured', '👩‍👩‍👧‍👦 👍🏽 🇨🇳'],
-    ['four-byte Han', '𠮷野家 𪚥'],
-    ['right to left', 'קסם العربية \u202e abc \u202c'],
-    ['combining, not composed', 'e\u0301 vs é, q\u0307\u0323'],
-    ['zero width, byte order mark', 'a\u200bb\ufeffc'],
-    ['controls', 'tab\tline\nreturn\r\u0001\u001f\u007f\u0085\u2028\u2029'],
+    ['joined and coloured emoji', '👩‍👩‍👧‍👦 👍🏽 🇨🇳'],
+    ['four-byte Han characters', '𠮷野家 𪚥'],
+    ['right-to-left text', 'קסם العربية \u202e abc \u202c'],
+    ['combining characters', 'e\u0301 vs é, q\u0307\u0323'],
+    ['a zero-width space and a byte order mark', 'a\u200bb\ufeffc'],
+    ['control characters', 'tab\tline\nreturn\r\u0001\u001f\u007f\u0085\u2028\u2029'],
     ['non-characters and the last code point', '\ufffe\uffff\u{10ffff}'],
     ['the replacement character itself', '\ufffd'],
-    ['white space around', '  名  '],
+    ['leading and trailing white space', '  名  '],
     ['quotes and backslashes', `'"\\\\\`\\u0000 \${x} %s $1 :x ?`],
     ['markup', '<script>alert(1)</script>&amp;&lt;'],
     ['SQL', "'; drop table departments; --"],
-    ['words of other languages', 'null undefined NaN true 0'],
+    ['keywords of JavaScript', 'null undefined NaN true 0'],
   ];
   for (const [what, text] of texts) {
-    test(what, async () => {
+    test(`text with ${what} is stored, returned and found`, async () => {
       const deptId = await boss.createDepartment({ deptName: text, leader: text });
       expectOk(await boss.put(DEPTS, { deptId, deptName: text, leader: text }));
       const { deptName, leader } = await readDept(boss, deptId);
@@ -162,25 +162,25 @@ describe('Text: any Unicode, stored and returned unchanged', () => {
   }
 
   for (const field of ['deptName', 'leader', 'phone', 'email']) {
-    test(`NUL refused (400): ${field}`, async () => {
+    test(`NUL in ${field} is rejected`, async () => {
       for (const text of ['\0', 'a\0b@c']) expectInvalid(await boss.post(DEPTS, { [field]: text }), field);
       expectInvalid(await boss.put(DEPTS, { deptId: await boss.createDepartment(), [field]: '\0' }), field);
     });
 
-    test(`half a surrogate pair refused (400): ${field}`, async () => {
+    test(`an unpaired surrogate in ${field} is rejected`, async () => {
       for (const half of ['\\ud800', 'a\\udc00@b', '\\udc00\\ud800', '\\ud83d😀']) {
         expectInvalid(await boss.post(DEPTS, undefined, { raw: `{"${field}":"${half}"}` }), field);
       }
     });
   }
 
-  test('NUL refused (400): in a query and in a path', async () => {
+  test('NUL in a query or path is rejected', async () => {
     expectInvalid(await boss.get(`${DEPTS}/list?deptName=%00`), 'deptName');
     expectInvalid(await boss.get(`${DEPTS}/1%00`), 'id');
   });
 
-  test('a pair of escapes is one character', async () => {
-    const answer = await boss.post(DEPTS, undefined, { raw: '{"deptName":"\\ud83d\\ude00"}' });
-    assert.equal((await boss.get(String(answer.headers.location))).data.deptName, '😀');
+  test('a surrogate pair in JSON escapes is one character', async () => {
+    const response = await boss.post(DEPTS, undefined, { raw: '{"deptName":"\\ud83d\\ude00"}' });
+    assert.equal((await boss.get(String(response.headers.location))).data.deptName, '😀');
   });
 });

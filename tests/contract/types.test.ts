@@ -3,34 +3,37 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { asTenant, type Client, PASSWORD, type Service, startService } from '../support/service.ts';
 
-/** Types and limits: numbers, ids in paths, times, null, unknown fields. */
+/** Numbers, ids in paths, times, null and unknown fields. */
 
 const [service, newYork] = await Promise.all([startService(), startService({ BANYAN_TIME_ZONE: 'America/New_York' })]);
 const boss = await service.createTenant();
 
-/** Sends JSON as it is written here: JavaScript would round some of these numbers itself. */
+/** Send raw JSON: JavaScript would round some of these numbers itself. */
 const createRaw = (raw: string) => boss.post(DEPTS, undefined, { raw });
 const updateRaw = (raw: string) => boss.put(DEPTS, undefined, { raw });
 
-describe('Long in a request: a number or a string of digits', async () => {
+describe('A Long in a request is a number or a string of digits', async () => {
   const parent = await boss.createDepartment();
   for (const sent of [parent, `"${parent}"`, `"000${parent}"`, `${parent}.0`, `${parent}e0`]) {
-    test(`accepted: ${sent.replace(parent, '100')}`, async () => {
+    test(`a Long written as ${sent.replace(parent, '100')} is accepted`, async () => {
       expectOk(await createRaw(`{"parentId":${sent}}`));
       expectOk(await updateRaw(`{"deptId":${sent},"deptName":${JSON.stringify(sent)}}`));
       assert.equal((await readDept(boss, parent)).deptName, sent);
     });
   }
 
-  const refused: [name: string, sent: string[]][] = [
+  const rejected: [name: string, sent: string[]][] = [
     ['a number that JSON parsing would round (above 2^53−1)', ['9007199254740992', '9007199254740993', '1e400']],
-    ['2^63 and beyond', ['9223372036854775808', '"9223372036854775808"', '"12345678901234567890"', '1e30']],
+    ['a number of 2^63 or more', ['9223372036854775808', '"9223372036854775808"', '"12345678901234567890"', '1e30']],
     ['a fraction', ['1.5', '0.1', '100.25', '"1.0"']],
-    ['a negative', ['-1', '-9007199254740993', '"-1"', '-0.5']],
-    ['neither a number nor digits', ['""', '"abc"', '" 1"', '"1 "', '"1e3"', '"0x10"', '"１"', 'true', '[1]', '{}']],
+    ['a negative number', ['-1', '-9007199254740993', '"-1"', '-0.5']],
+    [
+      'a value that is neither a number nor digits',
+      ['""', '"abc"', '" 1"', '"1 "', '"1e3"', '"0x10"', '"１"', 'true', '[1]', '{}'],
+    ],
   ];
-  for (const [name, values] of refused) {
-    test(`${name}: 400`, async () => {
+  for (const [name, values] of rejected) {
+    test(`${name} is rejected as a Long`, async () => {
       for (const sent of values) {
         expectInvalid(await createRaw(`{"parentId":${sent}}`), 'parentId');
         expectInvalid(await updateRaw(`{"deptId":${parent},"parentId":${sent}}`), 'parentId');
@@ -39,10 +42,10 @@ describe('Long in a request: a number or a string of digits', async () => {
     });
   }
 
-  test('digits above 2^53−1 are not rounded: 2^53+1 as text, up to 2^63−1', async () => {
+  test('a string of digits above 2^53−1 is not rounded', async () => {
     for (const digits of ['9007199254740993', '9223372036854775807']) {
-      const answer = await createRaw(`{"parentId":"${digits}"}`);
-      expectError(answer, 400, 'PARENT_NOT_FOUND', { parentId: digits });
+      const response = await createRaw(`{"parentId":"${digits}"}`);
+      expectError(response, 400, 'PARENT_NOT_FOUND', { parentId: digits });
       expectError(await updateRaw(`{"deptId":"${digits}"}`), 404, 'DEPT_NOT_FOUND');
     }
   });
@@ -60,7 +63,7 @@ describe('Long in a request: a number or a string of digits', async () => {
   });
 });
 
-test('Long in a response: a JSON number, at most 2^53−1', async () => {
+test('a Long in a response is a JSON number of at most 2^53−1', async () => {
   const child = await boss.createDepartment({ parentId: await boss.createDepartment() });
   const { text } = await boss.get(`${DEPTS}/${child}`);
   assert.match(text, /"deptId":[1-9]\d{0,15},/);
@@ -70,40 +73,40 @@ test('Long in a response: a JSON number, at most 2^53−1', async () => {
   assert.equal(sequence?.max, '9007199254740991');
 });
 
-describe('Long in a path: digits only, up to 19; anything else 400', () => {
-  const refused = ['abc', '1a', '-1', '+1', '1.0', '1e3', '0x1', ' 1', '1 ', '１', 'null', '12345678901234567890'];
-  for (const id of [...refused, '00000000000000000001', "1'--", '1 or 1=1', '1\0', '١']) {
-    test(`400: ${JSON.stringify(id)}`, async () => {
+describe('An id in a path has up to 19 digits', () => {
+  const rejected = ['abc', '1a', '-1', '+1', '1.0', '1e3', '0x1', ' 1', '1 ', '１', 'null', '12345678901234567890'];
+  for (const id of [...rejected, '00000000000000000001', "1'--", '1 or 1=1', '1\0', '١']) {
+    test(`the id ${JSON.stringify(id)} is rejected`, async () => {
       const path = `${DEPTS}/${encodeURIComponent(id)}`;
-      for (const answer of [await boss.get(path), await boss.delete(path)]) {
-        assert.deepEqual([answer.status, answer.code], [400, 400], answer.text);
-        assert.equal(answer.data.reason, 'INVALID_FIELD');
+      for (const response of [await boss.get(path), await boss.delete(path)]) {
+        assert.deepEqual([response.status, response.code], [400, 400], response.text);
+        assert.equal(response.data.reason, 'INVALID_FIELD');
       }
     });
   }
 
-  test('one id is read at a time: 1,2 is 400', async () => expectInvalid(await boss.get(`${DEPTS}/1,2`), 'id'));
+  test('a read with two ids is rejected', async () => expectInvalid(await boss.get(`${DEPTS}/1,2`), 'id'));
 
   for (const id of ['0', '999999999', '9007199254740993', '9223372036854775807', '9223372036854775808']) {
-    test(`404: ${id}`, async () => {
+    test(`the id ${id} is not found`, async () => {
       expectError(await boss.get(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND');
       const deptIds = [Number.isSafeInteger(Number(id)) ? Number(id) : id];
       expectError(await boss.delete(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND', { deptIds });
     });
   }
 
-  test('404: 19 digits beyond 2^63', async () => {
+  test('an id of 19 digits above 2^63 is not found', async () => {
     expectError(await boss.get(`${DEPTS}/9999999999999999999`), 404, 'DEPT_NOT_FOUND');
     expectError(await boss.delete(`${DEPTS}/9999999999999999999,1`), 404, 'DEPT_NOT_FOUND');
   });
 
-  test('leading zeros are digits', async () => {
+  test('an id may have leading zeros', async () => {
     const id = await boss.createDepartment();
     assert.equal((await readDept(boss, id.padStart(19, '0'))).deptId, Number(id));
   });
 });
 
-describe('Times: YYYY-MM-DD HH:MM:SS in one configured time zone', () => {
+describe('Times are YYYY-MM-DD HH:MM:SS in the configured time zone', () => {
   const instants: [instant: string, shanghai: string, newYork: string][] = [
     ['2026-01-31T18:30:05.999Z', '2026-02-01 02:30:05', '2026-01-31 13:30:05'],
     ['2026-07-01T03:59:59Z', '2026-07-01 11:59:59', '2026-06-30 23:59:59'],
@@ -121,10 +124,10 @@ describe('Times: YYYY-MM-DD HH:MM:SS in one configured time zone', () => {
     return createTime;
   };
   for (const [instant, here, there] of instants) {
-    test(`${instant}: by default (Asia/Shanghai) ${here}`, async () => {
+    test(`${instant} is shown as ${here} in the default zone Asia/Shanghai`, async () => {
       assert.equal(await shownIn(service, instant), here);
     });
-    test(`${instant}: in America/New_York ${there}`, async () => {
+    test(`${instant} is shown as ${there} in America/New_York`, async () => {
       assert.equal(await shownIn(newYork, instant), there);
     });
   }
@@ -133,7 +136,7 @@ describe('Times: YYYY-MM-DD HH:MM:SS in one configured time zone', () => {
     ['Asia/Shanghai', service],
     ['America/New_York', newYork],
   ] as const) {
-    test(`of a department made and updated now, in ${zone}`, async () => {
+    test(`the times of a department created and updated now are current in ${zone}`, async () => {
       const now = () => new Date().toLocaleString('sv-SE', { timeZone: zone });
       const began = now();
       const deptId = await root.createDepartment();
@@ -145,7 +148,7 @@ describe('Times: YYYY-MM-DD HH:MM:SS in one configured time zone', () => {
   }
 });
 
-describe('null counts as not sent, for every field', () => {
+describe('null counts as missing for every field', () => {
   const fields = ['deptId', 'parentId', 'ancestors', 'deptName', 'orderNum', 'leader', 'phone', 'email', 'status'];
   const all = [...fields, 'delFlag', 'tenantId', 'createBy', 'createTime', 'updateBy', 'updateTime', 'unknown'];
   const nulls = Object.fromEntries(all.map((field) => [field, null]));
@@ -154,11 +157,11 @@ describe('null counts as not sent, for every field', () => {
     return rest;
   };
 
-  test('on create', async () => {
+  test('nulls on create give the same department as an empty body', async () => {
     assert.deepEqual(await shown(await boss.createDepartment(nulls)), await shown(await boss.createDepartment({})));
   });
 
-  test('on update', async () => {
+  test('nulls on update give the same department as missing fields', async () => {
     const parentId = await boss.createDepartment();
     const full = { parentId, deptName: '名', orderNum: 1, leader: '人', phone: '1', email: 'a@b', status: '1' };
     const [one, two] = [await boss.createDepartment(full), await boss.createDepartment(full)];
@@ -176,7 +179,7 @@ describe('null counts as not sent, for every field', () => {
     ['login', 'tenantId', (sent) => boss.post('/auth/login', { ...login, tenantId: undefined, ...sent })],
   ];
   for (const [what, field, call] of required) {
-    test(`${field} of a ${what}: required, null or not sent`, async () => {
+    test(`${field} of a ${what} is required, and null counts as missing`, async () => {
       const absent = await call({});
       expectInvalid(absent, field, 'FIELD_REQUIRED');
       assert.equal((await call({ [field]: null })).text, absent.text);
@@ -184,9 +187,9 @@ describe('null counts as not sent, for every field', () => {
   }
 });
 
-describe('Unknown fields: ignored', () => {
-  test('on create and on update, of whatever type', async () => {
-    const strange = {
+describe('Unknown fields are ignored', () => {
+  test('unknown fields of any type are ignored on create and on update', async () => {
+    const unknown = {
       a: 1,
       b: [{}],
       searchValue: 'x',
@@ -194,18 +197,18 @@ describe('Unknown fields: ignored', () => {
       toString: 5,
       constructor: null,
     };
-    const deptId = await boss.createDepartment({ deptName: '名', children: [{ deptName: '子' }], ...strange });
-    expectOk(await boss.put(DEPTS, { deptId, deptName: '名', ...strange }));
+    const deptId = await boss.createDepartment({ deptName: '名', children: [{ deptName: '子' }], ...unknown });
+    expectOk(await boss.put(DEPTS, { deptId, deptName: '名', ...unknown }));
     assert.equal((await readDept(boss, deptId)).deptName, '名');
     assert.equal((await boss.get(`${DEPTS}/list?parentId=${deptId}`)).data.total, 0);
   });
 
-  test('however deep', async () => {
+  test('an unknown field nested 200,000 levels deep is ignored', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     expectOk(await createRaw(`{"deptName":"名","unknown":${deep}}`));
   });
 
-  test('keys that would reach into JavaScript are refused by name, not called broken JSON', async () => {
+  test('keys that could pollute a prototype are rejected with FORBIDDEN_KEY', async () => {
     for (const raw of ['{"__proto__":{"status":"1"}}', '{"constructor":{"prototype":{"status":"1"}}}']) {
       expectError(await createRaw(raw), 400, 'FORBIDDEN_KEY');
     }

@@ -3,32 +3,32 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
 import { Receiver } from '../support/receiver.ts';
-import { type Client, QUICK_WEBHOOKS, startService } from '../support/service.ts';
+import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: QUICK_WEBHOOKS });
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const path = '/system/webhook-api';
 
-/** Registers, and tells its id and secret. */
+/** Registers a webhook and returns its id and secret. */
 async function register(boss: Client, body: Record<string, unknown>): Promise<{ id: number; secret: string }> {
   const { data, text } = await boss.post(path, body);
   assert.ok(data?.secret, text);
   return data;
 }
-const deliveries = async (boss: Client, id: number, query = '') =>
+const listDeliveries = async (boss: Client, id: number, query = '') =>
   (await boss.get(`${path}/${id}/deliveries${query}`)).data.rows;
 
-test('what is registered is read back, without its secret, and tells its place in Location', async () => {
+test('a webhook can be registered, read without its secret, updated and deleted', async () => {
   const boss = await service.createTenant();
-  const answer = await boss.post(path, {
+  const response = await boss.post(path, {
     name: 'payroll',
     url: 'http://127.0.0.1:9/x',
     kinds: ['user.*'],
     status: '1',
   });
-  const { id, secret } = answer.data;
+  const { id, secret } = response.data;
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
-  assert.equal(answer.headers.location, `${path}/${id}`);
+  assert.equal(response.headers.location, `${path}/${id}`);
   const read = await boss.get(`${path}/${id}`);
   const { createTime, ...rest } = read.data;
   assert.match(createTime, /^\d{4}-/);
@@ -58,20 +58,20 @@ test('what is registered is read back, without its secret, and tells its place i
   expectError(stale, 412, 'CHANGED_MEANWHILE');
   expectOk(await boss.delete(`${path}/${id}`));
   expectError(await boss.get(`${path}/${id}`), 404, 'WEBHOOK_NOT_FOUND');
-  // The audit tells of all of it, and of no secret.
+  // The audit log contains every change but not the secret.
   const audit = await boss.get('/system/change-api/list?resource=webhook');
   assert.deepEqual(
     audit.data.rows.map(({ action }: { action: string }) => action),
     ['deleted', 'updated', 'created'],
   );
   assert.ok(!audit.text.includes(secret) && !audit.text.includes('whsec'));
-  await waitFor('the row is gone', async () => {
-    const left = await service.superuser`select from banyan.webhooks where webhook_id = ${id}`;
-    return left.length === 0;
+  await waitFor('the row is removed', async () => {
+    const remaining = await service.superuser`select from banyan.webhooks where webhook_id = ${id}`;
+    return remaining.length === 0;
   });
 });
 
-test('changes arrive in order, signed so that the library of Standard Webhooks takes them', async () => {
+test('changes arrive in order with signatures that the Standard Webhooks library verifies', async () => {
   const boss = await service.createTenant();
   const receiver = await Receiver.start();
   const before = await boss.createDepartment({ deptName: 'before' });
@@ -80,10 +80,10 @@ test('changes arrive in order, signed so that the library of Standard Webhooks t
   await boss.put(DEPTS, { deptId: dept, deptName: '研发二部' });
   await boss.put(DEPTS, { deptId: dept, deptName: '研发二部', parentId: before });
   await boss.createUser({ userName: 'anna', deptId: dept });
-  await waitFor('all four have arrived', () => receiver.taken.length === 4);
+  await waitFor('all four changes arrive', () => receiver.accepted.length === 4);
   const feed = (await boss.get('/system/change-api')).data.rows;
   const library = new Webhook(secret);
-  for (const { headers, body, data, type } of receiver.taken) {
+  for (const { headers, body, data, type } of receiver.accepted) {
     const payload = library.verify(body, headers) as { type: string; timestamp: string };
     assert.equal(payload.type, type);
     assert.equal(payload.timestamp, data.time);
@@ -93,13 +93,13 @@ test('changes arrive in order, signed so that the library of Standard Webhooks t
     );
     assert.throws(() => library.verify(`${body} `, headers));
   }
-  const ofDept = receiver.taken.filter(({ data }) => data.resource === 'department').map(({ type }) => type);
+  const ofDept = receiver.accepted.filter(({ data }) => data.resource === 'department').map(({ type }) => type);
   assert.deepEqual(ofDept, ['department.created', 'department.updated', 'department.moved']);
-  assert.ok(receiver.taken.some(({ type }) => type === 'user.created'));
+  assert.ok(receiver.accepted.some(({ type }) => type === 'user.created'));
   assert.equal(new Set(receiver.all.map(({ id }) => id)).size, 4);
 });
 
-test('it is told of the kinds that it asked for', async () => {
+test('a webhook receives only the kinds that it subscribed to', async () => {
   const boss = await service.createTenant();
   const [some, users, all] = await Promise.all([Receiver.start(), Receiver.start(), Receiver.start()]);
   await register(boss, { url: some.url, kinds: ['department.deleted', 'user.password_changed'] });
@@ -109,26 +109,29 @@ test('it is told of the kinds that it asked for', async () => {
   const user = await boss.createUser({ userName: 'anna' });
   await boss.put('/system/user-api', { userId: user, password: 'another horse' });
   await boss.delete(`${DEPTS}/${dept}`);
-  await waitFor('all has arrived', () => all.taken.length >= 5 && users.taken.length >= 3 && some.taken.length >= 2);
-  assert.deepEqual(some.taken.map(({ type }) => type).sort(), ['department.deleted', 'user.password_changed']);
-  // A new password is two changes of one record, in the order of the feed.
+  await waitFor(
+    'all changes arrive',
+    () => all.accepted.length >= 5 && users.accepted.length >= 3 && some.accepted.length >= 2,
+  );
+  assert.deepEqual(some.accepted.map(({ type }) => type).sort(), ['department.deleted', 'user.password_changed']);
+  // A new password makes two changes of one record, which arrive in the order of the feed.
   const feed: { resource: string; resourceId: string; action: string }[] = (await boss.get('/system/change-api')).data
     .rows;
   const ofUser = feed.filter(({ resource, resourceId }) => resource === 'user' && resourceId === user);
   assert.deepEqual(
-    users.taken.map(({ data }) => data.action),
+    users.accepted.map(({ data }) => data.action),
     ofUser.map(({ action }) => action),
   );
   for (const kinds of [['dept.created'], ['department'], ['*.*'], ['department.exploded'], [], ['login.*'], 'x']) {
-    const answer = await boss.post(path, { url: all.url, kinds });
-    assert.equal(answer.status, 400, answer.text);
+    const response = await boss.post(path, { url: all.url, kinds });
+    assert.equal(response.status, 400, response.text);
   }
   expectInvalid(await boss.post(path, { url: all.url, kinds: ['login.*'] }), 'kinds[0]');
 });
 
-test('a receiver that fails, then works, gets everything, each record in its order', async () => {
+test('a receiver that recovers from failures gets every change of a record in order', async () => {
   const boss = await service.createTenant();
-  // Every retry comes an hour later than it would: however slow the machine is, none comes unless it is asked for.
+  // Delay every retry by an hour, so that even on a slow machine none happens unless the test requests it.
   await service.superuser.unsafe(`
     create function public.delay_retry() returns trigger language plpgsql as $$
     begin
@@ -143,50 +146,50 @@ test('a receiver that fails, then works, gets everything, each record in its ord
   const { id } = await register(boss, { url: receiver.url, kinds: ['department.*'] });
   const dept = await boss.createDepartment({ deptName: 'v0' });
   for (let n = 1; n <= 5; n++) await boss.put(DEPTS, { deptId: dept, deptName: `v${n}` });
-  await waitFor('the first attempt', () => receiver.all.length > 0);
-  await waitFor('it is noted', async () => (await deliveries(boss, id)).at(-1)?.attempts > 0);
-  const shown = await deliveries(boss, id);
+  await waitFor('the first attempt arrives', () => receiver.all.length > 0);
+  await waitFor('the delivery is recorded', async () => (await listDeliveries(boss, id)).at(-1)?.attempts > 0);
+  const shown = await listDeliveries(boss, id);
   const first = shown.at(-1);
   assert.deepEqual(
     [first.state, first.attempts, first.lastStatus, first.lastAnswer, first.type, first.resourceId],
     ['waiting', 1, 500, 'taken as 500', 'department.created', dept],
   );
   const wait = Date.parse(first.nextTry) - Date.parse(first.lastTime);
-  assert.equal(wait, 3_605_000, 'five seconds, and the hour of this test');
+  assert.equal(wait, 3_605_000, 'five seconds and the extra hour');
   assert.ok(
     shown.slice(0, -1).every(({ nextTry }: { nextTry: null }) => nextTry === null),
-    'the others wait behind it',
+    'the other deliveries wait behind it',
   );
-  // Nobody likes to wait: it is asked to be sent at once, and once more.
+  // Request the next two attempts with resend instead of waiting.
   for (let n = 0; n < 2; n++) {
-    await waitFor('the attempt is noted', async () => (await deliveries(boss, id)).at(-1)?.attempts === n + 1);
+    await waitFor('the attempt is recorded', async () => (await listDeliveries(boss, id)).at(-1)?.attempts === n + 1);
     expectOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));
   }
-  await waitFor('all have arrived', () => receiver.taken.length === 6);
+  await waitFor('all six changes arrive', () => receiver.accepted.length === 6);
   assert.deepEqual(
-    receiver.taken.map(({ data }) => data.after.deptName),
+    receiver.accepted.map(({ data }) => data.after.deptName),
     ['v0', 'v1', 'v2', 'v3', 'v4', 'v5'],
   );
-  assert.equal(new Set(receiver.all.slice(0, 3).map(({ id }) => id)).size, 1, 'the same id with each attempt');
-  await waitFor('nothing waits', async () => (await boss.get(`${path}/${id}`)).data.waiting === 0);
-  const states = await deliveries(boss, id, '?state=delivered&limit=4');
+  assert.equal(new Set(receiver.all.slice(0, 3).map(({ id }) => id)).size, 1, 'each attempt has the same id');
+  await waitFor('no delivery waits', async () => (await boss.get(`${path}/${id}`)).data.waiting === 0);
+  const states = await listDeliveries(boss, id, '?state=delivered&limit=4');
   assert.deepEqual([states.length, states[0].lastStatus, states[0].nextTry], [4, 204, null]);
   const page = (await boss.get(`${path}/${id}/deliveries?limit=4`)).data;
   const rest = (await boss.get(`${path}/${id}/deliveries?limit=4&cursor=${page.next}`)).data;
   assert.deepEqual([page.rows.length, rest.rows.length, rest.next], [4, 2, null]);
 });
 
-test('what was delivered is sent again when asked: the same message, with the same id', async () => {
+test('a resend repeats the delivered message with the same id', async () => {
   const boss = await service.createTenant();
   const receiver = await Receiver.start();
   const { id } = await register(boss, { url: receiver.url });
   await boss.createDepartment();
-  await waitFor('it has arrived', () => receiver.taken.length === 1);
-  await waitFor('it is noted', async () => (await deliveries(boss, id))[0]?.state === 'delivered');
-  const [{ id: delivery, messageId }] = await deliveries(boss, id);
+  await waitFor('the message arrives', () => receiver.accepted.length === 1);
+  await waitFor('the delivery is recorded', async () => (await listDeliveries(boss, id))[0]?.state === 'delivered');
+  const [{ id: delivery, messageId }] = await listDeliveries(boss, id);
   expectOk(await boss.post(`${path}/${id}/deliveries/${delivery}/resend`));
-  await waitFor('it has arrived again', () => receiver.taken.length === 2);
-  const [first, second] = receiver.taken;
+  await waitFor('the message arrives again', () => receiver.accepted.length === 2);
+  const [first, second] = receiver.accepted;
   assert.deepEqual([second?.id, second?.body], [first?.id, first?.body]);
   assert.equal(messageId, first?.id);
   for (const unknown of ['7', '9007199254740993', '9999999999999999999'])
@@ -195,23 +198,23 @@ test('what was delivered is sent again when asked: the same message, with the sa
   expectInvalid(await boss.post(`${path}/${id}/deliveries/x/resend`), 'id');
 });
 
-test('a test message', async () => {
+test('a test message is signed, delivered and recorded, unless the webhook is disabled', async () => {
   const boss = await service.createTenant();
   const receiver = await Receiver.start();
   const { id, secret } = await register(boss, { url: receiver.url, kinds: ['tenant.deleted'] });
   const { data } = await boss.post(`${path}/${id}/test`);
-  await waitFor('it has arrived', () => receiver.taken.length === 1);
-  const [{ body, headers, type }] = receiver.taken as [Receiver['all'][number]];
+  await waitFor('the message arrives', () => receiver.accepted.length === 1);
+  const [{ body, headers, type }] = receiver.accepted as [Receiver['all'][number]];
   assert.equal(type, 'webhook.test');
   new Webhook(secret).verify(body, headers);
-  await waitFor('it is noted', async () => (await deliveries(boss, id))[0]?.state === 'delivered');
-  assert.equal((await deliveries(boss, id))[0].id, data.deliveryId);
+  await waitFor('the delivery is recorded', async () => (await listDeliveries(boss, id))[0]?.state === 'delivered');
+  assert.equal((await listDeliveries(boss, id))[0].id, data.deliveryId);
   await boss.put(path, { id, url: receiver.url, status: '1' });
   expectError(await boss.post(`${path}/${id}/test`), 409, 'WEBHOOK_DISABLED');
   expectError(await boss.post(`${path}/${id}/deliveries/${data.deliveryId}/resend`), 409, 'WEBHOOK_DISABLED');
 });
 
-test('a new secret, and for a day both are good', async () => {
+test('after a rotation messages are signed with both secrets for a day', async () => {
   const boss = await service.createTenant();
   const receiver = await Receiver.start();
   const { id, secret: old } = await register(boss, { url: receiver.url });
@@ -220,40 +223,40 @@ test('a new secret, and for a day both are good', async () => {
   assert.notEqual(data.secret, old);
   const { oldSecretUntil } = (await boss.get(`${path}/${id}`)).data;
   const rotated = Date.parse(oldSecretUntil) - 86_400_000;
-  // Shown without fractions of a second, perhaps.
+  // oldSecretUntil may be truncated to whole seconds.
   assert.ok(rotated > before - 1_000 && rotated <= Date.now(), oldSecretUntil);
   await boss.createDepartment();
-  await waitFor('it has arrived', () => receiver.taken.length === 1);
+  await waitFor('the message arrives', () => receiver.accepted.length === 1);
   const verify = (secret: string, n: number) => {
-    const { body, headers } = receiver.taken[n] as Receiver['all'][number];
+    const { body, headers } = receiver.accepted[n] as Receiver['all'][number];
     return new Webhook(secret).verify(body, headers);
   };
-  assert.equal(receiver.taken[0]?.headers['webhook-signature']?.split(' ').length, 2);
+  assert.equal(receiver.accepted[0]?.headers['webhook-signature']?.split(' ').length, 2);
   verify(old, 0);
   verify(data.secret, 0);
-  // A day later.
+  // Let the day pass.
   await service.superuser`update banyan.webhooks set old_secret_until = now() where webhook_id = ${id}`;
   await boss.createDepartment();
-  await waitFor('it has arrived', () => receiver.taken.length === 2);
+  await waitFor('the message arrives', () => receiver.accepted.length === 2);
   verify(data.secret, 1);
   assert.throws(() => verify(old, 1));
 });
 
-test('410 disables the webhook; enabled again, it is told of what it missed', async () => {
+test('a 410 response disables the webhook, and it receives what it missed once enabled again', async () => {
   const boss = await service.createTenant();
   const receiver = await Receiver.start(() => 410);
   const { id } = await register(boss, { url: receiver.url });
   await boss.createDepartment({ deptName: 'one' });
-  await waitFor('it is disabled', async () => (await boss.get(`${path}/${id}`)).data.gone);
+  await waitFor('the webhook is disabled', async () => (await boss.get(`${path}/${id}`)).data.gone);
   assert.equal((await boss.get(`${path}/${id}`)).data.status, '1');
   await boss.createDepartment({ deptName: 'two' });
-  receiver.answering = () => 200;
+  receiver.respond = () => 200;
   expectOk(await boss.put(path, { id, url: receiver.url }));
-  await waitFor('both have arrived', () => receiver.taken.length === 2);
+  await waitFor('both changes arrive', () => receiver.accepted.length === 2);
   assert.equal((await boss.get(`${path}/${id}`)).data.gone, false);
 });
 
-test('a redirection is not followed, a large answer not read on, and what is no answer is told', async () => {
+test('redirects are not followed, large responses are truncated, and connection errors are recorded', async () => {
   const boss = await service.createTenant();
   const elsewhere = await Receiver.start();
   const redirecting = await Receiver.start((_, response) => {
@@ -262,33 +265,35 @@ test('a redirection is not followed, a large answer not read on, and what is no 
   });
   const endless = await Receiver.start((_, response) => {
     response.writeHead(500);
-    const pour = () => response.write('x'.repeat(10_000)) && setImmediate(pour);
-    response.on('drain', pour);
-    pour();
+    const writeMore = () => response.write('x'.repeat(10_000)) && setImmediate(writeMore);
+    response.on('drain', writeMore);
+    writeMore();
     return undefined;
   });
   const hooks = await Promise.all(
     [redirecting.url, endless.url, 'http://127.0.0.1:9/'].map((url) => register(boss, { url })),
   );
   await boss.createDepartment();
-  const last = async (n: number) => (await deliveries(boss, hooks[n]?.id as number))[0];
-  await waitFor('all are tried', async () => (await Promise.all([0, 1, 2].map(last))).every((one) => one?.lastTime));
+  const last = async (n: number) => (await listDeliveries(boss, hooks[n]?.id as number))[0];
+  await waitFor('all webhooks are tried', async () =>
+    (await Promise.all([0, 1, 2].map(last))).every((one) => one?.lastTime),
+  );
   assert.equal((await last(0)).lastStatus, 307);
   assert.equal(elsewhere.all.length, 0);
   assert.deepEqual([(await last(1)).lastStatus, (await last(1)).lastAnswer.length], [500, 1_000]);
   assert.deepEqual([(await last(2)).lastStatus, (await last(2)).lastError.slice(0, 12)], [null, 'ECONNREFUSED']);
 });
 
-test('twenty webhooks at most, also when they come at the same moment', async () => {
+test('a tenant can register 20 webhooks, also with concurrent requests', async () => {
   const boss = await service.createTenant();
   const body = { url: 'http://127.0.0.1:9/', status: '1' };
-  const answers = await Promise.all(Array.from({ length: 24 }, () => boss.post(path, body)));
-  const refused = answers.filter(({ code }) => code !== 200);
-  assert.equal(refused.length, 4);
-  for (const answer of refused) expectError(answer, 409, 'TOO_MANY_WEBHOOKS', { limit: 20 });
+  const responses = await Promise.all(Array.from({ length: 24 }, () => boss.post(path, body)));
+  const rejected = responses.filter(({ code }) => code !== 200);
+  assert.equal(rejected.length, 4);
+  for (const response of rejected) expectError(response, 409, 'TOO_MANY_WEBHOOKS', { limit: 20 });
 });
 
-test('members are not let in, and a tenant sees its own alone', async () => {
+test('members cannot read webhooks, and a parent tenant cannot read those of its child', async () => {
   const boss = await service.createTenant();
   const below = await service.createTenant({}, boss);
   const { id } = await register(below, { url: 'http://127.0.0.1:9/', status: '1' });
@@ -296,14 +301,14 @@ test('members are not let in, and a tenant sees its own alone', async () => {
   expectError(await (await service.createMember(below)).get(`${path}/${id}`), 403, 'NOT_ALLOWED');
 });
 
-test('a tenant out of service is told nothing, and everything once it is back', async () => {
+test('a tenant out of service receives nothing, and everything it missed once it is in service again', async () => {
   const boss = await service.createTenant();
   const receiver = await Receiver.start();
   const child = await service.createTenant({}, boss);
   await register(child, { url: receiver.url, kinds: ['department.*'] });
   await child.createDepartment({ deptName: 'one' });
-  await waitFor('the first has arrived', () => receiver.taken.length === 1);
-  // In one moment: a change, and the end.
+  await waitFor('the first change arrives', () => receiver.accepted.length === 1);
+  // Disable the tenant, then make a change directly in the database.
   await service.superuser`update banyan.tenants set status = '1' where tenant_id = ${child.tenantId}`;
   await service.superuser.begin(async (tx) => {
     await tx`select set_config('banyan.tenant', ${child.tenantId}, true)`;
@@ -312,8 +317,8 @@ test('a tenant out of service is told nothing, and everything once it is back', 
   const other = await Receiver.start();
   await register(boss, { url: other.url });
   await boss.createDepartment();
-  await waitFor('the one beside it hears', () => other.taken.length === 1);
-  assert.equal(receiver.taken.length, 1);
+  await waitFor('the webhook of the parent tenant receives its change', () => other.accepted.length === 1);
+  assert.equal(receiver.accepted.length, 1);
   await service.superuser`update banyan.tenants set status = '0' where tenant_id = ${child.tenantId}`;
-  await waitFor('it hears again', () => receiver.taken.length === 2);
+  await waitFor('the missed change arrives', () => receiver.accepted.length === 2);
 });

@@ -5,21 +5,21 @@ import { before, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { watchConnections } from '../../server/http/closing.ts';
+import { watchConnections } from '../../server/process/shutdown.ts';
 import { startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Whoever hangs up before he is answered leaves nothing behind: the service would remember him for ever. */
+/** A request whose client disconnects before the response must be garbage-collected: otherwise the service leaks memory. */
 
 const service = await startService();
 const boss = await service.createTenant();
 const requests: WeakRef<IncomingMessage>[] = [];
 let open = 0;
 v8.setFlagsFromString('--expose-gc');
-const collect = vm.runInNewContext('gc') as () => void;
+const collectGarbage = vm.runInNewContext('gc') as () => void;
 
 before(() => {
-  watchConnections(service.app.server); // as a started service does, to close in good order
+  watchConnections(service.app.server); // as a started service does, to close its connections gracefully
   service.app.server.on('request', (request) => requests.push(new WeakRef(request)));
   service.app.server.on('connection', (socket) => {
     open++;
@@ -27,21 +27,21 @@ before(() => {
   });
 });
 
-async function send(...asked: string[]): Promise<net.Socket> {
+async function send(...requestTexts: string[]): Promise<net.Socket> {
   const { port, hostname } = new URL(service.base);
   const socket = net.connect(Number(port), hostname);
   socket.on('error', () => {});
   requests.length = 0;
-  socket.write(asked.join(''));
-  await waitFor(`${asked.length} requests have come`, async () => requests.length === asked.length);
+  socket.write(requestTexts.join(''));
+  await waitFor(`${requestTexts.length} requests have arrived`, async () => requests.length === requestTexts.length);
   return socket;
 }
 
-async function assertForgotten() {
-  await waitFor('no request is remembered', async () => {
-    // Node itself remembers the last one for a moment.
+async function assertCollected() {
+  await waitFor('all requests are garbage-collected', async () => {
+    // Node.js itself references the last request for a moment.
     await setImmediate();
-    collect();
+    collectGarbage();
     return requests.every((request) => !request.deref());
   });
 }
@@ -49,20 +49,20 @@ async function assertForgotten() {
 const get = (path: string, ...headers: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: banyan', ...headers, '', ''].join('\r\n');
 
-test('while what he asks for is looked for, and is not there', async () => {
-  const asked = get('/system/dept-api/999999', `Authorization: Bearer ${boss.token}`);
-  assert.equal((await boss.get('/system/dept-api/999999')).status, 404); // now the token is known
+test('requests for a missing department are released when the client disconnects during the query', async () => {
+  const request = get('/system/dept-api/999999', `Authorization: Bearer ${boss.token}`);
+  assert.equal((await boss.get('/system/dept-api/999999')).status, 404); // now the token is cached
   await service.superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in access exclusive mode`;
     const before = open;
-    const socket = await send(asked, asked, asked);
+    const socket = await send(request, request, request);
     socket.destroy();
-    await waitFor('the service knows that the client has gone', () => open === before);
+    await waitFor('the service has closed the connection', () => open === before);
   });
-  await assertForgotten();
+  await assertCollected();
 });
 
-test('with many requests behind one that takes its time', async () => {
+test('pipelined requests behind a slow one are released when the client disconnects', async () => {
   const body = JSON.stringify({ tenantId: '000000', username: 'nobody', password: 'wrong' });
   const login = [
     'POST /auth/login HTTP/1.1',
@@ -74,5 +74,5 @@ test('with many requests behind one that takes its time', async () => {
   ];
   const socket = await send(login.join('\r\n'), ...Array.from({ length: 100 }, () => get('/version')));
   socket.destroy();
-  await assertForgotten();
+  await assertCollected();
 });

@@ -8,24 +8,24 @@ import { isLong } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Clocks that are off, midnight, and the day that most years don't have. */
+/** Wrong clocks, midnight in several time zones, and 29 February. */
 
 const TENANTS = '/system/tenant-api';
 const HOUR = 3_600;
-const shifted = fileURLToPath(new URL('./shifted-clock.js', import.meta.url));
+const shiftedClock = fileURLToPath(new URL('./shifted-clock.js', import.meta.url));
 
-/** A node of the service, as a process whose clock is off. */
-async function startNode(databaseUrl: string, seconds: number): Promise<Client> {
-  const run = launch(['--import', shifted, serviceProcess], {
+/** Starts a node as a process whose clock is off by this many seconds. */
+async function startShiftedNode(databaseUrl: string, seconds: number): Promise<Client> {
+  const run = launch(['--import', shiftedClock, serviceProcess], {
     cwd: os.tmpdir(),
     env: { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD, BANYAN_TEST_CLOCK_SECONDS: String(seconds) },
   });
   const node = await run.ready();
   await node.get('/health/live');
-  await waitFor('it is in the log', () => run.stdout.includes('answered'));
-  // The times in its log show that the clock is off.
-  const off = (JSON.parse(run.stdout.split('\n')[0] as string).time - Date.now()) / 1000 - seconds;
-  assert.ok(Math.abs(off) < HOUR, `${off} seconds off`);
+  await waitFor('the request is in the log', () => run.stdout.includes('request completed'));
+  // The times in its log prove that the clock is off.
+  const difference = (JSON.parse(run.stdout.split('\n')[0] as string).time - Date.now()) / 1000 - seconds;
+  assert.ok(Math.abs(difference) < HOUR, `the clock is ${difference} seconds from where it should be`);
   return node;
 }
 
@@ -39,17 +39,17 @@ async function logIn({ base }: Client) {
   return data as { access_token: string; refresh_token: string; expires_in: number };
 }
 
-test('nodes whose clocks are two hours off, either way, take each other’s tokens, for as long as they live', async () => {
+test('nodes whose clocks are two hours fast or slow accept each other’s tokens for their whole lifetime', async () => {
   const { databaseUrl, anonymous } = await startService();
-  const shifted = [2, -2].map((hours) => startNode(databaseUrl, hours * HOUR));
+  const shifted = [2, -2].map((hours) => startShiftedNode(databaseUrl, hours * HOUR));
   const nodes = [anonymous, ...(await Promise.all(shifted))];
   for (const from of nodes) {
     const before = Date.now() / 1000;
     const { access_token, refresh_token, expires_in } = await logIn(from);
     const { exp = 0 } = decodeJwt(access_token);
-    // Issued between these two moments by the database's clock, which is right; in whole seconds.
+    // The token was issued between these two moments by the database's clock, which is right, in whole seconds.
     assert.ok(exp >= before + expires_in - 2, `${exp} is before ${before} + ${expires_in}`);
-    assert.ok(exp <= Date.now() / 1000 + expires_in + 2, `${exp} is too late`);
+    assert.ok(exp <= Date.now() / 1000 + expires_in + 2, `${exp} is after the expected expiry`);
     for (const { base } of nodes) assert.equal((await new Client(base, access_token).get('/auth/me')).code, 200);
     const other = nodes[(nodes.indexOf(from) + 1) % nodes.length] as Client;
     const { data, code } = await other.post('/auth/refresh', { refresh_token });
@@ -60,37 +60,39 @@ test('nodes whose clocks are two hours off, either way, take each other’s toke
 
 describe('periods', () => {
   const zones = ['Pacific/Kiritimati', 'Etc/GMT+12', 'Asia/Kathmandu', 'America/St_Johns', 'Asia/Shanghai'];
-  const day = (timeZone: string, on = 0) => {
+  const dayIn = (timeZone: string, offset = 0) => {
     const [year, month, date] = new Intl.DateTimeFormat('sv-SE', { timeZone }).format().split('-').map(Number);
-    return new Date(Date.UTC(year as number, (month as number) - 1, (date as number) + on)).toISOString().slice(0, 10);
+    return new Date(Date.UTC(year as number, (month as number) - 1, (date as number) + offset))
+      .toISOString()
+      .slice(0, 10);
   };
-  // The first two are always on different days.
+  // The first two zones always have different dates.
   for (const zone of isLong ? zones : zones.slice(0, 3)) {
     test(`a period begins and ends at midnight of ${zone}`, async () => {
       const service = await startService({ BANYAN_TIME_ZONE: zone });
       const boss = await service.createTenant();
       const periods: [body: () => Record<string, string>, expected: string][] = [
-        [() => ({ endTime: day(zone) }), 'served'],
-        [() => ({ endTime: day(zone, -1) }), 'TENANT_ENDED'],
-        [() => ({ startTime: day(zone) }), 'served'],
-        [() => ({ startTime: day(zone, 1) }), 'TENANT_NOT_STARTED'],
-        [() => ({ startTime: day(zone), endTime: day(zone) }), 'served'],
+        [() => ({ endTime: dayIn(zone) }), 'served'],
+        [() => ({ endTime: dayIn(zone, -1) }), 'TENANT_ENDED'],
+        [() => ({ startTime: dayIn(zone) }), 'served'],
+        [() => ({ startTime: dayIn(zone, 1) }), 'TENANT_NOT_STARTED'],
+        [() => ({ startTime: dayIn(zone), endTime: dayIn(zone) }), 'served'],
       ];
       for (const [body, expected] of periods) {
-        const ask = async () => {
+        const readReason = async () => {
           assert.equal((await service.root.put(TENANTS, { id: boss.id, ...body() })).code, 200);
           return (await boss.get('/auth/me')).data.reason ?? 'served';
         };
-        const before = day(zone);
-        const told = await ask();
-        // If midnight passed in between, today was another day then.
-        assert.equal(before === day(zone) ? told : await ask(), expected, JSON.stringify(body()));
+        const before = dayIn(zone);
+        const reason = await readReason();
+        // Repeat if midnight passed in between: the period was computed from the day before.
+        assert.equal(before === dayIn(zone) ? reason : await readReason(), expected, JSON.stringify(body()));
       }
       await service.close();
     });
   }
 
-  test('29 February is a day of leap years only, as the first day and as the last', async () => {
+  test('29 February is accepted only in leap years, as the first and as the last day', async () => {
     const service = await startService();
     const boss = await service.createTenant();
     const { root } = service;
@@ -101,7 +103,7 @@ describe('periods', () => {
         const { data } = await root.get(`${TENANTS}/${boss.id}`);
         const { startTime = null, endTime = null } = body as { startTime?: string; endTime?: string };
         assert.deepEqual([data.startTime, data.endTime], [startTime, endTime]);
-        // All of these years are past, or to come.
+        // These years are either past or future; the current one is skipped below.
         const expected = year > new Date().getUTCFullYear() ? 'TENANT_NOT_STARTED' : 'TENANT_ENDED';
         const isServed = expected === 'TENANT_ENDED' ? !endTime : !startTime;
         if (year === new Date().getUTCFullYear()) continue;

@@ -1,35 +1,36 @@
 import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 import { type Database, openPool } from '../../db/connect.ts';
+import type { Target } from '../../db/driver.ts';
+import { errorCode } from '../../db/errors.ts';
 import { readServiceLogin } from '../../db/roles.ts';
-import { codeOf, type Target } from '../../db/sql.ts';
-import { type App, buildApp } from '../../server/app.ts';
+import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
+import type { App } from '../../server/context.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { recentLog } from '../support/logs.ts';
-import { Client, type Footing, type Service, UNHURRIED } from '../support/service.ts';
+import { Client, RELAXED_TIMING, type Service, type ServiceOptions } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * Another node on the database of a service. A test whose subject is a deadline sends only the requests that must exceed
- * it to a node with a short one; it prepares and checks everything through the service, which has no deadlines. So it
- * passes on a slow machine, too.
+ * Another node on the database of a service. A test of a deadline starts a node with a short deadline and sends it only the
+ * requests that must exceed it. Everything else goes through the service, which has no deadlines, so the test passes on a
+ * slow machine too.
  */
 export interface Node {
   base: string;
   app: App;
-  /** Its connections. */
   db: Database;
-  /** How often work asked for a connection, and how often such work has ended. */
+  /** How often a connection was requested, and how often such work has ended. */
   uses: { begun: number; ended: number };
-  /** The same user, who calls this node. */
+  /** Returns a client of the same user that calls this node. */
   as(client: Client): Client;
-  /** It is closed after its test, too. */
+  /** Closes the node. It is also closed after its test. */
   close(): Promise<void>;
 }
 
-/** Nothing runs in the background of a node: only the requests of the test use its connections. */
-const QUIET = { sealMs: 600_000, webhookPollMs: 600_000, feedPollMs: 600_000 };
+/** Disables background work: only the requests of the test use the node's connections. */
+const NO_BACKGROUND_WORK = { sealMs: 600_000, webhookPollMs: 600_000, feedPollMs: 600_000 };
 
 export const databaseOf = async ({ databaseUrl, owner }: Service): Promise<Target> => ({
   url: databaseUrl,
@@ -38,7 +39,7 @@ export const databaseOf = async ({ databaseUrl, owner }: Service): Promise<Targe
 
 export async function startNode(
   database: Target,
-  { timing, connectionTiming, connections }: Pick<Footing, 'timing' | 'connectionTiming' | 'connections'> = {},
+  { timing, connectionTiming, connections }: Pick<ServiceOptions, 'timing' | 'connectionTiming' | 'connections'> = {},
 ): Promise<Node> {
   const config = readConfig({ DATABASE_URL: database.url });
   const pool = openPool(database, {
@@ -59,18 +60,18 @@ export async function startNode(
     config,
     passwordCost: CHEAP_HASH,
     output: recentLog,
-    timing: { ...UNHURRIED, ...QUIET, ...timing },
+    timing: { ...RELAXED_TIMING, ...NO_BACKGROUND_WORK, ...timing },
   };
-  // A short deadline for statements may end those of the start, too.
+  // A short statement timeout may also cancel statements of the start: retry.
   const app = await waitFor('the node starts', () =>
     buildApp(options).catch((error) => {
-      if (codeOf(error) !== '57014') throw error;
+      if (errorCode(error) !== '57014') throw error;
       return undefined;
     }),
   );
   let closing: Promise<void> | undefined;
   const close = () => {
-    // A test that failed may have left requests without an answer.
+    // A failed test may have left requests open.
     app.server.closeAllConnections();
     closing ??= app.close().then(() => pool.close());
     return closing;

@@ -5,68 +5,68 @@ import net from 'node:net';
 import { test } from 'node:test';
 import { DEPTS, read } from '../support/expect.ts';
 import { scale, Tally } from '../support/scale.ts';
-import { type Answer, type Client, startService } from '../support/service.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { databaseOf, startNode } from './node.ts';
 
 /**
- * More requests than the service can bear: it goes on with as many as it can, and refuses the others, saying when to
- * come again. How many it keeps depends on how much it did a moment ago: at least 200, and as many for a node that was
- * just started. No request is answered while the departments are locked, so the rest does not depend on the machine.
+ * Load shedding: the service queues as many requests as it can serve and rejects the others with Retry-After. The limit
+ * depends on its recent throughput; it is at least 200, and 200 for a node that was just started. No request completes
+ * while the departments are locked, so the figures do not depend on the machine.
  */
 
-const KEPT = 200;
+const LIMIT = 200;
 const service = await startService();
 const boss = await service.createTenant();
 const top = await boss.createDepartment({ deptName: 'top' });
 const address = `${DEPTS}/${top}`;
 const database = await databaseOf(service);
 
-/** Nobody who needs departments is served while `work` runs. */
+/** Locks the departments while `work` runs: requests that need them wait. */
 const whileLocked = <T>(work: () => Promise<T>): Promise<T> =>
   service.superuser.begin(async (tx) => {
     await tx`lock table departments in access exclusive mode`;
     return work();
   }) as Promise<T>;
 
-/** Sends so many in one moment, waits until all but 200 are refused, and does `meanwhile` before the rest is served. */
-async function comeTogether<A extends Pick<Answer, 'status' | 'headers'>>(
+/** Sends `count` requests at once, waits until all but 200 are rejected, and runs `meanwhile` before the rest is served. */
+async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
   count: number,
   send: (n: number) => Promise<A>,
   meanwhile: () => Promise<void> = async () => {},
-): Promise<{ counts: Record<string, number>; refused: A[] }> {
+): Promise<{ counts: Record<string, number>; rejected: A[] }> {
   const tally = new Tally();
-  const refused: A[] = [];
-  const { answers } = await whileLocked(async () => {
-    const answers = Array.from({ length: count }, async (_, n) => {
-      const answer = await send(n);
-      tally.add(answer.status);
-      if (answer.status === 503) refused.push(answer);
+  const rejected: A[] = [];
+  const { responses } = await whileLocked(async () => {
+    const responses = Array.from({ length: count }, async (_, n) => {
+      const response = await send(n);
+      tally.add(response.status);
+      if (response.status === 503) rejected.push(response);
     });
-    await waitFor(`${count - KEPT} refusals`, () => tally.get(503) >= count - KEPT);
+    await waitFor(`${count - LIMIT} requests are rejected`, () => tally.get(503) >= count - LIMIT);
     await meanwhile();
-    assert.deepEqual(tally.counts, { 503: count - KEPT });
-    return { answers };
+    assert.deepEqual(tally.counts, { 503: count - LIMIT });
+    return { responses };
   });
-  await Promise.all(answers);
-  for (const { headers } of refused) assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
-  return { counts: tally.counts, refused };
+  await Promise.all(responses);
+  for (const { headers } of rejected) assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
+  return { counts: tally.counts, rejected };
 }
 
-const freshNode = async (): Promise<Client> => (await startNode(database)).as(boss);
+const startFreshNode = async (): Promise<Client> => (await startNode(database)).as(boss);
 
-test('of 600 that come in one moment 200 are kept waiting, and 400 are refused at once', async () => {
-  const caller = await freshNode();
-  const { counts } = await comeTogether(600, () => caller.get(address));
+test('of 600 requests sent at once 200 are queued and 400 are rejected immediately', async () => {
+  const caller = await startFreshNode();
+  const { counts } = await sendAtOnce(600, () => caller.get(address));
   assert.deepEqual(counts, { 200: 200, 503: 400 });
 });
 
-test('callers who ask again as soon as they are refused are all served in the end, and no request is lost', async () => {
-  const caller = await freshNode();
-  const callers = scale(400, 1_500);
+test('clients that retry as soon as they are rejected are all served in the end', async () => {
+  const caller = await startFreshNode();
+  const clients = scale(400, 1_500);
   const counts = new Tally();
-  /** Asks until it is served. Everything else than 200 and 503 with the time to come again ends the test. */
-  const askOn = async () => {
+  /** Retries until the request is served. Any response but 200, or 503 with Retry-After, fails the test. */
+  const retryUntilServed = async () => {
     for (;;) {
       const { status, headers, text } = await caller.get(address);
       counts.add(status);
@@ -75,20 +75,20 @@ test('callers who ask again as soon as they are refused are all served in the en
       assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
     }
   };
-  const { crowd } = await whileLocked(async () => {
-    const crowd = Promise.all(Array.from({ length: callers }, askOn));
-    await waitFor('each that is not kept was refused twice', () => counts.get(503) >= 2 * (callers - KEPT));
+  const { requests } = await whileLocked(async () => {
+    const requests = Promise.all(Array.from({ length: clients }, retryUntilServed));
+    await waitFor('each request that is not queued was rejected twice', () => counts.get(503) >= 2 * (clients - LIMIT));
     assert.equal(counts.get(200), 0);
-    return { crowd };
+    return { requests };
   });
-  await crowd;
-  assert.equal(counts.get(200), callers);
-  // And then all is as before.
+  await requests;
+  assert.equal(counts.get(200), clients);
+  // The service has recovered.
   const after = await Promise.all(Array.from({ length: 64 }, () => caller.get(address)));
-  for (const answer of after) assert.equal(answer.code, 200, answer.text);
+  for (const response of after) assert.equal(response.code, 200, response.text);
 });
 
-test('clients that go away give back their places, however they went', async () => {
+test('clients that disconnect free their slots, however they disconnect', async () => {
   const node = await startNode(database);
   const caller = node.as(boss);
   const { hostname, port } = new URL(node.base);
@@ -96,11 +96,11 @@ test('clients that go away give back their places, however they went', async () 
     [`${method} HTTP/1.1`, 'Host: banyan', `Authorization: Bearer ${boss.token}`, ...lines].join('\r\n');
   const get = request(`GET ${address}`, '', '');
   const half = request(`POST ${DEPTS}`, 'Content-Type: application/json', 'Content-Length: 20', '', '{"deptName":"h');
-  // 40 requests: where more ended in a tenth of a second, the service would keep more than 200 for a while.
-  const ways: [clients: number, text: string, requests: number, leave: (socket: net.Socket) => void][] = [
+  // 40 requests: if more ended in a tenth of a second, the limit would rise above 200 for a while.
+  const cases: [clients: number, text: string, requests: number, disconnect: (socket: net.Socket) => void][] = [
     [5, get, 1, (socket) => socket.destroy()],
     [5, get, 1, (socket) => socket.resetAndDestroy()],
-    // Several requests at once on one connection: those behind the first have no response of their own to be closed.
+    // Pipelined requests: those behind the first have no response of their own yet that could be closed.
     [3, get.repeat(5), 5, (socket) => socket.resetAndDestroy()],
     [2, get.repeat(5), 5, (socket) => socket.end()],
     [5, half, 1, (socket) => socket.resetAndDestroy()],
@@ -112,23 +112,23 @@ test('clients that go away give back their places, however they went', async () 
     socket.once('close', () => open--);
   });
   await whileLocked(async () => {
-    for (const [clients, text, requests, leave] of ways) {
+    for (const [clients, text, requests, disconnect] of cases) {
       const before = arrived;
       const sockets = Array.from({ length: clients }, () => {
         const socket = net.connect(Number(port), hostname, () => socket.write(text));
         return socket.on('error', () => {});
       });
-      await waitFor('all have arrived', () => arrived - before === clients * requests);
-      for (const socket of sockets) leave(socket.resume());
-      await waitFor('all have gone', () => open === 0);
+      await waitFor('all requests have arrived', () => arrived - before === clients * requests);
+      for (const socket of sockets) disconnect(socket.resume());
+      await waitFor('all connections are closed', () => open === 0);
     }
   });
-  // All places are free: as many as ever are kept waiting.
-  const { counts } = await comeTogether(300, () => caller.get(address));
+  // All slots are free: the service queues 200 requests again.
+  const { counts } = await sendAtOnce(300, () => caller.get(address));
   assert.deepEqual(counts, { 200: 200, 503: 100 });
 });
 
-test('writes that are refused are not carried out, and those that are acknowledged are', async () => {
+test('rejected writes are not executed, and acknowledged writes are', async () => {
   const node = await startNode(database);
   let arrived = 0;
   node.app.server.on('request', () => arrived++);
@@ -138,7 +138,7 @@ test('writes that are refused are not carried out, and those that are acknowledg
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   };
-  // All headers come before the first body: a write takes its place only when its body is there.
+  // Send all headers before the first body: a write takes its slot only when its body has arrived.
   const send = async () => {
     const request = http.request(`${node.base}${DEPTS}`, { method: 'POST', headers, agent: false });
     request.flushHeaders();
@@ -148,24 +148,24 @@ test('writes that are refused are not carried out, and those that are acknowledg
     response.resume();
     return { status: response.statusCode ?? 0, headers: response.headers };
   };
-  const { counts } = await comeTogether(300, send);
+  const { counts } = await sendAtOnce(300, send);
   assert.deepEqual(counts, { 200: 200, 503: 100 });
   assert.equal((await read(boss, `${DEPTS}/list?deptName=flood&pageSize=1`)).total, 200);
 });
 
-test('a refusal has the language and the form that were asked for, and the id of its request', async () => {
-  const caller = await freshNode();
+test('a load-shedding error has the requested language and format, and the request id', async () => {
+  const caller = await startFreshNode();
   const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'quote-me' };
-  const { refused } = await comeTogether(
+  const { rejected } = await sendAtOnce(
     201,
     () => caller.get(address, { headers }),
-    // What watches the service is never refused.
+    // Health checks are never rejected.
     async () => assert.equal((await caller.get('/health/ready')).status, 200),
   );
-  const [answer] = refused as [Answer];
-  assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8');
-  assert.equal(answer.headers['content-language'], 'en');
-  assert.equal(answer.headers['x-request-id'], 'quote-me');
-  const problem = JSON.parse(answer.text);
+  const [response] = rejected as [ApiResponse];
+  assert.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8');
+  assert.equal(response.headers['content-language'], 'en');
+  assert.equal(response.headers['x-request-id'], 'quote-me');
+  const problem = JSON.parse(response.text);
   assert.deepEqual([problem.status, problem.title, problem.instance], [503, 'TOO_BUSY', 'quote-me']);
 });

@@ -1,4 +1,4 @@
-/** Preloaded into a process (--import): its clock is off by so many seconds, forward or back. */
+/** Preloaded into a process (--import) to shift its clock by BANYAN_TEST_CLOCK_SECONDS, forward or back. */
 const offset = Number(process.env.BANYAN_TEST_CLOCK_SECONDS ?? 0) * 1000;
 const RealDate = Date;
 

@@ -1,43 +1,43 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { connectOwner } from '../../db/sql.ts';
+import { connectOwner } from '../../db/driver.ts';
 import { createDatabase } from '../support/database.ts';
-import { startServed } from '../support/process.ts';
+import { startOnDatabase } from '../support/process.ts';
 import { report, scale, Tally } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
 
-test('SIGTERM under load: every request that was accepted is answered, and the service stops', async (t) => {
+test('on SIGTERM under load the service answers every accepted request and stops', async (t) => {
   const stops = scale(1, 20);
   const { databaseUrl, superuserUrl } = await createDatabase();
   const superuser = connectOwner({ url: superuserUrl });
   after(() => superuser.end());
   const tally = new Tally();
-  /** Departments whose requests got no answer, and so must not have been accepted. */
+  /** Departments whose requests got no response, and so must not have been executed. */
   const unanswered: string[] = [];
   for (let stop = 0; stop < stops; stop++) {
-    // The callers below never pause. One that this machine holds up for half a second is not sent away.
-    const run = startServed(databaseUrl, {}, { timing: { lastRequestsMs: 600_000 } });
+    // The workers below never pause, but a busy machine may delay one for longer than the default of half a second.
+    const run = startOnDatabase(databaseUrl, {}, { timing: { shutdownIdleMs: 600_000 } });
     const client = await run.admin();
     let done = 0;
     const worker = async () => {
       for (;;) {
         const deptName = randomUUID();
-        const answer = await client.post('/system/dept-api', { deptName }).catch((error) => {
-          // A request gets no answer only when its connection is refused.
+        const response = await client.post('/system/dept-api', { deptName }).catch((error) => {
+          // A request gets no response only when its connection is refused.
           assert.equal(error.code, 'ECONNREFUSED');
           tally.add(error.code);
           unanswered.push(deptName);
           return undefined;
         });
-        if (!answer) return;
-        assert.equal(answer.code, 200, answer.text);
+        if (!response) return;
+        assert.equal(response.code, 200, response.text);
         tally.add('done');
         done++;
       }
     };
     const load = Promise.all(Array.from({ length: 16 }, worker));
-    await waitFor('requests are answered', () => done >= 30);
+    await waitFor('30 requests are answered', () => done >= 30);
     assert.equal(await run.stop(), 0, run.stderr);
     await load;
   }
@@ -49,7 +49,7 @@ test('SIGTERM under load: every request that was accepted is answered, and the s
   assert.deepEqual(
     unanswered.filter((name) => names.has(name)),
     [],
-    'a request without an answer was not begun',
+    'no request without a response was executed',
   );
   report(t, { stops, ...tally.counts });
 });

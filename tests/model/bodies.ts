@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import { partly, sometimes, weighted } from './choices.ts';
+import { partial, sometimes, weighted } from './choices.ts';
 import { type Body, QUOTAS, RULES } from './fields.ts';
 
-/** Values for fields: good ones, and now and then one that may not be. The model judges which it is. */
+/** Values for fields: mostly valid ones, sometimes invalid ones. The model decides which they are. */
 
 const names = fc.constantFrom('研发', 'Sales', 'sales EAST', '50%_off', 'École', '', '😀'.repeat(100), null);
 const status = weighted<string | null>([6, '0'], [3, '1'], [1, null]);
 const contact = { phone: fc.constantFrom('13800000000', '', null), email: fc.constantFrom('a@b', '', null) };
 
-export const deptFields = partly<unknown>({
+export const deptFields = partial<unknown>({
   deptName: names,
   orderNum: fc.constantFrom(0, 1, -1, 2 ** 31 - 1, null),
   leader: fc.constantFrom('张三', 'x'.repeat(50), null),
@@ -17,14 +17,14 @@ export const deptFields = partly<unknown>({
 });
 
 export const userNames = fc.constantFrom('ann', 'ANN', 'carol', 'Carol', 'boss', 'élan', 'ÉLAN', 'dora');
-export const userFields = partly<unknown>({
+export const userFields = partial<unknown>({
   nickName: fc.constantFrom('小', '', null),
   ...contact,
   status,
   roles: fc.constantFrom(['admin'], ['member'], ['member', 'admin'], null),
 });
 
-export const tenantFields = partly<unknown>({
+export const tenantFields = partial<unknown>({
   tenantName: names,
   contactUserName: fc.constantFrom('李', null),
   contactPhone: fc.constantFrom('+86', null),
@@ -32,25 +32,25 @@ export const tenantFields = partly<unknown>({
   status,
   accountCount: fc.constantFrom(-1, 0, 1, 3, 4, 5, null),
   packageBo: fc.constantFrom({ menuIds: '3,1 , 2,1' }, { menuIds: '' }, { menuIds: null }, {}, null),
-  quotaBo: sometimes(60, partly(Object.fromEntries(QUOTAS.map((name) => [name, fc.nat(3)])))),
+  quotaBo: sometimes(60, partial(Object.fromEntries(QUOTAS.map((name) => [name, fc.nat(3)])))),
   ruleBo: sometimes(
     60,
-    partly<unknown>(Object.fromEntries(RULES.map((name) => [name, fc.constantFrom('{"a":1}', '', null)]))),
+    partial<unknown>(Object.fromEntries(RULES.map((name) => [name, fc.constantFrom('{"a":1}', '', null)]))),
   ),
 });
 
-/** The last one is impossible. */
-export const IMPOSSIBLE = { startTime: '2020-01-02', endTime: '2020-01-01' };
+/** A period that ends before it starts. */
+export const INVALID_PERIOD = { startTime: '2020-01-02', endTime: '2020-01-01' };
 export const period = weighted<Body>(
   [14, {}],
   [3, { startTime: '2020-02-29', endTime: '2099-12-31' }],
   [1, { startTime: '2099-01-01', endTime: null }],
   [1, { endTime: '2020-01-01' }],
-  [1, IMPOSSIBLE],
+  [1, INVALID_PERIOD],
 );
 
-/** A field and a value to put there; '' stands for the whole body. */
-const WRONG = {
+/** Fields and invalid or read-only values for them; '' stands for the whole body. */
+const INVALID_VALUES = {
   dept: [
     ['deptName', 'x'.repeat(101)],
     ['deptName', 5],
@@ -117,12 +117,12 @@ const WRONG = {
   ],
 } satisfies Record<string, [field: string, value: unknown][]>;
 
-type Spoil = [field: string, value: unknown] | undefined;
-export const someSpoil = (kind: keyof typeof WRONG): fc.Arbitrary<Spoil> =>
-  sometimes(6, fc.constantFrom(...(WRONG[kind] as [string, unknown][])));
+type Mutation = [field: string, value: unknown] | undefined;
+export const someMutation = (kind: keyof typeof INVALID_VALUES): fc.Arbitrary<Mutation> =>
+  sometimes(6, fc.constantFrom(...(INVALID_VALUES[kind] as [string, unknown][])));
 
-export function spoiled(body: Body, spoil: Spoil): unknown {
-  if (!spoil) return body;
-  const [field, value] = spoil;
+export function mutate(body: Body, mutation: Mutation): unknown {
+  if (!mutation) return body;
+  const [field, value] = mutation;
   return field === '' ? value : { ...body, [field]: value };
 }

@@ -1,34 +1,43 @@
-import { fieldsOf, parentRefusals, show, sorted } from './departments.ts';
-import { type Body, faultsOf, forms, idFaults, isSent, queryFaults, type Refusal, withoutEmpty } from './fields.ts';
+import { fieldsOf, parentErrors, show, sorted } from './departments.ts';
 import {
-  cutAt,
+  type Body,
+  bodyErrors,
+  type ExpectedError,
+  idErrors,
+  isPresent,
+  queryErrors,
+  schemas,
+  withoutEmpty,
+} from './fields.ts';
+import {
   type Dept,
-  newStamps,
+  firstPage,
+  newAuditFields,
   type Operation,
   pageOf,
-  refuse,
-  refuseAny,
+  reject,
+  rejectIfAny,
   type State,
   touch,
   type User,
 } from './state.ts';
 import { showUser } from './users.ts';
 
-/** Operations on many departments at once. */
+/** Operations on several departments. */
 
 const childrenIn = (state: State, tenantId: string, parentId: number): Dept[] =>
   sorted(state.deptsOf(tenantId).filter((dept) => dept.parentId === parentId));
 
-/** A department that exists; undefined for the top level. */
+/** The department with this id, or undefined for the top level. */
 const deptOrTop = (state: State, me: User, id: string): Dept | undefined =>
-  Number(id) === 0 ? undefined : (state.dept(me.tenantId, id) ?? refuse('DEPT_NOT_FOUND'));
+  Number(id) === 0 ? undefined : (state.dept(me.tenantId, id) ?? reject('DEPT_NOT_FOUND'));
 
 const countIn = (state: State, dept: Dept, { counts }: Record<string, string>) =>
   counts === 'true' ? { userCount: state.membersOf(dept).length } : {};
 
 const children: Operation = {
-  who: 'user',
-  faults: ({ query }, id) => [...idFaults(id), ...queryFaults(forms.children, query)],
+  requiredRole: 'user',
+  validate: ({ query }, id) => [...idErrors(id), ...queryErrors(schemas.children, query)],
   rule(state, me, request, id) {
     const query = withoutEmpty(request.query);
     const parentId = deptOrTop(state, me, id)?.deptId ?? 0;
@@ -37,13 +46,13 @@ const children: Operation = {
       hasChildren: state.childrenOf(dept).length > 0,
       ...countIn(state, dept, query),
     }));
-    return { form: cutAt(rows, Number(query.limit ?? 50)) };
+    return { matches: firstPage(rows, Number(query.limit ?? 50)) };
   },
 };
 
 const tree: Operation = {
-  who: 'user',
-  faults: ({ query }) => queryFaults(forms.tree, query),
+  requiredRole: 'user',
+  validate: ({ query }) => queryErrors(schemas.tree, query),
   rule(state, me, request) {
     const query = withoutEmpty(request.query);
     const node = (dept: Dept, levels: number): Body => {
@@ -68,8 +77,8 @@ const tree: Operation = {
 };
 
 const batchRead: Operation = {
-  who: 'user',
-  faults: ({ body }) => faultsOf(forms.deptIds, body, ['ids']),
+  requiredRole: 'user',
+  validate: ({ body }) => bodyErrors(schemas.deptIds, body, ['ids']),
   rule(state, me, { body }) {
     const ids = (body as { ids: unknown[] }).ids;
     const found = ids.map((id) => state.dept(me.tenantId, id));
@@ -83,11 +92,11 @@ const batchRead: Operation = {
 };
 
 const users: Operation = {
-  who: 'administrator',
-  faults: ({ query }, id) => [...idFaults(id), ...queryFaults(forms.deptUsers, query)],
+  requiredRole: 'administrator',
+  validate: ({ query }, id) => [...idErrors(id), ...queryErrors(schemas.deptUsers, query)],
   rule(state, me, request, id) {
     const query = withoutEmpty(request.query);
-    const dept = state.dept(me.tenantId, id) ?? refuse('DEPT_NOT_FOUND');
+    const dept = state.dept(me.tenantId, id) ?? reject('DEPT_NOT_FOUND');
     const depts = query.below === 'true' ? state.branchOf(dept) : [dept];
     const found = [...new Set(depts.flatMap((each) => state.membersOf(each)))].sort((a, b) => a.userId - b.userId);
     const page = pageOf(found, query, showUser);
@@ -96,21 +105,21 @@ const users: Operation = {
 };
 
 const order: Operation = {
-  who: 'administrator',
-  faults: ({ body }) => faultsOf(forms.deptOrder, body, ['parentId', 'deptIds']),
+  requiredRole: 'administrator',
+  validate: ({ body }) => bodyErrors(schemas.deptOrder, body, ['parentId', 'deptIds']),
   rule(state, me, { body }) {
     const { parentId, deptIds } = body as { parentId: unknown; deptIds: unknown[] };
     const listed = deptIds.map(Number);
-    if (new Set(listed).size < listed.length) refuse('INVALID_FIELD', { field: 'deptIds' });
+    if (new Set(listed).size < listed.length) reject('INVALID_FIELD', { field: 'deptIds' });
     const before = childrenIn(state, me.tenantId, Number(parentId));
-    const strangers = listed.filter((id) => !before.some(({ deptId }) => deptId === id));
-    refuseAny(
+    const notChildren = listed.filter((id) => !before.some(({ deptId }) => deptId === id));
+    rejectIfAny(
       Number(parentId) !== 0 &&
         !state.dept(me.tenantId, parentId) && {
           reason: 'PARENT_NOT_FOUND',
-          facts: { parentId: Number(parentId) },
+          details: { parentId: Number(parentId) },
         },
-      strangers.length > 0 && { reason: 'NOT_CHILDREN', facts: { deptIds: strangers } },
+      notChildren.length > 0 && { reason: 'NOT_CHILDREN', details: { deptIds: notChildren } },
     );
     const first = listed.map((id) => before.find(({ deptId }) => deptId === id) as Dept);
     return {
@@ -127,38 +136,38 @@ const order: Operation = {
 
 type Entry = Body & { ref: string; parentRef?: string };
 
-/** What is wrong with the names that entries give each other. */
-function refFaults(entries: Entry[]): Refusal[] {
+/** Errors of references between entries: repeated, unknown or cyclic. */
+function referenceErrors(entries: Entry[]): ExpectedError[] {
   const refs = entries.map(({ ref }) => ref);
-  const loops = (entry: Entry | undefined, left = entries.length): boolean =>
+  const isCyclic = (entry: Entry | undefined, remaining = entries.length): boolean =>
     entry !== undefined &&
-    (left < 0 ||
-      loops(
+    (remaining < 0 ||
+      isCyclic(
         entries.find(({ ref }) => ref === entry.parentRef),
-        left - 1,
+        remaining - 1,
       ));
-  const wrong = entries.some(
+  const invalid = entries.some(
     (entry, at) =>
-      refs.indexOf(entry.ref) !== at || (isSent(entry.parentRef) && !refs.includes(entry.parentRef as string)),
+      refs.indexOf(entry.ref) !== at || (isPresent(entry.parentRef) && !refs.includes(entry.parentRef as string)),
   );
-  return wrong || entries.some((entry) => loops(entry)) ? [{ reason: 'INVALID_FIELD' }] : [];
+  return invalid || entries.some((entry) => isCyclic(entry)) ? [{ reason: 'INVALID_FIELD' }] : [];
 }
 
 const bulk: Operation = {
-  who: 'administrator',
-  faults: ({ body }) => faultsOf(forms.deptBulk, body, ['departments']),
+  requiredRole: 'administrator',
+  validate: ({ body }) => bodyErrors(schemas.deptBulk, body, ['departments']),
   rule(state, me, { body }) {
     const { parentId, departments } = body as { parentId?: unknown; departments: Entry[] };
     const top = Number(parentId ?? 0);
     const parentOf = ({ parentRef }: Entry) => departments.findIndex(({ ref }) => ref === parentRef);
-    refuseAny(
-      departments.some(({ tenantId }) => isSent(tenantId) && tenantId !== me.tenantId) && { reason: 'OTHER_TENANT' },
-      ...refFaults(departments),
-      ...parentRefusals(state, me, top),
+    rejectIfAny(
+      departments.some(({ tenantId }) => isPresent(tenantId) && tenantId !== me.tenantId) && { reason: 'OTHER_TENANT' },
+      ...referenceErrors(departments),
+      ...parentErrors(state, me, top),
       departments.some((entry) => departments[parentOf(entry)]?.status === '1') && { reason: 'PARENT_DISABLED' },
     );
     return {
-      form: ({ deptIds }) => Array.isArray(deptIds) && new Set(deptIds).size === departments.length,
+      matches: ({ deptIds }) => Array.isArray(deptIds) && new Set(deptIds).size === departments.length,
       apply: ({ data }) => {
         for (const [at, entry] of departments.entries()) {
           state.depts.push({
@@ -166,7 +175,7 @@ const bulk: Operation = {
             tenantId: me.tenantId,
             parentId: data.deptIds[parentOf(entry)] ?? top,
             fields: fieldsOf(entry),
-            ...newStamps(me),
+            ...newAuditFields(me),
           });
         }
       },

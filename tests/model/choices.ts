@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { CallerName, State, Tenant } from './state.ts';
 
-/** Chances, and who and what a request by chance is about. All shrink to what comes first. */
+/** Weighted choices of the callers and records of random requests. All shrink to their first alternative. */
 
 export const weighted = <T>(...choices: [weight: number, choice: T][]): fc.Arbitrary<T> =>
   fc.oneof(
@@ -9,15 +9,15 @@ export const weighted = <T>(...choices: [weight: number, choice: T][]): fc.Arbit
     ...choices.map(([weight, choice]) => ({ weight, arbitrary: fc.constant(choice) })),
   );
 
-export const sometimes = <T>(inHundred: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+export const sometimes = <T>(percent: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof(
     { withCrossShrink: true },
-    { weight: 100 - inHundred, arbitrary: fc.constant(undefined) },
-    { weight: inHundred, arbitrary },
+    { weight: 100 - percent, arbitrary: fc.constant(undefined) },
+    { weight: percent, arbitrary },
   );
 
-/** An object with some of these fields. */
-export const partly = <V>(fields: Record<string, fc.Arbitrary<V>>): fc.Arbitrary<Record<string, V>> =>
+/** Objects with some of these fields. */
+export const partial = <V>(fields: Record<string, fc.Arbitrary<V>>): fc.Arbitrary<Record<string, V>> =>
   fc.record(fields, { requiredKeys: [] }) as fc.Arbitrary<Record<string, V>>;
 
 const callers = (...first: [number, CallerName][]) =>
@@ -31,19 +31,19 @@ const callers = (...first: [number, CallerName][]) =>
     [1, 'forger'],
   );
 export const someCaller = callers([40, 'boss'], [16, 'above']);
-/** Who has tenants below his own. */
+/** Callers, with more of those that have child tenants. */
 export const someManager = callers([40, 'above'], [30, 'boss']);
 
 /**
- * Which record is meant: one that lives in the tenant, one of those with nothing below, a deleted one, another
- * tenant's, none at all, or the caller's own.
+ * Where a record comes from: any existing record of the tenant, one with nothing below it, a deleted one, one of another
+ * tenant, an unknown id, or the record of the caller.
  */
-type From = 'live' | 'leaf' | 'deleted' | 'foreign' | 'absent' | 'own';
+type Source = 'live' | 'leaf' | 'deleted' | 'foreign' | 'absent' | 'own';
 export interface Choice {
-  from: From;
+  from: Source;
   n: number;
 }
-const choiceOf = (...weights: [number, From][]) => fc.record({ from: weighted(...weights), n: fc.nat(11) });
+const choiceOf = (...weights: [number, Source][]) => fc.record({ from: weighted(...weights), n: fc.nat(11) });
 export const someDept = choiceOf([14, 'live'], [4, 'leaf'], [2, 'deleted'], [1, 'foreign'], [1, 'absent']);
 export const someUser = choiceOf([14, 'live'], [2, 'deleted'], [1, 'foreign'], [1, 'absent'], [1, 'own']);
 export const someTenant = choiceOf(
@@ -58,8 +58,8 @@ export const someTenant = choiceOf(
 const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length];
 const absent = (n: number) => pick(['9007199254740991', '1', '0'], n) as string;
 
-/** Whose tenant a request is about: the caller's, or that of `boss` for those who have none. */
-export const homeOf = (state: State, caller: CallerName) =>
+/** The tenant of the caller, or that of `boss` for callers without a session. */
+export const homeTenant = (state: State, caller: CallerName) =>
   (state.callers[caller] ?? state.callers.boss)?.tenantId as string;
 
 export function deptOf(state: State, home: string, { from, n }: Choice): string {
@@ -114,7 +114,7 @@ export const someMatch = weighted<Match>(
   [1, 'any'],
   [1, 'listed'],
 );
-/** An If-Match out of the tags that were told for a record; none, when none was told yet. */
+/** An If-Match from the ETags that the service returned for a record, or none if there are none yet. */
 export function ifMatchOf(state: State, path: string, match: Match): string | undefined {
   if (match === undefined) return undefined;
   if (match === 'any') return '*';

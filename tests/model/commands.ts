@@ -1,12 +1,21 @@
 import fc from 'fast-check';
 import { PASSWORD } from '../support/service.ts';
-import { deptFields, IMPOSSIBLE, period, someSpoil, spoiled, tenantFields, userFields, userNames } from './bodies.ts';
+import {
+  deptFields,
+  INVALID_PERIOD,
+  mutate,
+  period,
+  someMutation,
+  tenantFields,
+  userFields,
+  userNames,
+} from './bodies.ts';
 import {
   type Choice,
   deptOf,
-  homeOf,
+  homeTenant,
   ifMatchOf,
-  partly,
+  partial,
   someCaller,
   someDept,
   someKey,
@@ -21,7 +30,7 @@ import {
 } from './choices.ts';
 import type { CallerName, Request, Session, State, User } from './state.ts';
 
-/** A request by chance. What it names is chosen from what the model knows when its turn comes. */
+/** A random request. The records that it names are chosen from the state of the model when it is sent. */
 export type Command = (state: State, earlier: readonly Request[]) => Request;
 
 const command = <T>(
@@ -42,9 +51,9 @@ type Kind = typeof DEPT | typeof USER | typeof TENANT;
 
 const shared = { caller: someCaller, key: someKey, match: someMatch };
 const OTHER_PASSWORD = 'another horse';
-/** Which tenant an administrator acts in, when he says so. */
-const elsewhere = sometimes(35, someTenant);
-const codeOf = (state: State, home: string, choice: Choice | undefined) =>
+/** The tenant that an administrator names in a request, if any. */
+const otherTenant = sometimes(35, someTenant);
+const errorCode = (state: State, home: string, choice: Choice | undefined) =>
   choice && tenantOf(state, home, choice).tenantId;
 const queryOf = (code: string | undefined): Record<string, string> => (code ? { tenantId: code } : {});
 
@@ -55,11 +64,11 @@ const writeDept = command(
     parent: sometimes(70, fc.record({ top: weighted([5, false], [1, true]), text: fc.boolean(), choice: someDept })),
     to: someDept,
     foreign: sometimes(4, someTenant),
-    spoil: someSpoil('dept'),
+    mutation: someMutation('dept'),
     update: fc.boolean(),
   },
-  ({ caller, key, match, fields, parent, to, foreign, spoil, update }, state) => {
-    const home = homeOf(state, caller);
+  ({ caller, key, match, fields, parent, to, foreign, mutation, update }, state) => {
+    const home = homeTenant(state, caller);
     const id = deptOf(state, home, to);
     const parentId = parent && (parent.top ? '0' : deptOf(state, home, parent.choice));
     const body = {
@@ -68,7 +77,7 @@ const writeDept = command(
       ...(parentId ? { parentId: parent?.text ? parentId : Number(parentId) } : {}),
       ...(foreign ? { tenantId: tenantOf(state, home, foreign).tenantId } : {}),
     };
-    const request = { caller, path: DEPT, query: {}, body: spoiled(body, spoil), key };
+    const request = { caller, path: DEPT, query: {}, body: mutate(body, mutation), key };
     return update
       ? { ...request, method: 'PUT', ifMatch: ifMatchOf(state, `${DEPT}/${id}`, match) }
       : { ...request, method: 'POST' };
@@ -83,17 +92,17 @@ const writeUser = command(
     renames: weighted([3, false], [1, true]),
     password: sometimes(10, fc.constant(OTHER_PASSWORD)),
     main: sometimes(50, someDept),
-    further: fc.array(someDept, { maxLength: 2 }),
+    additional: fc.array(someDept, { maxLength: 2 }),
     to: someUser,
-    elsewhere,
-    spoil: someSpoil('user'),
+    otherTenant,
+    mutation: someMutation('user'),
     update: weighted([3, true], [2, false]),
   },
-  ({ caller, key, match, to, spoil, update, fields, ...chosen }, state) => {
-    const code = codeOf(state, homeOf(state, caller), chosen.elsewhere);
-    const home = code ?? homeOf(state, caller);
+  ({ caller, key, match, to, mutation, update, fields, ...chosen }, state) => {
+    const code = errorCode(state, homeTenant(state, caller), chosen.otherTenant);
+    const home = code ?? homeTenant(state, caller);
     const id = userOf(state, home, to, caller);
-    const { userName, renames, password, main, further } = chosen;
+    const { userName, renames, password, main, additional } = chosen;
     const body = {
       ...(update ? { userId: Number(id) } : { password: PASSWORD }),
       ...(code ? { tenantId: code } : {}),
@@ -101,9 +110,9 @@ const writeUser = command(
       ...(password ? { password } : {}),
       ...fields,
       ...(main ? { deptId: Number(deptOf(state, home, main)) } : {}),
-      ...(further.length > 0 ? { deptIds: further.map((choice) => deptOf(state, home, choice)) } : {}),
+      ...(additional.length > 0 ? { deptIds: additional.map((choice) => deptOf(state, home, choice)) } : {}),
     };
-    const request = { caller, path: USER, query: {}, body: spoiled(body, spoil), key };
+    const request = { caller, path: USER, query: {}, body: mutate(body, mutation), key };
     return update
       ? { ...request, method: 'PUT', ifMatch: ifMatchOf(state, `${USER}/${id}`, match) }
       : { ...request, method: 'POST' };
@@ -119,13 +128,13 @@ const writeTenant = command(
     first: sometimes(25, userNames),
     parent: sometimes(50, someTenant),
     to: someTenant,
-    spoil: someSpoil('tenant'),
+    mutation: someMutation('tenant'),
     update: weighted([2, true], [1, false]),
   },
-  ({ caller, key, match, fields, period, first, parent, to, spoil, update }, state) => {
-    const home = homeOf(state, caller);
+  ({ caller, key, match, fields, period, first, parent, to, mutation, update }, state) => {
+    const home = homeTenant(state, caller);
     const { id } = tenantOf(state, home, to);
-    const tenantParent = codeOf(state, home, parent);
+    const tenantParent = errorCode(state, home, parent);
     const body = {
       ...(update ? { id } : {}),
       ...(!update && first ? { username: first, password: PASSWORD } : {}),
@@ -133,18 +142,18 @@ const writeTenant = command(
       ...fields,
       ...period,
     };
-    const request = { caller, path: TENANT, query: {}, body: spoiled(body, spoil) };
-    // Whether the refusal of an impossible period is kept under a key, the documents leave open.
-    const kept = { key: period === IMPOSSIBLE ? undefined : key };
+    const request = { caller, path: TENANT, query: {}, body: mutate(body, mutation) };
+    // The documents do not say whether the error of an invalid period is stored under an Idempotency-Key.
+    const keyed = { key: period === INVALID_PERIOD ? undefined : key };
     return update
-      ? { ...request, ...kept, method: 'PUT', ifMatch: ifMatchOf(state, `${TENANT}/${id}`, match) }
-      : { ...request, ...kept, method: 'POST' };
+      ? { ...request, ...keyed, method: 'PUT', ifMatch: ifMatchOf(state, `${TENANT}/${id}`, match) }
+      : { ...request, ...keyed, method: 'POST' };
   },
 );
 
-/** An id, several, or what is none. */
-const ODD_IDS = ['abc', '1.5', '-1', '1,,2', '1'.repeat(20), '9223372036854775808', '9999999999999999999'];
-const oddId = sometimes(3, fc.constantFrom(...ODD_IDS));
+/** Malformed ids, and ids beyond 64 bits. */
+const EDGE_CASE_IDS = ['abc', '1.5', '-1', '1,,2', '1'.repeat(20), '9223372036854775808', '9999999999999999999'];
+const edgeCaseId = sometimes(3, fc.constantFrom(...EDGE_CASE_IDS));
 const tooMany = Array.from({ length: 501 }, (_, n) => n + 1).join(',');
 
 const read = command(
@@ -154,21 +163,21 @@ const read = command(
     dept: someDept,
     user: someUser,
     tenant: someTenant,
-    elsewhere,
-    odd: oddId,
+    otherTenant,
+    edgeCase: edgeCaseId,
     includeDeleted: weighted([3, undefined], [2, 'true'], [1, 'false']),
   },
-  ({ caller, kind, dept, user, tenant, elsewhere, odd, includeDeleted }, state) => {
-    const home = homeOf(state, caller);
+  ({ caller, kind, dept, user, tenant, otherTenant, edgeCase, includeDeleted }, state) => {
+    const home = homeTenant(state, caller);
     const get = (id: string, query: Record<string, string>): Request => ({
       caller,
       method: 'GET',
-      path: `${kind}/${odd ?? id}`,
+      path: `${kind}/${edgeCase ?? id}`,
       query,
     });
     if (kind === DEPT) return get(deptOf(state, home, dept), includeDeleted ? { includeDeleted } : {});
     if (kind === TENANT) return get(tenantOf(state, home, tenant).id, {});
-    const code = codeOf(state, home, elsewhere);
+    const code = errorCode(state, home, otherTenant);
     return get(userOf(state, code ?? home, user, caller), queryOf(code));
   },
 );
@@ -190,22 +199,22 @@ const remove = command(
     users: fc.array(someUser, { minLength: 1, maxLength: 2 }),
     single: weighted([2, true], [1, false]),
     tenant: someTenant,
-    elsewhere,
-    odd: sometimes(3, fc.constantFrom(...ODD_IDS, tooMany)),
+    otherTenant,
+    edgeCase: sometimes(3, fc.constantFrom(...EDGE_CASE_IDS, tooMany)),
     subtree: sometimes(30, weighted([8, 'true'], [1, 'false'], [1, 'all'])),
   },
-  ({ caller, key, match, kind, depts, users, single, tenant, elsewhere, odd, subtree }, state) => {
-    const home = homeOf(state, caller);
-    const code = kind === USER ? codeOf(state, home, elsewhere) : undefined;
+  ({ caller, key, match, kind, depts, users, single, tenant, otherTenant, edgeCase, subtree }, state) => {
+    const home = homeTenant(state, caller);
+    const code = kind === USER ? errorCode(state, home, otherTenant) : undefined;
     const ids = {
       [DEPT]: () => depts.map((choice) => deptOf(state, home, choice)),
       [USER]: () => users.map((choice) => userOf(state, code ?? home, choice, caller)),
       [TENANT]: () => [tenantOf(state, home, tenant).id],
     }[kind]();
-    const id = odd ?? ids.slice(0, single ? 1 : undefined).join(',');
+    const id = edgeCase ?? ids.slice(0, single ? 1 : undefined).join(',');
     const path = `${kind}/${id}`;
     const ifMatch = ifMatchOf(state, path, match);
-    // Whether the refusal of If-Match with several ids is kept under a key, the documents leave open.
+    // The documents do not say whether the error of If-Match with several ids is stored under an Idempotency-Key.
     const query = { ...queryOf(code), ...(kind === DEPT && subtree ? { subtree } : {}) };
     return { caller, method: 'DELETE', path, query, ifMatch, key: ifMatch ? undefined : key };
   },
@@ -215,13 +224,13 @@ const list = command(
   {
     caller: someCaller,
     kind: weighted<Kind>([3, DEPT], [2, USER], [2, TENANT]),
-    filters: partly<string | undefined>({
+    filters: partial<string | undefined>({
       status: sometimes(40, weighted([4, '0'], [4, '1'], [1, '2'], [1, ''])),
       name: sometimes(40, fc.constantFrom('s', 'SALES', '%', '_', 'é', 'É', 'an', '')),
       pageNum: sometimes(40, weighted([8, '1'], [3, '2'], [1, '0'], [1, ''])),
       pageSize: sometimes(50, weighted([6, '2'], [2, '500'], [1, '501'], [1, 'x'])),
     }),
-    more: partly<string | undefined>({
+    more: partial<string | undefined>({
       leader: sometimes(20, fc.constantFrom('张', 'XX', '')),
       sort: sometimes(
         50,
@@ -233,11 +242,11 @@ const list = command(
     dept: sometimes(35, someDept),
     under: sometimes(35, someDept),
     parent: sometimes(30, someTenant),
-    elsewhere,
+    otherTenant,
   },
-  ({ caller, kind, filters: { name, ...filters }, more, dept, under, parent, elsewhere }, state) => {
-    const home = homeOf(state, caller);
-    const code = kind === DEPT ? undefined : codeOf(state, home, elsewhere);
+  ({ caller, kind, filters: { name, ...filters }, more, dept, under, parent, otherTenant }, state) => {
+    const home = homeTenant(state, caller);
+    const code = kind === DEPT ? undefined : errorCode(state, home, otherTenant);
     const query = {
       ...filters,
       tenantId: code,
@@ -246,14 +255,14 @@ const list = command(
       ...(kind === DEPT && dept ? { parentId: deptOf(state, home, dept) } : {}),
       ...(kind === DEPT && under ? { underId: deptOf(state, home, under) } : {}),
       ...(kind === USER && dept ? { deptId: deptOf(state, code ?? home, dept) } : {}),
-      ...(kind === TENANT ? { tenantParent: codeOf(state, home, parent) } : {}),
+      ...(kind === TENANT ? { tenantParent: errorCode(state, home, parent) } : {}),
     };
     const set = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     return { caller, method: 'GET', path: `${kind}/list`, query: Object.fromEntries(set) };
   },
 );
 
-const yes = (inHundred: number) => sometimes(inHundred, weighted([6, 'true'], [2, 'false'], [1, '1']));
+const someFlag = (percent: number) => sometimes(percent, weighted([6, 'true'], [2, 'false'], [1, '1']));
 
 const readMany = command(
   {
@@ -265,24 +274,27 @@ const readMany = command(
       [2, 'batch-read'],
     ),
     dept: sometimes(80, someDept),
-    odd: oddId,
+    edgeCase: edgeCaseId,
     depts: fc.array(fc.record({ choice: someDept, text: fc.boolean() }), { maxLength: 4 }),
-    spoil: sometimes(5, fc.constantFrom(undefined, {}, { ids: 5 }, { ids: [-1] }, { ids: Array(501).fill(1) })),
-    query: partly<string | undefined>({
+    invalidBody: sometimes(5, fc.constantFrom(undefined, {}, { ids: 5 }, { ids: [-1] }, { ids: Array(501).fill(1) })),
+    query: partial<string | undefined>({
       limit: sometimes(60, fc.constantFrom('1', '2', '500', '501', '0')),
       depth: sometimes(60, weighted([3, '1'], [3, '2'], [1, '3'], [1, '0'])),
-      counts: yes(50),
-      below: yes(70),
-      countOnly: yes(20),
+      counts: someFlag(50),
+      below: someFlag(70),
+      countOnly: someFlag(20),
       pageSize: sometimes(30, fc.constantFrom('1', '2', 'x')),
     }),
   },
-  ({ caller, what, dept, odd, depts, spoil, query: { limit, depth, counts, below, countOnly, pageSize } }, state) => {
-    const home = homeOf(state, caller);
-    const id = odd ?? (dept ? deptOf(state, home, dept) : '0');
+  (
+    { caller, what, dept, edgeCase, depts, invalidBody, query: { limit, depth, counts, below, countOnly, pageSize } },
+    state,
+  ) => {
+    const home = homeTenant(state, caller);
+    const id = edgeCase ?? (dept ? deptOf(state, home, dept) : '0');
     if (what === 'batch-read') {
       const ids = depts.map(({ choice, text }) => (text ? String : Number)(deptOf(state, home, choice)));
-      return { caller, method: 'POST', path: `${DEPT}/batch-read`, query: {}, body: spoil ?? { ids } };
+      return { caller, method: 'POST', path: `${DEPT}/batch-read`, query: {}, body: invalidBody ?? { ids } };
     }
     const query = {
       children: { limit, counts },
@@ -295,37 +307,37 @@ const readMany = command(
   },
 );
 
-/** Some children of one parent in an order by chance, now and then with one that is none. */
+/** Some children of one parent in random order, sometimes with an id that is not a child or is repeated. */
 const order = command(
   {
     ...shared,
     parent: sometimes(70, someDept),
-    turn: fc.nat(5),
-    back: fc.boolean(),
+    rotation: fc.nat(5),
+    reversed: fc.boolean(),
     take: weighted([5, 9], [3, 2], [1, 0]),
-    stranger: sometimes(15, someDept),
-    twice: weighted([12, false], [1, true]),
+    other: sometimes(15, someDept),
+    repeated: weighted([12, false], [1, true]),
   },
-  ({ caller, key, parent, turn, back, take, stranger, twice }, state) => {
-    const home = homeOf(state, caller);
+  ({ caller, key, parent, rotation, reversed, take, other, repeated }, state) => {
+    const home = homeTenant(state, caller);
     const parentId = parent ? deptOf(state, home, parent) : '0';
     const all = state.deptsOf(home).filter((dept) => String(dept.parentId) === parentId);
     const ids = all.map(({ deptId }) => deptId);
-    const turned = ids.map((_, at) => ids[(at + turn) % ids.length] as number);
-    const listed = (back ? turned.reverse() : turned).slice(0, take);
+    const rotated = ids.map((_, at) => ids[(at + rotation) % ids.length] as number);
+    const listed = (reversed ? rotated.reverse() : rotated).slice(0, take);
     const deptIds = [
       ...listed,
-      ...(stranger ? [Number(deptOf(state, home, stranger))] : []),
-      ...(twice ? listed.slice(0, 1) : []),
+      ...(other ? [Number(deptOf(state, home, other))] : []),
+      ...(repeated ? listed.slice(0, 1) : []),
     ];
     const body = { parentId: Number(parentId), deptIds };
-    // Whether the refusal of a repeated id is kept under a key, the documents leave open.
-    const kept = new Set(deptIds).size === deptIds.length ? key : undefined;
-    return { caller, method: 'PUT', path: `${DEPT}/order`, query: {}, body, key: kept };
+    // The documents do not say whether the error of a repeated id is stored under an Idempotency-Key.
+    const safeKey = new Set(deptIds).size === deptIds.length ? key : undefined;
+    return { caller, method: 'PUT', path: `${DEPT}/order`, query: {}, body, key: safeKey };
   },
 );
 
-/** Departments that are each other's parents; now and then in a circle, or below one that is not there. */
+/** Departments that refer to each other as parents, sometimes in a cycle or with an unknown reference. */
 const bulk = command(
   {
     ...shared,
@@ -337,7 +349,7 @@ const bulk = command(
     foreign: sometimes(3, someTenant),
   },
   ({ caller, key, parent, entries, foreign }, state) => {
-    const home = homeOf(state, caller);
+    const home = homeTenant(state, caller);
     const departments = entries.map(({ fields, above }, at) => ({
       ...fields,
       ref: `r${at}`,
@@ -345,13 +357,13 @@ const bulk = command(
       ...(foreign && at === 0 ? { tenantId: tenantOf(state, home, foreign).tenantId } : {}),
     }));
     const body = { ...(parent ? { parentId: Number(deptOf(state, home, parent)) } : {}), departments };
-    // Whether the refusal of references is kept under a key, the documents leave open.
-    const plain = entries.every(({ above }, at) => above === undefined || above < at);
-    return { caller, method: 'POST', path: `${DEPT}/bulk`, query: {}, body, key: plain ? key : undefined };
+    // The documents do not say whether the error of invalid references is stored under an Idempotency-Key.
+    const isValid = entries.every(({ above }, at) => above === undefined || above < at);
+    return { caller, method: 'POST', path: `${DEPT}/bulk`, query: {}, body, key: isValid ? key : undefined };
   },
 );
 
-/** Anybody the model knows, deleted users and users of deleted tenants included. */
+/** A login of any user of the model, including deleted users and users of deleted tenants. */
 const logIn = command(
   { n: fc.nat(30), upper: fc.boolean(), wrong: weighted([8, false], [1, true]) },
   ({ n, upper, wrong }, { users }) => {
@@ -372,7 +384,7 @@ const changePassword = command(
   { caller: someCaller, wrong: weighted([3, false], [1, true]) },
   ({ caller, wrong }, state) => {
     const session = state.callers[caller];
-    const oldPassword = wrong || !session ? 'wrong password' : state.holder(session).password;
+    const oldPassword = wrong || !session ? 'wrong password' : state.userOfSession(session).password;
     const body = { oldPassword, newPassword: oldPassword === PASSWORD ? OTHER_PASSWORD : PASSWORD };
     return { caller, method: 'PUT', path: '/auth/password', query: {}, body };
   },
@@ -388,28 +400,28 @@ const logOut = command({ caller: someCaller, key: someKey }, ({ caller, key }) =
 
 const me = command({ caller: someCaller }, ({ caller }) => ({ caller, method: 'GET', path: '/auth/me', query: {} }));
 
-/** What was sent before, word for word, key and If-Match included. */
-const again = command(
+/** Repeats an earlier request exactly, including its Idempotency-Key and If-Match. */
+const repeat = command(
   { n: fc.nat(7) },
-  ({ n }, _, earlier) => earlier.at(-1 - (n % earlier.length)) ?? ofAll('boss', DEPT),
+  ({ n }, _, earlier) => earlier.at(-1 - (n % earlier.length)) ?? listAll('boss', DEPT),
 );
 
-const ofAll = (caller: CallerName, kind: Kind): Request => ({
+const listAll = (caller: CallerName, kind: Kind): Request => ({
   caller,
   method: 'GET',
   path: `${kind}/list`,
   query: { pageSize: '500' },
 });
 
-/** At the end of a sequence: everything that these may see. */
-export const lookAround: Command[] = [
-  () => ofAll('boss', DEPT),
+/** Sent at the end of a sequence: everything that these callers can read. */
+export const finalReads: Command[] = [
+  () => listAll('boss', DEPT),
   () => ({ caller: 'boss', method: 'GET', path: `${DEPT}/tree`, query: { counts: 'true' } }),
-  () => ofAll('boss', USER),
-  () => ofAll('above', TENANT),
-  () => ofAll('child', DEPT),
-  () => ofAll('child', USER),
-  () => ofAll('sibling', DEPT),
+  () => listAll('boss', USER),
+  () => listAll('above', TENANT),
+  () => listAll('child', DEPT),
+  () => listAll('child', USER),
+  () => listAll('sibling', DEPT),
 ];
 
 export const sequence: fc.Arbitrary<Command[]> = fc.array(
@@ -423,7 +435,7 @@ export const sequence: fc.Arbitrary<Command[]> = fc.array(
     { weight: 10, arbitrary: readMany },
     { weight: 6, arbitrary: order },
     { weight: 6, arbitrary: bulk },
-    { weight: 7, arbitrary: again },
+    { weight: 7, arbitrary: repeat },
     { weight: 2, arbitrary: logIn },
     { weight: 2, arbitrary: me },
     { weight: 1, arbitrary: refresh },

@@ -1,5 +1,5 @@
-import { type Body, faultsOf, forms } from './fields.ts';
-import { type Operation, refuse, refuseAny, type State, type Tenant, touch, type User } from './state.ts';
+import { type Body, bodyErrors, schemas } from './fields.ts';
+import { type Operation, reject, rejectIfAny, type State, type Tenant, touch, type User } from './state.ts';
 import { showTenant } from './tenants.ts';
 import { showUser } from './users.ts';
 
@@ -11,31 +11,31 @@ const areTokens = ({ access_token, refresh_token, token_type, expires_in }: Body
 
 const accountOf = (tenantId: unknown, userName: unknown) => `${tenantId} ${String(userName).toLowerCase()}`;
 
-/** 5 failures in a row close an account to the address for longer than a sequence lasts. */
-const CLOSED = 5;
+/** This many consecutive failures lock an account for the address, for longer than a sequence lasts. */
+const LOCKED_AFTER = 5;
 
-function refuseAndCount(state: State, account: string, reason: string): never {
+function rejectAndCount(state: State, account: string, reason: string): never {
   state.failures.set(account, (state.failures.get(account) ?? 0) + 1);
-  return refuse(reason);
+  return reject(reason);
 }
 
-/** Whoever logs in is the guest from then on. */
+/** The user who logs in becomes the guest. */
 const logIn: Operation = {
-  who: 'anybody',
-  faults: () => [],
+  requiredRole: 'none',
+  validate: () => [],
   rule(state, _, request) {
     const { tenantId, username, password } = request.body as Body;
     const account = accountOf(tenantId, username);
-    if ((state.failures.get(account) ?? 0) >= CLOSED) refuse('TOO_MANY_LOGINS');
+    if ((state.failures.get(account) ?? 0) >= LOCKED_AFTER) reject('TOO_MANY_LOGINS');
     const user = state
       .usersOf(String(tenantId))
       .find(({ userName }) => userName.toLowerCase() === String(username).toLowerCase());
-    if (user?.password !== password || !user) return refuseAndCount(state, account, 'LOGIN_FAILED');
-    const standing = state.standing(user.tenantId);
-    if (standing.some(({ reason }) => reason === 'TENANT_DELETED')) refuse('LOGIN_FAILED');
-    refuseAny(user.fields.status === '1' && { reason: 'USER_DISABLED' }, ...standing);
+    if (user?.password !== password || !user) return rejectAndCount(state, account, 'LOGIN_FAILED');
+    const serviceErrors = state.serviceErrors(user.tenantId);
+    if (serviceErrors.some(({ reason }) => reason === 'TENANT_DELETED')) reject('LOGIN_FAILED');
+    rejectIfAny(user.fields.status === '1' && { reason: 'USER_DISABLED' }, ...serviceErrors);
     return {
-      form: areTokens,
+      matches: areTokens,
       apply: ({ data }) => {
         const { access_token: access, refresh_token: refresh } = data;
         const session = { tenantId: user.tenantId, userId: user.userId, access, refresh, used: [], ended: false };
@@ -47,21 +47,21 @@ const logIn: Operation = {
   },
 };
 
-/** Each refresh token is good once; one that comes again ends its session. */
+/** A refresh token is valid once; reuse ends its session. */
 const refresh: Operation = {
-  who: 'anybody',
-  faults: () => [],
+  requiredRole: 'none',
+  validate: () => [],
   rule(state, _, request) {
     const { refresh_token: token } = request.body as Body;
     const session = state.sessions.find(({ refresh, used }) => [refresh, ...used].includes(String(token)));
-    if (!session || session.ended) return refuse('REFRESH_REFUSED');
+    if (!session || session.ended) return reject('REFRESH_REFUSED');
     if (session.refresh !== token) {
       session.ended = true;
-      return refuse('REFRESH_REFUSED');
+      return reject('REFRESH_REFUSED');
     }
-    refuseAny(...state.shutOut(session));
+    rejectIfAny(...state.accessErrors(session));
     return {
-      form: areTokens,
+      matches: areTokens,
       apply: ({ data }) => {
         session.used.push(session.refresh);
         session.access = data.access_token;
@@ -72,8 +72,8 @@ const refresh: Operation = {
 };
 
 const logOut: Operation = {
-  who: 'user',
-  faults: () => [],
+  requiredRole: 'user',
+  validate: () => [],
   rule: (state, _, { caller }) => ({
     apply: () => {
       const session = state.callers[caller];
@@ -83,8 +83,8 @@ const logOut: Operation = {
 };
 
 const readMe: Operation = {
-  who: 'user',
-  faults: () => [],
+  requiredRole: 'user',
+  validate: () => [],
   rule(state, me) {
     const { tenantParent: _, ...tenant } = showTenant(state.tenant(me.tenantId) as Tenant);
     const user = showUser(me);
@@ -93,18 +93,18 @@ const readMe: Operation = {
 };
 
 const changePassword: Operation = {
-  who: 'user',
-  faults: ({ body }) => faultsOf(forms.password, body, ['oldPassword', 'newPassword']),
+  requiredRole: 'user',
+  validate: ({ body }) => bodyErrors(schemas.password, body, ['oldPassword', 'newPassword']),
   rule(state, me: User, request) {
     const { oldPassword, newPassword } = request.body as Body;
     const account = accountOf(me.tenantId, me.userName);
-    if ((state.failures.get(account) ?? 0) >= CLOSED) refuse('TOO_MANY_LOGINS');
-    if (me.password !== oldPassword) refuseAndCount(state, account, 'WRONG_PASSWORD');
+    if ((state.failures.get(account) ?? 0) >= LOCKED_AFTER) reject('TOO_MANY_LOGINS');
+    if (me.password !== oldPassword) rejectAndCount(state, account, 'WRONG_PASSWORD');
     return {
       apply: () => {
         me.password = String(newPassword);
         touch(me, me);
-        // This session stays.
+        // The session of the caller stays.
         state.endSessions(me, state.callers[request.caller]);
       },
     };

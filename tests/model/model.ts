@@ -1,25 +1,25 @@
-import type { Answer } from '../support/service.ts';
+import type { ApiResponse } from '../support/service.ts';
 import { branches } from './branches.ts';
 import { departments } from './departments.ts';
-import type { Refusal } from './fields.ts';
+import type { ExpectedError } from './fields.ts';
 import { logins } from './logins.ts';
 import {
-  type Ask,
   comparable,
   type Operation,
   type Outcome,
-  Refused,
+  type ReadAsRoot,
+  RejectedError,
   type Request,
-  refuse,
-  refuseAny,
+  reject,
+  rejectIfAny,
   type State,
 } from './state.ts';
 import { tenants } from './tenants.ts';
 import { users } from './users.ts';
 
 /**
- * The whole interface once more, in memory, from its documents: what a request must be answered with, and what is so
- * afterwards. Where the documents name several reasons for one request and no order, any of them will do.
+ * An in-memory model of the interface, written from its documentation: the expected response to a request and the state
+ * afterwards. Where the documentation allows several errors for a request in no particular order, any of them is accepted.
  */
 
 const operations: Record<string, Operation> = {
@@ -100,130 +100,144 @@ const STATUSES: Record<number, string[]> = {
 
 export const reasons = Object.values(STATUSES).flat();
 
-interface Kept {
+interface StoredResponse {
   request: string;
   text: string;
   location: string | undefined;
 }
 
 export interface Expected {
-  /** One of these, when there is no outcome; else they may come, too. */
-  refusals: Refusal[];
+  /** Without an outcome the service must return one of these errors; with an outcome it may. */
+  errors: ExpectedError[];
   outcome?: Outcome;
-  /** The same answer as before. */
-  kept?: Kept;
-  /** Under which name the answer is kept for repeated requests. */
-  keepAs?: string;
+  /** The response that must be replayed. */
+  replay?: StoredResponse;
+  /** The name under which the response is stored for retries. */
+  storeAs?: string;
 }
 
 export class Model {
   readonly state: State;
-  private readonly kept = new Map<string, Kept>();
+  private readonly stored = new Map<string, StoredResponse>();
 
   constructor(state: State) {
     this.state = state;
   }
 
   expect(request: Request): Expected {
-    const expected: Expected = { refusals: [] };
+    const expected: Expected = { errors: [] };
     try {
-      const outcome = this.perform(request, expected);
-      if (outcome) Object.assign(expected, { outcome, refusals: outcome.unsure ?? [] });
+      const outcome = this.evaluate(request, expected);
+      if (outcome) Object.assign(expected, { outcome, errors: outcome.possibleErrors ?? [] });
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      expected.refusals = error.refusals;
+      if (!(error instanceof RejectedError)) throw error;
+      expected.errors = error.errors;
     }
     return expected;
   }
 
-  private perform(request: Request, expected: Expected): Outcome | undefined {
+  private evaluate(request: Request, expected: Expected): Outcome | undefined {
     const { method, path, caller, key } = request;
     const [, base = path, id = '', part = ''] = /^(\/system\/[a-z]+-api)\/([^/]+)(\/[a-z]+)?$/.exec(path) ?? [];
     const operation = operations[`${method} ${path}`] ?? operations[`${method} ${base}/{id}${part}`];
     if (!operation) throw new Error(`The model has no ${method} ${path}`);
-    const faults = operation.faults(request, id);
-    if (operation.who === 'anybody') {
-      refuseAny(...faults);
+    const inputErrors = operation.validate(request, id);
+    if (operation.requiredRole === 'none') {
+      rejectIfAny(...inputErrors);
       return operation.rule(this.state, undefined as never, request, id);
     }
-    if (caller === 'forger') refuse('INVALID_TOKEN');
+    if (caller === 'forger') reject('INVALID_TOKEN');
     const session = this.state.callers[caller];
-    if (!session) return refuse('NO_TOKEN');
-    // No document says whether the caller or his input is looked at first.
-    const shutOut = this.state.shutOut(session);
-    if (shutOut.length > 0) refuseAny(...shutOut, ...faults);
-    const me = this.state.holder(session);
-    if (operation.who === 'administrator' && !me.administrator) refuseAny({ reason: 'NOT_ALLOWED' }, ...faults);
-    refuseAny(...faults);
+    if (!session) return reject('NO_TOKEN');
+    // The documentation does not say whether the caller or the input is checked first.
+    const accessErrors = this.state.accessErrors(session);
+    if (accessErrors.length > 0) rejectIfAny(...accessErrors, ...inputErrors);
+    const me = this.state.userOfSession(session);
+    if (operation.requiredRole === 'administrator' && !me.administrator)
+      rejectIfAny({ reason: 'NOT_ALLOWED' }, ...inputErrors);
+    rejectIfAny(...inputErrors);
     if (key !== undefined) {
       const name = JSON.stringify([me.tenantId, me.userId, key]);
-      const kept = this.kept.get(name);
-      if (kept && kept.request !== fingerprint(request)) refuse('KEY_REUSED');
-      if (kept) {
-        expected.kept = kept;
+      const stored = this.stored.get(name);
+      if (stored && stored.request !== fingerprint(request)) reject('KEY_REUSED');
+      if (stored) {
+        expected.replay = stored;
         return undefined;
       }
-      expected.keepAs = name;
+      expected.storeAs = name;
     }
     return operation.rule(this.state, me, request, id);
   }
 
-  /** Compares an answer with what was expected, and goes on from there. Tells the difference, if there is one. */
-  async settle(request: Request, expected: Expected, answer: Answer, ask: Ask): Promise<string | undefined> {
-    const { outcome, kept, keepAs } = expected;
-    const { text, headers } = answer;
+  /** Compares a response with the expected one and updates the state. Returns the difference, if any. */
+  async verify(
+    request: Request,
+    expected: Expected,
+    response: ApiResponse,
+    readAsRoot: ReadAsRoot,
+  ): Promise<string | undefined> {
+    const { outcome, replay, storeAs } = expected;
+    const { text, headers } = response;
     const replayed = headers['idempotent-replayed'];
-    if (kept) {
-      return kept.text === text && kept.location === headers.location && replayed === 'true'
+    if (replay) {
+      return replay.text === text && replay.location === headers.location && replayed === 'true'
         ? undefined
-        : `expected the same again: ${kept.text} ${kept.location ?? ''}`;
+        : `expected the replayed response: ${replay.text} ${replay.location ?? ''}`;
     }
     if (replayed) return 'expected no Idempotent-Replayed';
-    const difference = answer.status === 200 ? await this.accept(outcome, answer, ask) : this.refused(expected, answer);
+    const difference =
+      response.status === 200
+        ? await this.verifySuccess(outcome, response, readAsRoot)
+        : this.verifyError(expected, response);
     if (difference) return difference;
-    if (keepAs) this.kept.set(keepAs, { request: fingerprint(request), text, location: headers.location });
+    if (storeAs) this.stored.set(storeAs, { request: fingerprint(request), text, location: headers.location });
     return undefined;
   }
 
-  private async accept(outcome: Outcome | undefined, answer: Answer, ask: Ask): Promise<string | undefined> {
-    if (!outcome) return 'expected a refusal';
-    const { code, msg, data, headers } = answer;
+  private async verifySuccess(
+    outcome: Outcome | undefined,
+    response: ApiResponse,
+    readAsRoot: ReadAsRoot,
+  ): Promise<string | undefined> {
+    if (!outcome) return 'expected an error';
+    const { code, msg, data, headers } = response;
     if (code !== 200 || msg !== '操作成功') return 'expected code 200 and 操作成功';
-    if (outcome.form) {
-      if (!outcome.form(data)) return `expected another form of data`;
+    if (outcome.matches) {
+      if (!outcome.matches(data)) return `unexpected data`;
     } else {
-      const [shown, wanted] = [data, outcome.data ?? null].map(comparable);
-      if (shown !== wanted) return `expected data ${wanted}`;
+      const [actual, wanted] = [data, outcome.data ?? null].map(comparable);
+      if (actual !== wanted) return `expected data ${wanted}`;
     }
-    const { creates, tagged } = outcome;
+    const { creates, revision } = outcome;
     const location = headers.location;
     if (creates ? !location || !/^\/\d+$/.test(location.slice(creates.length)) : location) return 'wrong Location';
-    if (tagged) {
-      const wrong = this.state.noteTag(tagged, headers.etag);
-      if (wrong) return wrong;
+    if (revision) {
+      const problem = this.state.recordTag(revision, headers.etag);
+      if (problem) return problem;
     }
-    await outcome.apply?.(answer, ask);
+    await outcome.apply?.(response, readAsRoot);
     return undefined;
   }
 
-  private refused({ refusals }: Expected, { status, code, data }: Answer): string | undefined {
-    const fitting = refusals.find(({ reason, facts = {} }) => {
-      const { tagged: _, ...compared } = facts;
+  private verifyError({ errors }: Expected, { status, code, data }: ApiResponse): string | undefined {
+    const match = errors.find(({ reason, details = {} }) => {
+      const { revision: _, ...compared } = details;
       return (
-        reason === data?.reason && Object.entries(compared).every(([name, fact]) => isFact(name, data[name], fact))
+        reason === data?.reason &&
+        Object.entries(compared).every(([name, detail]) => matchesDetail(name, data[name], detail))
       );
     });
-    if (!fitting || status !== code || !STATUSES[status]?.includes(fitting.reason)) return 'expected another answer';
-    const tagged = fitting.facts?.tagged;
-    return tagged ? this.state.noteTag(tagged as never, data.etag) : undefined;
+    if (!match || status !== code || !STATUSES[status]?.includes(match.reason)) return 'unexpected response';
+    const revision = match.details?.revision;
+    return revision ? this.state.recordTag(revision as never, data.etag) : undefined;
   }
 }
 
 const fingerprint = ({ method, path, query, body }: Request) => JSON.stringify([method, path, query, body]);
 
-/** The field of a fault within may be named with its place: `deptIds[0]`. Ids come from paths as text. */
-function isFact(name: string, told: unknown, fact: unknown): boolean {
-  if (name === 'field') return told === fact || /^[.[]/.test(String(told).replace(String(fact), ''));
-  const [one, other] = [told, fact].map((value) => [value].flat().map(String).sort().join());
+/** The service may name a nested field such as `deptIds[0]`. Ids are compared as text because those in paths are text. */
+function matchesDetail(name: string, actual: unknown, expected: unknown): boolean {
+  if (name === 'field') return actual === expected || /^[.[]/.test(String(actual).replace(String(expected), ''));
+  const [one, other] = [actual, expected].map((value) => [value].flat().map(String).sort().join());
   return one === other;
 }

@@ -1,24 +1,24 @@
-import type { Answer } from '../support/service.ts';
-import type { Body, Refusal } from './fields.ts';
+import type { ApiResponse } from '../support/service.ts';
+import type { Body, ExpectedError } from './fields.ts';
 
-/** What the model knows of the world: plain records, nothing clever. */
+/** The state of the model, as plain records. */
 
-export interface Stamps {
+export interface AuditFields {
   createBy: string;
   updateBy: string;
-  /** How often it was written since it was made. */
+  /** The number of updates since the creation. */
   version: number;
   deleted: boolean;
 }
 
-export interface Dept extends Stamps {
+export interface Dept extends AuditFields {
   deptId: number;
   tenantId: string;
   parentId: number;
   fields: Body & { status: string; deptName: string; orderNum: number };
 }
 
-export interface User extends Stamps {
+export interface User extends AuditFields {
   userId: number;
   tenantId: string;
   userName: string;
@@ -29,7 +29,7 @@ export interface User extends Stamps {
   fields: Body & { status: string };
 }
 
-export interface Tenant extends Stamps {
+export interface Tenant extends AuditFields {
   id: string;
   tenantId: string;
   tenantParent: string | null;
@@ -48,7 +48,7 @@ export interface Session {
   userId: number;
   access: string;
   refresh: string;
-  /** Refresh tokens that were used. */
+  /** Refresh tokens that have been used. */
   used: string[];
   ended: boolean;
 }
@@ -65,53 +65,53 @@ export interface Request {
   ifMatch?: string | undefined;
 }
 
-/** A record as its ETag stands for it. */
-export interface Tagged {
+/** A revision of a record, which its ETag identifies. */
+export interface Revision {
   name: string;
   content: string;
   version: number;
 }
 
-/** What a request comes to when nothing refuses it. */
+/** The result of a request that is not rejected. */
 export interface Outcome {
-  /** `null` unless said. */
+  /** Defaults to `null`. */
   data?: unknown;
-  /** Where `data` cannot be known. */
-  form?: (data: Body) => boolean;
-  /** The path below which Location names the new record. */
+  /** Checks `data` where the exact value is unknown. */
+  matches?: (data: Body) => boolean;
+  /** The path of Location without the id of the new record. */
   creates?: string;
-  tagged?: Tagged;
-  /** The documents leave open whether it is refused so. */
-  unsure?: Refusal[];
-  apply?: (answer: Answer, ask: Ask) => void | Promise<void>;
+  revision?: Revision;
+  /** Errors that the documentation allows but does not require. */
+  possibleErrors?: ExpectedError[];
+  apply?: (response: ApiResponse, readAsRoot: ReadAsRoot) => void | Promise<void>;
 }
 
-/** Reads as an administrator of 000000, to learn what an answer doesn't tell: the code of a new tenant. */
-export type Ask = (path: string) => Promise<Answer['data']>;
+/** Reads as an administrator of 000000 what a response does not contain: the code of a new tenant. */
+export type ReadAsRoot = (path: string) => Promise<ApiResponse['data']>;
 
 export interface Operation {
-  who: 'anybody' | 'user' | 'administrator';
-  faults: (request: Request, id: string) => Refusal[];
+  requiredRole: 'none' | 'user' | 'administrator';
+  validate: (request: Request, id: string) => ExpectedError[];
   rule: (state: State, me: User, request: Request, id: string) => Outcome;
 }
 
-/** Thrown to refuse: the service must give one of these reasons. */
-export class Refused extends Error {
-  readonly refusals: Refusal[];
-  constructor(refusals: Refusal[]) {
-    super(refusals.map(({ reason }) => reason).join(' or '));
-    this.refusals = refusals;
+/** Thrown to reject a request: the service must return one of these errors. */
+export class RejectedError extends Error {
+  readonly errors: ExpectedError[];
+  constructor(errors: ExpectedError[]) {
+    super(errors.map(({ reason }) => reason).join(' or '));
+    this.errors = errors;
   }
 }
 
-/** Refuses when any of these holds. Which of several is told, no document says. */
-export function refuseAny(...refusals: (Refusal | false | undefined)[]): void {
-  const holding = refusals.filter((refusal) => refusal !== false && refusal !== undefined);
-  if (holding.length > 0) throw new Refused(holding);
+/** Rejects when any of these errors applies. The documentation does not say which of several is returned. */
+export function rejectIfAny(...errors: (ExpectedError | false | undefined)[]): void {
+  const actual = errors.filter((error) => error !== false && error !== undefined);
+  if (actual.length > 0) throw new RejectedError(actual);
 }
 
-export function refuse(reason: string, facts: Body = {}): never {
-  throw new Refused([{ reason, facts }]);
+export function reject(reason: string, details: Body = {}): never {
+  throw new RejectedError([{ reason, details }]);
 }
 
 export class State {
@@ -120,9 +120,9 @@ export class State {
   users: User[] = [];
   sessions: Session[] = [];
   callers: Partial<Record<CallerName, Session>> = {};
-  /** Failed logins in a row, by account. */
+  /** Consecutive failed logins by account. */
   failures = new Map<string, number>();
-  private readonly tags = new Map<string, (Tagged & { tag: string })[]>();
+  private readonly tags = new Map<string, (Revision & { tag: string })[]>();
 
   tenant = (tenantId: string) => this.tenants.find((tenant) => tenant.tenantId === tenantId && !tenant.deleted);
   dept = (tenantId: string, deptId: unknown) =>
@@ -136,26 +136,26 @@ export class State {
   membersOf = ({ tenantId, deptId }: Dept) =>
     this.usersOf(tenantId).filter((user) => user.deptId === deptId || user.deptIds.includes(deptId));
 
-  /** The department itself and all that exist below it. */
+  /** The department and all its existing descendants. */
   branchOf = (dept: Dept): Dept[] => [dept, ...this.childrenOf(dept).flatMap(this.branchOf)];
 
-  /** From the top down to the department itself. */
+  /** The departments from the top down to this one. */
   pathOf(dept: Dept): Dept[] {
     const parent = this.depts.find(({ tenantId, deptId }) => tenantId === dept.tenantId && deptId === dept.parentId);
     return parent ? [...this.pathOf(parent), dept] : [dept];
   }
 
-  /** From 000000 down to the tenant itself. */
+  /** The tenants from 000000 down to this one. */
   tenantPath(code: string | null): Tenant[] {
     const tenant = this.tenants.find(({ tenantId }) => tenantId === code);
     return tenant ? [...this.tenantPath(tenant.tenantParent), tenant] : [];
   }
 
-  /** The tenant itself counts. */
+  /** Whether a tenant is below another or the same. */
   isBelow = (code: string, top: string) => this.tenantPath(code).some(({ tenantId }) => tenantId === top);
 
-  /** For which reasons nobody of this tenant is in service today. */
-  standing(code: string): Refusal[] {
+  /** Reasons for which this tenant or one above it is out of service today. */
+  serviceErrors(code: string): ExpectedError[] {
     const today = new Date().toISOString().slice(0, 10);
     const reasons = this.tenantPath(code).flatMap(({ deleted, fields: { status, startTime, endTime } }) => [
       deleted && 'TENANT_DELETED',
@@ -166,11 +166,11 @@ export class State {
     return reasons.filter((reason) => reason !== false).map((reason) => ({ reason }));
   }
 
-  holder = ({ tenantId, userId }: Session) =>
+  userOfSession = ({ tenantId, userId }: Session) =>
     this.users.find((user) => user.tenantId === tenantId && user.userId === userId) as User;
 
-  shutOut(session: Session): Refusal[] {
-    const user = this.holder(session);
+  accessErrors(session: Session): ExpectedError[] {
+    const user = this.userOfSession(session);
     const own = [
       user.deleted && 'USER_DELETED',
       user.fields.status === '1' && 'USER_DISABLED',
@@ -178,7 +178,7 @@ export class State {
     ];
     return [
       ...own.filter((reason) => reason !== false).map((reason) => ({ reason })),
-      ...this.standing(session.tenantId),
+      ...this.serviceErrors(session.tenantId),
     ];
   }
 
@@ -190,58 +190,58 @@ export class State {
 
   copy(): State {
     const { tenants, depts, users, sessions, callers } = this;
-    // In one piece: a caller's session is one of the sessions.
+    // Clone everything together, because the sessions of callers are shared with the list of sessions.
     return Object.assign(new State(), structuredClone({ tenants, depts, users, sessions, callers }));
   }
 
-  /** Every tag that was told for this record, oldest first. */
+  /** Every ETag that the service returned for this record, oldest first. */
   tagsOf = (name: string): string[] => (this.tags.get(name) ?? []).map(({ tag }) => tag);
 
-  /** Tells what is wrong with a tag that the service gave. */
-  noteTag(tagged: Tagged, tag: unknown): string | undefined {
-    if (typeof tag !== 'string' || !/^"[^"]+"$/.test(tag)) return `${tag} is no ETag`;
-    const known = this.tags.get(tagged.name) ?? [];
+  /** Records an ETag that the service returned. Returns the problem, if it contradicts earlier ones. */
+  recordTag(revision: Revision, tag: unknown): string | undefined {
+    if (typeof tag !== 'string' || !/^"[^"]+"$/.test(tag)) return `${tag} is not an ETag`;
+    const known = this.tags.get(revision.name) ?? [];
     for (const earlier of known) {
-      const same = earlier.content === tagged.content;
-      if (same && earlier.version === tagged.version && earlier.tag !== tag)
+      const same = earlier.content === revision.content;
+      if (same && earlier.version === revision.version && earlier.tag !== tag)
         return 'the ETag of an unchanged record changed';
-      if (!same && earlier.tag === tag) return 'the ETag of a changed record stayed';
+      if (!same && earlier.tag === tag) return 'the ETag of a changed record did not change';
     }
-    this.tags.set(tagged.name, [...known, { ...tagged, tag }]);
+    this.tags.set(revision.name, [...known, { ...revision, tag }]);
     return undefined;
   }
 
   /**
-   * Whether If-Match refuses a write. Two writes of the same within a second may leave the same record, time included:
-   * then it may, and need not.
+   * The error that If-Match causes, if any. Two identical writes within a second may produce the same record including
+   * its time; then the service may, but need not, return the error.
    */
-  ifMatch(header: string | undefined, tagged: Tagged): { refusal?: Refusal; unsure?: Refusal[] } {
+  ifMatch(header: string | undefined, revision: Revision): { error?: ExpectedError; possibleErrors?: ExpectedError[] } {
     if (header === undefined || header === '*') return {};
-    const refusal = { reason: 'CHANGED_MEANWHILE', facts: { tagged } };
+    const error = { reason: 'CHANGED_MEANWHILE', details: { revision } };
     const listed = header.split(',').map((tag) => tag.trim());
-    const named = (this.tags.get(tagged.name) ?? []).filter(
-      ({ tag, content }) => listed.includes(tag) && content === tagged.content,
+    const matching = (this.tags.get(revision.name) ?? []).filter(
+      ({ tag, content }) => listed.includes(tag) && content === revision.content,
     );
-    if (named.some(({ version }) => version === tagged.version)) return {};
-    return named.length > 0 ? { unsure: [refusal] } : { refusal };
+    if (matching.some(({ version }) => version === revision.version)) return {};
+    return matching.length > 0 ? { possibleErrors: [error] } : { error };
   }
 }
 
-/** What stands for a time: only its form is compared. */
+/** The placeholder for times: only their format is compared. */
 export const TIME = '<time>';
-export const stampsOf = ({ createBy, updateBy, version }: Stamps) => ({
+export const showAuditFields = ({ createBy, updateBy, version }: AuditFields) => ({
   createBy,
   createTime: TIME,
   updateBy,
   updateTime: version === 0 ? null : TIME,
 });
-export const newStamps = (me: { userName: string }): Stamps => ({
+export const newAuditFields = (me: { userName: string }): AuditFields => ({
   createBy: me.userName,
   updateBy: '',
   version: 0,
   deleted: false,
 });
-export function touch(record: Stamps, me: { userName: string }): void {
+export function touch(record: AuditFields, me: { userName: string }): void {
   record.updateBy = me.userName;
   record.version++;
 }
@@ -252,7 +252,7 @@ export function pageOf<T>(all: T[], query: Record<string, string>, show: (item: 
   return { rows: all.slice(from, from + pageSize).map(show), total: all.length };
 }
 
-/** Without the order of keys and of a user's departments, and of times only the form. */
+/** Normalizes the order of keys and of the departments of a user, and replaces times. */
 export function comparable(value: unknown): string {
   return JSON.stringify(value, (key, inner) => {
     if (/^(create|update)Time$/.test(key) && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(inner)) return TIME;
@@ -262,12 +262,12 @@ export function comparable(value: unknown): string {
   });
 }
 
-/** The first so many, and a cursor, which cannot be known, when there are more. */
-export const cutAt =
+/** Matches the first page of a list. The cursor is present if there are more rows, but its value is unknown. */
+export const firstPage =
   (all: unknown[], limit: number) =>
   ({ rows, next }: Body): boolean =>
     comparable(rows) === comparable(all.slice(0, limit)) &&
     (all.length > limit ? typeof next === 'string' : next === null);
 
-export const holds = (name: string | null, part: string | undefined) =>
+export const contains = (name: string | null, part: string | undefined) =>
   part === undefined || (name?.toLowerCase().includes(part.toLowerCase()) ?? false);

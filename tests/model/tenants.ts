@@ -1,25 +1,25 @@
 import {
   type Body,
-  faultsOf,
-  forms,
-  idFaults,
-  isSent,
+  bodyErrors,
+  type ExpectedError,
+  idErrors,
+  isPresent,
   QUOTAS,
-  queryFaults,
-  type Refusal,
+  queryErrors,
   RULES,
   SHOWN_QUOTAS,
+  schemas,
   withoutEmpty,
 } from './fields.ts';
 import {
-  holds,
-  newStamps,
+  contains,
+  newAuditFields,
   type Operation,
   pageOf,
-  refuse,
-  refuseAny,
+  type Revision,
+  reject,
+  rejectIfAny,
   type State,
-  type Tagged,
   type Tenant,
   touch,
   type User,
@@ -45,7 +45,7 @@ const fieldsOf = (body: Body): Tenant['fields'] => ({
 const quotasOf = (body: Body) =>
   Object.fromEntries(QUOTAS.map((quota) => [quota, Number(nested(body, 'quotaBo')[quota] ?? 0)]));
 
-/** Spaces optional on the way in, `", "` on the way out, order kept, repeats dropped. */
+/** Spaces are optional in requests; responses use `", "`. The order is kept and duplicates are dropped. */
 const menusOf = (text: string) => {
   const ids = text.split(',').map((id) => id.trim());
   return [...new Set(ids.filter((id) => id !== ''))].join(', ');
@@ -59,50 +59,50 @@ export const showTenant = (tenant: Tenant) => ({
   quotaBo: Object.fromEntries(SHOWN_QUOTAS.map((quota) => [quota, tenant.quotas[quota]])),
 });
 
-/** Quotas that no read shows are part of it. */
-const tagged = (tenant: Tenant): Tagged => ({
+/** The revision includes the quotas that no read shows. */
+const revision = (tenant: Tenant): Revision => ({
   name: `${path}/${tenant.id}`,
   content: JSON.stringify([showTenant(tenant), tenant.quotas]),
   version: tenant.version,
 });
 
-const periodFaults = (body: unknown): Refusal[] => {
+const periodErrors = (body: unknown): ExpectedError[] => {
   const { startTime, endTime } = (body ?? {}) as Body;
-  const isWrong = isSent(startTime) && isSent(endTime) && String(endTime) < String(startTime);
-  return isWrong ? [{ reason: 'INVALID_FIELD', facts: { field: 'endTime' } }] : [];
+  const isInvalid = isPresent(startTime) && isPresent(endTime) && String(endTime) < String(startTime);
+  return isInvalid ? [{ reason: 'INVALID_FIELD', details: { field: 'endTime' } }] : [];
 };
 
-/** The caller's own tenant or one below it. */
+/** Finds the tenant of the caller or one below it. */
 const find = (state: State, me: User, id: unknown): Tenant | undefined =>
   state.tenants.find((tenant) => tenant.id === id && !tenant.deleted && state.isBelow(tenant.tenantId, me.tenantId));
 
-/** 403 when it exists but isn't his, 400 when there is none. */
-function parentRefusal(state: State, me: User, code: string) {
+/** 403 when the parent exists but the caller does not manage it, 400 when it does not exist. */
+function parentError(state: State, me: User, code: string) {
   if (!state.tenant(code)) return { reason: 'TENANT_PARENT_NOT_FOUND' };
   return !state.isBelow(code, me.tenantId) && { reason: 'TENANT_PARENT_FORBIDDEN' };
 }
 
 const create: Operation = {
-  who: 'administrator',
-  faults({ body }) {
+  requiredRole: 'administrator',
+  validate({ body }) {
     const { username, password } = (body ?? {}) as Body;
-    const needed = [...(isSent(username) ? ['password'] : []), ...(isSent(password) ? ['username'] : [])];
-    return [...faultsOf(forms.tenant, body, needed), ...periodFaults(body)];
+    const required = [...(isPresent(username) ? ['password'] : []), ...(isPresent(password) ? ['username'] : [])];
+    return [...bodyErrors(schemas.tenant, body, required), ...periodErrors(body)];
   },
   rule(state, me, request) {
     const body = request.body as Body;
-    const tenantParent = isSent(body.tenantParent) ? String(body.tenantParent) : me.tenantId;
-    refuseAny(parentRefusal(state, me, tenantParent));
+    const tenantParent = isPresent(body.tenantParent) ? String(body.tenantParent) : me.tenantId;
+    rejectIfAny(parentError(state, me, tenantParent));
     const fields = fieldsOf(body);
-    if (isSent(body.username) && fields.accountCount === 0) refuse('ACCOUNT_LIMIT');
+    if (isPresent(body.username) && fields.accountCount === 0) reject('ACCOUNT_LIMIT');
     return {
       creates: path,
-      apply: async ({ headers }, ask) => {
+      apply: async ({ headers }, readAsRoot) => {
         const id = String(headers.location?.split('/').at(-1));
-        const { tenantId } = await ask(`${path}/${id}`);
-        state.tenants.push({ id, tenantId, tenantParent, fields, quotas: quotasOf(body), ...newStamps(me) });
-        if (!isSent(body.username)) return;
-        const { rows } = await ask(`/system/user-api/list?tenantId=${tenantId}`);
+        const { tenantId } = await readAsRoot(`${path}/${id}`);
+        state.tenants.push({ id, tenantId, tenantParent, fields, quotas: quotasOf(body), ...newAuditFields(me) });
+        if (!isPresent(body.username)) return;
+        const { rows } = await readAsRoot(`/system/user-api/list?tenantId=${tenantId}`);
         state.users.push({
           userId: rows[0].userId,
           tenantId,
@@ -112,7 +112,7 @@ const create: Operation = {
           deptId: null,
           deptIds: [],
           fields: { nickName: null, email: null, phone: null, status: '0' },
-          ...newStamps(me),
+          ...newAuditFields(me),
         });
       },
     };
@@ -120,31 +120,31 @@ const create: Operation = {
 };
 
 const read: Operation = {
-  who: 'administrator',
-  faults: (_, id) => idFaults(id),
+  requiredRole: 'administrator',
+  validate: (_, id) => idErrors(id),
   rule(state, me, _, id) {
-    const tenant = find(state, me, id) ?? refuse('TENANT_NOT_FOUND');
-    return { data: showTenant(tenant), tagged: tagged(tenant) };
+    const tenant = find(state, me, id) ?? reject('TENANT_NOT_FOUND');
+    return { data: showTenant(tenant), revision: revision(tenant) };
   },
 };
 
 const update: Operation = {
-  who: 'administrator',
-  faults: ({ body }) => [...faultsOf(forms.tenantUpdate, body, ['id']), ...periodFaults(body)],
+  requiredRole: 'administrator',
+  validate: ({ body }) => [...bodyErrors(schemas.tenantUpdate, body, ['id']), ...periodErrors(body)],
   rule(state, me, request) {
     const body = request.body as Body;
-    const tenant = find(state, me, body.id) ?? refuse('TENANT_NOT_FOUND');
-    if (tenant.tenantId === me.tenantId) refuse('OWN_TENANT');
-    const { refusal, unsure } = state.ifMatch(request.ifMatch, tagged(tenant));
-    const parent = isSent(body.tenantParent) ? String(body.tenantParent) : tenant.tenantParent;
+    const tenant = find(state, me, body.id) ?? reject('TENANT_NOT_FOUND');
+    if (tenant.tenantId === me.tenantId) reject('OWN_TENANT');
+    const { error, possibleErrors } = state.ifMatch(request.ifMatch, revision(tenant));
+    const parent = isPresent(body.tenantParent) ? String(body.tenantParent) : tenant.tenantParent;
     const moves = parent !== null && parent !== tenant.tenantParent;
-    refuseAny(
-      refusal,
-      moves && parentRefusal(state, me, parent),
+    rejectIfAny(
+      error,
+      moves && parentError(state, me, parent),
       moves && state.isBelow(parent, tenant.tenantId) && { reason: 'TENANT_CYCLE' },
     );
     return {
-      ...(unsure ? { unsure } : {}),
+      ...(possibleErrors ? { possibleErrors } : {}),
       apply: () => {
         Object.assign(tenant, { tenantParent: parent, fields: fieldsOf(body), quotas: quotasOf(body) });
         touch(tenant, me);
@@ -154,16 +154,16 @@ const update: Operation = {
 };
 
 const remove: Operation = {
-  who: 'administrator',
-  faults: (_, id) => idFaults(id),
+  requiredRole: 'administrator',
+  validate: (_, id) => idErrors(id),
   rule(state, me, request, id) {
-    const tenant = find(state, me, id) ?? refuse('TENANT_NOT_FOUND');
-    if (tenant.tenantId === me.tenantId) refuse('OWN_TENANT');
-    const { refusal, unsure } = state.ifMatch(request.ifMatch, tagged(tenant));
+    const tenant = find(state, me, id) ?? reject('TENANT_NOT_FOUND');
+    if (tenant.tenantId === me.tenantId) reject('OWN_TENANT');
+    const { error, possibleErrors } = state.ifMatch(request.ifMatch, revision(tenant));
     const hasChildren = state.tenants.some((child) => child.tenantParent === tenant.tenantId && !child.deleted);
-    refuseAny(refusal, hasChildren && { reason: 'TENANT_HAS_CHILDREN' });
+    rejectIfAny(error, hasChildren && { reason: 'TENANT_HAS_CHILDREN' });
     return {
-      ...(unsure ? { unsure } : {}),
+      ...(possibleErrors ? { possibleErrors } : {}),
       apply: () => {
         tenant.deleted = true;
       },
@@ -172,16 +172,16 @@ const remove: Operation = {
 };
 
 const list: Operation = {
-  who: 'administrator',
-  faults: ({ query }) => queryFaults(forms.tenantList, query),
+  requiredRole: 'administrator',
+  validate: ({ query }) => queryErrors(schemas.tenantList, query),
   rule(state, me, request) {
     const query = withoutEmpty(request.query);
     const found = state.tenants.filter(({ tenantId, tenantParent, deleted, fields }) => {
       if (deleted || !state.isBelow(tenantId, me.tenantId)) return false;
-      const isNamed = query.tenantId === undefined || query.tenantId === tenantId;
-      const inPlace = query.tenantParent === undefined || query.tenantParent === tenantParent;
-      const inStatus = query.status === undefined || query.status === fields.status;
-      return isNamed && inPlace && inStatus && holds(fields.tenantName, query.tenantName);
+      const hasCode = query.tenantId === undefined || query.tenantId === tenantId;
+      const hasParent = query.tenantParent === undefined || query.tenantParent === tenantParent;
+      const hasStatus = query.status === undefined || query.status === fields.status;
+      return hasCode && hasParent && hasStatus && contains(fields.tenantName, query.tenantName);
     });
     return { data: pageOf(found, query, showTenant) };
   },

@@ -1,14 +1,23 @@
-import { type Body, faultsOf, forms, idFaults, idsFaults, isSent, queryFaults, withoutEmpty } from './fields.ts';
 import {
-  holds,
-  newStamps,
+  type Body,
+  bodyErrors,
+  idErrors,
+  idListErrors,
+  isPresent,
+  queryErrors,
+  schemas,
+  withoutEmpty,
+} from './fields.ts';
+import {
+  contains,
+  newAuditFields,
   type Operation,
   pageOf,
-  refuse,
-  refuseAny,
+  type Revision,
+  reject,
+  rejectIfAny,
   type State,
-  stampsOf,
-  type Tagged,
+  showAuditFields,
   touch,
   type User,
 } from './state.ts';
@@ -30,63 +39,63 @@ export const showUser = (user: User) => ({
   deptIds: user.deptIds,
   ...user.fields,
   roles: [user.administrator ? 'admin' : 'member'],
-  ...stampsOf(user),
+  ...showAuditFields(user),
 });
 
-const tagged = (user: User): Tagged => ({
+const revision = (user: User): Revision => ({
   name: `${path}/${user.userId}`,
   content: JSON.stringify(showUser(user)),
   version: user.version,
 });
 
-/** The tenant an administrator acts in: his own, or one below it that he names. */
+/** The tenant that an administrator acts in: their own, or one below it that they name. */
 function tenantOf(state: State, me: User, named: unknown): string {
-  const code = isSent(named) ? String(named) : me.tenantId;
-  return state.tenant(code) && state.isBelow(code, me.tenantId) ? code : refuse('OTHER_TENANT');
+  const code = isPresent(named) ? String(named) : me.tenantId;
+  return state.tenant(code) && state.isBelow(code, me.tenantId) ? code : reject('OTHER_TENANT');
 }
 
-/** The main department is not repeated among the further ones. */
+/** The main department is not repeated among the additional ones. */
 function departmentsOf(body: Body) {
-  const deptId = isSent(body.deptId) ? Number(body.deptId) : null;
-  const further = new Set(((body.deptIds ?? []) as unknown[]).map(Number));
-  return { deptId, deptIds: [...further].filter((id) => id !== deptId).sort((a, b) => a - b) };
+  const deptId = isPresent(body.deptId) ? Number(body.deptId) : null;
+  const additional = new Set(((body.deptIds ?? []) as unknown[]).map(Number));
+  return { deptId, deptIds: [...additional].filter((id) => id !== deptId).sort((a, b) => a - b) };
 }
 
-function departmentRefusal(state: State, tenantId: string, body: Body) {
+function departmentError(state: State, tenantId: string, body: Body) {
   const { deptId, deptIds } = departmentsOf(body);
   const missing = [...(deptId === null ? [] : [deptId]), ...deptIds].filter((id) => !state.dept(tenantId, id));
-  return missing.length > 0 && { reason: 'USER_DEPT_NOT_FOUND', facts: { deptIds: missing } };
+  return missing.length > 0 && { reason: 'USER_DEPT_NOT_FOUND', details: { deptIds: missing } };
 }
 
-const nameRefusal = (state: State, tenantId: string, userName: string, except?: User) =>
+const nameError = (state: State, tenantId: string, userName: string, except?: User) =>
   state.usersOf(tenantId).some((user) => user !== except && user.userName.toLowerCase() === userName.toLowerCase()) && {
     reason: 'USER_NAME_TAKEN',
   };
 
-export function limitRefusal(state: State, tenantId: string) {
+export function accountLimitError(state: State, tenantId: string) {
   const limit = state.tenant(tenantId)?.fields.accountCount ?? -1;
   return limit !== -1 && state.usersOf(tenantId).length >= limit && { reason: 'ACCOUNT_LIMIT' };
 }
 
-/** A tenant that has an administrator who is not disabled keeps one. */
-function lastAdministratorRefusal(state: State, tenantId: string, losing: User[]) {
+/** A tenant with an active administrator must keep one. */
+function lastAdministratorError(state: State, tenantId: string, affected: User[]) {
   const active = state.usersOf(tenantId).filter((user) => user.administrator && user.fields.status === '0');
-  return active.length > 0 && active.every((user) => losing.includes(user)) && { reason: 'LAST_ADMINISTRATOR' };
+  return active.length > 0 && active.every((user) => affected.includes(user)) && { reason: 'LAST_ADMINISTRATOR' };
 }
 
 const isAdministrator = (body: Body) => ((body.roles ?? []) as string[]).includes('admin');
 
 const create: Operation = {
-  who: 'administrator',
-  faults: ({ body }) => faultsOf(forms.user, body, ['userName', 'password']),
+  requiredRole: 'administrator',
+  validate: ({ body }) => bodyErrors(schemas.user, body, ['userName', 'password']),
   rule(state, me, request) {
     const body = request.body as Body;
     const tenantId = tenantOf(state, me, body.tenantId);
     const userName = String(body.userName);
-    refuseAny(
-      limitRefusal(state, tenantId),
-      departmentRefusal(state, tenantId, body),
-      nameRefusal(state, tenantId, userName),
+    rejectIfAny(
+      accountLimitError(state, tenantId),
+      departmentError(state, tenantId, body),
+      nameError(state, tenantId, userName),
     );
     return {
       creates: path,
@@ -99,7 +108,7 @@ const create: Operation = {
           administrator: isAdministrator(body),
           ...departmentsOf(body),
           fields: fieldsOf(body),
-          ...newStamps(me),
+          ...newAuditFields(me),
         });
       },
     };
@@ -107,63 +116,63 @@ const create: Operation = {
 };
 
 const read: Operation = {
-  who: 'user',
-  faults: ({ query }, id) => [...idFaults(id), ...queryFaults(forms.inTenant, query)],
+  requiredRole: 'user',
+  validate: ({ query }, id) => [...idErrors(id), ...queryErrors(schemas.inTenant, query)],
   rule(state, me, request, id) {
     const { tenantId } = withoutEmpty(request.query);
-    const himself = id === String(me.userId) && (tenantId === undefined || tenantId === me.tenantId);
-    if (!me.administrator && !himself) refuse('NOT_ALLOWED');
-    const user = state.user(tenantOf(state, me, tenantId), id) ?? refuse('USER_NOT_FOUND');
-    return { data: showUser(user), tagged: tagged(user) };
+    const isSelf = id === String(me.userId) && (tenantId === undefined || tenantId === me.tenantId);
+    if (!me.administrator && !isSelf) reject('NOT_ALLOWED');
+    const user = state.user(tenantOf(state, me, tenantId), id) ?? reject('USER_NOT_FOUND');
+    return { data: showUser(user), revision: revision(user) };
   },
 };
 
 const update: Operation = {
-  who: 'administrator',
-  faults: ({ body }) => faultsOf(forms.userUpdate, body, ['userId']),
+  requiredRole: 'administrator',
+  validate: ({ body }) => bodyErrors(schemas.userUpdate, body, ['userId']),
   rule(state, me, request) {
     const body = request.body as Body;
     const tenantId = tenantOf(state, me, body.tenantId);
-    const user = state.user(tenantId, body.userId) ?? refuse('USER_NOT_FOUND');
-    const { refusal, unsure } = state.ifMatch(request.ifMatch, tagged(user));
-    const userName = isSent(body.userName) ? String(body.userName) : user.userName;
+    const user = state.user(tenantId, body.userId) ?? reject('USER_NOT_FOUND');
+    const { error, possibleErrors } = state.ifMatch(request.ifMatch, revision(user));
+    const userName = isPresent(body.userName) ? String(body.userName) : user.userName;
     const administrator = isAdministrator(body);
     const fields = fieldsOf(body);
-    refuseAny(
-      refusal,
-      !(administrator && fields.status === '0') && lastAdministratorRefusal(state, tenantId, [user]),
-      departmentRefusal(state, tenantId, body),
-      nameRefusal(state, tenantId, userName, user),
+    rejectIfAny(
+      error,
+      !(administrator && fields.status === '0') && lastAdministratorError(state, tenantId, [user]),
+      departmentError(state, tenantId, body),
+      nameError(state, tenantId, userName, user),
     );
     return {
-      ...(unsure ? { unsure } : {}),
+      ...(possibleErrors ? { possibleErrors } : {}),
       apply: () => {
-        // First: who renames himself did it under his old name.
+        // Touch first: a user who renames themselves is recorded under their old name.
         touch(user, me);
         Object.assign(user, { userName, administrator, fields, ...departmentsOf(body) });
-        if (isSent(body.password)) user.password = String(body.password);
-        if (isSent(body.password) || fields.status === '1') state.endSessions(user);
+        if (isPresent(body.password)) user.password = String(body.password);
+        if (isPresent(body.password) || fields.status === '1') state.endSessions(user);
       },
     };
   },
 };
 
 const remove: Operation = {
-  who: 'administrator',
-  faults: ({ query, ifMatch }, id) => [...idsFaults(id, ifMatch), ...queryFaults(forms.inTenant, query)],
+  requiredRole: 'administrator',
+  validate: ({ query, ifMatch }, id) => [...idListErrors(id, ifMatch), ...queryErrors(schemas.inTenant, query)],
   rule(state, me, request, id) {
     const tenantId = tenantOf(state, me, withoutEmpty(request.query).tenantId);
     const ids = [...new Set(id.split(','))];
     const missing = ids.filter((userId) => !state.user(tenantId, userId));
-    refuseAny(
+    rejectIfAny(
       tenantId === me.tenantId && ids.includes(String(me.userId)) && { reason: 'OWN_USER' },
-      missing.length > 0 && { reason: 'USER_NOT_FOUND', facts: { userIds: missing } },
+      missing.length > 0 && { reason: 'USER_NOT_FOUND', details: { userIds: missing } },
     );
     const users = ids.map((userId) => state.user(tenantId, userId) as User);
-    const { refusal, unsure } = state.ifMatch(request.ifMatch, tagged(users[0] as User));
-    refuseAny(refusal, lastAdministratorRefusal(state, tenantId, users));
+    const { error, possibleErrors } = state.ifMatch(request.ifMatch, revision(users[0] as User));
+    rejectIfAny(error, lastAdministratorError(state, tenantId, users));
     return {
-      ...(unsure ? { unsure } : {}),
+      ...(possibleErrors ? { possibleErrors } : {}),
       apply: () => {
         for (const user of users) {
           Object.assign(user, { deleted: true, deptId: null, deptIds: [] });
@@ -175,15 +184,15 @@ const remove: Operation = {
 };
 
 const list: Operation = {
-  who: 'administrator',
-  faults: ({ query }) => queryFaults(forms.userList, query),
+  requiredRole: 'administrator',
+  validate: ({ query }) => queryErrors(schemas.userList, query),
   rule(state, me, request) {
     const query = withoutEmpty(request.query);
     const found = state.usersOf(tenantOf(state, me, query.tenantId)).filter((user) => {
       const inDept =
         query.deptId === undefined || [user.deptId, ...user.deptIds].some((id) => id === Number(query.deptId));
-      const inStatus = query.status === undefined || query.status === user.fields.status;
-      return inDept && inStatus && holds(user.userName, query.userName);
+      const hasStatus = query.status === undefined || query.status === user.fields.status;
+      return inDept && hasStatus && contains(user.userName, query.userName);
     });
     return { data: pageOf(found, query, showUser) };
   },

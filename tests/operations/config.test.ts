@@ -5,19 +5,19 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { StartRefused } from '../../db/start-refused.ts';
+import { StartupError } from '../../db/startup-error.ts';
 import { type Config, type Environment, readConfig, settings } from '../../server/config.ts';
 
 type Setting = keyof typeof settings;
 
 interface Expectation {
-  /** What it becomes when nothing is said. */
+  /** The property of the config and its default. */
   unset: [name: keyof Config, value: unknown];
   valid: [text: string, value: unknown][];
   invalid: string[];
 }
 
-/** One entry for each setting there is: the compiler misses those that are left out. */
+/** One entry for each setting: the type makes the compiler report missing ones. */
 const expected: Record<Setting, Expectation> = {
   PORT: {
     unset: ['port', 8080],
@@ -60,7 +60,7 @@ const expected: Record<Setting, Expectation> = {
       'postgres://',
       'postgres:/u:secret-word@h/d',
       'http://u:secret-word@h/d',
-      // Signs that must be escaped in an address, and are forgotten to be.
+      // Characters that must be percent-encoded in a URL.
       'postgres://u:secret-word#1@h/d',
       'postgres://u:secret-word%@h/d',
       'postgres://u:secret-word@h:port/d',
@@ -87,7 +87,7 @@ const expected: Record<Setting, Expectation> = {
     unset: ['adminPassword', ''],
     valid: [
       ['12345678', '12345678'],
-      // Not a setting's place to change it.
+      // A password is not trimmed.
       [' 12345678 ', ' 12345678 '],
       ['🌳'.repeat(128), '🌳'.repeat(128)],
     ],
@@ -162,12 +162,12 @@ const expected: Record<Setting, Expectation> = {
 };
 const names = Object.keys(expected) as Setting[];
 
-/** The sentences with which an environment is refused. */
-function refusalOf(environment: Environment): string {
+/** Returns the message with which an environment is rejected. */
+function errorOf(environment: Environment): string {
   try {
     readConfig(environment);
   } catch (error) {
-    assert.ok(error instanceof StartRefused, String(error));
+    assert.ok(error instanceof StartupError, String(error));
     return error.message;
   }
   return assert.fail(`accepted: ${JSON.stringify(environment)}`);
@@ -175,50 +175,50 @@ function refusalOf(environment: Environment): string {
 
 for (const name of names) {
   const { unset, valid, invalid } = expected[name];
-  const [key, standard] = unset;
+  const [key, defaultValue] = unset;
 
-  test(`${name} has its default, also when it is set to nothing`, () => {
+  test(`${name} has its default when it is unset or blank`, () => {
     for (const environment of [{}, { [name]: '' }, { [name]: '  ' }, { [name]: undefined }]) {
-      assert.deepEqual(readConfig(environment)[key], standard);
+      assert.deepEqual(readConfig(environment)[key], defaultValue);
     }
     assert.ok(settings[name].meaning.length > 10);
   });
 
-  test(`${name} is read`, () => {
+  test(`${name} accepts valid values`, () => {
     for (const [text, value] of valid) assert.deepEqual(readConfig({ [name]: text })[key], value, text);
   });
 
-  test(`${name} is refused by its name when it is wrong`, () => {
+  test(`${name} rejects invalid values with a message that names it`, () => {
     for (const text of invalid) {
-      const message = refusalOf({ [name]: text });
-      assert.match(message, new RegExp(`^Settings that can't be used:\\n  ${name}\\b.*must `), text);
-      if (/PASSWORD|URL/.test(name)) assert.ok(!/secret-|🌳/.test(message), `repeats a secret: ${message}`);
+      const message = errorOf({ [name]: text });
+      assert.match(message, new RegExp(`^Invalid settings:\\n  ${name}\\b.*must `), text);
+      if (/PASSWORD|URL/.test(name)) assert.ok(!/secret-|🌳/.test(message), `the message repeats a secret: ${message}`);
       else assert.ok(message.includes(`"${text}"`), message);
     }
   });
 }
 
-test('every setting is one that the list names, and nothing else is read', () => {
+test('only the listed settings are read', () => {
   assert.deepEqual(Object.keys(readConfig({})).length, names.length);
   assert.deepEqual(readConfig({ NODE_ENV: 'production', BANYAN_PORT: '1', port: '2' }), readConfig({}));
 });
 
-test('the settings, once read, stay as they are', () => {
+test('the config is frozen', () => {
   assert.ok(Object.isFrozen(readConfig({})));
 });
 
-test('all that is wrong is told at once', () => {
-  const wrong = names.filter((name) => expected[name].invalid.length > 0);
-  const message = refusalOf(Object.fromEntries(wrong.map((name) => [name, expected[name].invalid[0]])));
-  const told = message.split('\n').slice(1);
-  assert.deepEqual(told.map((line) => line.trim().split(/[ :]/)[0]).sort(), [...wrong].sort());
+test('one message lists all invalid settings', () => {
+  const invalid = names.filter((name) => expected[name].invalid.length > 0);
+  const message = errorOf(Object.fromEntries(invalid.map((name) => [name, expected[name].invalid[0]])));
+  const lines = message.split('\n').slice(1);
+  assert.deepEqual(lines.map((line) => line.trim().split(/[ :]/)[0]).sort(), [...invalid].sort());
 });
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-config-'));
 after(() => fs.rmSync(folder, { recursive: true }));
 const root = new URL('../../../', import.meta.url);
 
-/** A process of its own in a folder of its own: what it makes of the environment and of the .env beside it. */
+/** Reads the config in a separate process whose folder contains this .env file. */
 function readInProcess(env: Record<string, string>, dotEnv: string) {
   fs.writeFileSync(path.join(folder, '.env'), dotEnv);
   const code = `
@@ -232,14 +232,14 @@ function readInProcess(env: Record<string, string>, dotEnv: string) {
   return JSON.parse(stdout || assert.fail(stderr)) as Config;
 }
 
-test('a .env file is read, and the environment wins over it', () => {
+test('a .env file is read, and the environment overrides it', () => {
   const dotEnv = '# ours\nPORT=9001\nBANYAN_ADMIN_USERNAME="张三"\nBANYAN_LOG_LEVEL=warn\nHOST=\n';
   const { port, adminUsername, logLevel, host, dataDir } = readInProcess({ PORT: '9002' }, dotEnv);
   assert.deepEqual([port, adminUsername, logLevel, host], [9002, '张三', 'warn', '127.0.0.1']);
   assert.equal(dataDir, path.join(fs.realpathSync(folder), 'data'));
 });
 
-test('a start with wrong settings ends at once, with sentences and without a stack', () => {
+test('a start with invalid settings ends immediately with messages and no stack trace', () => {
   fs.writeFileSync(path.join(folder, '.env'), 'BANYAN_TIME_ZONE=Mars/Olympus\n');
   const start = fileURLToPath(new URL('scripts/start.js', root));
   const { status, stdout, stderr } = spawnSync(process.execPath, [start], {
@@ -253,5 +253,5 @@ test('a start with wrong settings ends at once, with sentences and without a sta
     assert.ok(stderr.includes(name), stderr);
   }
   assert.doesNotMatch(stderr, /secret-|\n\s+at /);
-  assert.deepEqual(fs.readdirSync(folder), ['.env'], 'nothing was begun');
+  assert.deepEqual(fs.readdirSync(folder), ['.env'], 'the start created nothing');
 });

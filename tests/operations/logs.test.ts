@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, test } from 'node:test';
-import { connectOwner } from '../../db/sql.ts';
+import { connectOwner } from '../../db/driver.ts';
 import { createDatabase } from '../support/database.ts';
-import { type Run, startServed } from '../support/process.ts';
-import { request, sendAndLeave, sendRaw } from '../support/raw.ts';
+import { type Run, startOnDatabase } from '../support/process.ts';
+import { request, sendAndDisconnect, sendRaw } from '../support/raw.ts';
 import { Client, PASSWORD } from '../support/service.ts';
-import { countWaiting, waitFor } from '../support/wait.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** A process that logs all it can: what it prints is what an operator keeps. */
+/** The tests read the output of one process with the most verbose log level. */
 const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
-const run = startServed(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' });
+const run = startOnDatabase(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' });
 const anonymous = await run.ready();
 const { base } = anonymous;
 
-/** Everything secret that was sent or given; none of it may be found in what was printed. */
+/** All secrets that were sent or received. None may appear in the output. */
 const secrets: string[] = [PASSWORD, new URL(databaseUrl).password];
 
 async function logIn(username: string, password: string, tenantId = '000000') {
@@ -27,11 +27,11 @@ async function logIn(username: string, password: string, tenantId = '000000') {
   return new Client(base, data.access_token, data.refresh_token);
 }
 
-/** The log lines of one request, once the one that ends them is there. */
+/** Returns the log lines of one request, once its last line is there. */
 const linesOf = (requestId: string, of = run) =>
   waitFor(`${requestId} is in the log`, () => {
     const found = lines(of).filter((line) => line.requestId === requestId);
-    return found.some((line) => /^answered$|^the connection ended/.test(line.msg)) ? found : undefined;
+    return found.some((line) => /^request (completed|aborted)$/.test(line.msg)) ? found : undefined;
   });
 
 const lines = ({ stdout }: Run) =>
@@ -42,13 +42,19 @@ const lines = ({ stdout }: Run) =>
 
 const withId = (id: string, more: Record<string, string> = {}) => ({ headers: { 'x-request-id': id, ...more } });
 
-test('each request is one line: its id, method, path without the query, status, time, and who sent it from where', async () => {
+test('each request has one line with its id, method, path without query, status, duration, caller and address', async () => {
   await anonymous.get('/system/dept-api/list?deptName=somebody', withId('read-1'));
   const found = await linesOf('read-1');
   assert.equal(found.length, 1);
   const { time, pid, hostname, ms, ...line } = found[0];
-  const asked = { level: 30, method: 'GET', path: '/system/dept-api/list', from: '127.0.0.1', msg: 'answered' };
-  assert.deepEqual(line, { ...asked, status: 401, requestId: 'read-1' });
+  const expected = {
+    level: 30,
+    method: 'GET',
+    path: '/system/dept-api/list',
+    from: '127.0.0.1',
+    msg: 'request completed',
+  };
+  assert.deepEqual(line, { ...expected, status: 401, requestId: 'read-1' });
   assert.deepEqual([typeof time, typeof ms], ['number', 'number']);
   const admin = await logIn('admin', PASSWORD);
   const { data } = await admin.get('/auth/me');
@@ -58,13 +64,13 @@ test('each request is one line: its id, method, path without the query, status, 
   assert.doesNotMatch(run.stdout, /somebody/);
 });
 
-test('what the router and the parser refuse has its line too', async () => {
-  const refused: [id: string, path: string, status: number][] = [
+test('requests that the router or the parser rejects are logged too', async () => {
+  const rejected: [id: string, path: string, status: number][] = [
     ['gone-1', '/nope', 404],
     ['gone-2', '/%ff', 400],
     ['gone-3', '/version?a=%ff', 400],
   ];
-  for (const [id, path, status] of refused) {
+  for (const [id, path, status] of rejected) {
     await anonymous.get(path, withId(id));
     assert.equal((await linesOf(id)).at(-1).status, status);
   }
@@ -72,7 +78,7 @@ test('what the router and the parser refuse has its line too', async () => {
   assert.equal((await linesOf('gone-4')).at(-1).status, 400);
 });
 
-test('passwords and tokens are in no line, however a request ends', async () => {
+test('no line contains a password or token, however a request ends', async () => {
   const admin = await logIn('admin', PASSWORD);
   await logIn('admin', 'wrong-password-1');
   await logIn('nobody', 'wrong-password-2');
@@ -83,7 +89,7 @@ test('passwords and tokens are in no line, however a request ends', async () => 
   await admin.put('/system/user-api', { userId, password: 'next-password' });
   await admin.post('/system/user-api', { userName: 'v', password: 'short-1' });
   await admin.post('/system/user-api', { userName: 'v', password: 'long-password'.repeat(20) });
-  // Node's own message about broken JSON repeats a part of it.
+  // The message of a JSON syntax error in Node.js repeats a part of the input.
   await anonymous.post('/auth/login', undefined, { raw: '{"password":"broken-password"' });
   await anonymous.post('/auth/login', undefined, { raw: '"broken-password"' });
   const user = await logIn('u', 'next-password');
@@ -98,19 +104,19 @@ test('passwords and tokens are in no line, however a request ends', async () => 
   await anonymous.get('/auth/me?access_token=token-in-query');
   await sendRaw(base, request('GET /auth/me', 'Authorization: Bearer bearer.of.nonsense', 'broken header'));
 
-  // A fault of ours is logged whole, but for what its caller sent in confidence.
-  await superuser`alter table sessions rename to gone_for_the_moment`;
+  // An internal error is logged with its stack, but without secrets of the request.
+  await superuser`alter table sessions rename to temporarily_renamed`;
   const login = { tenantId: '000000', username: 'admin', password: PASSWORD };
   await anonymous.post('/auth/login', login, withId('fault-1'));
   await admin.get('/auth/me', withId('fault-2'));
-  await superuser`alter table gone_for_the_moment rename to sessions`;
-  await superuser`alter table users add constraint refuse_him check (nick_name <> 'him') not valid`;
-  await admin.post('/system/user-api', { userName: 'w', nickName: 'him', password: PASSWORD }, withId('fault-3'));
-  await superuser`alter table users drop constraint refuse_him`;
+  await superuser`alter table temporarily_renamed rename to sessions`;
+  await superuser`alter table users add constraint reject_nick_name check (nick_name <> 'rejected') not valid`;
+  await admin.post('/system/user-api', { userName: 'w', nickName: 'rejected', password: PASSWORD }, withId('fault-3'));
+  await superuser`alter table users drop constraint reject_nick_name`;
   for (const id of ['fault-1', 'fault-2', 'fault-3']) {
     const [fault, answered] = await linesOf(id);
     assert.equal(fault.level, 50);
-    assert.equal(fault.msg, 'a request failed on our side');
+    assert.equal(fault.msg, 'internal error');
     assert.match(fault.err.stack, /at .*[jt]s:\d+/);
     assert.equal(answered.status, 500);
   }
@@ -119,36 +125,36 @@ test('passwords and tokens are in no line, however a request ends', async () => 
   await linesOf('last-1');
   for (const secret of new Set(secrets)) {
     assert.ok(secret.length > 5);
-    for (const text of [run.stdout, run.stderr]) assert.ok(!text.includes(secret), `printed: ${secret}`);
+    for (const text of [run.stdout, run.stderr]) assert.ok(!text.includes(secret), `the output contains ${secret}`);
   }
   assert.doesNotMatch(run.stdout, /argon2|bearer|authorization/i);
 });
 
-test('a response that misses its deadline is logged, without what was searched for', async () => {
+test('a request that exceeds its deadline is logged without its search text', async () => {
   const { token } = await logIn('admin', PASSWORD);
-  const hurried = startServed(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' }, { timing: { responseMs: 1_000 } });
+  const hurried = startOnDatabase(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' }, { timing: { responseMs: 1_000 } });
   const { base } = await hurried.ready();
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in access exclusive mode`;
     const late = await new Client(base, token).get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
     assert.equal(late.status, 503);
     const [warned, answered] = await linesOf('late-1', hurried);
-    assert.equal(warned.msg, 'a request was not answered in time');
+    assert.equal(warned.msg, 'request timed out');
     assert.equal(answered.status, 503);
   });
-  // Now the table is free, and its own response comes, to nobody. The process ends after that.
+  // The lock is released and the query completes, too late for a response. Then the process stops.
   assert.equal(await hurried.stop(), 0, hurried.stderr);
   assert.ok(!hurried.stdout.includes('redundancies'), hurried.stdout);
 });
 
-test('a client that hangs up before it has sent everything is not logged as an error', async () => {
+test('a client that disconnects before it has sent its whole request is not logged as an error', async () => {
   const head = request(
     'POST /auth/login',
     'Content-Type: application/json',
     'Content-Length: 999',
     'X-Request-Id: cut-1',
   );
-  await sendAndLeave(base, `${head}{"tenantId":`);
+  await sendAndDisconnect(base, `${head}{"tenantId":`);
   const found = await linesOf('cut-1');
   assert.deepEqual(
     found.map(({ level, status }) => [level, status]),
@@ -156,7 +162,7 @@ test('a client that hangs up before it has sent everything is not logged as an e
   );
 });
 
-test('who leaves before his answer has a line of his own, and what he asked for is done', async () => {
+test('a request whose client disconnects before the response is logged with status 499 and executed', async () => {
   const admin = await logIn('admin', PASSWORD);
   const body = JSON.stringify({ deptName: 'left behind' });
   const head = request(
@@ -170,19 +176,19 @@ test('who leaves before his answer has a line of his own, and what he asked for 
     await tx`lock table banyan.departments in share row exclusive mode`;
     const { port, hostname } = new URL(base);
     const socket = net.connect(Number(port), hostname, () => socket.write(head + body));
-    await waitFor('it waits for the table', async () => (await countWaiting(tx)) === 1);
+    await waitFor('the request waits for the table', async () => (await countLockWaits(tx)) === 1);
     socket.destroy();
     const [line] = await linesOf('left-1');
-    assert.deepEqual([line.msg, line.status], ['the connection ended before the answer', 499]);
+    assert.deepEqual([line.msg, line.status], ['request aborted', 499]);
     assert.deepEqual([line.path, line.tenantId], ['/system/dept-api', '000000']);
   });
-  await waitFor('it is done', async () => {
+  await waitFor('the department is created', async () => {
     const { data } = await admin.get('/system/dept-api/list?deptName=left%20behind');
     return data.total === 1;
   });
 });
 
-test('a stop is heard, and every line was JSON: of a request, with its id', async () => {
+test('the service stops cleanly, and every log line is JSON and has the id of its request', async () => {
   assert.equal(await run.stop(), 0, run.stderr);
   for (const line of run.stdout.trimEnd().split('\n')) {
     const { level, time, msg, requestId, ...rest } = JSON.parse(line);

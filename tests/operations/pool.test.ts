@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { makePool } from '../../db/pool.ts';
-import {
-  attempt,
-  begin,
-  codeOf,
-  commitWith,
-  connectOwner,
-  connectService,
-  isLost,
-  type Sql,
-  type Tx,
-} from '../../db/sql.ts';
+import { connectOwner, connectService, type Sql, type Tx } from '../../db/driver.ts';
+import { errorCode, isConnectionLost } from '../../db/errors.ts';
+import { createPool } from '../../db/pool.ts';
+import { begin, commitWith, withSavepoint } from '../../db/transaction.ts';
 import { NO_DEADLINES } from '../support/database.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { scale } from '../support/scale.ts';
 import { createEmptyDatabase } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-import { Wire } from '../support/wire.ts';
 
-/** The service's connections to its database, in the moments in which they break. */
+/** The connection pool, in particular when connections break. */
 
 const { superuserUrl } = await createEmptyDatabase();
 const superuser = connectOwner({ url: superuserUrl });
@@ -26,8 +18,8 @@ after(() => superuser.end());
 await superuser`create schema banyan`;
 await superuser`create table pairs (pair uuid, half int)`;
 
-function poolOf(most: number, url = superuserUrl, checkMs = NO_DEADLINES.checkMs) {
-  const pool = makePool(connectService({ url }, 'UTC', NO_DEADLINES), most, { ...NO_DEADLINES, checkMs });
+function openPool(size: number, url = superuserUrl, checkMs = NO_DEADLINES.checkMs) {
+  const pool = createPool(connectService({ url }, 'UTC', NO_DEADLINES), size, { ...NO_DEADLINES, checkMs });
   after(() => pool.close());
   return pool;
 }
@@ -37,54 +29,57 @@ const insertPair = (sql: Sql) =>
     const [{ pair }] = await tx<[{ pair: string }]>`insert into pairs values (gen_random_uuid(), 1) returning pair`;
     await tx`insert into pairs values (${pair}, 2)`;
   });
-const insertPairAtLast = (sql: Sql) =>
+const insertPairWithCommit = (sql: Sql) =>
   begin(sql, async (tx) => {
     const [{ pair }] = await tx<[{ pair: string }]>`select gen_random_uuid() as pair`;
     await commitWith(tx, () =>
       Promise.all([tx`insert into pairs values (${pair}, 1)`, tx`insert into pairs values (${pair}, 2)`]),
     );
   });
-const halves = async () =>
+const incompletePairs = async () =>
   superuser`select pair from pairs group by pair having count(*) <> 2 or count(distinct half) <> 2`;
-const endAll = () => superuser`
+const terminateAll = () => superuser`
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`;
 
-test('connections that are cut all at once, in any moment: all who used one are told, and the others go on', async () => {
-  const pool = poolOf(8);
+test('when all connections are terminated at once their transactions fail, and waiting ones get new connections', async () => {
+  const pool = openPool(8);
   await pool.use((sql) => sql`select 1`);
   const outcomes = { done: 0, lost: 0 };
-  let over = false;
+  let stopped = false;
   const writer = async () => {
-    while (!over) {
+    while (!stopped) {
       try {
-        await pool.use((outcomes.done + outcomes.lost) % 2 ? insertPair : insertPairAtLast);
+        await pool.use((outcomes.done + outcomes.lost) % 2 ? insertPair : insertPairWithCommit);
         outcomes.done++;
       } catch (error) {
-        assert.ok(isLost(codeOf(error)) || (error as { severity?: string }).severity === 'FATAL', String(error));
+        assert.ok(
+          isConnectionLost(errorCode(error)) || (error as { severity?: string }).severity === 'FATAL',
+          String(error),
+        );
         outcomes.lost++;
       }
     }
   };
-  // More than there are connections: as one is lost, somebody takes the next, which is about to be lost too.
+  // More writers than connections: when one connection is lost, a waiting writer takes the next, which is about to be lost too.
   const writers = Promise.all(Array.from({ length: 24 }, writer));
   const rounds = scale(10, 100);
   for (let round = 0; round < rounds; round++) {
     const before = outcomes.done;
-    await endAll();
-    await waitFor(`round ${round} goes on`, () => outcomes.done >= before + 20);
+    await terminateAll();
+    await waitFor(`writes succeed again in round ${round}`, () => outcomes.done >= before + 20);
   }
-  over = true;
+  stopped = true;
   await writers;
   assert.ok(outcomes.lost >= rounds, JSON.stringify(outcomes));
-  assert.deepEqual([...(await halves())], []);
+  assert.deepEqual([...(await incompletePairs())], []);
   const [{ count }] = await superuser<[{ count: number }]>`select count(*) from pairs`;
-  // One whose commit was done and whose answer was lost counts as lost.
+  // A transaction that was committed but whose response was lost counts as lost.
   assert.ok(count >= 2 * outcomes.done && count <= 2 * (outcomes.done + outcomes.lost), `${count}`);
 });
 
-test('the commit that goes with the last statements: nothing of them stays when one fails, and nothing follows it', async () => {
-  const pool = poolOf(1);
+test('a commit that is pipelined with the last statements is rolled back when one fails, and no statement may follow it', async () => {
+  const pool = openPool(1);
   const pair = '00000000-0000-4000-8000-000000000001';
   const insert = (tx: Tx, half: unknown) => tx`insert into pairs values (${pair}, ${half as number}::text::int)`;
   const failed = pool.use((sql) =>
@@ -109,56 +104,56 @@ test('the commit that goes with the last statements: nothing of them stays when 
   assert.deepEqual([...kept], [{ half: 5 }]);
 });
 
-test('a connection that was lost while nobody used it is not lent again', async () => {
-  let isLost = false;
+test('a connection that was lost while idle is not used again', async () => {
+  let isConnectionLost = false;
   const connect = connectService({ url: superuserUrl }, 'UTC', NO_DEADLINES);
-  const watched: typeof connect = (watch) =>
+  const observedConnect: typeof connect = (listener) =>
     connect({
-      ...watch,
-      lost() {
-        watch?.lost?.();
-        isLost = true;
+      ...listener,
+      onLost() {
+        listener.onLost();
+        isConnectionLost = true;
       },
     });
-  const pool = makePool(watched, 1, NO_DEADLINES);
+  const pool = createPool(observedConnect, 1, NO_DEADLINES);
   after(() => pool.close());
-  const pidOfIt = async () => {
+  const backendPid = async () => {
     const [{ pid }] = await pool.use((sql) => sql<[{ pid: number }]>`select pg_backend_pid() as pid`);
     return pid;
   };
-  const before = await pidOfIt();
+  const before = await backendPid();
   await superuser`select pg_terminate_backend(${before})`;
-  await waitFor('the pool knows', () => isLost);
-  assert.notEqual(await pidOfIt(), before);
+  await waitFor('the pool notices the loss', () => isConnectionLost);
+  assert.notEqual(await backendPid(), before);
 });
 
-test('who waits for a connection gets one, in his order, and never more are open than allowed', async () => {
-  const pool = poolOf(2);
+test('waiting callers get connections in order, and no more than the limit are open', async () => {
+  const pool = openPool(2);
   const order: number[] = [];
-  let [open, most] = [0, 0];
+  let [open, maxOpen] = [0, 0];
   await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
       pool.use(async (sql) => {
         order.push(n);
-        most = Math.max(most, ++open);
+        maxOpen = Math.max(maxOpen, ++open);
         await sql`select 1`;
         open--;
       }),
     ),
   );
-  assert.equal(most, 2);
+  assert.equal(maxOpen, 2);
   assert.deepEqual(
     order,
     Array.from({ length: 20 }, (_, n) => n),
   );
 });
 
-test('what a failed transaction left running does not go on in the next one', async () => {
-  const pool = poolOf(1);
+test('a statement left over from a failed transaction does not run in the next one', async () => {
+  const pool = openPool(1);
   let late: Promise<unknown> = Promise.resolve();
-  let goOn = () => {};
+  let resume = () => {};
   const next = new Promise<void>((resolve) => {
-    goOn = resolve;
+    resume = resolve;
   });
   const failing = pool.use((sql) =>
     begin(sql, async (tx) => {
@@ -171,15 +166,15 @@ test('what a failed transaction left running does not go on in the next one', as
   await pool.use((sql) =>
     begin(sql, async (tx) => {
       await tx`select 1`;
-      goOn();
+      resume();
       await assert.rejects(late, /The transaction is over/);
     }),
   );
   assert.equal((await superuser`select from pairs where half = 7`).length, 0);
 });
 
-test('a failed statement that was passed over is not taken for a commit', async () => {
-  const pool = poolOf(1);
+test('a transaction with an ignored failed statement is not reported as committed', async () => {
+  const pool = openPool(1);
   const work = (sql: Sql) =>
     begin(sql, async (tx) => {
       await tx`insert into pairs values (gen_random_uuid(), 8)`;
@@ -189,11 +184,11 @@ test('a failed statement that was passed over is not taken for a commit', async 
   assert.equal((await superuser`select from pairs where half = 8`).length, 0);
 });
 
-test('an attempt that fails is undone alone, within another too', async () => {
-  const pool = poolOf(1);
+test('only a failed attempt is rolled back, also when attempts are nested', async () => {
+  const pool = openPool(1);
   const insert = (tx: Tx, half: number) => tx`insert into pairs values (gen_random_uuid(), ${half})`;
   const failing = (tx: Tx) =>
-    attempt(tx, async (inner) => {
+    withSavepoint(tx, async (inner) => {
       await insert(inner, 12);
       await inner`select 1 / 0`;
     });
@@ -201,7 +196,7 @@ test('an attempt that fails is undone alone, within another too', async () => {
     begin(sql, async (tx) => {
       await insert(tx, 10);
       await assert.rejects(failing(tx), /division by zero/);
-      await attempt(tx, async (inner) => {
+      await withSavepoint(tx, async (inner) => {
         await insert(inner, 11);
         await assert.rejects(failing(inner), /division by zero/);
       });
@@ -214,23 +209,23 @@ test('an attempt that fails is undone alone, within another too', async () => {
   );
 });
 
-test('a database that falls silent is given up, and found again where it answers', async () => {
+test('connections to an unresponsive database are dropped, and new ones are opened once it responds', async () => {
   const address = new URL(superuserUrl);
-  const wire = new Wire(`${address.searchParams.get('host')}/.s.PGSQL.5432`);
+  const proxy = new PostgresProxy(`${address.searchParams.get('host')}/.s.PGSQL.5432`);
   address.searchParams.delete('host');
-  address.port = String(await wire.listen());
-  const pool = poolOf(2, address.href, 200);
-  const ask = () => pool.use((sql) => sql`select 1`);
-  // A connection that this machine does not open within five checks is given up, too.
-  const answers = () =>
-    Promise.all([ask(), ask()]).then(
+  address.port = String(await proxy.listen());
+  const pool = openPool(2, address.href, 200);
+  const query = () => pool.use((sql) => sql`select 1`);
+  // A connection that a busy machine does not open within five checks is dropped too.
+  const bothRespond = () =>
+    Promise.all([query(), query()]).then(
       () => true,
       () => false,
     );
-  await waitFor('both connections are open', answers);
-  wire.silence();
-  for (const outcome of await Promise.allSettled([ask(), ask()])) {
-    assert.ok(outcome.status === 'rejected' && isLost(codeOf(outcome.reason)), JSON.stringify(outcome));
+  await waitFor('both connections are open', bothRespond);
+  proxy.silence();
+  for (const outcome of await Promise.allSettled([query(), query()])) {
+    assert.ok(outcome.status === 'rejected' && isConnectionLost(errorCode(outcome.reason)), JSON.stringify(outcome));
   }
-  await waitFor('it is found again', answers);
+  await waitFor('the database responds again', bothRespond);
 });

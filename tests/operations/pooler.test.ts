@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner, defaultConnectionTiming, LOCKS, settingsOf } from '../../db/sql.ts';
+import { connectionSettings, connectOwner, defaultConnectionTiming, LOCKS } from '../../db/driver.ts';
 import { startPooler } from '../support/pooler.ts';
-import { launch, newFolder, project, type Run, start } from '../support/process.ts';
+import { launch, newDataFolder, project, type Run, start } from '../support/process.ts';
 import { type Client, createEmptyDatabase, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** A pooler between the service and its PostgreSQL: docs/operations.md says which, and how it is told to behave. */
+/** A connection pooler between the service and PostgreSQL. docs/operations.md says which are supported and how to configure them. */
 
-/** Not waited for idly: the pooler is in this process. */
-async function command(name: string, databaseUrl: string, ...args: string[]) {
-  const script = path.join(project, `dist/server/${name}.js`);
-  const run = launch([script, ...args], { cwd: path.dirname(newFolder()), env: { DATABASE_URL: databaseUrl } });
+/** Runs a command-line tool asynchronously, because the pooler runs in this process. */
+async function runTool(name: string, databaseUrl: string, ...args: string[]) {
+  const script = path.join(project, `dist/server/cli/${name}.js`);
+  const run = launch([script, ...args], { cwd: path.dirname(newDataFolder()), env: { DATABASE_URL: databaseUrl } });
   return { status: await run.ended, stderr: run.stderr };
 }
 
-/** The exit code of a start that is to fail; one that serves is not waited for. */
+/** Returns the exit code of a start that should fail, or 'serving' if it succeeds. */
 const endOf = (run: Run) =>
   Promise.race([
     run.ended,
@@ -27,11 +27,11 @@ const endOf = (run: Run) =>
     ),
   ]);
 
-/** Makes the tables and the service's role, as a first start does. */
+/** Creates the tables and the service's role, as a first start does. */
 const prepare = async (databaseUrl: string) =>
   (await openDatabase({ databaseUrl, dataDir: '', timeZone: 'Asia/Shanghai' })).close();
 
-async function useIt(admin: Client) {
+async function useService(admin: Client) {
   const [top, other] = [
     await admin.createDepartment({ deptName: '总部' }),
     await admin.createDepartment({ deptName: '市场部' }),
@@ -44,54 +44,54 @@ async function useIt(admin: Client) {
   return data;
 }
 
-test('behind a pooler that drops settings and forgets sessions all is prepared, and served', async () => {
+test('the service and its tools work behind a pooler that drops settings and session state', async () => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
-  const pooled = await startPooler(databaseUrl, { settings: 'dropped', forgets: true });
-  const run = start(newFolder(), { DATABASE_URL: pooled });
+  const pooled = await startPooler(databaseUrl, { settings: 'dropped', resetsSessions: true });
+  const run = start(newDataFolder(), { DATABASE_URL: pooled });
   const admin = await run.admin();
-  const { createTime } = await useIt(admin);
-  // In the zone of the service, whatever the server's is.
+  const { createTime } = await useService(admin);
+  // Times are in the time zone of the service, whatever that of the server.
   const superuser = connectOwner({ url: superuserUrl });
-  const [noted] = await superuser<[{ right: boolean; tables: number }]>`
+  const [row] = await superuser<[{ right: boolean; tables: number }]>`
     select abs(extract(epoch from (${createTime}::timestamp at time zone 'Asia/Shanghai') - now())) < 3600 as right,
       (select count(*)::int from pg_tables where schemaname = 'public') as tables`;
-  assert.deepEqual({ ...noted }, { right: true, tables: 0 });
-  // A statement that waits is ended, as the service's connections ask for.
+  assert.deepEqual({ ...row }, { right: true, tables: 0 });
+  // The role has the timeouts and other settings that the service's connections ask for.
   const [role] = await superuser<{ settings: string[] }[]>`
     select setconfig as settings from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
     where d.datname = current_database()`;
   assert.deepEqual(
     role?.settings.toSorted(),
-    Object.entries(settingsOf(defaultConnectionTiming))
+    Object.entries(connectionSettings(defaultConnectionTiming))
       .map((pair) => pair.join('='))
       .toSorted(),
   );
   await superuser.end();
 
-  assert.match((await command('verify-ledger', pooled)).stderr, /The ledger is whole\./);
-  const reset = await command('reset-password', pooled, '000000', 'admin');
+  assert.match((await runTool('verify-ledger', pooled)).stderr, /The ledger is intact\./);
+  const reset = await runTool('reset-password', pooled, '000000', 'admin');
   assert.equal(reset.status, 0, reset.stderr);
   assert.equal((await admin.get('/auth/me')).data.reason, 'SESSION_ENDED');
   assert.equal(await run.stop(), 0);
 });
 
-test('whoever prepares the tables is alone while he does, also behind a pooler that forgets locks of sessions', async () => {
+test('only one process prepares the tables at a time, even behind a pooler that drops session locks', async () => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
   await prepare(databaseUrl);
   const superuser = connectOwner({ url: superuserUrl });
   await superuser`begin`;
   await superuser`lock table banyan.migrations`;
-  const pooled = await startPooler(databaseUrl, { settings: 'dropped', forgets: true });
-  const second = start(newFolder(), { DATABASE_URL: pooled });
-  // Not within that transaction, which would be told the same each time.
+  const pooled = await startPooler(databaseUrl, { settings: 'dropped', resetsSessions: true });
+  const second = start(newDataFolder(), { DATABASE_URL: pooled });
+  // A separate connection: within the open transaction pg_stat_activity would not change.
   const watcher = connectOwner({ url: superuserUrl });
-  const looks = () => watcher<{ locks: boolean }[]>`
+  const readWaiting = () => watcher<{ locks: boolean }[]>`
     select bool_or(l.locktype = 'advisory' and l.objid = ${LOCKS.migrate} and l.granted) as locks
     from pg_stat_activity a join pg_locks l using (pid)
     where a.datname = current_database() and a.wait_event_type = 'Lock' group by a.pid`;
-  await waitFor('it waits for the table', async () => (await looks()).length === 1);
+  await waitFor('the second process waits for the table', async () => (await readWaiting()).length === 1);
   assert.deepEqual(
-    (await looks()).map(({ locks }) => locks),
+    (await readWaiting()).map(({ locks }) => locks),
     [true],
   );
   await superuser`commit`;
@@ -100,18 +100,18 @@ test('whoever prepares the tables is alone while he does, also behind a pooler t
   assert.equal(await second.stop(), 0);
 });
 
-test('a pooler that takes no settings is named at the start, with what to tell it', async () => {
+test('a start behind a pooler that rejects settings fails and says how to configure it', async () => {
   const { databaseUrl } = await createEmptyDatabase();
-  const run = start(newFolder(), { DATABASE_URL: await startPooler(databaseUrl, { settings: 'refused' }) });
+  const run = start(newDataFolder(), { DATABASE_URL: await startPooler(databaseUrl, { settings: 'refused' }) });
   assert.equal(await endOf(run), 1);
   assert.match(
     run.stderr,
-    /Banyan did not start\. The pooler at DATABASE_URL takes no settings \(unsupported startup parameter: search_path\)\. .*ignore_startup_parameters = search_path, statement_timeout, idle_in_transaction_session_timeout, enable_seqscan, jit /,
+    /Banyan did not start\. The pooler at DATABASE_URL rejects Banyan's settings \(unsupported startup parameter: search_path\)\. .*ignore_startup_parameters = search_path, statement_timeout, idle_in_transaction_session_timeout, enable_seqscan, jit /,
   );
   assert.doesNotMatch(run.stderr, /\n +at /);
 });
 
-test('settings that are neither passed on nor the role’s are named: statements would have no end', async () => {
+test('a start fails and names the settings that the pooler drops and the role does not have', async () => {
   const { name, databaseUrl, superuserUrl } = await createEmptyDatabase();
   await prepare(databaseUrl);
   const superuser = connectOwner({ url: superuserUrl });
@@ -120,10 +120,10 @@ test('settings that are neither passed on nor the role’s are named: statements
   >`select * from banyan.service_login`;
   await superuser.unsafe(`alter role "${role}" in database ${name} reset statement_timeout`);
   await superuser.end();
-  // As the service's own role, who cannot give himself what is missing.
+  // Connect as the service's own role, which cannot change its settings.
   const url = new URL(await startPooler(databaseUrl, { settings: 'dropped' }));
   Object.assign(url, { username: role, password });
-  const run = start(newFolder(), { DATABASE_URL: url.href, BANYAN_ADMIN_PASSWORD: PASSWORD });
+  const run = start(newDataFolder(), { DATABASE_URL: url.href, BANYAN_ADMIN_PASSWORD: PASSWORD });
   assert.equal(await endOf(run), 1);
   assert.match(
     run.stderr,
@@ -131,25 +131,25 @@ test('settings that are neither passed on nor the role’s are named: statements
   );
   assert.doesNotMatch(run.stderr, /\n +at /);
 
-  // A start of the owner gives it back.
+  // A start as the owner sets them again.
   await prepare(databaseUrl);
-  const again = start(newFolder(), { DATABASE_URL: url.href });
-  await useIt(await again.admin());
+  const again = start(newDataFolder(), { DATABASE_URL: url.href });
+  await useService(await again.admin());
   assert.equal(await again.stop(), 0);
 });
 
-test('a pooler that does not know the service’s own role is told apart from one that does not know the owner', async () => {
+test('a start whose service role cannot log in fails with a message that names the role', async () => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
   await prepare(databaseUrl);
   const superuser = connectOwner({ url: superuserUrl });
   const [{ role }] = await superuser<[{ role: string }]>`select role from banyan.service_login`;
   await superuser.unsafe(`alter role "${role}" password 'another'`);
   await superuser.end();
-  const run = start(newFolder(), { DATABASE_URL: databaseUrl });
+  const run = start(newDataFolder(), { DATABASE_URL: databaseUrl });
   assert.equal(await endOf(run), 1);
   assert.match(
     run.stderr,
-    new RegExp(`Banyan did not start\\. The service's own role ${role} is not let in \\(.*\\)\\. A pooler`),
+    new RegExp(`Banyan did not start\\. The service's own role ${role} cannot log in \\(.*\\)\\. A pooler`),
   );
   assert.doesNotMatch(run.stderr, /\n +at /);
 });

@@ -4,40 +4,48 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { verifyLedger } from '../../db/ledger.ts';
-import { resetPassword } from '../../server/auth/reset-password.ts';
-import { assertStopped, launch, logIn, newFolder, project, startUnhurried, usedFolder } from '../support/process.ts';
-import { type Answer, type Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
+import { resetPassword } from '../../server/cli/reset-password-command.ts';
+import { verifyLedger } from '../../server/ledger/verify.ts';
+import {
+  assertStopped,
+  launch,
+  logIn,
+  newDataFolder,
+  project,
+  startWithoutDeadlines,
+  usedDataFolder,
+} from '../support/process.ts';
+import { type ApiResponse, type Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 
-/** npm run reset-password: the way back in for whoever runs the service. */
+/** npm run reset-password, with which an operator regains access. */
 
 const service = await startService();
-const command = path.join(project, 'dist/server/reset-password.js');
-const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? 'fine'}`;
+const command = path.join(project, 'dist/server/cli/reset-password.js');
+const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'ok'}`;
 
-/** Beside the service, on its database; or with another address of that. Within this process: a node takes long to start. */
+/** Resets a password on the service's database or another one. Runs in this process, because starting Node.js takes long. */
 async function reset(args: string[], { input = '', databaseUrl = service.databaseUrl } = {}) {
   const lines: string[] = [];
   const status = await resetPassword(args, {
     environment: { DATABASE_URL: databaseUrl },
     input: Readable.from([input]),
-    say: (line) => void lines.push(`${line}\n`),
+    print: (line) => void lines.push(`${line}\n`),
   });
-  const words = lines.join('');
-  return { status, words, password: passwordIn(words) };
+  const output = lines.join('');
+  return { status, output, password: passwordIn(output) };
 }
 
-/** The same, as the command that it is. */
+/** Resets a password with the command-line tool. */
 function runReset(args: string[], { input = '', databaseUrl = service.databaseUrl } = {}) {
   const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
   const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { encoding: 'utf8', env, input });
-  return { status, words: stdout + stderr, password: passwordIn(stderr) };
+  return { status, output: stdout + stderr, password: passwordIn(stderr) };
 }
-const passwordIn = (words: string) => /^ +Password +(\S+) +\(shown this once/m.exec(words)?.[1] ?? '';
+const passwordIn = (output: string) => /^ +Password +(\S+) +\(shown only once/m.exec(output)?.[1] ?? '';
 
 const tryPassword = (tenantId: string, password: string, from?: string, username = 'boss') =>
   service.anonymous.post('/auth/login', { tenantId, username, password }, from ? { from } : {});
-const me = async (client: Client) => reasonOf(await client.get('/auth/me'));
+const sessionState = async (client: Client) => outcomeOf(await client.get('/auth/me'));
 const byOperator = async (client: Client) =>
   (await client.get('/system/change-api/list?by=operator&below=false')).data.rows as {
     action: string;
@@ -46,37 +54,40 @@ const byOperator = async (client: Client) =>
     after: Record<string, unknown> | null;
   }[];
 
-test('who lost his password and is disabled gets in again, and nobody else is touched', async () => {
+test('a disabled user with a lost password can log in again, and no other user is changed', async () => {
   const boss = await service.createTenant();
   const namesake = await service.createTenant();
   const { tenantId } = boss;
   const from = '127.3.0.1';
-  // Guessed at until the account is closed to one address, then over all, and for long.
+  // Fail logins until the account is locked for one address and then for all, and extend the lock.
   for (let n = 0; n < 5; n++) await tryPassword(tenantId, 'wrong password', from);
   for (let n = 0; n < 5; n++) await tryPassword(tenantId, 'wrong password', `127.3.1.${n + 1}`);
   await service.superuser`
     update banyan.login_failures set closed = now() + interval '1 day'
     where tenant_id = ${tenantId} and closed <> '-infinity'`;
-  assert.equal(reasonOf(await tryPassword(tenantId, PASSWORD, from)), '429 TOO_MANY_LOGINS');
-  assert.equal(reasonOf(await tryPassword(tenantId, PASSWORD, '127.3.2.1')), '429 TOO_MANY_LOGINS');
+  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, from)), '429 TOO_MANY_LOGINS');
+  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, '127.3.2.1')), '429 TOO_MANY_LOGINS');
   const { data: user } = await boss.get('/auth/me');
-  // Like the service's connections: the ledger notes times in their zone.
+  // Use the time zone of the service's connections: the ledger stores times as text in that zone.
   await service.superuser`select set_config('TimeZone', 'Asia/Shanghai', false)`;
   await service.superuser`update banyan.users set status = '1', update_by = 'sql' where user_id = ${user.user.userId}`;
 
-  const { status, words, password } = await reset([tenantId, 'BOSS']);
-  assert.equal(status, 0, words);
-  assert.match(words, new RegExp(`Tenant +${tenantId}\n +User +boss \\(administrator\\)\n`));
-  assert.match(words, /His sessions have ended, and he is enabled again\. The ledger names "operator"\./);
-  assert.ok(password.length >= 22, words);
-  assert.equal(await me(boss), '401 SESSION_ENDED');
+  const { status, output, password } = await reset([tenantId, 'BOSS']);
+  assert.equal(status, 0, output);
+  assert.match(output, new RegExp(`Tenant +${tenantId}\n +User +boss \\(administrator\\)\n`));
+  assert.match(
+    output,
+    /All sessions of the user have ended, and the user is enabled again\. The ledger records the change as "operator"\./,
+  );
+  assert.ok(password.length >= 22, output);
+  assert.equal(await sessionState(boss), '401 SESSION_ENDED');
   assert.equal(
-    reasonOf(await service.anonymous.post('/auth/refresh', { refresh_token: boss.refreshToken })),
+    outcomeOf(await service.anonymous.post('/auth/refresh', { refresh_token: boss.refreshToken })),
     '401 REFRESH_REFUSED',
   );
-  assert.equal(reasonOf(await tryPassword(tenantId, PASSWORD)), '401 LOGIN_FAILED');
-  assert.equal(reasonOf(await tryPassword(tenantId, password, from)), '200 fine');
-  assert.equal(reasonOf(await tryPassword(tenantId, password, '127.3.2.1')), '200 fine');
+  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '401 LOGIN_FAILED');
+  assert.equal(outcomeOf(await tryPassword(tenantId, password, from)), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(tenantId, password, '127.3.2.1')), '200 ok');
 
   const again = await service.logIn(tenantId, 'boss', password);
   const [updated, changed, ...more] = await byOperator(again);
@@ -85,18 +96,18 @@ test('who lost his password and is disabled gets in again, and nobody else is to
   const { status: was, updateBy: _, updateTime: __, ...before } = updated?.before ?? {};
   const { status: became, updateBy, updateTime, ...after } = updated?.after ?? {};
   assert.deepEqual([was, became, updateBy], ['1', '0', 'operator']);
-  // Times too, which the ledger notes as texts of the service's time zone.
+  // Times are equal too, which the ledger stores as text in the service's time zone.
   assert.deepEqual(after, before);
   assert.equal(updateTime, (await again.get('/auth/me')).data.user.updateTime);
   assert.doesNotMatch(JSON.stringify([updated, changed]), /argon2|hash/);
-  assert.deepEqual((await verifyLedger(service.owner)).faults, []);
+  assert.deepEqual((await verifyLedger(service.owner)).errors, []);
 
-  assert.equal(await me(namesake), '200 fine');
-  assert.equal(reasonOf(await tryPassword(namesake.tenantId, PASSWORD)), '200 fine');
+  assert.equal(await sessionState(namesake), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(namesake.tenantId, PASSWORD)), '200 ok');
   assert.deepEqual(await byOperator(namesake), []);
 });
 
-test('a password is taken from standard input and not shown; the address may be that of the service’s own role', async () => {
+test('a password is read from standard input and not shown, also when connected as the service’s own role', async () => {
   const boss = await service.createTenant();
   const anna = await service.createMember(boss, { userName: 'anna' });
   const [login] = await service.owner<[{ role: string; password: string }]>`
@@ -105,85 +116,88 @@ test('a password is taken from standard input and not shown; the address may be 
   const url = new URL(service.databaseUrl);
   Object.assign(url, { username: login.role, password: login.password });
   const given = '  新的 密码 of anna ';
-  const { status, words } = runReset([boss.tenantId, 'anna', '-'], {
+  const { status, output } = runReset([boss.tenantId, 'anna', '-'], {
     input: `${given}\r\nmore`,
     databaseUrl: url.href,
   });
-  assert.equal(status, 0, words);
-  assert.match(words, /User +anna \(member, no administrator\)\n +Password +as standard input says\n/);
-  assert.doesNotMatch(words, /新的|enabled again/);
-  assert.equal(await me(anna), '401 SESSION_ENDED');
-  assert.equal(reasonOf(await tryPassword(boss.tenantId, given, undefined, 'anna')), '200 fine');
-  assert.equal(await me(boss), '200 fine');
+  assert.equal(status, 0, output);
+  assert.match(output, /User +anna \(member\)\n +Password +as read from standard input\n/);
+  assert.doesNotMatch(output, /新的|enabled again/);
+  assert.equal(await sessionState(anna), '401 SESSION_ENDED');
+  assert.equal(outcomeOf(await tryPassword(boss.tenantId, given, undefined, 'anna')), '200 ok');
+  assert.equal(await sessionState(boss), '200 ok');
 });
 
-test('what cannot be done is refused in words, and changes nothing', async () => {
+test('invalid arguments fail with a message and change nothing', async () => {
   const boss = await service.createTenant();
   const deleted = await service.createTenant();
   await service.root.delete(`/system/tenant-api/${deleted.id}`);
   const { tenantId } = boss;
   const short = { input: 'short\n' };
-  for (const [args, words, options] of [
+  for (const [args, expected, options] of [
     [[], /npm run reset-password -- 000000 admin /],
     [[tenantId], /npm run reset-password -- 000000 admin /],
-    [[tenantId, 'boss', 'a new password'], /Say whose password it is/],
-    [['999999', 'boss'], /There is no tenant 999999\. Give the number .* topmost tenant is 000000\./],
+    [[tenantId, 'boss', 'a new password'], /Specify the tenant and the user/],
+    [['999999', 'boss'], /Tenant 999999 does not exist\. Use the code .* root tenant is 000000\./],
     [[deleted.tenantId, 'boss'], new RegExp(`Tenant ${deleted.tenantId} is deleted\\.`)],
     [[tenantId, 'admin'], new RegExp(`Tenant ${tenantId} has no user admin\\. Its administrators are: boss\\.`)],
     [[tenantId, 'boss', '-'], /A password must have 8 to 128 characters\./, short],
     [[tenantId, 'boss', '-'], /A password must have 8 to 128 characters\./],
   ] as const) {
-    const { status, words: said } = await (args.length === 0 ? runReset([]) : reset([...args], options));
-    assert.deepEqual([status, said.includes('Password   ')], [1, false], said);
-    assert.match(said, words);
-    assert.doesNotMatch(said, /\n +at |a new password$/m);
+    const { status, output } = await (args.length === 0 ? runReset([]) : reset([...args], options));
+    assert.deepEqual([status, output.includes('Password   ')], [1, false], output);
+    assert.match(output, expected);
+    assert.doesNotMatch(output, /\n +at |a new password$/m);
   }
   const away = await reset([tenantId, 'boss'], { databaseUrl: 'postgres://me:hush-hush@127.0.0.1:1/banyan' });
   assert.equal(away.status, 2);
-  assert.match(away.words, /^The password could not be changed: .*ECONNREFUSED/);
-  assert.doesNotMatch(away.words, /hush-hush|\n +at /);
-  assert.equal(await me(boss), '200 fine');
-  assert.equal(reasonOf(await tryPassword(tenantId, PASSWORD)), '200 fine');
+  assert.match(away.output, /^The password could not be changed: .*ECONNREFUSED/);
+  assert.doesNotMatch(away.output, /hush-hush|\n +at /);
+  assert.equal(await sessionState(boss), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 ok');
 });
 
-test('it is done as a whole or not at all', async () => {
+test('a reset that fails halfway is rolled back', async () => {
   const boss = await service.createTenant();
   const { tenantId } = boss;
   await service.superuser.unsafe(`
     create function banyan.stay() returns trigger language plpgsql as $$ begin raise 'sessions stay'; end $$;
     create trigger stay before delete on banyan.sessions for each row execute function banyan.stay()`);
-  const { status, words } = await reset([tenantId, 'boss']);
+  const { status, output } = await reset([tenantId, 'boss']);
   await service.superuser.unsafe('drop function banyan.stay cascade');
   assert.equal(status, 2);
-  assert.match(words, /^The password could not be changed: sessions stay\.$/m);
-  assert.equal(await me(boss), '200 fine');
-  assert.equal(reasonOf(await tryPassword(tenantId, PASSWORD)), '200 fine');
+  assert.match(output, /^The password could not be changed: sessions stay\.$/m);
+  assert.equal(await sessionState(boss), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 ok');
   assert.deepEqual(await byOperator(boss), []);
 });
 
-test('a tenant that is out of service is named: its people get in only when it is back', async () => {
+test('the tool warns when the tenant is out of service, and the user can log in once it is back', async () => {
   const boss = await service.createTenant();
   const { data: tenant } = await service.root.get(`/system/tenant-api/${boss.id}`);
-  const set = (status: string) => service.root.put('/system/tenant-api', { ...tenant, status });
-  assert.equal((await set('1')).code, 200);
-  const { status, words, password } = await reset([boss.tenantId, 'boss']);
-  assert.equal(status, 0, words);
-  assert.match(words, /Nobody can log in to tenant \d+ yet: it, or one above it, is out of service \(disabled\)\./);
-  assert.equal((await set('0')).code, 200);
-  assert.equal(reasonOf(await tryPassword(boss.tenantId, password)), '200 fine');
+  const setStatus = (status: string) => service.root.put('/system/tenant-api', { ...tenant, status });
+  assert.equal((await setStatus('1')).code, 200);
+  const { status, output, password } = await reset([boss.tenantId, 'boss']);
+  assert.equal(status, 0, output);
+  assert.match(
+    output,
+    /Users of tenant \d+ cannot log in yet: it or one of its parent tenants is not in service \(disabled\)\./,
+  );
+  assert.equal((await setStatus('0')).code, 200);
+  assert.equal(outcomeOf(await tryPassword(boss.tenantId, password)), '200 ok');
 });
 
-test('with the embedded database: beside the running service, and without it', async () => {
-  const dataDir = await usedFolder();
-  const beside = async () => {
+test('with the embedded database the tool works while the service runs and while it is stopped', async () => {
+  const dataDir = await usedDataFolder();
+  const resetAdmin = async () => {
     const run = launch([command, '000000', 'admin'], { cwd: path.dirname(dataDir), env: { BANYAN_DATA_DIR: dataDir } });
     assert.equal(await run.ended, 0, run.stderr);
     return passwordIn(run.stderr);
   };
-  const first = startUnhurried(dataDir);
+  const first = startWithoutDeadlines(dataDir);
   const admin = await first.admin();
-  const password = await beside();
-  assert.equal(await me(admin), '401 SESSION_ENDED');
+  const password = await resetAdmin();
+  assert.equal(await sessionState(admin), '401 SESSION_ENDED');
   const again = await logIn(admin.base, password);
   assert.deepEqual(
     (await byOperator(again)).map(({ action }) => action),
@@ -191,12 +205,12 @@ test('with the embedded database: beside the running service, and without it', a
   );
   assert.equal(await first.stop(), 0);
 
-  const another = await beside();
+  const another = await resetAdmin();
   await assertStopped(dataDir);
-  const next = startUnhurried(dataDir);
+  const next = startWithoutDeadlines(dataDir);
   const { base } = await next.ready();
   assert.equal(
-    reasonOf(await next.ready().then((anonymous) => anonymous.post('/auth/login', login(password)))),
+    outcomeOf(await next.ready().then((anonymous) => anonymous.post('/auth/login', login(password)))),
     '401 LOGIN_FAILED',
   );
   await logIn(base, another);
@@ -204,20 +218,22 @@ test('with the embedded database: beside the running service, and without it', a
 });
 const login = (password: string) => ({ tenantId: '000000', username: 'admin', password });
 
-test('a folder without a database is refused, and stays as it was', async () => {
-  const dataDir = newFolder();
+test('a folder without a database is rejected and not changed', async () => {
+  const dataDir = newDataFolder();
   const run = launch([command, '000000', 'admin'], { cwd: path.dirname(dataDir), env: { BANYAN_DATA_DIR: dataDir } });
   assert.equal(await run.ended, 2);
   assert.ok(
-    run.stderr.includes(`There is no database in ${dataDir}: run this where the service is started`),
+    run.stderr.includes(
+      `There is no database in ${dataDir}. Run this command in the directory and with the settings of the service`,
+    ),
     run.stderr,
   );
   assert.equal(fs.existsSync(dataDir), false);
 });
 
-test('a database in which the service was never started is refused, with what to do', async () => {
+test('a database without tables is rejected with a message that says what to do', async () => {
   const { databaseUrl } = await createEmptyDatabase();
-  const { status, words } = await reset(['000000', 'admin'], { databaseUrl });
+  const { status, output } = await reset(['000000', 'admin'], { databaseUrl });
   assert.equal(status, 2);
-  assert.match(words, /^The password could not be changed: The tables are not there, .*: start the service once\.$/m);
+  assert.match(output, /^The password could not be changed: The tables do not exist .*\. Start the service once\.$/m);
 });

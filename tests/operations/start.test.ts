@@ -5,20 +5,20 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { assertStopped, firstRun, logIn, newFolder, start, usedFolder } from '../support/process.ts';
+import { assertStopped, firstRun, logIn, newDataFolder, start, usedDataFolder } from '../support/process.ts';
 import { createEmptyDatabase, PASSWORD } from '../support/service.ts';
 
-test('the first start tells where it serves, who the administrator is, and a call that works as it stands', async () => {
-  const dataDir = newFolder();
+test('the first start prints its address, the administrator and a working example call', async () => {
+  const dataDir = newDataFolder();
   const first = start(dataDir, { BANYAN_ADMIN_PASSWORD: '' });
   const { base } = await first.ready();
-  for (const step of ['Making a database', 'Starting PostgreSQL', 'Preparing tables']) {
+  for (const step of ['Creating a database', 'Starting PostgreSQL', 'Preparing tables']) {
     assert.match(first.stderr, new RegExp(`^  ${step}.* …$`, 'm'));
   }
-  assert.equal(first.told('User'), 'admin');
-  assert.equal(first.told('Tenant'), '000000');
-  assert.equal(first.told('Data'), dataDir);
-  const password = first.told('Password');
+  assert.equal(first.printed('User'), 'admin');
+  assert.equal(first.printed('Tenant'), '000000');
+  assert.equal(first.printed('Data'), dataDir);
+  const password = first.printed('Password');
   assert.ok(password.length >= 12);
 
   const call = /Try it:\n +(curl .*)/.exec(first.stderr)?.[1] ?? '';
@@ -30,7 +30,7 @@ test('the first start tells where it serves, who the administrator is, and a cal
   const id = await admin.createDepartment({ deptName: '总部' });
   assert.equal(await first.stop(), 0);
 
-  // Words on standard error, JSON on standard output, and no secret in it.
+  // Messages for people go to standard error and JSON to standard output, without secrets.
   assert.ok(first.stderr.endsWith('Stopped.\n'));
   const log = first.stdout.trimEnd().split('\n');
   for (const line of log) assert.equal(typeof JSON.parse(line).msg, 'string');
@@ -40,58 +40,58 @@ test('the first start tells where it serves, who the administrator is, and a cal
   const second = start(dataDir, { BANYAN_ADMIN_PASSWORD: '' });
   const again = await logIn((await second.ready()).base, password);
   assert.equal((await again.get(`/system/dept-api/${id}`)).data.deptName, '总部');
-  assert.deepEqual([second.told('User'), second.told('Password')], ['', '']);
+  assert.deepEqual([second.printed('User'), second.printed('Password')], ['', '']);
   assert.equal(second.stderr.includes(password), false);
   assert.match(second.stderr, /Try it:\n +curl .*health\/ready\n/);
   assert.equal(await second.stop(), 0);
 });
 
-test('a password of the environment is not printed', async () => {
+test('a password from the environment is not printed', async () => {
   const { stdout, stderr } = await firstRun();
   assert.match(stderr, /^ +User +admin$/m);
-  assert.match(stderr, /Password +as BANYAN_ADMIN_PASSWORD says/);
+  assert.match(stderr, /Password +as set in BANYAN_ADMIN_PASSWORD/);
   assert.equal((stderr + stdout).includes(PASSWORD), false);
 });
 
-test('a .env file is read; what the environment says goes before it', async () => {
-  const dataDir = await usedFolder();
+test('a .env file is read, and the environment overrides it', async () => {
+  const dataDir = await usedDataFolder();
   const lines = ['BANYAN_DATA_DIR=./data', 'BANYAN_LOG_LEVEL=silent', 'HOST=256.0.0.1'];
   fs.writeFileSync(path.join(path.dirname(dataDir), '.env'), lines.join('\n'));
   const run = start(dataDir, { HOST: '127.0.0.1' });
   await run.ready();
-  assert.equal(run.told('Data'), dataDir);
+  assert.equal(run.printed('Data'), dataDir);
   assert.equal(await run.stop(), 0);
   assert.equal(run.stdout, '');
 });
 
-test('a taken port is named, and the password of a first start is told all the same', async () => {
+test('a start on a taken port fails with a message that names the port, and a first start still prints the password', async () => {
   const { databaseUrl } = await createEmptyDatabase();
   const environment = { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: '' };
   const other = net.createServer().listen(0, '127.0.0.1').unref();
   await once(other, 'listening');
   const port = String((other.address() as net.AddressInfo).port);
-  const run = start(newFolder(), { ...environment, PORT: port });
+  const run = start(newDataFolder(), { ...environment, PORT: port });
   assert.equal(await run.ended, 1);
   other.close();
-  assert.match(run.stderr, new RegExp(`Banyan did not start\\. Port ${port} is taken: `));
+  assert.match(run.stderr, new RegExp(`Banyan did not start\\. Port ${port} is in use: `));
   assert.doesNotMatch(run.stderr, /\n +at /);
 
-  const next = start(newFolder(), environment);
-  await next.admin(run.told('Password'));
+  const next = start(newDataFolder(), environment);
+  await next.admin(run.printed('Password'));
   assert.equal(await next.stop(), 0);
 });
 
-test('an address that is not of this machine is named, and PostgreSQL is stopped', async () => {
-  const dataDir = await usedFolder();
+test('a start with a HOST of another machine fails with a message and stops PostgreSQL', async () => {
+  const dataDir = await usedDataFolder();
   const run = start(dataDir, { HOST: '192.0.2.1' });
   assert.equal(await run.ended, 1);
   assert.match(run.stderr, /Banyan did not start\. HOST .*192\.0\.2\.1/);
   await assertStopped(dataDir);
 });
 
-test('wrong settings are named, each with a sentence, before anything is made', async () => {
-  const dataDir = newFolder();
-  const wrong = {
+test('a start with invalid settings names each of them and creates nothing', async () => {
+  const dataDir = newDataFolder();
+  const invalid = {
     PORT: '80800',
     DATABASE_URL: 'mysql://me:secretive@host/db',
     BANYAN_ADMIN_PASSWORD: 'short',
@@ -100,25 +100,25 @@ test('wrong settings are named, each with a sentence, before anything is made', 
     BANYAN_ACCESS_TOKEN_SECONDS: '-1',
     BANYAN_LOG_LEVEL: 'loud',
   };
-  const run = start(dataDir, wrong);
+  const run = start(dataDir, invalid);
   assert.equal(await run.ended, 1);
-  for (const name of Object.keys(wrong)) assert.match(run.stderr, new RegExp(`^  ${name}\\b.*: must `, 'm'));
+  for (const name of Object.keys(invalid)) assert.match(run.stderr, new RegExp(`^  ${name}\\b.*: must `, 'm'));
   assert.doesNotMatch(run.stderr, /secretive|short|\n +at /);
   assert.equal(fs.existsSync(dataDir), false);
 });
 
-test('a data folder that cannot be written is named', async () => {
-  const parent = path.dirname(newFolder());
+test('a start with an unwritable data folder fails with a message that names it', async () => {
+  const parent = path.dirname(newDataFolder());
   const file = path.join(parent, 'file');
   fs.writeFileSync(file, '');
   fs.chmodSync(parent, 0o500);
-  // Nothing binds root but what is no folder at all.
-  const places =
+  // Permissions do not restrict root; only paths that cannot be folders fail.
+  const folders =
     process.getuid?.() === 0 ? [path.join(file, 'data'), file] : [path.join(file, 'data'), file, `${parent}/data`];
-  for (const place of places) {
-    const run = start(place);
+  for (const dataDir of folders) {
+    const run = start(dataDir);
     assert.equal(await run.ended, 1);
-    assert.ok(run.stderr.includes(`Banyan did not start. The data folder ${place} can't be used`), run.stderr);
+    assert.ok(run.stderr.includes(`Banyan did not start. The data directory ${dataDir} can't be used`), run.stderr);
     assert.match(run.stderr, /BANYAN_DATA_DIR/);
     assert.doesNotMatch(run.stderr, /\n +at /);
   }

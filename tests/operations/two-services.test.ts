@@ -1,26 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertStopped, newFolder, type Run, start, startUnhurried, usedFolder } from '../support/process.ts';
+import {
+  assertStopped,
+  newDataFolder,
+  type Run,
+  start,
+  startWithoutDeadlines,
+  usedDataFolder,
+} from '../support/process.ts';
 
-test('of two first starts at the same moment one serves, the other is refused, and nothing is harmed', async () => {
-  const dataDir = newFolder();
+test('of two concurrent first starts on one folder one serves and the other fails, and the data stays intact', async () => {
+  const dataDir = newDataFolder();
   const runs = [start(dataDir), start(dataDir)];
-  const refused = await Promise.race(runs.map((run) => run.ended.then(() => run)));
-  const serving = runs.find((run) => run !== refused) as Run;
+  const rejected = await Promise.race(runs.map((run) => run.ended.then(() => run)));
+  const serving = runs.find((run) => run !== rejected) as Run;
   const id = await (await serving.admin()).createDepartment();
-  expectFolderInUse(refused, serving, dataDir);
-  assert.equal(await refused.ended, 1);
+  expectFolderInUse(rejected, serving, dataDir);
+  assert.equal(await rejected.ended, 1);
   assert.equal(await serving.stop(), 0);
   await assertStopped(dataDir);
 
-  const next = startUnhurried(dataDir);
+  const next = startWithoutDeadlines(dataDir);
   assert.equal((await (await next.admin()).get(`/system/dept-api/${id}`)).code, 200);
   assert.equal(await next.stop(), 0);
 });
 
-test('services on folders of their own live side by side; a second one on the same folder is refused', async () => {
-  const folders = [await usedFolder(), await usedFolder()];
-  const runs = folders.map((dataDir) => startUnhurried(dataDir)) as [Run, Run];
+test('services on separate folders run side by side, and a second one on the same folder fails', async () => {
+  const folders = [await usedDataFolder(), await usedDataFolder()];
+  const runs = folders.map((dataDir) => startWithoutDeadlines(dataDir)) as [Run, Run];
   const [one, two] = await Promise.all(runs.map((run) => run.admin()));
   assert.ok(one && two);
   assert.notEqual(one.base, two.base);
@@ -37,7 +44,7 @@ test('services on folders of their own live side by side; a second one on the sa
 });
 
 function expectFolderInUse(run: Run, serving: Run, dataDir: string) {
-  const sentence = `Banyan did not start. Another Banyan (process ${serving.child.pid}) is using the data folder ${dataDir}.`;
+  const sentence = `Banyan did not start. Another Banyan (process ${serving.child.pid}) is using the data directory ${dataDir}.`;
   assert.ok(run.stderr.includes(sentence), run.stderr);
   assert.match(run.stderr, /set BANYAN_DATA_DIR and PORT/);
   assert.doesNotMatch(run.stderr, /\n +at |Try it/);

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chance, firstSeed, report, scale, Tally, together } from '../support/scale.ts';
-import { type Answer, type Client, startService } from '../support/service.ts';
+import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 const service = await startService();
 const dept = '/system/dept-api';
 
-const wordOf = ({ code, data }: Answer) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
+const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const removeBranch = (client: Client, id: string) => client.delete(`${dept}/${id}?subtree=true`);
-const order = (client: Client, parentId: string, deptIds: string[]) =>
+const reorder = (client: Client, parentId: string, deptIds: string[]) =>
   client.put(`${dept}/order`, { parentId, deptIds });
 
-/** What must never be, whoever came first. */
-async function assertSound({ tenantId }: Client): Promise<void> {
+/** Asserts the invariants that must hold in whatever order the requests ran. */
+async function assertInvariants({ tenantId }: Client): Promise<void> {
   const [{ orphans, lost }] = await service.superuser<[{ orphans: number; lost: number }]>`
     select
       (select count(*)::int from departments c join departments p on p.tenant_id = c.tenant_id and p.dept_id = c.parent_id
@@ -30,7 +30,7 @@ async function assertNoDeadlocks(): Promise<void> {
 }
 
 /** Creates a branch a few levels deep. Returns its ids from the root down. */
-async function makeBranch(client: Client, size: number, pick: (refs: string[]) => string): Promise<string[]> {
+async function createBranch(client: Client, size: number, pick: (refs: string[]) => string): Promise<string[]> {
   const refs: string[] = [];
   const departments = Array.from({ length: size }, (_, n) => {
     const parent = n === 0 ? {} : { parentRef: pick(refs) };
@@ -45,21 +45,21 @@ async function createMany(client: Client, body: { parentId?: string; departments
   assert.equal(code, 200, text);
   return data.deptIds.map(String);
 }
-const plain = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, orderNum: n }));
+const siblings = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, orderNum: n }));
 
-test('a branch deleted while others create, move and join in it: never a live child or a user of a deleted one', async (t) => {
+test('deleting a branch during concurrent creates, moves and joins leaves no orphaned child or user', async (t) => {
   const boss = await service.createTenant();
-  const { pick, below } = chance(firstSeed);
+  const { pick, below } = seededRandom(firstSeed);
   const rounds = scale(10, 600);
   const users = await Promise.all([1, 2, 3].map((n) => boss.createUser({ userName: `joins${n}` })));
   const elsewhere = [await boss.createDepartment(), await boss.createDepartment()];
   const tally = new Tally();
-  await together(3, rounds, async (round) => {
-    const branch = await makeBranch(boss, 8, pick);
+  await runConcurrently(3, rounds, async (round) => {
+    const branch = await createBranch(boss, 8, pick);
     const root = branch[0] as string;
     const inner = () => pick(branch.slice(1));
-    const loose = await boss.createDepartment();
-    const others: [string, () => Promise<Answer>][] = [
+    const outside = await boss.createDepartment();
+    const others: [string, () => Promise<ApiResponse>][] = [
       ['create', () => boss.post(dept, { parentId: pick(branch) })],
       ['create', () => boss.post(dept, { parentId: pick(branch) })],
       [
@@ -70,31 +70,33 @@ test('a branch deleted while others create, move and join in it: never a live ch
             departments: [{ ref: 'a' }, { ref: 'b', parentRef: 'a' }],
           }),
       ],
-      ['move in', () => boss.put(dept, { deptId: loose, parentId: inner() })],
+      ['move in', () => boss.put(dept, { deptId: outside, parentId: inner() })],
       ['move out', () => boss.put(dept, { deptId: inner(), parentId: pick(elsewhere) })],
       ['move within', () => boss.put(dept, { deptId: inner(), parentId: pick(branch) })],
       ['delete', () => boss.delete(`${dept}/${inner()}`)],
       ['delete two', () => boss.delete(`${dept}/${inner()},${inner()}`)],
       ['change', () => boss.put(dept, { deptId: inner(), deptName: 'changed' })],
-      ['order', () => order(boss, root, [inner()])],
+      ['order', () => reorder(boss, root, [inner()])],
       ['branch', () => removeBranch(boss, inner())],
     ];
     if (round % 2 === 0) {
       others.push(['join', () => boss.put('/system/user-api', { userId: users[round % 3], deptId: inner() })]);
     }
-    const remove: [string, () => Promise<Answer>] = ['delete all', () => removeBranch(boss, root)];
-    const at = below(others.length + 1);
-    const all = [...others.slice(0, at), remove, ...others.slice(at)];
-    await Promise.all(all.map(async ([what, call]) => tally.add(`${what}: ${wordOf(await call())}`)));
-    await assertSound(boss);
+    const remove: [string, () => Promise<ApiResponse>] = ['delete all', () => removeBranch(boss, root)];
+    const index = below(others.length + 1);
+    const all = [...others.slice(0, index), remove, ...others.slice(index)];
+    await Promise.all(all.map(async ([name, call]) => tally.add(`${name}: ${outcomeOf(await call())}`)));
+    await assertInvariants(boss);
   });
   assert.ok(tally.get('delete all: done') > 0 && tally.get('create: done') > 0, JSON.stringify(tally.counts));
-  const faults = Object.keys(tally.counts).filter((word) => / (5\d\d|INTERNAL|DATABASE_AWAY|TOO_BUSY)$/.test(word));
+  const faults = Object.keys(tally.counts).filter((outcome) =>
+    / (5\d\d|INTERNAL|DATABASE_AWAY|TOO_BUSY)$/.test(outcome),
+  );
   assert.deepEqual(faults, []);
   report(t, { rounds, ...tally.counts });
 });
 
-test('a chain that grows at its end while it is deleted: all of it goes, or what came later is refused', async (t) => {
+test('deleting a chain that grows at its end deletes all of it and rejects later children', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(4, 300);
   let grown = 0;
@@ -108,33 +110,33 @@ test('a chain that grows at its end while it is deleted: all of it goes, or what
         chain.push(String(headers.location).split('/').at(-1) as string);
       }
     })();
-    await waitFor('the chain has grown', () => chain.length >= 4);
-    assert.equal(wordOf(await removeBranch(boss, chain[0] as string)), 'done');
+    await waitFor('the chain has four departments', () => chain.length >= 4);
+    assert.equal(outcomeOf(await removeBranch(boss, chain[0] as string)), 'done');
     growing = false;
     await grow;
     grown += chain.length;
-    await assertSound(boss);
-    assert.equal((await boss.get(`${dept}/tree`)).data.length, 0, 'nothing is left of it');
+    await assertInvariants(boss);
+    assert.equal((await boss.get(`${dept}/tree`)).data.length, 0, 'no department of the chain is left');
   }
   report(t, { rounds, grown });
 });
 
-test('two orders at once give one of the two, never a mix', async (t) => {
+test('two concurrent reorderings result in one of the two orders, never a mix', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(8, 500);
   const parent = await boss.createDepartment();
-  const ids = await createMany(boss, { parentId: parent, departments: plain(12) });
+  const ids = await createMany(boss, { parentId: parent, departments: siblings(12) });
   const tally = new Tally();
   for (let round = 0; round < rounds; round++) {
-    const { pick } = chance(firstSeed + round);
+    const { pick } = seededRandom(firstSeed + round);
     const shuffled = () =>
       [...ids]
         .map((id) => [pick(ids), id])
         .sort()
         .map(([, id]) => id as string);
     const [one, other] = [shuffled(), shuffled()];
-    const answers = await Promise.all([order(boss, parent, one), order(boss, parent, other)]);
-    assert.deepEqual(answers.map(wordOf), ['done', 'done']);
+    const responses = await Promise.all([reorder(boss, parent, one), reorder(boss, parent, other)]);
+    assert.deepEqual(responses.map(outcomeOf), ['done', 'done']);
     const { rows } = (await boss.get(`${dept}/${parent}/children`)).data;
     const now = rows.map(({ deptId }: { deptId: number }) => String(deptId)).join();
     assert.ok(now === one.join() || now === other.join(), now);
@@ -147,25 +149,25 @@ test('two orders at once give one of the two, never a mix', async (t) => {
   report(t, { rounds, ...tally.counts });
 });
 
-test('an order while children come, go, move and are changed: the listed are in their order, numbered from 1', async (t) => {
+test('a reordering during concurrent changes of the children numbers the listed children from 1 in their order', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(6, 500);
   const tally = new Tally();
-  await together(2, rounds, async (round) => {
-    const { pick } = chance(firstSeed + round);
+  await runConcurrently(2, rounds, async (round) => {
+    const { pick } = seededRandom(firstSeed + round);
     const [parent, away] = [await boss.createDepartment(), await boss.createDepartment()];
-    const ids = await createMany(boss, { parentId: parent, departments: plain(8) });
+    const ids = await createMany(boss, { parentId: parent, departments: siblings(8) });
     const [stay, others] = [ids.slice(0, 4).reverse(), ids.slice(4)];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       boss.delete(`${dept}/${others[0]}`),
-      order(boss, parent, stay),
+      reorder(boss, parent, stay),
       boss.put(dept, { deptId: others[1], parentId: away }),
       boss.put(dept, { deptId: others[2], orderNum: -5 }),
       boss.post(dept, { parentId: parent, orderNum: 3 }),
       boss.delete(`${dept}/${pick(others)},${parent}`),
     ]);
-    for (const answer of answers) tally.add(wordOf(answer));
-    assert.equal(wordOf(answers[1] as Answer), 'done');
+    for (const response of responses) tally.add(outcomeOf(response));
+    assert.equal(outcomeOf(responses[1] as ApiResponse), 'done');
     const { rows } = (await boss.get(`${dept}/${parent}/children`)).data;
     const numbers = new Map(rows.map(({ deptId, orderNum }: never) => [String(deptId), orderNum]));
     assert.deepEqual(

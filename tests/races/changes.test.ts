@@ -5,41 +5,41 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { connectOwner } from '../../db/sql.ts';
+import { connectOwner } from '../../db/driver.ts';
 import { createDatabase } from '../support/database.ts';
-import { newFolder, start } from '../support/process.ts';
-import { chance, firstSeed, report, scale, Tally, together } from '../support/scale.ts';
+import { newDataFolder, start } from '../support/process.ts';
+import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-import { type Order, readPieces } from './told.ts';
+import { readBatches, type SubscriberOptions } from './subscriber-file.ts';
 
 const dept = '/system/dept-api';
-const ACTS = 200;
+const OPERATIONS = 200;
 
 const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
-const folder = newFolder();
-const startService = () => start(folder, { DATABASE_URL: databaseUrl });
-let run = startService();
+const folder = newDataFolder();
+const launchService = () => start(folder, { DATABASE_URL: databaseUrl });
+let run = launchService();
 const root = await run.admin();
-/** Where the service is; while it was killed and is not back yet, where it will be. */
-let serving = Promise.resolve(root.base);
+/** The address of the service. Pending while the service restarts. */
+let serviceBase = Promise.resolve(root.base);
 
-/** In the middle of writes: who calls while it stands still is cut off for certain. */
+/** Kills the service in the middle of writes: it is stopped first, so requests sent meanwhile are certain to be cut off. */
 async function killService(): Promise<void> {
   run.child.kill('SIGSTOP');
-  // Those whose answers had arrived by now send their next request.
+  // Let writers whose responses have arrived send their next request.
   for (let turn = 0; turn < 3; turn++) await setImmediate();
-  serving = run.kill('SIGKILL').then(async () => {
-    run = startService();
+  serviceBase = run.kill('SIGKILL').then(async () => {
+    run = launchService();
     return (await run.ready()).base;
   });
-  await serving;
+  await serviceBase;
 }
 
-async function makeTenant(): Promise<Client> {
-  const admin = new Client(await serving, root.token);
+async function createTenant(): Promise<Client> {
+  const admin = new Client(await serviceBase, root.token);
   const id = await admin.create('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
   const { tenantId } = (await admin.get(`/system/tenant-api/${id}`)).data;
   const { data } = await admin.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
@@ -53,50 +53,50 @@ interface Row {
   after: { deptId: number; parentId: number; deptName: string } | null;
 }
 
-/** The process that follows, and what it has kept. One thing is done to it after the other. */
-class Follower {
-  private readonly order: Omit<Order, 'base'>;
+/** A subscriber process and the changes it has saved. Starts and kills run one after another. */
+class Subscriber {
+  private readonly options: Omit<SubscriberOptions, 'base'>;
   private child: ChildProcess | undefined;
-  private turn = Promise.resolve();
+  private pending = Promise.resolve();
 
-  constructor(order: Omit<Order, 'base'>) {
-    this.order = order;
+  constructor(options: Omit<SubscriberOptions, 'base'>) {
+    this.options = options;
     after(() => this.kill());
   }
 
-  /** Begins where it was; one that is at work is told the service's address. */
+  /** Starts the process, which resumes from its last cursor. A running process receives the service's new address. */
   start(base: string): Promise<void> {
-    this.turn = this.turn.then(() => {
-      this.child ??= fork(fileURLToPath(new URL('./follower.js', import.meta.url)), { execArgv: [] });
-      this.child.send({ ...this.order, base });
+    this.pending = this.pending.then(() => {
+      this.child ??= fork(fileURLToPath(new URL('./subscriber.js', import.meta.url)), { execArgv: [] });
+      this.child.send({ ...this.options, base });
     });
-    return this.turn;
+    return this.pending;
   }
 
   kill(): Promise<void> {
-    this.turn = this.turn.then(async () => {
+    this.pending = this.pending.then(async () => {
       if (!this.child) return;
       this.child.kill('SIGKILL');
       await once(this.child, 'exit');
       this.child = undefined;
     });
-    return this.turn;
+    return this.pending;
   }
 
-  pieces = () => readPieces(this.order.file);
-  place = () => Number(this.pieces().at(-1)?.next ?? 0);
-  told = () => this.pieces().flatMap(({ rows }) => rows as Row[]);
+  batches = () => readBatches(this.options.file);
+  cursor = () => Number(this.batches().at(-1)?.next ?? 0);
+  received = () => this.batches().flatMap(({ rows }) => rows as Row[]);
 }
 
-/** The departments, as somebody knows them who has never seen anything but these changes. */
+/** Rebuilds the departments from these changes alone. */
 function rebuild(rows: Row[]) {
   const tree = new Map<number, NonNullable<Row['after']>>();
   for (const { resource, before, after } of rows) {
     if (resource !== 'department') continue;
-    if (before) assert.ok(tree.has(before.deptId), 'a change of what was never told of');
+    if (before) assert.ok(tree.has(before.deptId), `a change of unknown department ${before.deptId}`);
     if (!after) tree.delete(before?.deptId as number);
     else {
-      // Nothing comes before what it stands on.
+      // A department never comes before its parent.
       if (after.parentId !== 0) assert.ok(tree.has(after.parentId), `${after.deptId} below an unknown parent`);
       tree.set(after.deptId, after);
     }
@@ -106,82 +106,82 @@ function rebuild(rows: Row[]) {
     .sort((a, b) => a.deptId - b.deptId);
 }
 
-async function assertAllTold(tenantId: string, rows: Row[]) {
-  const told = rows.map(({ id }) => id);
-  assert.equal(new Set(told).size, told.length, 'none is told twice');
+async function assertFeedComplete(tenantId: string, rows: Row[]) {
+  const received = rows.map(({ id }) => id);
+  assert.equal(new Set(received).size, received.length, 'no change is delivered twice');
   const ledger = await superuser<{ id: number }[]>`
     select change_id as id from banyan.changes join banyan.seals using (tenant_id, change_id)
     where tenant_id = ${tenantId} and resource not in ('login', 'webhook') order by seq`;
   const committed = ledger.map(({ id }) => id);
-  const missed = committed.filter((id) => !told.includes(id));
-  const uncommitted = told.filter((id) => !committed.includes(id));
+  const missed = committed.filter((id) => !received.includes(id));
+  const uncommitted = received.filter((id) => !committed.includes(id));
   assert.deepEqual({ missed, uncommitted }, { missed: [], uncommitted: [] });
-  assert.deepEqual(told, committed, 'in the order of the ledger');
+  assert.deepEqual(received, committed, 'changes come in the order of the ledger');
   const tree = await superuser<{ deptId: number; parentId: number; deptName: string }[]>`
     select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName"
     from banyan.departments where tenant_id = ${tenantId} and del_flag = '0' order by dept_id`;
   assert.deepEqual(rebuild(rows), [...tree]);
 }
 
-const name = 'the tree can be rebuilt from the feed alone while 16 write and both service and followers are killed';
-test(name, async (t) => {
+test('the tree can be rebuilt from the feed alone while 16 clients write and the service and subscribers are killed', async (t) => {
   const tally = new Tally();
   const runs = scale(1, 100);
   for (let n = 0; n < runs; n++) {
-    const { pick, below } = chance(firstSeed + n);
-    const boss = await makeTenant();
+    const { pick, below } = seededRandom(firstSeed + n);
+    const boss = await createTenant();
     const ids = await Promise.all(
       Array.from({ length: 8 }, (_, r) => boss.createDepartment({ deptName: `root ${r}` })),
     );
-    const followers = (['calls', 'events'] as const).map(
-      (way) => new Follower({ token: boss.token as string, file: path.join(folder, '..', `told ${n} ${way}`), way }),
-    );
-    const startAll = (base: string) => Promise.all(followers.map((follower) => follower.start(base)));
+    const subscribers = (['polling', 'events'] as const).map((transport) => {
+      const file = path.join(folder, '..', `received ${n} ${transport}`);
+      return new Subscriber({ token: boss.token as string, file, transport });
+    });
+    const startAll = (base: string) => Promise.all(subscribers.map((subscriber) => subscriber.start(base)));
     await startAll(boss.base);
-    const somewhere = () => 20 + below(ACTS - 40);
-    const [serviceDies, followersDie] = [somewhere(), somewhere()];
+    const randomOperation = () => 20 + below(OPERATIONS - 40);
+    const [serviceKill, subscribersKill] = [randomOperation(), randomOperation()];
 
-    await together(16, ACTS, async (act) => {
-      if (act === serviceDies) {
+    await runConcurrently(16, OPERATIONS, async (operation) => {
+      if (operation === serviceKill) {
         await killService();
-        await startAll(await serving);
+        await startAll(await serviceBase);
       }
-      if (act === followersDie) {
-        await Promise.all(followers.map((follower) => follower.kill()));
-        await startAll(await serving);
+      if (operation === subscribersKill) {
+        await Promise.all(subscribers.map((subscriber) => subscriber.kill()));
+        await startAll(await serviceBase);
       }
-      const client = new Client(await serving, boss.token);
+      const client = new Client(await serviceBase, boss.token);
       const id = pick(ids);
       const kind = below(10);
-      const writing =
+      const write =
         kind < 5
-          ? client.post(dept, { parentId: id, deptName: `made ${act}` })
+          ? client.post(dept, { parentId: id, deptName: `created ${operation}` })
           : kind < 7
-            ? client.put(dept, { deptId: id, deptName: `named ${act}` })
+            ? client.put(dept, { deptId: id, deptName: `renamed ${operation}` })
             : kind < 9
-              ? client.put(dept, { deptId: id, deptName: `moved ${act}`, parentId: pick(ids) })
+              ? client.put(dept, { deptId: id, deptName: `moved ${operation}`, parentId: pick(ids) })
               : client.delete(`${dept}/${id}${below(3) === 0 ? '?subtree=true' : ''}`);
-      // Killed in the middle of it: done or not, the feed must know.
-      const answer = await writing.catch(() => undefined);
-      if (answer?.code === 200 && kind < 5) ids.push(String(answer.headers.location).split('/').at(-1) as string);
-      if (answer?.code === 200 && kind === 9) ids.splice(ids.indexOf(id), 1);
-      tally.add(answer ? (answer.code === 200 ? 'done' : (answer.data?.reason ?? answer.code)) : 'cut off');
+      // The service may be killed in the middle of the write: committed or not, the feed must agree.
+      const response = await write.catch(() => undefined);
+      if (response?.code === 200 && kind < 5) ids.push(String(response.headers.location).split('/').at(-1) as string);
+      if (response?.code === 200 && kind === 9) ids.splice(ids.indexOf(id), 1);
+      tally.add(response ? (response.code === 200 ? 'done' : (response.data?.reason ?? response.code)) : 'cut off');
     });
 
-    // All that is committed by now has its place once somebody has asked.
-    await new Client(await serving, boss.token).get('/system/change-api?limit=1');
+    // A read of the feed seals all changes committed so far.
+    await new Client(await serviceBase, boss.token).get('/system/change-api?limit=1');
     const [head] = await superuser<[{ seq: number }]>`
       select seq from banyan.seal_heads where tenant_id = ${boss.tenantId}`;
-    for (const follower of followers) {
-      await waitFor('the follower is at the end', () => follower.place() >= head.seq);
-      await follower.kill();
-      const rows = follower.told();
-      await assertAllTold(boss.tenantId, rows);
-      tally.counts.told = tally.get('told') + rows.length;
+    for (const subscriber of subscribers) {
+      await waitFor('the subscriber has received all changes', () => subscriber.cursor() >= head.seq);
+      await subscriber.kill();
+      const rows = subscriber.received();
+      await assertFeedComplete(boss.tenantId, rows);
+      tally.counts.received = tally.get('received') + rows.length;
     }
   }
   assert.ok(tally.get('done') > 0);
-  assert.ok(tally.get('cut off') > 0, 'it was killed in the middle of writes');
+  assert.ok(tally.get('cut off') > 0, 'the service was killed in the middle of writes');
   report(t, { runs, ...tally.counts, seed: firstSeed });
   assert.equal(await run.stop(), 0, run.stderr);
 });

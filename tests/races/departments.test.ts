@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Tx } from '../../db/sql.ts';
-import { holdStatement } from '../support/hold.ts';
-import { chance, report, scale, seeds, Tally, together } from '../support/scale.ts';
-import { type Answer, asTenant, type Client, startService } from '../support/service.ts';
-import { countWaiting, waitFor } from '../support/wait.ts';
+import type { Tx } from '../../db/driver.ts';
+import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
+import { type ApiResponse, asTenant, type Client, startService } from '../support/service.ts';
+import { runBeforeStatement } from '../support/statements.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 const WORKERS = 16;
 
-const wordOf = ({ code, data }: Answer) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
+const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const move = (client: Client, deptId: string, parentId: string) => client.put('/system/dept-api', { deptId, parentId });
 
-/** The tree as it stands, through the interface, checked: no cycle, every path right. Gives the number of departments. */
-async function checkTree(client: Client): Promise<number> {
+/** Reads the tree over HTTP and asserts that it has no cycle and that every path is right. Returns the number of departments. */
+async function assertTree(client: Client): Promise<number> {
   const parents = new Map<number, number>();
   const paths = new Map<number, string>();
   for (let pageNum = 1; ; pageNum++) {
@@ -27,8 +27,8 @@ async function checkTree(client: Client): Promise<number> {
   for (const [deptId, path] of paths) {
     const walked: number[] = [];
     for (let at = parents.get(deptId) ?? 0; at !== 0; at = parents.get(at) as number) {
-      assert.ok(parents.has(at), `department ${at} above ${deptId} exists`);
-      assert.ok(!walked.includes(at), `department ${deptId} is in no cycle`);
+      assert.ok(parents.has(at), `ancestor ${at} of department ${deptId} exists`);
+      assert.ok(!walked.includes(at), `department ${deptId} is not in a cycle`);
       walked.unshift(at);
     }
     assert.equal(path, [0, ...walked].join(','), `the path of ${deptId}`);
@@ -43,40 +43,39 @@ class Gate {
   });
 }
 
-test('moved away while its update waits for it: no lock is held out of order', async () => {
+test('an update of a department that is moved meanwhile takes its locks in order', async () => {
   const { superuser, owner } = service;
   const boss = await service.createTenant();
   const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
   const deptId = await boss.createDepartment({ parentId: home });
   const [locked, moved] = [new Gate(), new Gate()];
-  let update: Promise<Answer> | undefined;
+  let update: Promise<ApiResponse> | undefined;
   let other: Promise<void> | undefined;
   await asTenant(owner, boss.tenantId, async (tx) => {
     await tx`update departments set parent_id = ${away} where dept_id = ${deptId}`;
     update = boss.put('/system/dept-api', { deptId, parentId: home });
-    await waitFor('the update waits for the row', async () => (await countWaiting(tx)) === 1);
-    // Somebody with the lock of the tree, who wants that row next, and is the first to see a deadlock.
+    await waitFor('the update waits for the row', async () => (await countLockWaits(tx)) === 1);
+    // This transaction holds the tree lock, wants that row next, and would be the first to detect a deadlock.
     other = superuser.begin(async (tx) => {
       await tx`set local deadlock_timeout = '10ms'`;
       await tx`select from banyan.tenants where tenant_id = ${boss.tenantId} for no key update`;
       locked.open();
       await moved.opened;
-      await waitFor('the update waits for the tree', async () => (await countWaiting(tx)) === 1);
+      await waitFor('the update waits for the tree', async () => (await countLockWaits(tx)) === 1);
       await tx`select from banyan.departments where dept_id = ${deptId} for update`;
     }) as Promise<void>;
     await locked.opened;
   });
   moved.open();
   await other;
-  assert.equal(wordOf((await update) as Answer), 'done');
+  assert.equal(outcomeOf((await update) as ApiResponse), 'done');
   assert.equal((await boss.get(`/system/dept-api/${deptId}`)).data.parentId, Number(home));
 });
 
-test('moved away again and again while its update waits for it: who asked is told to come again, nothing is written', async () => {
+test('an update fails with TOO_BUSY and writes nothing when the department is moved before every retry', async () => {
   let beforeUpdate = async () => {};
-  /** Lets something happen before a department is updated in its place. */
-  const held = holdStatement('with place as materialized', () => beforeUpdate());
-  const busy = await startService({}, { between: held });
+  const delayUpdate = runBeforeStatement('with place as materialized', () => beforeUpdate());
+  const busy = await startService({}, { wrapDatabase: delayUpdate });
   const boss = await busy.createTenant();
   const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
   const deptId = await boss.createDepartment({ parentId: home, deptName: 'as it was' });
@@ -86,45 +85,45 @@ test('moved away again and again while its update waits for it: who asked is tol
       await tx`update departments set parent_id = ${parentId} where dept_id = ${deptId}`;
       await then(tx);
     });
-  let times = 0;
+  let attempts = 0;
   let moving: Promise<unknown> = Promise.resolve();
   beforeUpdate = async () => {
-    times++;
+    attempts++;
     await moving;
     await moveTo(home);
     const locked = new Gate();
     moving = moveTo(away, async (tx) => {
       locked.open();
-      await waitFor('the update waits for the row', async () => (await countWaiting(tx)) === 1);
+      await waitFor('the update waits for the row', async () => (await countLockWaits(tx)) === 1);
     });
     await locked.opened;
   };
-  const answer = await put();
+  const response = await put();
   await moving;
-  assert.deepEqual([answer.status, wordOf(answer), times], [503, 'TOO_BUSY', 4]);
-  assert.match(String(answer.headers['retry-after']), /^[1-9]/);
+  assert.deepEqual([response.status, outcomeOf(response), attempts], [503, 'TOO_BUSY', 4]);
+  assert.match(String(response.headers['retry-after']), /^[1-9]/);
   const { data } = await boss.get(`/system/dept-api/${deptId}`);
   assert.deepEqual([data.deptName, data.parentId], ['as it was', Number(away)]);
 
   beforeUpdate = async () => {};
-  assert.equal(wordOf(await put()), 'done');
+  assert.equal(outcomeOf(await put()), 'done');
 });
 
-test('random moves at once: no cycle, no wrong path, no deadlock, no 5xx', async (t) => {
+test('concurrent random moves cause no cycle, wrong path, deadlock or 5xx response', async (t) => {
   const moves = scale(150, 10_000);
   for (const seed of seeds(scale(1, 5))) {
     const boss = await service.createTenant();
-    const { below, pick } = chance(seed);
+    const { below, pick } = seededRandom(seed);
     const refs = Array.from({ length: 60 }, (_, n) => `r${n}`);
     const departments = refs.map((ref, n) => ({ ref, ...(n < 5 ? {} : { parentRef: pick(refs.slice(0, n)) }) }));
     const ids: string[] = (await boss.post('/system/dept-api/bulk', { departments })).data.deptIds.map(String);
     const tally = new Tally();
-    await together(WORKERS, moves, async () => {
-      const answer = await move(boss, pick(ids), below(20) === 0 ? '0' : pick(ids));
-      tally.add(wordOf(answer));
+    await runConcurrently(WORKERS, moves, async () => {
+      const response = await move(boss, pick(ids), below(20) === 0 ? '0' : pick(ids));
+      tally.add(outcomeOf(response));
     });
     assert.deepEqual(Object.keys(tally.counts).sort(), ['DEPT_CYCLE', 'done']);
-    assert.equal(await checkTree(boss), 60);
+    assert.equal(await assertTree(boss), 60);
     const [{ deadlocks }] = await service.superuser<[{ deadlocks: number }]>`
       select deadlocks::int from pg_stat_database where datname = current_database()`;
     assert.equal(deadlocks, 0);
@@ -132,28 +131,28 @@ test('random moves at once: no cycle, no wrong path, no deadlock, no 5xx', async
   }
 });
 
-test('A under B and B under A at once: exactly one is refused, each time', async (t) => {
+test('exactly one of two concurrent moves of A below B and B below A fails', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(8, 200);
   for (let round = 0; round < rounds; round++) {
     const [a, b] = [await boss.createDepartment(), await boss.createDepartment()];
-    const words = (await Promise.all([move(boss, a, b), move(boss, b, a)])).map(wordOf);
-    assert.deepEqual(words.sort(), ['DEPT_CYCLE', 'done']);
+    const outcomes = (await Promise.all([move(boss, a, b), move(boss, b, a)])).map(outcomeOf);
+    assert.deepEqual(outcomes.sort(), ['DEPT_CYCLE', 'done']);
   }
-  report(t, { rounds, refusedEach: 1 });
+  report(t, { rounds, rejectedPerRound: 1 });
 });
 
-test('a parent deleted while a child is created below: never a live child of a deleted parent', async (t) => {
+test('deleting a parent while a child is created below it never leaves a live child of a deleted parent', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(24, 1_000);
   const tally = new Tally();
-  await together(4, rounds, async (round) => {
+  await runConcurrently(4, rounds, async (round) => {
     const parentId = await boss.createDepartment();
     const create = () => boss.post('/system/dept-api', { parentId });
     const remove = () => boss.delete(`/system/dept-api/${parentId}`);
     const [first, second] = round % 2 ? [create, remove] : [remove, create];
-    const answers = await Promise.all([first(), second()]);
-    tally.add(answers.map(wordOf).sort().join(' + '));
+    const responses = await Promise.all([first(), second()]);
+    tally.add(responses.map(outcomeOf).sort().join(' + '));
   });
   const [{ orphans }] = await service.superuser<[{ orphans: number }]>`
     select count(*)::int as orphans from departments c
@@ -162,26 +161,26 @@ test('a parent deleted while a child is created below: never a live child of a d
   assert.equal(orphans, 0);
   const known = ['DEPT_HAS_CHILDREN + done', 'PARENT_NOT_FOUND + done'];
   assert.deepEqual(
-    Object.keys(tally.counts).filter((word) => !known.includes(word)),
+    Object.keys(tally.counts).filter((outcome) => !known.includes(outcome)),
     [],
   );
   report(t, { rounds, ...tally.counts, orphans });
 });
 
-test('a department deleted while a user joins it: never a user in a deleted department', async (t) => {
+test('deleting a department while a user joins it never leaves a user in a deleted department', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(24, 1_000);
   const users = await Promise.all([1, 2, 3, 4].map((n) => boss.createUser({ userName: `joins${n}` })));
   const tally = new Tally();
-  await together(users.length, rounds, async (round) => {
+  await runConcurrently(users.length, rounds, async (round) => {
     const deptId = await boss.createDepartment();
     const userId = users[round % users.length];
     const body = round % 3 ? { userId, deptId } : { userId, deptIds: [deptId] };
     const join = () => boss.put('/system/user-api', body);
     const remove = () => boss.delete(`/system/dept-api/${deptId}`);
     const [first, second] = round % 2 ? [join, remove] : [remove, join];
-    const answers = await Promise.all([first(), second()]);
-    tally.add(answers.map(wordOf).sort().join(' + '));
+    const responses = await Promise.all([first(), second()]);
+    tally.add(responses.map(outcomeOf).sort().join(' + '));
     const [{ lost }] = await service.superuser<[{ lost: number }]>`
       select count(*)::int as lost from user_departments m join departments d using (tenant_id, dept_id)
       where m.tenant_id = ${boss.tenantId} and d.del_flag <> '0'`;
@@ -192,7 +191,7 @@ test('a department deleted while a user joins it: never a user in a deleted depa
   report(t, { rounds, ...tally.counts });
 });
 
-test('overlapping batch deletes, in any order of ids: the same answer, all or nothing', async (t) => {
+test('overlapping batch deletes delete all or nothing, in any order of ids', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(5, 200);
   const tally = new Tally();
@@ -203,9 +202,9 @@ test('overlapping batch deletes, in any order of ids: the same answer, all or no
       [parent, child],
       [child, parent],
     ]) {
-      const answer = await boss.delete(`/system/dept-api/${ids}`);
-      assert.equal(answer.data.reason, 'DEPT_HAS_CHILDREN');
-      assert.deepEqual(answer.data.deptIds, [Number(parent)]);
+      const response = await boss.delete(`/system/dept-api/${ids}`);
+      assert.equal(response.data.reason, 'DEPT_HAS_CHILDREN');
+      assert.deepEqual(response.data.deptIds, [Number(parent)]);
     }
     const [a, b, c] = [await boss.createDepartment(), await boss.createDepartment(), await boss.createDepartment()];
     const batches = [
@@ -213,52 +212,56 @@ test('overlapping batch deletes, in any order of ids: the same answer, all or no
       [b, c],
       [c, b, a],
     ];
-    const answers = await Promise.all(batches.map((ids) => boss.delete(`/system/dept-api/${ids}`)));
-    for (const answer of answers) tally.add(wordOf(answer));
-    const gone = new Set(batches.filter((_, n) => answers[n]?.code === 200).flat());
+    const responses = await Promise.all(batches.map((ids) => boss.delete(`/system/dept-api/${ids}`)));
+    for (const response of responses) tally.add(outcomeOf(response));
+    const deleted = new Set(batches.filter((_, n) => responses[n]?.code === 200).flat());
     for (const id of [a, b, c]) {
-      assert.equal((await boss.get(`/system/dept-api/${id}`)).code, gone.has(id) ? 404 : 200, 'all or nothing');
+      assert.equal(
+        (await boss.get(`/system/dept-api/${id}`)).code,
+        deleted.has(id) ? 404 : 200,
+        'all or nothing is deleted',
+      );
     }
-    // All hold b, so one wins; the others name what is gone already.
-    assert.equal(answers.filter(({ code }) => code === 200).length, 1);
+    // All batches contain b, so one succeeds; the others fail on ids that are already deleted.
+    assert.equal(responses.filter(({ code }) => code === 200).length, 1);
   }
   assert.deepEqual(Object.keys(tally.counts).sort(), ['DEPT_NOT_FOUND', 'done']);
   report(t, { rounds, ...tally.counts });
 });
 
-test('a branch is moved while others are created in it: every path is right', async (t) => {
+test('every path is right after a branch was moved while departments were created in it', async (t) => {
   const boss = await service.createTenant();
   const size = scale(60, 1_000);
-  const { pick } = chance(seeds(1)[0] as number);
+  const { pick } = seededRandom(seeds(1)[0] as number);
   const [left, right] = [await boss.createDepartment(), await boss.createDepartment()];
   const branch = [await boss.createDepartment({ parentId: left })];
-  await together(WORKERS, size - 1, async () => {
+  await runConcurrently(WORKERS, size - 1, async () => {
     branch.push(await boss.createDepartment({ parentId: pick(branch) }));
   });
   let moves = 0;
-  let filling = true;
+  let creating = true;
   const moving = (async () => {
-    while (filling) {
+    while (creating) {
       assert.equal((await move(boss, branch[0] as string, moves++ % 2 ? left : right)).code, 200);
     }
   })();
-  await together(WORKERS - 1, size, async () => {
+  await runConcurrently(WORKERS - 1, size, async () => {
     branch.push(await boss.createDepartment({ parentId: pick(branch) }));
   });
-  filling = false;
+  creating = false;
   await moving;
-  assert.equal(await checkTree(boss), 2 + 2 * size);
+  assert.equal(await assertTree(boss), 2 + 2 * size);
   report(t, { branch: size, createdMeanwhile: size, moves });
 });
 
-test('a transaction hit by a deadlock is retried from its begin, also when the statement was sent with others', async () => {
-  // The other tests of this file count the deadlocks of their database.
+test('a transaction that hits a deadlock is retried from the beginning, also when its statements are pipelined', async () => {
+  // A separate service: the other tests of this file assert that their database has no deadlocks.
   const { superuser, owner, ...node } = await startService();
   const boss = await node.createTenant();
   const { user } = (await boss.get('/auth/me')).data;
   const [deptId, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  // The move stops after it has written its key, until the other transaction waits for that key. Then it goes on to wait
-  // for the tree lock: it closes the circle, so it is the one that finds the deadlock.
+  // The move stops after it has inserted its idempotency key, until the other transaction waits for that key. Then it waits
+  // for the tree lock and so closes the cycle: it is the transaction that detects the deadlock.
   await owner.unsafe(`
     create function banyan.stop_after_key() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
@@ -266,7 +269,7 @@ test('a transaction hit by a deadlock is retried from its begin, also when the s
       for each row execute function banyan.stop_after_key();`);
   await owner`select pg_advisory_lock(4711)`;
   const moving = boss.put('/system/dept-api', { deptId, parentId: away }, { headers: { 'idempotency-key': 'once' } });
-  await waitFor('the move has written its key', async () => (await countWaiting(owner)) === 1);
+  await waitFor('the move has inserted its key', async () => (await countLockWaits(owner)) === 1);
   const other = superuser.begin(async (tx) => {
     await tx`set local deadlock_timeout = '10min'`;
     await tx`select from banyan.tenants where tenant_id = ${boss.tenantId} for update`;
@@ -274,10 +277,10 @@ test('a transaction hit by a deadlock is retried from its begin, also when the s
       values (${boss.tenantId}, ${user.userId}, 'once', '')`;
     throw new Error('rolled back');
   });
-  await waitFor('the other waits for the key', async () => (await countWaiting(owner)) === 2);
+  await waitFor('the other transaction waits for the key', async () => (await countLockWaits(owner)) === 2);
   await owner`select pg_advisory_unlock(4711)`;
   await assert.rejects(other, /rolled back/);
-  assert.equal(wordOf(await moving), 'done');
+  assert.equal(outcomeOf(await moving), 'done');
   assert.equal((await boss.get(`/system/dept-api/${deptId}`)).data.parentId, Number(away));
   const [{ deadlocks }] = await superuser<[{ deadlocks: number }]>`
     select deadlocks::int from pg_stat_database where datname = current_database()`;

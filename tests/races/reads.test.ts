@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../db/connect.ts';
-import type { Sql } from '../../db/sql.ts';
-import { holdStatement } from '../support/hold.ts';
-import { chance, firstSeed, report, scale, together } from '../support/scale.ts';
-import { type Answer, Client, startService } from '../support/service.ts';
+import type { Sql } from '../../db/driver.ts';
+import { firstSeed, report, runConcurrently, scale, seededRandom } from '../support/scale.ts';
+import { type ApiResponse, Client, startService } from '../support/service.ts';
+import { runBeforeStatement } from '../support/statements.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * Reads of departments go to the database together, and paths are kept as long as the tree has its version. Nobody may
- * see either: each is answered as if he were alone, and after an acknowledged write every node shows it.
+ * Concurrent reads of departments are batched, and paths are cached per tree version. Neither may be visible: each caller
+ * gets the response they would get alone, and after an acknowledged write every node shows it.
  */
 
-const here = await startService();
-const there = await startService({ DATABASE_URL: here.databaseUrl });
-const at = (node: typeof here, client: Client) => new Client(node.base, client.token, '', client.tenantId);
+const nodeA = await startService();
+const nodeB = await startService({ DATABASE_URL: nodeA.databaseUrl });
+const at = (node: typeof nodeA, client: Client) => new Client(node.base, client.token, '', client.tenantId);
 
 const dept = '/system/dept-api';
-const reasonOf = ({ status, data }: Answer) => `${status} ${data?.reason ?? ''}`.trim();
+const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? ''}`.trim();
 
-test('after an acknowledged move both nodes show the new paths, of all that is below too', async (t) => {
-  const boss = await here.createTenant();
-  const nodes = [at(here, boss), at(there, boss)];
-  const { below, pick } = chance(firstSeed);
+test('after an acknowledged move both nodes show the new paths of the whole branch', async (t) => {
+  const boss = await nodeA.createTenant();
+  const nodes = [at(nodeA, boss), at(nodeB, boss)];
+  const { below, pick } = seededRandom(firstSeed);
   const parents = new Map<string, string>();
   for (let n = 0; n < 20; n++) {
     const parentId = n < 3 ? '0' : pick([...parents.keys()]);
@@ -36,16 +36,16 @@ test('after an acknowledged move both nodes show the new paths, of all that is b
   let moved = 0;
   for (let round = 0; round < scale(25, 2_000); round++) {
     const [deptId, parentId] = [pick(ids), below(8) ? pick(ids) : '0'];
-    const answer = await pick(nodes).put(dept, { deptId, parentId });
+    const response = await pick(nodes).put(dept, { deptId, parentId });
     const cycle = parentId === deptId || (parentId !== '0' && `${pathOf(parentId)},`.includes(`,${deptId},`));
-    assert.equal(reasonOf(answer), cycle ? '409 DEPT_CYCLE' : '200', answer.text);
+    assert.equal(outcomeOf(response), cycle ? '409 DEPT_CYCLE' : '200', response.text);
     if (!cycle) {
       parents.set(deptId, parentId);
       moved++;
     }
-    const asked = Array.from({ length: 5 }, () => pick(ids));
-    const answers = await Promise.all(nodes.flatMap((node) => asked.map((id) => node.get(`${dept}/${id}`))));
-    for (const { data } of answers) {
+    const sample = Array.from({ length: 5 }, () => pick(ids));
+    const responses = await Promise.all(nodes.flatMap((node) => sample.map((id) => node.get(`${dept}/${id}`))));
+    for (const { data } of responses) {
       assert.deepEqual(
         [data.ancestors, String(data.parentId)],
         [pathOf(String(data.deptId)), parents.get(String(data.deptId))],
@@ -55,9 +55,9 @@ test('after an acknowledged move both nodes show the new paths, of all that is b
   report(t, { seed: firstSeed, moved });
 });
 
-test('reads while a branch is moved to and fro: each answer is the tree of one moment', async (t) => {
-  const boss = await here.createTenant();
-  const nodes = [at(here, boss), at(there, boss)];
+test('each read shows the tree of one moment while a branch is moved back and forth', async (t) => {
+  const boss = await nodeA.createTenant();
+  const nodes = [at(nodeA, boss), at(nodeB, boss)];
   const homes = [
     await boss.createDepartment(),
     await boss.createDepartment({ parentId: await boss.createDepartment() }),
@@ -65,13 +65,13 @@ test('reads while a branch is moved to and fro: each answer is the tree of one m
   const branch = await boss.createDepartment({ parentId: homes[0] });
   const leaf = await boss.createDepartment({ parentId: await boss.createDepartment({ parentId: branch }) });
   const paths = new Set<string>();
-  const known = async () => {
+  const addPath = async () => {
     const { data } = await boss.get(`${dept}/${leaf}`);
     paths.add(data.ancestors);
   };
-  await known();
+  await addPath();
   await boss.put(dept, { deptId: branch, parentId: homes[1] });
-  await known();
+  await addPath();
   let moving = true;
   let reads = 0;
   const readers = Array.from({ length: 16 }, async (_, n) => {
@@ -81,7 +81,7 @@ test('reads while a branch is moved to and fro: each answer is the tree of one m
         node.get(`${dept}/${branch}`),
         node.get(`${dept}/${leaf}`),
       ]);
-      assert.equal(own.ancestors.split(',').at(-1), String(own.parentId), 'its path ends with its parent');
+      assert.equal(own.ancestors.split(',').at(-1), String(own.parentId), 'the path ends with the parent');
       assert.ok(paths.has(below.ancestors), below.ancestors);
       reads += 2;
     }
@@ -95,28 +95,28 @@ test('reads while a branch is moved to and fro: each answer is the tree of one m
   report(t, { moves, reads });
 });
 
-test('hundreds who ask at the same moment get each his own answer, or his own refusal', async () => {
-  const tenants = await Promise.all([here.createTenant(), here.createTenant(), here.createTenant()]);
+test('hundreds of concurrent callers each get their own response or error', async () => {
+  const tenants = await Promise.all([nodeA.createTenant(), nodeA.createTenant(), nodeA.createTenant()]);
   const [first] = tenants;
-  const disabled = await here.createMember(first);
-  const loggedOut = await here.createMember(first);
+  const disabled = await nodeA.createMember(first);
+  const loggedOut = await nodeA.createMember(first);
   const ids = await Promise.all(tenants.map((boss) => boss.createDepartment({ deptName: boss.tenantId })));
-  const gone = await first.createDepartment();
-  await first.delete(`${dept}/${gone}`);
+  const deleted = await first.createDepartment();
+  await first.delete(`${dept}/${deleted}`);
   await first.put('/system/user-api', { userId: disabled.id, status: '1' });
   await loggedOut.post('/auth/logout');
   const calls: [Client, string, string][] = [
     ...tenants.flatMap((boss, n) =>
       ids.map((id, m): [Client, string, string] => [boss, id, n === m ? `200 ${boss.tenantId}` : '404 DEPT_NOT_FOUND']),
     ),
-    [first, gone, '404 DEPT_NOT_FOUND'],
-    [first, `${gone}?includeDeleted=true`, '200 '],
+    [first, deleted, '404 DEPT_NOT_FOUND'],
+    [first, `${deleted}?includeDeleted=true`, '200 '],
     [first, '9007199254740993', '404 DEPT_NOT_FOUND'],
     [disabled, ids[0] as string, '403 USER_DISABLED'],
     [loggedOut, ids[0] as string, '401 SESSION_ENDED'],
   ];
-  // No more at once than are let in.
-  await together(10, scale(20, 40), async () => {
+  // Stay below the limit of concurrent requests.
+  await runConcurrently(10, scale(20, 40), async () => {
     await Promise.all(
       calls.map(async ([client, id, expected]) => {
         const { status, data } = await client.get(`${dept}/${id}`);
@@ -126,9 +126,9 @@ test('hundreds who ask at the same moment get each his own answer, or his own re
   });
 });
 
-test('the department that was just created, changed, disabled or deleted is shown so, at both nodes', async () => {
-  const boss = await here.createTenant();
-  const nodes = [at(here, boss), at(there, boss)];
+test('both nodes show immediately that a department was created, changed, disabled or deleted', async () => {
+  const boss = await nodeA.createTenant();
+  const nodes = [at(nodeA, boss), at(nodeB, boss)];
   for (let round = 0; round < scale(6, 20); round++) {
     const deptId = await boss.createDepartment({ deptName: 'new' });
     const child = await boss.createDepartment({ parentId: deptId });
@@ -143,11 +143,11 @@ test('the department that was just created, changed, disabled or deleted is show
   }
 });
 
-test('a move between the two statements of a read changes nothing for that read: it is of one snapshot', async () => {
+test('a read uses one snapshot: a move between its two statements does not affect it', async () => {
   let beforeWalk = async () => {};
-  /** Lets something happen between the statement that reads departments and the one that walks their paths. */
-  const held = holdStatement('with recursive up (id, parent_id)', () => beforeWalk());
-  const slow = await startService({}, { between: held });
+  // The second statement of a read walks the paths of the departments that the first one has read.
+  const delayWalk = runBeforeStatement('with recursive up (id, parent_id)', () => beforeWalk());
+  const slow = await startService({}, { wrapDatabase: delayWalk });
   const boss = await slow.createTenant();
   const [before, after] = [await boss.createDepartment(), await boss.createDepartment()];
   const branch = await boss.createDepartment({ parentId: before });
@@ -158,74 +158,74 @@ test('a move between the two statements of a read changes nothing for that read:
   };
   assert.equal((await boss.get(`${dept}/${leaf}`)).data.ancestors, `0,${before},${branch}`);
   assert.equal((await boss.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${branch}`);
-  assert.equal(moved, 2, 'the second read walked anew');
+  assert.equal(moved, 2, 'the second read walked the path again');
 });
 
-test('who is logged out between the two statements of a read is not answered', async () => {
+test('a read fails when its caller is logged out between its two statements', async () => {
   let afterRead = async () => {};
   let between = Promise.resolve();
-  const held = (db: Database): Database => ({
+  const pauseAfterRead = (db: Database): Database => ({
     ...db,
     async use(work) {
       await between;
       let read = false;
-      const seen = (sql: Sql) =>
+      const detectRead = (sql: Sql) =>
         new Proxy(sql, {
           apply(target, self, args) {
             read ||= String(args[0]).includes('read_departments(');
             return Reflect.apply(target as never, self, args);
           },
         });
-      const result = await db.use((sql) => work(seen(sql)));
+      const result = await db.use((sql) => work(detectRead(sql)));
       if (read) between = afterRead();
       await between;
       return result;
     },
   });
-  const slow = await startService({}, { between: held });
+  const slow = await startService({}, { wrapDatabase: pauseAfterRead });
   const boss = await slow.createTenant();
   const member = await slow.createMember(boss);
   const leaf = await boss.createDepartment({
     parentId: await boss.createDepartment({ parentId: await boss.createDepartment() }),
   });
   let loggedOut = 0;
-  // Not by the service, which would have to wait for itself.
+  // Delete the session in SQL: a logout through the service would wait for this read.
   afterRead = async () => {
     loggedOut += (await slow.superuser`delete from banyan.sessions where user_id = ${member.id}`).count;
   };
-  assert.equal(reasonOf(await member.get(`${dept}/${leaf}`)), '401 SESSION_ENDED');
+  assert.equal(outcomeOf(await member.get(`${dept}/${leaf}`)), '401 SESSION_ENDED');
   assert.equal(loggedOut, 1);
 });
 
-test('a database that was put back, with an id given anew, is read as it is: no path is known from before', async () => {
+test('cached paths are dropped after a database restore, even when the tree version is the same', async () => {
   let opened = () => 0;
-  const watched = (db: Database): Database => {
-    opened = db.opened;
+  const captureOpened = (db: Database): Database => {
+    opened = db.connectionsOpened;
     return db;
   };
-  const node = await startService({}, { between: watched });
+  const node = await startService({}, { wrapDatabase: captureOpened });
   const boss = await node.createTenant();
   const [before, after] = [await boss.createDepartment(), await boss.createDepartment()];
   const branch = await boss.createDepartment({ parentId: before });
   const leaf = await boss.createDepartment({ parentId: await boss.createDepartment({ parentId: branch }) });
   const pathOf = async () => (await boss.get(`${dept}/${leaf}`)).data.ancestors.split(',').slice(1, 3);
-  // The same stamp of the tree, and another parent: as if it had been made again after the backup.
+  // Change a parent without changing the tree version, as a restore of a backup and new writes would.
   await node.superuser`set session_replication_role = replica`;
-  // What is done in the background may need one more connection just now, and then the path is rightly walked anew.
+  // Background work may open another connection at this moment, and then the path is rightly walked again: try again.
   let parent = '';
   for (let connections = -1; connections !== opened(); ) {
     connections = opened();
-    const known = await pathOf();
-    parent = known[0] === before ? after : before;
+    const cached = await pathOf();
+    parent = cached[0] === before ? after : before;
     await node.superuser`update banyan.departments set parent_id = ${parent} where dept_id = ${branch}`;
     const again = await pathOf();
-    if (connections === opened()) assert.deepEqual(again, known, 'the path is known');
+    if (connections === opened()) assert.deepEqual(again, cached, 'the path is cached');
   }
-  const ended = await node.superuser<{ pid: number }[]>`
+  const terminated = await node.superuser<{ pid: number }[]>`
     select pid, pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and usename = 'banyan_service_' || datid`;
-  const pids = ended.map(({ pid }) => pid);
-  await waitFor('the connections are gone', async () => {
+  const pids = terminated.map(({ pid }) => pid);
+  await waitFor('the connections are closed', async () => {
     const left = await node.superuser`select from pg_stat_activity where pid = any(${pids})`;
     return left.length === 0;
   });

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chance, report, scale, seeds, Tally, together } from '../support/scale.ts';
-import { type Answer, PASSWORD, startService } from '../support/service.ts';
-import { countWaiting, waitFor } from '../support/wait.ts';
+import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
+import { type ApiResponse, PASSWORD, startService } from '../support/service.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 const { root } = service;
 
-const wordOf = ({ code, data }: Answer) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
+const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 
-async function makeTenant(tenantParent?: string): Promise<{ id: string; tenantId: string }> {
+async function createTenant(tenantParent?: string): Promise<{ id: string; tenantId: string }> {
   const id = await root.create('/system/tenant-api', tenantParent ? { tenantParent } : {});
   return { id, tenantId: (await root.get(`/system/tenant-api/${id}`)).data.tenantId };
 }
 
 const move = (id: string, tenantParent: string) => root.put('/system/tenant-api', { id, tenantParent });
 
-/** Every stored path is what the parents say. */
+/** Counts the tenants whose stored path differs from the path that follows from the parents. */
 async function countWrongPaths(): Promise<number> {
   const [{ wrong }] = await service.superuser<[{ wrong: number }]>`
     with recursive walked as (
@@ -28,15 +28,15 @@ async function countWrongPaths(): Promise<number> {
   return wrong;
 }
 
-test('random moves of tenants at once: no cycle, no wrong path, no 5xx', async (t) => {
+test('concurrent random moves of tenants cause no cycle, wrong path or 5xx response', async (t) => {
   for (const seed of seeds(scale(1, 5))) {
-    const { pick } = chance(seed);
-    const tenants = [await makeTenant()];
-    for (let n = 1; n < scale(15, 25); n++) tenants.push(await makeTenant(pick(tenants).tenantId));
+    const { pick } = seededRandom(seed);
+    const tenants = [await createTenant()];
+    for (let n = 1; n < scale(15, 25); n++) tenants.push(await createTenant(pick(tenants).tenantId));
     const tally = new Tally();
     const moves = scale(80, 2_000);
-    await together(16, moves, async () => {
-      tally.add(wordOf(await move(pick(tenants).id, pick(tenants).tenantId)));
+    await runConcurrently(16, moves, async () => {
+      tally.add(outcomeOf(await move(pick(tenants).id, pick(tenants).tenantId)));
     });
     assert.deepEqual(Object.keys(tally.counts).sort(), ['TENANT_CYCLE', 'done']);
     assert.equal(await countWrongPaths(), 0);
@@ -44,25 +44,25 @@ test('random moves of tenants at once: no cycle, no wrong path, no 5xx', async (
   }
 });
 
-test('two tenants moved below each other at once: exactly one is refused, each time', async (t) => {
+test('exactly one of two concurrent moves of two tenants below each other fails', async (t) => {
   const rounds = scale(6, 200);
   for (let round = 0; round < rounds; round++) {
-    const [a, b] = [await makeTenant(), await makeTenant()];
-    const words = (await Promise.all([move(a.id, b.tenantId), move(b.id, a.tenantId)])).map(wordOf);
-    assert.deepEqual(words.sort(), ['TENANT_CYCLE', 'done']);
+    const [a, b] = [await createTenant(), await createTenant()];
+    const outcomes = (await Promise.all([move(a.id, b.tenantId), move(b.id, a.tenantId)])).map(outcomeOf);
+    assert.deepEqual(outcomes.sort(), ['TENANT_CYCLE', 'done']);
   }
-  report(t, { rounds, refusedEach: 1 });
+  report(t, { rounds, rejectedPerRound: 1 });
 });
 
-test('a tenant deleted while a child tenant is created below: never a live child of a deleted tenant', async (t) => {
+test('deleting a tenant while a child is created below it never leaves a live child of a deleted tenant', async (t) => {
   const rounds = scale(16, 1_000);
   const tally = new Tally();
-  await together(4, rounds, async (round) => {
-    const { id, tenantId } = await makeTenant();
+  await runConcurrently(4, rounds, async (round) => {
+    const { id, tenantId } = await createTenant();
     const create = () => root.post('/system/tenant-api', { tenantParent: tenantId });
     const remove = () => root.delete(`/system/tenant-api/${id}`);
     const [first, second] = round % 2 ? [create, remove] : [remove, create];
-    tally.add((await Promise.all([first(), second()])).map(wordOf).sort().join(' + '));
+    tally.add((await Promise.all([first(), second()])).map(outcomeOf).sort().join(' + '));
   });
   const [{ orphans }] = await service.superuser<[{ orphans: number }]>`
     select count(*)::int as orphans from tenants c join tenants p on p.tenant_id = c.parent_id
@@ -70,34 +70,34 @@ test('a tenant deleted while a child tenant is created below: never a live child
   assert.equal(orphans, 0);
   const known = ['TENANT_HAS_CHILDREN + done', 'TENANT_PARENT_NOT_FOUND + done'];
   assert.deepEqual(
-    Object.keys(tally.counts).filter((word) => !known.includes(word)),
+    Object.keys(tally.counts).filter((outcome) => !known.includes(outcome)),
     [],
   );
   report(t, { rounds, ...tally.counts, orphans });
 });
 
-test('of many users created at once exactly 10 fit into accountCount 10; with -1 all do', async (t) => {
-  const asked = scale(30, 50);
+test('exactly 10 of many concurrent user creations succeed with accountCount 10, and all with -1', async (t) => {
+  const requests = scale(30, 50);
   for (const [accountCount, expected] of [
     [10, 10],
-    [-1, asked],
+    [-1, requests],
   ] as const) {
     const id = await root.create('/system/tenant-api', { accountCount });
     const { tenantId } = (await root.get(`/system/tenant-api/${id}`)).data;
-    const answers = await Promise.all(
-      Array.from({ length: asked }, (_, n) =>
+    const responses = await Promise.all(
+      Array.from({ length: requests }, (_, n) =>
         root.post('/system/user-api', { tenantId, userName: `u${n}`, password: PASSWORD }),
       ),
     );
-    const made = answers.filter(({ code }) => code === 200).length;
-    assert.equal(made, expected);
-    assert.ok(answers.every((answer) => ['done', 'ACCOUNT_LIMIT'].includes(wordOf(answer))));
+    const created = responses.filter(({ code }) => code === 200).length;
+    assert.equal(created, expected);
+    assert.ok(responses.every((response) => ['done', 'ACCOUNT_LIMIT'].includes(outcomeOf(response))));
     assert.equal((await root.get(`/system/user-api/list?tenantId=${tenantId}`)).data.total, expected);
-    report(t, { accountCount, asked, made });
+    report(t, { accountCount, requests, created });
   }
 });
 
-test('the last two administrators demoted or deleted at once: one stays', async (t) => {
+test('one of the last two administrators stays when both are demoted or deleted concurrently', async (t) => {
   const rounds = scale(6, 200);
   for (let round = 0; round < rounds; round++) {
     const id = await root.create('/system/tenant-api', {});
@@ -105,24 +105,24 @@ test('the last two administrators demoted or deleted at once: one stays', async 
     const [a, b] = await Promise.all(
       ['a', 'b'].map((userName) => root.createUser({ tenantId, userName, roles: ['admin'] })),
     );
-    const words = await Promise.all([
+    const responses = await Promise.all([
       root.put('/system/user-api', { tenantId, userId: a, roles: ['member'] }),
       round % 2
         ? root.delete(`/system/user-api/${b}?tenantId=${tenantId}`)
         : root.put('/system/user-api', { tenantId, userId: b, status: '1', roles: ['admin'] }),
     ]);
-    assert.deepEqual(words.map(wordOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
+    assert.deepEqual(responses.map(outcomeOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
   }
-  report(t, { rounds, refusedEach: 1 });
+  report(t, { rounds, rejectedPerRound: 1 });
 });
 
-test('a write in a tenant that is moved out of reach at the same moment comes too late', async () => {
+test("a write in a tenant fails when the tenant is moved out of the caller's subtree meanwhile", async () => {
   const [above, elsewhere] = [await service.createTenant(), await service.createTenant()];
   const below = await service.createTenant({}, above);
   const anna = await below.createUser({ userName: 'anna' });
   const inside = { tenantId: below.tenantId };
   const writes = await service.superuser.begin(async (tx) => {
-    // What a move does, held just before its end.
+    // The statement of a move, not committed yet.
     await tx`
       update tenants set parent_id = ${elsewhere.tenantId}, path = array['000000', ${elsewhere.tenantId}, tenant_id]
       where tenant_id = ${below.tenantId}`;
@@ -131,10 +131,10 @@ test('a write in a tenant that is moved out of reach at the same moment comes to
       above.put('/system/user-api', { userId: anna, nickName: 'changed', ...inside }),
       above.delete(`/system/user-api/${anna}?tenantId=${below.tenantId}`),
     ];
-    await waitFor('all three wait for the move', async () => (await countWaiting(service.owner)) === 3);
+    await waitFor('all three writes wait for the move', async () => (await countLockWaits(service.owner)) === 3);
     return writes;
   });
-  for (const answer of await Promise.all(writes)) assert.equal(wordOf(answer), 'OTHER_TENANT', answer.text);
+  for (const response of await Promise.all(writes)) assert.equal(outcomeOf(response), 'OTHER_TENANT', response.text);
   const { rows } = (await below.get('/system/user-api/list')).data;
   assert.deepEqual(
     rows.map(({ userName, nickName }: { userName: string; nickName: string }) => [userName, nickName]),

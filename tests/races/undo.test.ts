@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chance, report, scale, seeds, Tally, together } from '../support/scale.ts';
-import { type Answer, type Client, startService } from '../support/service.ts';
+import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 const dept = '/system/dept-api';
-const people = '/system/user-api';
+const users = '/system/user-api';
 const ledger = '/system/change-api';
 
-const wordOf = ({ code, data }: Answer) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
-const latest = async (client: Client, query = ''): Promise<number> =>
+const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
+const latestChange = async (client: Client, query = ''): Promise<number> =>
   (await client.get(`${ledger}/list?limit=1&below=false${query}`)).data.rows[0].id;
 const revert = (client: Client, id: number) => client.post(`${ledger}/${id}/revert`);
 
-/** What must never be, whoever came first. */
-async function assertSound(tenantId: string): Promise<void> {
+/** Asserts the invariants that must hold in whatever order the requests ran. */
+async function assertInvariants(tenantId: string): Promise<void> {
   const [row] = await service.superuser`
     with recursive down (id) as (
       select dept_id from departments where tenant_id = ${tenantId} and parent_id is null
@@ -33,7 +33,7 @@ async function assertSound(tenantId: string): Promise<void> {
   assert.deepEqual({ ...row }, { orphans: 0, cycles: 0, lost: 0, ghosts: 0, deadlocks: 0 });
 }
 
-test('the same change reverted by many at once: exactly one of them does it', async (t) => {
+test('exactly one of many concurrent reverts of a change succeeds', async (t) => {
   const boss = await service.createTenant();
   const rounds = scale(2, 60);
   for (let round = 0; round < rounds; round++) {
@@ -41,84 +41,84 @@ test('the same change reverted by many at once: exactly one of them does it', as
     const user = await boss.createUser({ userName: `u${round}` });
     const writes = [
       () => boss.put(dept, { deptId: id, deptName: `n${round}` }),
-      () => boss.put(people, { userId: user, nickName: `n${round}` }),
+      () => boss.put(users, { userId: user, nickName: `n${round}` }),
       () => boss.delete(`${dept}/${id}`),
-      () => boss.delete(`${people}/${user}`),
+      () => boss.delete(`${users}/${user}`),
     ];
     for (const write of writes) {
-      assert.equal(wordOf(await write()), 'done');
-      const change = await latest(boss);
-      const words = (await Promise.all([1, 2, 3, 4].map(() => revert(boss, change)))).map(wordOf);
-      assert.deepEqual(words.sort(), [...Array(3).fill('CHANGE_CONTRADICTED'), 'done']);
+      assert.equal(outcomeOf(await write()), 'done');
+      const change = await latestChange(boss);
+      const outcomes = (await Promise.all([1, 2, 3, 4].map(() => revert(boss, change)))).map(outcomeOf);
+      assert.deepEqual(outcomes.sort(), [...Array(3).fill('CHANGE_CONTRADICTED'), 'done']);
     }
   }
-  await assertSound(boss.tenantId);
-  report(t, { rounds, done: 4 * rounds, refused: 12 * rounds });
+  await assertInvariants(boss.tenantId);
+  report(t, { rounds, done: 4 * rounds, rejected: 12 * rounds });
 });
 
-test('restored by many at once: once', async () => {
+test('exactly one of many concurrent restores succeeds', async () => {
   const boss = await service.createTenant();
   const id = await boss.createDepartment();
   const user = await boss.createUser({ userName: 'li', deptId: id });
-  await boss.delete(`${people}/${user}`);
+  await boss.delete(`${users}/${user}`);
   await boss.delete(`${dept}/${id}`);
-  for (const path of [`${dept}/${id}`, `${people}/${user}`]) {
-    const words = (await Promise.all([1, 2, 3, 4].map(() => boss.post(`${path}/restore`)))).map(wordOf);
-    assert.equal(words.filter((word) => word === 'done').length, 1);
-    assert.equal(words.filter((word) => /_NOT_DELETED$/.test(word)).length, 3);
+  for (const path of [`${dept}/${id}`, `${users}/${user}`]) {
+    const outcomes = (await Promise.all([1, 2, 3, 4].map(() => boss.post(`${path}/restore`)))).map(outcomeOf);
+    assert.equal(outcomes.filter((outcome) => outcome === 'done').length, 1);
+    assert.equal(outcomes.filter((outcome) => /_NOT_DELETED$/.test(outcome)).length, 3);
   }
-  await assertSound(boss.tenantId);
+  await assertInvariants(boss.tenantId);
 });
 
-test('a revert against a move, a deletion, a creation or a joining at the same moment', async (t) => {
+test('a revert that runs concurrently with a move, delete, create or join keeps the tree valid', async (t) => {
   const boss = await service.createTenant();
   const tally = new Tally();
   const user = await boss.createUser({ userName: 'joins' });
-  await together(3, scale(24, 600), async (round) => {
+  await runConcurrently(3, scale(24, 600), async (round) => {
     const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
     const id = await boss.createDepartment({ parentId: home });
-    const changed = async (answer: Promise<Answer>, of = id) => {
-      assert.equal(wordOf(await answer), 'done');
-      return latest(boss, `&resource=department&resourceId=${of}`);
+    const changed = async (response: Promise<ApiResponse>, of = id) => {
+      assert.equal(outcomeOf(await response), 'done');
+      return latestChange(boss, `&resource=department&resourceId=${of}`);
     };
-    const pairs: [string, () => Promise<[() => Promise<Answer>, () => Promise<Answer>]>][] = [
+    const pairs: [string, () => Promise<[() => Promise<ApiResponse>, () => Promise<ApiResponse>]>][] = [
       [
-        'moved back, its place deleted',
+        'move reverted, former parent deleted',
         async () => {
           const change = await changed(boss.put(dept, { deptId: id, parentId: away }));
           return [() => revert(boss, change), () => boss.delete(`${dept}/${home}`)];
         },
       ],
       [
-        'moved back, its place moved below it',
+        'move reverted, former parent moved below it',
         async () => {
           const change = await changed(boss.put(dept, { deptId: id, parentId: away }));
           return [() => revert(boss, change), () => boss.put(dept, { deptId: home, parentId: id })];
         },
       ],
       [
-        'unmade, and created below',
+        'create reverted, child created',
         async () => {
-          const change = await latest(boss, `&resource=department&resourceId=${id}`);
+          const change = await latestChange(boss, `&resource=department&resourceId=${id}`);
           return [() => revert(boss, change), () => boss.post(dept, { parentId: id })];
         },
       ],
       [
-        'unmade, and joined',
+        'create reverted, user joined',
         async () => {
-          const change = await latest(boss, `&resource=department&resourceId=${id}`);
-          return [() => revert(boss, change), () => boss.put(people, { userId: user, deptIds: [id] })];
+          const change = await latestChange(boss, `&resource=department&resourceId=${id}`);
+          return [() => revert(boss, change), () => boss.put(users, { userId: user, deptIds: [id] })];
         },
       ],
       [
-        'back from deletion, its place deleted',
+        'delete reverted, parent deleted',
         async () => {
           const change = await changed(boss.delete(`${dept}/${id}`));
           return [() => revert(boss, change), () => boss.delete(`${dept}/${home}`)];
         },
       ],
       [
-        'restored elsewhere, that deleted',
+        'restored to another parent, that parent deleted',
         async () => {
           await changed(boss.delete(`${dept}/${id}`));
           return [
@@ -130,46 +130,46 @@ test('a revert against a move, a deletion, a creation or a joining at the same m
     ];
     const [name, prepare] = pairs[round % pairs.length] as (typeof pairs)[number];
     const [one, two] = await prepare();
-    const words = (await Promise.all(round % 4 < 2 ? [one(), two()] : [two(), one()].reverse())).map(wordOf);
-    tally.add(`${name}: ${words.join(' + ')}`);
-    assert.ok(words.includes('done'), words.join());
-    assert.ok(!words.some((word) => /^5|INTERNAL|BUSY|AWAY/.test(word)), words.join());
+    const outcomes = (await Promise.all(round % 4 < 2 ? [one(), two()] : [two(), one()].reverse())).map(outcomeOf);
+    tally.add(`${name}: ${outcomes.join(' + ')}`);
+    assert.ok(outcomes.includes('done'), outcomes.join());
+    assert.ok(!outcomes.some((outcome) => /^5|INTERNAL|BUSY|AWAY/.test(outcome)), outcomes.join());
   });
-  await assertSound(boss.tenantId);
+  await assertInvariants(boss.tenantId);
   report(t, tally.counts);
 });
 
-test('anything at once, and reverts of anything: never an orphan, a cycle, or a user in a deleted department', async (t) => {
+test('concurrent random writes and reverts leave no orphan, cycle or user in a deleted department', async (t) => {
   for (const seed of seeds(scale(1, 5))) {
     const boss = await service.createTenant();
-    const { below, pick } = chance(seed);
+    const { below, pick } = seededRandom(seed);
     const ids: string[] = [];
-    const users: string[] = [];
+    const userIds: string[] = [];
     for (let n = 0; n < 20; n++) ids.push(await boss.createDepartment({ parentId: n < 4 ? 0 : pick(ids) }));
-    for (let n = 0; n < 4; n++) users.push(await boss.createUser({ userName: `u${n}`, deptIds: [pick(ids)] }));
+    for (let n = 0; n < 4; n++) userIds.push(await boss.createUser({ userName: `u${n}`, deptIds: [pick(ids)] }));
     const tally = new Tally();
-    await together(8, scale(120, 4_000), async () => {
+    await runConcurrently(8, scale(120, 4_000), async () => {
       const recent = async () => (await boss.get(`${ledger}/list?limit=20&below=false`)).data.rows;
-      const actions: [string, () => Promise<Answer>][] = [
+      const actions: [string, () => Promise<ApiResponse>][] = [
         ['move', () => boss.put(dept, { deptId: pick(ids), parentId: pick(ids) })],
         ['rename', () => boss.put(dept, { deptId: pick(ids), deptName: `n${below(1000)}` })],
         ['delete', () => boss.delete(`${dept}/${pick(ids)}`)],
         ['deleteBranch', () => boss.delete(`${dept}/${pick(ids)}?subtree=true`)],
         ['create', () => boss.post(dept, { parentId: pick(ids) })],
-        ['join', () => boss.put(people, { userId: pick(users), deptIds: [pick(ids)] })],
-        ['deleteUser', () => boss.delete(`${people}/${pick(users)}`)],
+        ['join', () => boss.put(users, { userId: pick(userIds), deptIds: [pick(ids)] })],
+        ['deleteUser', () => boss.delete(`${users}/${pick(userIds)}`)],
         ['restore', () => boss.post(`${dept}/${pick(ids)}/restore`)],
         ['restoreTo', () => boss.post(`${dept}/${pick(ids)}/restore`, { parentId: pick(ids) })],
-        ['restoreUser', () => boss.post(`${people}/${pick(users)}/restore`)],
+        ['restoreUser', () => boss.post(`${users}/${pick(userIds)}/restore`)],
         ['revert', async () => revert(boss, (pick(await recent()) as { id: number }).id)],
         ['revert', async () => revert(boss, (pick(await recent()) as { id: number }).id)],
       ];
       const [name, action] = pick(actions);
-      const answer = await action();
-      assert.ok(answer.status < 500, answer.text);
-      tally.add(`${name} ${answer.status}`);
+      const response = await action();
+      assert.ok(response.status < 500, response.text);
+      tally.add(`${name} ${response.status}`);
     });
-    await assertSound(boss.tenantId);
+    await assertInvariants(boss.tenantId);
     report(t, { seed, ...tally.counts });
   }
 });

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
-import type { Operation, Schema } from '../support/document.ts';
+import type { Operation, Schema } from '../support/openapi.ts';
 
-/** Requests made from the OpenAPI document: good ones, nearly good ones, and hostile ones. */
+/** Requests generated from the OpenAPI document: valid, almost valid, and hostile ones. */
 
 export interface Generated {
   operation: Operation;
   path: string;
   headers: Record<string, string>;
-  /** As it is sent; undefined: no body. */
+  /** The body as it is sent, or undefined for none. */
   raw: string | undefined;
-  /** With the token of the tenant's administrator, of a member, or with none. */
-  who: 'boss' | 'member' | 'anonymous';
+  /** Whose token is sent: that of the administrator, of a member, or none. */
+  caller: 'boss' | 'member' | 'anonymous';
 }
 
-/** Texts that broke others: SQL, escapes, paths, markup, odd Unicode, and what only looks like numbers. */
+/** Strings that often break software: SQL, escapes, paths, markup, unusual Unicode, and almost-numbers. */
 const hostileTexts = [
   "' or 1=1 --",
   "'; drop table users; --",
@@ -63,7 +63,7 @@ const hostileText = fc.oneof(
 );
 const hostile = fc.oneof(hostileText, fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3 }));
 
-/** Ids of what there is, so that not every request ends at "there is no such". */
+/** Ids of existing records, so that not every request ends in a 404. */
 export type Ids = Record<'dept' | 'user' | 'tenant' | 'code', string[]>;
 
 function idsFor(name: string, ids: Ids): string[] | undefined {
@@ -73,8 +73,8 @@ function idsFor(name: string, ids: Ids): string[] | undefined {
   return /^tenant(Id|Parent)$/.test(name) ? ids.code : undefined;
 }
 
-/** A value that fits the schema. */
-function fitting(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
+/** A value that matches the schema. */
+function validValue(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
   const types = [schema.type ?? 'object'].flat();
   const known = idsFor(name, ids);
   if (known && !types.includes('array')) return fc.constantFrom(...known);
@@ -82,7 +82,7 @@ function fitting(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> 
   if (types.includes('object')) return objectOf(schema, ids, 0.05);
   if (types.includes('array')) {
     const { minItems = 0, maxItems = 3, items = {} } = schema;
-    return fc.array(fitting(items, name, ids), { minLength: minItems, maxLength: Math.min(maxItems, 3) });
+    return fc.array(validValue(items, name, ids), { minLength: minItems, maxLength: Math.min(maxItems, 3) });
   }
   if (schema.format === 'date') {
     const [min, max] = [new Date('1990-01-01'), new Date('2100-12-31')];
@@ -98,37 +98,37 @@ function fitting(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> 
   return fc.integer({ min: schema.minimum ?? -5, max: Math.min(schema.maximum ?? 5, 2 ** 31 - 1) });
 }
 
-/** A value that nearly fits: one beyond a limit, another type, null. */
-function nearly(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
+/** A value that almost matches: one beyond a limit, of another type, or null. */
+function almostValidValue(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
   const edges: unknown[] = [null, '', 0];
   if (schema.maxLength) edges.push('字'.repeat(schema.maxLength), '字'.repeat(schema.maxLength + 1));
   if (schema.minLength) edges.push('x'.repeat(schema.minLength - 1));
   if (schema.maximum !== undefined) edges.push(schema.maximum, schema.maximum + 1, String(schema.maximum));
   if (schema.minimum !== undefined) edges.push(schema.minimum, schema.minimum - 1);
   if (schema.items) edges.push(Array(501).fill('1'), [null]);
-  return fc.oneof(fc.constantFrom(...edges), fitting(schema, name, ids).map(asText));
+  return fc.oneof(fc.constantFrom(...edges), validValue(schema, name, ids).map(asText));
 }
 const asText = (value: unknown) => (typeof value === 'object' ? value : `${value} `);
 
-const valueFor = (schema: Schema, name: string, ids: Ids, oddity: number): fc.Arbitrary<unknown> =>
+const valueFor = (schema: Schema, name: string, ids: Ids, invalidShare: number): fc.Arbitrary<unknown> =>
   fc.oneof(
-    { weight: Math.round(100 * (1 - oddity)), arbitrary: fc.noShrink(fitting(schema, name, ids)) },
-    { weight: Math.round(60 * oddity), arbitrary: nearly(schema, name, ids) },
-    { weight: Math.round(40 * oddity), arbitrary: hostile },
+    { weight: Math.round(100 * (1 - invalidShare)), arbitrary: fc.noShrink(validValue(schema, name, ids)) },
+    { weight: Math.round(60 * invalidShare), arbitrary: almostValidValue(schema, name, ids) },
+    { weight: Math.round(40 * invalidShare), arbitrary: hostile },
   );
 
-function objectOf(schema: Schema, ids: Ids, oddity: number): fc.Arbitrary<Record<string, unknown>> {
+function objectOf(schema: Schema, ids: Ids, invalidShare: number): fc.Arbitrary<Record<string, unknown>> {
   const { properties = {}, required = [] } = schema;
   const model = Object.fromEntries(
-    Object.entries(properties).map(([key, inner]) => [key, valueFor(inner, key, ids, oddity)]),
+    Object.entries(properties).map(([key, inner]) => [key, valueFor(inner, key, ids, invalidShare)]),
   );
   const strict = fc.record(model, { requiredKeys: required as never[] });
-  return oddity < 0.04
+  return invalidShare < 0.04
     ? strict
     : fc.oneof({ weight: 9, arbitrary: strict }, { weight: 1, arbitrary: fc.record(model, { requiredKeys: [] }) });
 }
 
-/** A body as text: good JSON mostly, sometimes cut off, doubled, or with a key that must not be. */
+/** A body as text: mostly valid JSON, sometimes truncated, with repeated keys or with a forbidden key. */
 const bodyOf = (schema: Schema, ids: Ids): fc.Arbitrary<string | undefined> =>
   fc.oneof(
     { weight: 30, arbitrary: objectOf(schema, ids, 0.01).map((value) => JSON.stringify(value)) },
@@ -143,9 +143,9 @@ const bodyOf = (schema: Schema, ids: Ids): fc.Arbitrary<string | undefined> =>
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 20_000 }).map((depth) => '['.repeat(depth)) },
   );
 
-/** What a header may hold: the bytes that HTTP lets through. */
+/** Header values, limited to the bytes that HTTP allows. */
 const headerText = hostileText.map((text) => text.replace(/[^\x20-\x7e\x80-\xff]/g, '').slice(0, 2_000));
-const sometimes = (name: string, ...values: string[]) =>
+const someHeader = (name: string, ...values: string[]) =>
   fc.oneof(
     { weight: 60, arbitrary: fc.constant<[string, string][]>([]) },
     { weight: 2, arbitrary: fc.constantFrom(...values).map((value): [string, string][] => [[name, value]]) },
@@ -153,28 +153,28 @@ const sometimes = (name: string, ...values: string[]) =>
   );
 const headersOf = fc
   .tuple(
-    sometimes('accept', 'application/problem+json', '*/*', 'application/problem+json;q=0'),
-    sometimes('accept-language', 'en', 'zh;q=0.1,en', 'en;q=x', '*'),
-    sometimes('content-language', 'en_US', 'zh_CN'),
-    sometimes('idempotency-key', 'a', 'b', 'x'.repeat(255), 'x'.repeat(256)),
-    sometimes('if-match', '*', '"x"', 'W/"x", "y"'),
-    sometimes('x-request-id', 'mine', 'x'.repeat(65)),
-    sometimes('content-type', 'application/json; charset=utf-8', 'text/plain', 'application/json; charset=latin1'),
-    sometimes('content-encoding', 'identity', 'gzip'),
-    sometimes('x-forwarded-for', '10.0.0.1', '::1, x'),
-    sometimes('authorization', 'Bearer a.b.c', 'Basic eA==', 'Bearer '),
-    sometimes('origin', 'https://evil.example', 'null'),
+    someHeader('accept', 'application/problem+json', '*/*', 'application/problem+json;q=0'),
+    someHeader('accept-language', 'en', 'zh;q=0.1,en', 'en;q=x', '*'),
+    someHeader('content-language', 'en_US', 'zh_CN'),
+    someHeader('idempotency-key', 'a', 'b', 'x'.repeat(255), 'x'.repeat(256)),
+    someHeader('if-match', '*', '"x"', 'W/"x", "y"'),
+    someHeader('x-request-id', 'mine', 'x'.repeat(65)),
+    someHeader('content-type', 'application/json; charset=utf-8', 'text/plain', 'application/json; charset=latin1'),
+    someHeader('content-encoding', 'identity', 'gzip'),
+    someHeader('x-forwarded-for', '10.0.0.1', '::1, x'),
+    someHeader('authorization', 'Bearer a.b.c', 'Basic eA==', 'Bearer '),
+    someHeader('origin', 'https://evil.example', 'null'),
   )
   .map((pairs) => Object.fromEntries(pairs.flat()));
 
-/** Requests of one operation. */
+/** Requests for one operation. */
 export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generated> {
   const { parameters = [], path, body, security = [] } = operation;
   const kind = path.includes('dept-api') ? ids.dept : path.includes('user-api') ? ids.user : ids.tenant;
-  const one = fc.constantFrom(...kind, '7', '0', '00007');
+  const oneId = fc.constantFrom(...kind, '7', '0', '00007');
   const inPath = fc.oneof(
-    { weight: 6, arbitrary: one },
-    { weight: 2, arbitrary: fc.array(one, { minLength: 1, maxLength: 4 }).map((list) => list.join()) },
+    { weight: 6, arbitrary: oneId },
+    { weight: 2, arbitrary: fc.array(oneId, { minLength: 1, maxLength: 4 }).map((list) => list.join()) },
     { weight: 1, arbitrary: hostileText.filter((text) => text !== '') },
   );
   const queries = parameters.filter((parameter) => parameter.in === 'query');
@@ -185,18 +185,20 @@ export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generate
       ),
     )
     .map((list) => list.filter(({ value }) => value !== undefined))
-    .map((list) => list.map(({ name, value }) => `${name}=${escaped(textOf(value))}`).join('&'));
+    .map((list) => list.map(({ name, value }) => `${name}=${encodeForUrl(textOf(value))}`).join('&'));
   return fc.record({
     operation: fc.constant(operation),
-    path: fc.tuple(inPath, query).map(([id, text]) => path.replace('{id}', () => escaped(id)) + (text && `?${text}`)),
+    path: fc
+      .tuple(inPath, query)
+      .map(([id, text]) => path.replace('{id}', () => encodeForUrl(id)) + (text && `?${text}`)),
     headers: headersOf,
     raw: body ? bodyOf(body, ids) : fc.constant(undefined),
-    who: security.length
+    caller: security.length
       ? fc.oneof({ weight: 8, arbitrary: fc.constant('boss' as const) }, fc.constantFrom('member', 'anonymous'))
       : fc.constant('anonymous' as const),
   });
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-/** As URLs carry it; half a pair of surrogates as the bytes that no decoder takes. */
-const escaped = (text: string) => (text.isWellFormed() ? encodeURIComponent(text) : '%ed%a0%80').slice(0, 20_000);
+/** Encodes text for a URL; an unpaired surrogate becomes bytes that are not UTF-8. */
+const encodeForUrl = (text: string) => (text.isWellFormed() ? encodeURIComponent(text) : '%ed%a0%80').slice(0, 20_000);

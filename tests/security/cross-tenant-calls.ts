@@ -1,48 +1,48 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Client, PASSWORD } from '../support/service.ts';
+import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
 
-/** A call of an operation upon a tenant, and what those get whose business it isn't. */
+/** A call of an operation on a tenant and the responses that other callers must get. */
 export interface Row {
   operation: string;
-  /** Which call of it, where there are several. */
-  as?: string;
-  call(client: Client, named: Named): Promise<Answer>;
-  /** What an administrator of another tenant gets, beside it or below it. */
+  /** Distinguishes several calls of one operation. */
+  variant?: string;
+  call(client: Client, target: Target): Promise<ApiResponse>;
+  /** The response to an administrator of a sibling or child tenant. */
   other: string;
-  /** What a member of the same tenant gets; mostly that it is not for him. */
+  /** The response to a member of the same tenant; NOT_ALLOWED by default. */
   member?: string;
-  /** What the rightful administrator gets, so that we know the call to be a good one. */
+  /** The response to the administrator of the tenant, which proves that the call itself is valid. */
   boss?: string;
-  /** Others can tell the tenant's from an absent one: the law says so of a new tenant's parent alone. */
-  told?: boolean;
-  /** Needs no token, so a bad one is not looked at. */
-  open?: boolean;
+  /** Whether the response differs from that for an unknown id. The interface requires this for a tenantParent only. */
+  revealsExistence?: boolean;
+  /** The operation needs no token and ignores an invalid one. */
+  isPublic?: boolean;
 }
 
-/** What the calls name. */
-export interface Named {
+/** The ids that the calls use. */
+export interface Target {
   parent: string;
   leaf: string;
   user: string;
-  /** The tenant's own code and id, and those of the tenant below it. */
+  /** The code and id of the tenant, and those of the tenant below it. */
   code: string;
   id: string;
   belowCode: string;
   belowId: string;
-  /** Another session of its administrator. */
+  /** Another session of the administrator. */
   session: string;
-  /** A webhook, disabled so that it rests, and a delivery of it. */
+  /** A disabled webhook and a delivery of it. */
   webhook: string;
   delivery: string;
-  /** Deleted: a department, a user, and the id of a tenant below. */
-  goneDept: string;
-  goneUser: string;
-  goneId: string;
-  /** The change that made `leaf`. */
+  /** A deleted department, a deleted user, and the id of a deleted tenant below. */
+  deletedDept: string;
+  deletedUser: string;
+  deletedId: string;
+  /** The change that created `leaf`. */
   change: string;
 }
-/** The same, of which there is none. */
-export const absent: Named = {
+/** Ids that do not exist. */
+export const absent: Target = {
   parent: '777777771',
   leaf: '777777772',
   user: '777777773',
@@ -53,35 +53,35 @@ export const absent: Named = {
   session: '77777777-7777-4777-8777-777777777777',
   webhook: '777777774',
   delivery: '777777775',
-  goneDept: '777777778',
-  goneUser: '777777779',
-  goneId: '7777777777777777773',
+  deletedDept: '777777778',
+  deletedUser: '777777779',
+  deletedId: '7777777777777777773',
   change: '0000000000777777776',
 };
 
-export const FINE = '200';
+export const OK = '200';
 export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
 const hook = '/system/webhook-api';
-// An address outside, which nobody calls: the webhook is disabled.
+// A public address that is never called, because the webhook is disabled.
 const url = 'https://93.184.216.34/';
 const password = PASSWORD;
 
-/** A moment that is over for the database too, which runs on the same machine. */
+/** The current time, which is in the past for the database too because it runs on the same machine. */
 const now = () => new Date().toISOString();
 
-// Deletions come last: the rightful administrator calls each operation after the strangers have.
+// Deletions come last, because the administrator of the tenant really performs each operation after the others tried.
 export const table: Row[] = [
   {
     operation: `POST ${dept}`,
-    as: 'below their department',
+    variant: 'below a department of the tenant',
     call: (client, { parent }) => client.post(dept, { parentId: parent }),
     other: '400 PARENT_NOT_FOUND',
   },
   {
     operation: `POST ${dept}`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { code }) => client.post(dept, { tenantId: code }),
     other: '403 OTHER_TENANT',
   },
@@ -89,72 +89,72 @@ export const table: Row[] = [
     operation: `GET ${dept}/{id}`,
     call: (client, { leaf }) => client.get(`${dept}/${leaf}?includeDeleted=true`),
     other: '404 DEPT_NOT_FOUND',
-    member: FINE,
+    member: OK,
   },
   {
     operation: `GET ${dept}/list`,
-    as: 'of their department',
+    variant: 'of a department of the tenant',
     call: (client, { parent }) => client.get(`${dept}/list?parentId=${parent}`),
-    other: FINE,
-    member: FINE,
+    other: OK,
+    member: OK,
   },
   {
     operation: `GET ${dept}/{id}/children`,
     call: (client, { parent }) => client.get(`${dept}/${parent}/children`),
     other: '404 DEPT_NOT_FOUND',
-    member: FINE,
+    member: OK,
   },
   {
     operation: `GET ${dept}/tree`,
-    as: 'from their department',
+    variant: 'from a department of the tenant',
     call: (client, { parent }) => client.get(`${dept}/tree?rootId=${parent}`),
     other: '404 DEPT_NOT_FOUND',
-    member: FINE,
+    member: OK,
   },
   {
     operation: `PUT ${dept}/order`,
-    as: 'of their departments',
+    variant: 'of departments of the tenant',
     call: (client, { leaf }) => client.put(`${dept}/order`, { parentId: 0, deptIds: [leaf] }),
     other: '400 NOT_CHILDREN',
   },
   {
     operation: `PUT ${dept}/order`,
-    as: 'below their department',
+    variant: 'below a department of the tenant',
     call: (client, { parent, leaf }) => client.put(`${dept}/order`, { parentId: parent, deptIds: [leaf] }),
     other: '400 PARENT_NOT_FOUND',
     boss: '400 NOT_CHILDREN',
   },
   {
     operation: `POST ${dept}/bulk`,
-    as: 'below their department',
+    variant: 'below a department of the tenant',
     call: (client, { parent }) => client.post(`${dept}/bulk`, { parentId: parent, departments: [{ ref: 'a' }] }),
     other: '400 PARENT_NOT_FOUND',
   },
   {
     operation: `POST ${dept}/bulk`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { code }) => client.post(`${dept}/bulk`, { departments: [{ ref: 'a', tenantId: code }] }),
     other: '403 OTHER_TENANT',
   },
   {
     operation: `GET ${dept}/list`,
-    as: 'of their branch',
+    variant: 'of a branch of the tenant',
     call: (client, { parent }) => client.get(`${dept}/list?underId=${parent}&withPath=true&sort=-updateTime`),
-    other: FINE,
-    member: FINE,
+    other: OK,
+    member: OK,
   },
   {
     operation: `GET ${dept}/list`,
-    as: 'by a name of theirs, with a cursor',
+    variant: 'by a name in the tenant, with a cursor',
     call: (client) => client.get(`${dept}/list?deptName=leaf&cursor=`),
-    other: FINE,
-    member: FINE,
+    other: OK,
+    member: OK,
   },
   {
     operation: `POST ${dept}/batch-read`,
     call: (client, { parent, leaf }) => client.post(`${dept}/batch-read`, { ids: [leaf, parent] }),
-    other: FINE,
-    member: FINE,
+    other: OK,
+    member: OK,
   },
   {
     operation: `GET ${dept}/{id}/users`,
@@ -163,31 +163,31 @@ export const table: Row[] = [
   },
   {
     operation: `GET ${dept}/{id}`,
-    as: 'as it was',
+    variant: 'with asOf',
     call: (client, { leaf }) => client.get(`${dept}/${leaf}?asOf=${now()}`),
     other: '404 DEPT_NOT_FOUND',
-    member: FINE,
+    member: OK,
   },
   {
     operation: `GET ${dept}/{id}/children`,
-    as: 'as they were',
+    variant: 'with asOf',
     call: (client, { parent }) => client.get(`${dept}/${parent}/children?asOf=${now()}`),
     other: '404 DEPT_NOT_FOUND',
-    member: FINE,
+    member: OK,
   },
   {
     operation: `GET ${dept}/tree`,
-    as: 'as it was',
+    variant: 'with asOf',
     call: (client, { parent }) => client.get(`${dept}/tree?rootId=${parent}&asOf=${now()}`),
     other: '404 DEPT_NOT_FOUND',
-    member: FINE,
+    member: OK,
   },
   {
     operation: `GET ${dept}/list`,
-    as: 'as it was',
+    variant: 'with asOf',
     call: (client, { parent }) => client.get(`${dept}/list?underId=${parent}&asOf=${now()}`),
-    other: FINE,
-    member: FINE,
+    other: OK,
+    member: OK,
   },
   {
     operation: `GET ${dept}/{id}/history`,
@@ -197,18 +197,18 @@ export const table: Row[] = [
   {
     operation: `GET ${dept}/diff`,
     call: (client) => client.get(`${dept}/diff?from=2020-01-01`),
-    other: FINE,
-    member: FINE,
+    other: OK,
+    member: OK,
   },
   {
     operation: `GET ${tenant}/{id}`,
-    as: 'as it was',
+    variant: 'with asOf',
     call: (client, { belowId }) => client.get(`${tenant}/${belowId}?asOf=${now()}`),
     other: '404 TENANT_NOT_FOUND',
   },
   {
     operation: `GET ${people}/{id}`,
-    as: 'as he was',
+    variant: 'with asOf',
     call: (client, { user }) => client.get(`${people}/${user}?asOf=${now()}`),
     other: '404 USER_NOT_FOUND',
   },
@@ -219,22 +219,22 @@ export const table: Row[] = [
   },
   {
     operation: `PUT ${dept}`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { leaf, code }) => client.put(dept, { deptId: leaf, tenantId: code }),
     other: '403 OTHER_TENANT',
   },
   {
     operation: `PUT ${dept}`,
-    as: 'to their department',
+    variant: 'to a department of the tenant',
     call: (client, { leaf, parent }) => client.put(dept, { deptId: leaf, parentId: parent }),
     other: '404 DEPT_NOT_FOUND',
   },
   {
     operation: `POST ${tenant}`,
-    as: 'below their tenant',
+    variant: 'below the tenant',
     call: (client, { code }) => client.post(tenant, { tenantParent: code, username: 'new', password }),
     other: '403 TENANT_PARENT_FORBIDDEN',
-    told: true,
+    revealsExistence: true,
   },
   {
     operation: `GET ${tenant}/{id}`,
@@ -243,37 +243,37 @@ export const table: Row[] = [
   },
   {
     operation: `GET ${tenant}/{id}`,
-    as: 'their own',
+    variant: 'of the tenant itself',
     call: (client, { id }) => client.get(`${tenant}/${id}`),
     other: '404 TENANT_NOT_FOUND',
   },
   {
     operation: `GET ${tenant}/list`,
-    as: 'their own',
+    variant: 'of the tenant itself',
     call: (client, { code }) => client.get(`${tenant}/list?tenantId=${code}`),
-    other: FINE,
+    other: OK,
   },
   {
     operation: `GET ${tenant}/list`,
-    as: 'the one below them',
+    variant: 'of the tenant below',
     call: (client, { belowCode }) => client.get(`${tenant}/list?tenantId=${belowCode}`),
-    other: FINE,
+    other: OK,
   },
   {
     operation: `GET ${tenant}/list`,
-    as: 'by a keyword, with a cursor',
+    variant: 'by a keyword, with a cursor',
     call: (client, { code }) => client.get(`${tenant}/list?keyword=${code}&cursor=`),
-    other: FINE,
+    other: OK,
   },
   {
     operation: `GET ${tenant}/tree`,
-    as: 'of their own',
+    variant: 'from the tenant itself',
     call: (client, { id }) => client.get(`${tenant}/tree?rootId=${id}`),
     other: '404 TENANT_NOT_FOUND',
   },
   {
     operation: `GET ${tenant}/tree`,
-    as: 'of the one below them',
+    variant: 'from the tenant below',
     call: (client, { belowId }) => client.get(`${tenant}/tree?rootId=${belowId}`),
     other: '404 TENANT_NOT_FOUND',
   },
@@ -284,20 +284,20 @@ export const table: Row[] = [
   },
   {
     operation: `PUT ${tenant}`,
-    as: 'their own',
+    variant: 'of the tenant itself',
     call: (client, { id }) => client.put(tenant, { id, accountCount: 9 }),
     other: '404 TENANT_NOT_FOUND',
     boss: '403 OWN_TENANT',
   },
   {
     operation: `POST ${people}`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { code }) => client.post(people, { userName: 'one', password, tenantId: code, roles: ['admin'] }),
     other: '403 OTHER_TENANT',
   },
   {
     operation: `POST ${people}`,
-    as: 'in their department',
+    variant: 'in their department',
     call: (client, { parent }) => client.post(people, { userName: 'two', password, deptIds: [parent] }),
     other: '400 USER_DEPT_NOT_FOUND',
   },
@@ -308,21 +308,21 @@ export const table: Row[] = [
   },
   {
     operation: `GET ${people}/{id}`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { user, code }) => client.get(`${people}/${user}?tenantId=${code}`),
     other: '403 OTHER_TENANT',
   },
   {
     operation: `GET ${people}/list`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { code }) => client.get(`${people}/list?tenantId=${code}`),
     other: '403 OTHER_TENANT',
   },
   {
     operation: `GET ${people}/list`,
-    as: 'of their department',
+    variant: 'of a department of the tenant',
     call: (client, { parent }) => client.get(`${people}/list?deptId=${parent}`),
-    other: FINE,
+    other: OK,
   },
   {
     operation: `PUT ${people}`,
@@ -331,26 +331,26 @@ export const table: Row[] = [
   },
   {
     operation: `PUT ${people}`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { user, code }) => client.put(people, { userId: user, tenantId: code, status: '1' }),
     other: '403 OTHER_TENANT',
   },
-  { operation: 'GET /auth/me', call: (client) => client.get('/auth/me'), other: FINE, member: FINE },
+  { operation: 'GET /auth/me', call: (client) => client.get('/auth/me'), other: OK, member: OK },
   {
     operation: 'GET /system/overview-api',
     call: (client) => client.get('/system/overview-api'),
-    other: FINE,
-    member: FINE,
+    other: OK,
+    member: OK,
   },
   {
     operation: 'GET /system/change-api',
-    as: 'of their tenant',
+    variant: 'of the tenant',
     call: (client, { code }) => client.get(`/system/change-api?tenantId=${code}`),
     other: '403 OTHER_TENANT',
   },
   {
     operation: 'GET /system/change-api/stream',
-    as: 'of their tenant',
+    variant: 'of the tenant',
     call: (client, { code }) => client.get(`/system/change-api/stream?tenantId=${code}&after=x`),
     other: '400 INVALID_FIELD',
     member: '400 INVALID_FIELD',
@@ -358,11 +358,11 @@ export const table: Row[] = [
   },
   {
     operation: 'GET /system/change-api/list',
-    as: 'of their tenant',
+    variant: 'of the tenant',
     call: (client, { code }) => client.get(`/system/change-api/list?tenantId=${code}`),
     other: '403 OTHER_TENANT',
   },
-  { operation: 'GET /auth/sessions', call: (client) => client.get('/auth/sessions'), other: FINE, member: FINE },
+  { operation: 'GET /auth/sessions', call: (client) => client.get('/auth/sessions'), other: OK, member: OK },
   {
     operation: 'PUT /auth/password',
     call: (client) => client.put('/auth/password', { oldPassword: 'not mine', newPassword: 'a new password' }),
@@ -370,23 +370,23 @@ export const table: Row[] = [
     member: '400 WRONG_PASSWORD',
     boss: '400 WRONG_PASSWORD',
   },
-  ...open('POST /auth/login', '401 LOGIN_FAILED', (client, { code }) =>
-    // Never the same name twice: a few failures would lock it.
+  ...publicOperation('POST /auth/login', '401 LOGIN_FAILED', (client, { code }) =>
+    // Use a new name each time, because a few failures would lock it.
     client.post('/auth/login', { tenantId: code, username: randomUUID(), password }),
   ),
-  ...open('POST /auth/refresh', '401 REFRESH_REFUSED', (client) =>
+  ...publicOperation('POST /auth/refresh', '401 REFRESH_REFUSED', (client) =>
     client.post('/auth/refresh', { refresh_token: 'none' }),
   ),
-  ...open('GET /health/live', FINE, (client) => client.get('/health/live')),
-  ...open('GET /health/ready', FINE, (client) => client.get('/health/ready')),
-  ...open('GET /version', FINE, (client) => client.get('/version')),
+  ...publicOperation('GET /health/live', OK, (client) => client.get('/health/live')),
+  ...publicOperation('GET /health/ready', OK, (client) => client.get('/health/ready')),
+  ...publicOperation('GET /version', OK, (client) => client.get('/version')),
   {
     operation: `POST ${hook}`,
     call: (client) => client.post(hook, { url: 'https://10.0.0.1/' }),
     other: '400 WEBHOOK_ADDRESS_REFUSED',
     boss: '400 WEBHOOK_ADDRESS_REFUSED',
   },
-  { operation: `GET ${hook}/list`, call: (client) => client.get(`${hook}/list`), other: FINE },
+  { operation: `GET ${hook}/list`, call: (client) => client.get(`${hook}/list`), other: OK },
   {
     operation: `GET ${hook}/{id}`,
     call: (client, { webhook }) => client.get(`${hook}/${webhook}`),
@@ -421,38 +421,38 @@ export const table: Row[] = [
   },
   {
     operation: `DELETE ${hook}/{id}`,
-    // Not for good: what is deleted goes in the background, and the next would see that something has changed.
+    // An outdated If-Match prevents the deletion: its background cleanup would change the snapshots of later tests.
     call: (client, { webhook }) => client.delete(`${hook}/${webhook}`, { headers: { 'if-match': '"stale"' } }),
     other: '404 WEBHOOK_NOT_FOUND',
     boss: '412 CHANGED_MEANWHILE',
   },
   {
     operation: `POST ${dept}/{id}/restore`,
-    call: (client, { goneDept }) => client.post(`${dept}/${goneDept}/restore`),
+    call: (client, { deletedDept }) => client.post(`${dept}/${deletedDept}/restore`),
     other: '404 DEPT_NOT_FOUND',
   },
   {
     operation: `POST ${dept}/{id}/restore`,
-    as: 'below their department',
-    call: (client, { goneDept, leaf }) => client.post(`${dept}/${goneDept}/restore`, { parentId: leaf }),
+    variant: 'below a department of the tenant',
+    call: (client, { deletedDept, leaf }) => client.post(`${dept}/${deletedDept}/restore`, { parentId: leaf }),
     other: '404 DEPT_NOT_FOUND',
     boss: '409 DEPT_NOT_DELETED',
   },
   {
     operation: `POST ${people}/{id}/restore`,
-    call: (client, { goneUser }) => client.post(`${people}/${goneUser}/restore`),
+    call: (client, { deletedUser }) => client.post(`${people}/${deletedUser}/restore`),
     other: '404 USER_NOT_FOUND',
   },
   {
     operation: `POST ${people}/{id}/restore`,
-    as: 'in their tenant',
-    call: (client, { goneUser, code }) => client.post(`${people}/${goneUser}/restore?tenantId=${code}`),
+    variant: 'in the tenant',
+    call: (client, { deletedUser, code }) => client.post(`${people}/${deletedUser}/restore?tenantId=${code}`),
     other: '403 OTHER_TENANT',
     boss: '409 USER_NOT_DELETED',
   },
   {
     operation: `POST ${tenant}/{id}/restore`,
-    call: (client, { goneId }) => client.post(`${tenant}/${goneId}/restore`),
+    call: (client, { deletedId }) => client.post(`${tenant}/${deletedId}/restore`),
     other: '404 TENANT_NOT_FOUND',
   },
   {
@@ -463,7 +463,7 @@ export const table: Row[] = [
   },
   {
     operation: 'POST /system/change-api/{id}/revert',
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { change, code }) => client.post(`/system/change-api/${change}/revert?tenantId=${code}`),
     other: '403 OTHER_TENANT',
     boss: '409 CHANGE_CONTRADICTED',
@@ -476,7 +476,7 @@ export const table: Row[] = [
   },
   {
     operation: `DELETE ${dept}/{id}`,
-    as: 'with all below it',
+    variant: 'with its subtree',
     call: (client, { parent }) => client.delete(`${dept}/${parent}?subtree=true`),
     other: '404 DEPT_NOT_FOUND',
     boss: '409 DEPT_HAS_USERS',
@@ -488,20 +488,20 @@ export const table: Row[] = [
   },
   {
     operation: `DELETE ${people}/{id}`,
-    as: 'in their tenant',
+    variant: 'in the tenant',
     call: (client, { user, code }) => client.delete(`${people}/${user}?tenantId=${code}`),
     other: '403 OTHER_TENANT',
-    boss: FINE,
+    boss: OK,
   },
   {
     operation: `DELETE ${people}/{id}`,
     call: (client, { user }) => client.delete(`${people}/${user}`),
     other: '404 USER_NOT_FOUND',
-    boss: '404 USER_NOT_FOUND', // deleted a moment ago
+    boss: '404 USER_NOT_FOUND', // deleted by the previous call
   },
   {
     operation: `DELETE ${tenant}/{id}`,
-    as: 'their own',
+    variant: 'of the tenant itself',
     call: (client, { id }) => client.delete(`${tenant}/${id}`),
     other: '404 TENANT_NOT_FOUND',
     boss: '403 OWN_TENANT',
@@ -513,7 +513,7 @@ export const table: Row[] = [
   },
 ];
 
-/** An operation that asks for no token answers everybody alike. */
-function open(operation: string, answer: string, call: Row['call']): Row[] {
-  return [{ operation, call, other: answer, member: answer, boss: answer, open: true }];
+/** A public operation returns the same to every caller. */
+function publicOperation(operation: string, response: string, call: Row['call']): Row[] {
+  return [{ operation, call, other: response, member: response, boss: response, isPublic: true }];
 }

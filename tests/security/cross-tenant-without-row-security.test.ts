@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { startService } from '../support/service.ts';
-import { callStrangers } from './cross-tenant.ts';
+import { testCrossTenantAccess } from './cross-tenant.ts';
 
-/** Two locks on every door, and each must hold alone: here the database's own, row security, is taken off. */
+/** The code alone must isolate tenants: these tests run with row security disabled. */
 
 const service = await startService();
 const tables = await service.superuser<{ name: string }[]>`
@@ -10,4 +10,4 @@ const tables = await service.superuser<{ name: string }[]>`
 assert.ok(tables.length >= 6);
 for (const { name } of tables) await service.superuser.unsafe(`alter table banyan.${name} disable row level security`);
 
-await callStrangers(service, { onlyLoggedIn: true });
+await testCrossTenantAccess(service, { onlyLoggedIn: true });

@@ -1,4 +1,4 @@
 import { startService } from '../support/service.ts';
-import { callStrangers } from './cross-tenant.ts';
+import { testCrossTenantAccess } from './cross-tenant.ts';
 
-await callStrangers(await startService());
+await testCrossTenantAccess(await startService());

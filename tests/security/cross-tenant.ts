@@ -1,96 +1,113 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import type { Sql } from '../../db/sql.ts';
-import { type Answer, Client, type Service } from '../support/service.ts';
-import { craft, now, tamper } from '../support/tokens.ts';
-import { absent, dept, FINE, type Named, people, table, tenant } from './cross-tenant-calls.ts';
+import type { Sql } from '../../db/driver.ts';
+import { type ApiResponse, Client, type Service } from '../support/service.ts';
+import { now, signToken, tamper } from '../support/tokens.ts';
+import { absent, dept, OK, people, type Target, table, tenant } from './cross-tenant-calls.ts';
 
 /**
- * Every operation, called by those whom it is none of their business. The tenant they call upon has departments, users
- * and a tenant below it. `onlyLoggedIn` leaves out those whose token is refused before anything is read.
+ * Calls every operation on a tenant with callers that must not have access. The tenant has departments, users and a
+ * tenant below it. `onlyLoggedIn` skips callers whose token is rejected before anything is read.
  */
-export async function callStrangers(service: Service, { onlyLoggedIn = false } = {}): Promise<void> {
+export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = false } = {}): Promise<void> {
   const boss = await service.createTenant({ tenantName: 'theirs' });
   const below = await service.createTenant({ tenantName: 'below theirs' }, boss);
   const parent = await boss.createDepartment({ deptName: 'parent' });
   const leaf = await boss.createDepartment({ deptName: 'leaf' });
   const user = await boss.createUser({ userName: 'anna', deptId: parent });
   const webhook = await boss.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
-  const { data: noted } = await boss.get('/system/change-api/list?below=false&limit=1&resource=department');
-  const [goneDept, goneUser] = [await boss.createDepartment(), await boss.createUser({ userName: 'gone' })];
-  const goneId = await boss.create(tenant, {});
-  for (const path of [`${dept}/${goneDept}`, `${people}/${goneUser}`, `${tenant}/${goneId}`]) await boss.delete(path);
-  const theirs: Named = {
+  const { data: changes } = await boss.get('/system/change-api/list?below=false&limit=1&resource=department');
+  const [deletedDept, deletedUser] = [await boss.createDepartment(), await boss.createUser({ userName: 'gone' })];
+  const deletedId = await boss.create(tenant, {});
+  for (const path of [`${dept}/${deletedDept}`, `${people}/${deletedUser}`, `${tenant}/${deletedId}`])
+    await boss.delete(path);
+  const theirs: Target = {
     parent,
     leaf,
     user,
-    goneDept,
-    goneUser,
-    goneId,
-    // As long as it may be: the first ids are such numbers as stand in times too.
-    change: String(noted.rows[0].id).padStart(19, '0'),
+    deletedDept,
+    deletedUser,
+    deletedId,
+    // Pad the id to its maximum length: a small number could also occur in a time.
+    change: String(changes.rows[0].id).padStart(19, '0'),
     code: boss.tenantId,
     id: boss.id,
     belowCode: below.tenantId,
     belowId: below.id,
     session: String(decodeJwt(String((await service.logIn(boss.tenantId, 'boss')).token)).sid),
     webhook,
-    delivery: await makeDelivery(service.superuser, boss.tenantId, webhook),
+    delivery: await insertDelivery(service.superuser, boss.tenantId, webhook),
   };
-  const strangers = {
+  const outsiders = {
     sibling: await service.createTenant(),
     child: await service.createTenant({}, boss),
     member: await service.createMember(boss),
     anonymous: service.anonymous,
-    // The rightful administrator's own, a second too late.
-    expired: new Client(service.base, await craft(service, String(boss.token), { claims: { exp: now() - 1 } })),
-    // A member's, with the administrator's id in it.
+    // A token of the administrator that expired a second ago.
+    expired: new Client(service.base, await signToken(service, String(boss.token), { claims: { exp: now() - 1 } })),
+    // A token of a member with the id of the administrator in it.
     tampered: await service
       .createMember(boss)
       .then(({ token }) => new Client(service.base, tamper(String(token), { sub: decodeJwt(String(boss.token)).sub }))),
   };
-  const called = Object.entries(strangers).filter(([name]) => !onlyLoggedIn || !withoutToken[name]);
+  const called = Object.entries(outsiders).filter(([name]) => !onlyLoggedIn || !tokenErrors[name]);
   const snapshot = () => readAll(service.superuser);
 
-  test('every operation of the interface has its strangers', async () => {
+  test('every documented operation has a cross-tenant test', async () => {
     const { paths } = JSON.parse((await service.anonymous.get('/openapi.json')).text);
     const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const operations = new Set([...table.map(({ operation }) => operation), ...elsewhere]);
+    const operations = new Set([...table.map(({ operation }) => operation), ...testedSeparately]);
     assert.deepEqual([...operations].sort(), documented.sort());
   });
 
-  for (const { operation, as = '', call, other, member = '403 NOT_ALLOWED', boss: expected = FINE, ...row } of table) {
-    test(`strangers call ${operation} ${as}`, async () => {
+  for (const {
+    operation,
+    variant = '',
+    call,
+    other,
+    member = '403 NOT_ALLOWED',
+    boss: expected = OK,
+    ...row
+  } of table) {
+    test(`other callers get the expected response and change nothing: ${operation} ${variant}`, async () => {
       const before = await snapshot();
       for (const [name, client] of called) {
-        const answer = await call(client, theirs);
-        const mine = name === 'member' ? member : other;
-        assert.equal(reasonOf(answer), row.open ? other : (withoutToken[name] ?? mine), `${name}: ${answer.text}`);
-        if (row.told || (name === 'member' && mine === FINE)) continue;
+        const response = await call(client, theirs);
+        const allowed = name === 'member' ? member : other;
+        assert.equal(
+          outcomeOf(response),
+          row.isPublic ? other : (tokenErrors[name] ?? allowed),
+          `${name}: ${response.text}`,
+        );
+        if (row.revealsExistence || (name === 'member' && allowed === OK)) continue;
         const same = await call(client, absent);
-        assert.equal(unnamed(answer, theirs), unnamed(same, absent), `${name} can tell it from an absent one`);
+        assert.equal(
+          withoutIds(response, theirs),
+          withoutIds(same, absent),
+          `${name} can distinguish it from an unknown id`,
+        );
       }
-      assert.deepEqual(await snapshot(), before, 'something has changed');
-      assert.equal(reasonOf(await call(boss, theirs)), expected);
+      assert.deepEqual(await snapshot(), before, 'the database changed');
+      assert.equal(outcomeOf(await call(boss, theirs)), expected);
     });
   }
 
-  test('a list holds nothing of other tenants', async () => {
-    for (const stranger of [strangers.sibling, strangers.child]) {
-      await stranger.createDepartment();
+  test('lists contain no rows of other tenants', async () => {
+    for (const outsider of [outsiders.sibling, outsiders.child]) {
+      await outsider.createDepartment();
       for (const path of [dept, tenant, people]) {
-        const { data } = await stranger.get(`${path}/list?pageSize=500`);
+        const { data } = await outsider.get(`${path}/list?pageSize=500`);
         const tenants = new Set(data.rows.map((each: { tenantId: string }) => each.tenantId));
-        assert.deepEqual([...tenants], [stranger.tenantId], path);
+        assert.deepEqual([...tenants], [outsider.tenantId], path);
       }
     }
   });
 
-  test("a batch with another tenant's id in it deletes nothing", async () => {
-    const { sibling } = strangers;
+  test('a batch delete with an id of another tenant deletes nothing', async () => {
+    const { sibling } = outsiders;
     const own = await sibling.createDepartment();
     const department = await sibling.delete(`${dept}/${own},${parent}`);
     assert.deepEqual([department.status, department.data.deptIds], [404, [Number(parent)]]);
@@ -102,22 +119,22 @@ export async function callStrangers(service: Service, { onlyLoggedIn = false } =
     assert.equal((await sibling.get(`${people}/${person}`)).code, 200);
   });
 
-  test('strangers log out: their own session is all that ends', async () => {
+  test('a logout ends only the session of the caller', async () => {
     const before = await snapshot();
     for (const name of ['anonymous', 'expired', 'tampered'] as const) {
-      assert.equal(reasonOf(await strangers[name].post('/auth/logout')), withoutToken[name]);
+      assert.equal(outcomeOf(await outsiders[name].post('/auth/logout')), tokenErrors[name]);
     }
-    assert.deepEqual(await snapshot(), before, 'something has changed');
-    for (const client of [strangers.sibling, strangers.child, strangers.member]) {
-      assert.equal(reasonOf(await client.post('/auth/logout')), FINE);
-      assert.equal(reasonOf(await client.get('/auth/me')), '401 SESSION_ENDED');
-      assert.equal(reasonOf(await boss.get('/auth/me')), FINE);
+    assert.deepEqual(await snapshot(), before, 'the database changed');
+    for (const client of [outsiders.sibling, outsiders.child, outsiders.member]) {
+      assert.equal(outcomeOf(await client.post('/auth/logout')), OK);
+      assert.equal(outcomeOf(await client.get('/auth/me')), '401 SESSION_ENDED');
+      assert.equal(outcomeOf(await boss.get('/auth/me')), OK);
     }
   });
 }
 
-/** As the dispatcher would make it, if the webhook were not disabled. */
-export async function makeDelivery(superuser: Sql, tenantId: string, webhookId: string): Promise<string> {
+/** Inserts a delivery like the dispatcher would if the webhook were not disabled. */
+export async function insertDelivery(superuser: Sql, tenantId: string, webhookId: string): Promise<string> {
   const [row] = await superuser<[{ id: string }]>`
     insert into banyan.webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, give_up, next_try)
     values (${tenantId}, ${webhookId}, nextval('banyan.delivery_serial'), 'webhook.test', 'webhook', ${webhookId},
@@ -126,28 +143,28 @@ export async function makeDelivery(superuser: Sql, tenantId: string, webhookId: 
   return row.id;
 }
 
-const reasonOf = ({ status, data }: Answer) => (data?.reason ? `${status} ${data.reason}` : String(status));
-const withoutToken: Record<string, string> = {
+const outcomeOf = ({ status, data }: ApiResponse) => (data?.reason ? `${status} ${data.reason}` : String(status));
+const tokenErrors: Record<string, string> = {
   anonymous: '401 NO_TOKEN',
   expired: '401 TOKEN_EXPIRED',
   tampered: '401 INVALID_TOKEN',
 };
 
-/** Not in the table, but in a test of its own: it ends the session of who calls it. */
-const elsewhere = ['POST /auth/logout'];
+/** Logout has its own test, because it ends the session of the caller. */
+const testedSeparately = ['POST /auth/logout'];
 
-/** An answer without the ids that the call named: they are all that may differ. */
-const unnamed = ({ status, text }: Answer, named: Named) =>
-  Object.values(named).reduce((rest, id) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#'), `${status} ${text}`);
+/** The response without the ids of the request, which are all that may differ. */
+const withoutIds = ({ status, text }: ApiResponse, target: Target) =>
+  Object.values(target).reduce((rest, id) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#'), `${status} ${text}`);
 
-/** A digest of every table, but what counts failed logins: guesses are meant to leave a trace there. */
+/** A digest of every table except the counters of failed logins, which guesses are meant to change. */
 async function readAll(superuser: Sql): Promise<unknown> {
   const tables = await superuser<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'banyan' and tablename not like 'login_%'
-      -- Seals follow what is written; whatever strangers write is seen in \`changes\`.
-      and tablename not in ('unsealed', 'seals', 'seal_heads') order by 1`;
+      -- Sealing runs in the background; any write is visible in \`changes\`.
+      and tablename not in ('unsealed_changes', 'seals', 'seal_heads') order by 1`;
   assert.ok(tables.length >= 5);
-  // Refused logins are noted, and change nothing.
+  // Failed logins are recorded as changes but modify nothing else.
   const rows = tables.map(
     ({ name }) => `
       select '${name}' as table, count(*) as rows, md5(string_agg(t::text, ';' order by t::text)) as digest

@@ -1,33 +1,36 @@
 import { type Client, PASSWORD } from '../support/service.ts';
 
-/** The calls that name an id: each operation, in each place where an id may stand. */
+/** The calls that take an id: each operation with each parameter that takes one. */
 
 export type Kind = 'dept' | 'user' | 'tenant' | 'code' | 'hook';
 export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
 export const hook = '/system/webhook-api';
-/** Outside, and never called: the webhooks are disabled. */
-export const resting = { url: 'https://93.184.216.34/', status: '1' };
+/** A disabled webhook with a public address, which is never called. */
+export const disabledWebhook = { url: 'https://93.184.216.34/', status: '1' };
 
-export interface Around {
-  /** What the caller has himself. */
+export interface Context {
+  /** The records of the caller. */
   own: Record<Kind, { live: string }>;
   mine: Client;
 }
 
 export interface Call {
-  /** `GET /path`, then where the id stands. */
+  /** `GET /path`, then the parameter that takes the id. */
   what: string;
   kind: Kind;
-  call(id: string, around: Around): { method: string; path: string; body?: unknown; headers?: Record<string, string> };
-  /** How nobody's is answered; 404 when not said. */
+  call(
+    id: string,
+    context: Context,
+  ): { method: string; path: string; body?: unknown; headers?: Record<string, string> };
+  /** The status for an unknown id; 404 by default. */
   expected?: number;
-  /** Another's that lives is told apart, as the law says: 403. */
-  told?: boolean;
-  /** How one's own that was deleted is answered, where it is not as nobody's. */
-  ownGone?: number;
-  /** How one's own is answered; 200 when not said. */
+  /** The interface requires 403 for an existing record of another tenant. */
+  revealsExistence?: boolean;
+  /** The status for a deleted record of the caller, where it differs from an unknown id. */
+  ownDeleted?: number;
+  /** The status for an existing record of the caller; 200 by default. */
   ownLive?: number;
 }
 
@@ -45,19 +48,19 @@ const put = (path: string, body: object, headers = {}) => ({ method: 'PUT', path
 
 const now = () => new Date().toISOString();
 
-const ofDepartments: Omit<Call, 'kind'>[] = [
+const departmentCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${dept}/{id}`, call: (id) => get(`${dept}/${id}`) },
   {
-    what: `GET ${dept}/{id} deleted ones included`,
+    what: `GET ${dept}/{id} with includeDeleted`,
     call: (id) => get(`${dept}/${id}?includeDeleted=true`),
-    ownGone: 200,
+    ownDeleted: 200,
   },
   { what: `GET ${dept}/list parentId`, call: (id) => get(`${dept}/list?parentId=${id}`), expected: 200 },
   { what: `GET ${dept}/list underId`, call: (id) => get(`${dept}/list?underId=${id}`), expected: 200 },
   { what: `GET ${dept}/list underId, cursor`, call: (id) => get(`${dept}/list?underId=${id}&cursor=`), expected: 200 },
   { what: `POST ${dept}/batch-read ids`, call: (id) => post(`${dept}/batch-read`, { ids: [id] }), expected: 200 },
   {
-    what: `POST ${dept}/batch-read ids, among others`,
+    what: `POST ${dept}/batch-read ids, with other ids`,
     call: (id, { own }) => post(`${dept}/batch-read`, { ids: [own.dept.live, Number(id), id] }),
     expected: 200,
   },
@@ -65,11 +68,15 @@ const ofDepartments: Omit<Call, 'kind'>[] = [
   { what: `GET ${dept}/{id}/users below`, call: (id) => get(`${dept}/${id}/users?below=true&countOnly=true`) },
   { what: `GET ${people}/list deptId`, call: (id) => get(`${people}/list?deptId=${id}`), expected: 200 },
   { what: `POST ${dept} parentId`, call: (id) => post(dept, { parentId: id }), expected: 400 },
-  { what: `POST ${dept} parentId, with a key`, call: (id) => post(dept, { parentId: id }, key()), expected: 400 },
+  {
+    what: `POST ${dept} parentId, with an Idempotency-Key`,
+    call: (id) => post(dept, { parentId: id }, key()),
+    expected: 400,
+  },
   { what: `PUT ${dept} deptId`, call: (id) => put(dept, { deptId: id, deptName: 'changed' }) },
-  { what: `PUT ${dept} deptId, with a key`, call: (id) => put(dept, { deptId: id }, key()) },
-  { what: `PUT ${dept} deptId, with a tag`, call: (id) => put(dept, { deptId: id }, tag), ownLive: 412 },
-  { what: `PUT ${dept} deptId, to the top`, call: (id) => put(dept, { deptId: id, parentId: 0 }) },
+  { what: `PUT ${dept} deptId, with an Idempotency-Key`, call: (id) => put(dept, { deptId: id }, key()) },
+  { what: `PUT ${dept} deptId, with If-Match`, call: (id) => put(dept, { deptId: id }, tag), ownLive: 412 },
+  { what: `PUT ${dept} deptId, to the top level`, call: (id) => put(dept, { deptId: id, parentId: 0 }) },
   {
     what: `PUT ${dept} parentId`,
     call: (id, { own }) => put(dept, { deptId: own.dept.live, parentId: id }),
@@ -97,12 +104,12 @@ const ofDepartments: Omit<Call, 'kind'>[] = [
     expected: 400,
   },
   { what: `GET ${dept}/{id}/children`, call: (id) => get(`${dept}/${id}/children`) },
-  { what: `GET ${dept}/{id}/children as they were`, call: (id) => get(`${dept}/${id}/children?asOf=${now()}`) },
-  { what: `GET ${dept}/{id}/history`, call: (id) => get(`${dept}/${id}/history`), ownGone: 200 },
-  { what: `GET ${dept}/{id} as it was`, call: (id) => get(`${dept}/${id}?asOf=${now()}`) },
-  { what: `GET ${dept}/tree rootId, as it was`, call: (id) => get(`${dept}/tree?rootId=${id}&asOf=${now()}`) },
+  { what: `GET ${dept}/{id}/children with asOf`, call: (id) => get(`${dept}/${id}/children?asOf=${now()}`) },
+  { what: `GET ${dept}/{id}/history`, call: (id) => get(`${dept}/${id}/history`), ownDeleted: 200 },
+  { what: `GET ${dept}/{id} with asOf`, call: (id) => get(`${dept}/${id}?asOf=${now()}`) },
+  { what: `GET ${dept}/tree rootId, with asOf`, call: (id) => get(`${dept}/tree?rootId=${id}&asOf=${now()}`) },
   { what: `GET ${dept}/tree rootId`, call: (id) => get(`${dept}/tree?rootId=${id}`) },
-  { what: `GET ${dept}/tree rootId, with a depth`, call: (id) => get(`${dept}/tree?rootId=${id}&depth=1`) },
+  { what: `GET ${dept}/tree rootId, with depth`, call: (id) => get(`${dept}/tree?rootId=${id}&depth=1`) },
   {
     what: `PUT ${dept}/order deptIds`,
     call: (id) => put(`${dept}/order`, { parentId: 0, deptIds: [id] }),
@@ -119,61 +126,61 @@ const ofDepartments: Omit<Call, 'kind'>[] = [
     call: (id) => post(`${dept}/bulk`, { parentId: id, departments: [{ ref: 'a' }] }),
     expected: 400,
   },
-  { what: `DELETE ${dept}/{id} with all below it`, call: (id) => remove(`${dept}/${id}?subtree=true`) },
+  { what: `DELETE ${dept}/{id} with its subtree`, call: (id) => remove(`${dept}/${id}?subtree=true`) },
   {
-    what: `DELETE ${dept}/{id} with all below it and a tag`,
+    what: `DELETE ${dept}/{id} with its subtree and If-Match`,
     call: (id) => remove(`${dept}/${id}?subtree=true`, tag),
     ownLive: 412,
   },
   { what: `DELETE ${dept}/{id}`, call: (id) => remove(`${dept}/${id}`) },
-  { what: `DELETE ${dept}/{id} with a tag`, call: (id) => remove(`${dept}/${id}`, tag), ownLive: 412 },
-  // The other is in use by a user, so the batch is refused for one's own as well, but for another reason.
+  { what: `DELETE ${dept}/{id} with If-Match`, call: (id) => remove(`${dept}/${id}`, tag), ownLive: 412 },
+  // The other department has a user, so the batch is also rejected for an id of the caller, with another reason.
   {
-    what: `DELETE ${dept}/{id} among others`,
+    what: `DELETE ${dept}/{id} with other ids`,
     call: (id, { own }) => remove(`${dept}/${own.dept.live},${id}`),
     ownLive: 409,
   },
 ];
 
-const ofUsers: Omit<Call, 'kind'>[] = [
+const userCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${people}/{id}`, call: (id) => get(`${people}/${id}`) },
   {
-    what: `GET ${people}/{id} in a tenant below`,
-    call: inBelow((id, code) => get(`${people}/${id}${code}`)),
+    what: `GET ${people}/{id} in a child tenant`,
+    call: inChildTenant((id, code) => get(`${people}/${id}${code}`)),
     ownLive: 404,
   },
   { what: `PUT ${people} userId`, call: (id) => put(people, { userId: id, nickName: 'changed' }) },
   { what: `PUT ${people} userId, with a password`, call: (id) => put(people, { userId: id, password }) },
-  { what: `PUT ${people} userId, with a tag`, call: (id) => put(people, { userId: id }, tag), ownLive: 412 },
-  { what: `PUT ${people} userId, with a key`, call: (id) => put(people, { userId: id, password }, key()) },
+  { what: `PUT ${people} userId, with If-Match`, call: (id) => put(people, { userId: id }, tag), ownLive: 412 },
+  { what: `PUT ${people} userId, with an Idempotency-Key`, call: (id) => put(people, { userId: id, password }, key()) },
   { what: `DELETE ${people}/{id}`, call: (id) => remove(`${people}/${id}`) },
-  { what: `DELETE ${people}/{id} with a tag`, call: (id) => remove(`${people}/${id}`, tag), ownLive: 412 },
+  { what: `DELETE ${people}/{id} with If-Match`, call: (id) => remove(`${people}/${id}`, tag), ownLive: 412 },
   {
-    what: `DELETE ${people}/{id} in a tenant below`,
-    call: inBelow((id, code) => remove(`${people}/${id}${code}`)),
+    what: `DELETE ${people}/{id} in a child tenant`,
+    call: inChildTenant((id, code) => remove(`${people}/${id}${code}`)),
     ownLive: 404,
   },
 ];
 
-function inBelow(call: (id: string, query: string) => ReturnType<Call['call']>): Call['call'] {
+function inChildTenant(call: (id: string, query: string) => ReturnType<Call['call']>): Call['call'] {
   return (id, { own }) => call(id, `?tenantId=${own.code.live}`);
 }
 
-const ofTenants: Omit<Call, 'kind'>[] = [
+const tenantCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${tenant}/{id}`, call: (id) => get(`${tenant}/${id}`) },
   { what: `GET ${tenant}/tree rootId`, call: (id) => get(`${tenant}/tree?rootId=${id}`) },
   { what: `PUT ${tenant} id`, call: (id) => put(tenant, { id, tenantName: 'changed' }) },
-  { what: `PUT ${tenant} id, with a tag`, call: (id) => put(tenant, { id }, tag), ownLive: 412 },
-  { what: `PUT ${tenant} id, with a key`, call: (id) => put(tenant, { id }, key()) },
+  { what: `PUT ${tenant} id, with If-Match`, call: (id) => put(tenant, { id }, tag), ownLive: 412 },
+  { what: `PUT ${tenant} id, with an Idempotency-Key`, call: (id) => put(tenant, { id }, key()) },
   {
-    what: `PUT ${tenant} id, below one's own`,
+    what: `PUT ${tenant} id, to below the tenant of the caller`,
     call: (id, { mine }) => put(tenant, { id, tenantParent: mine.tenantId }),
   },
   { what: `DELETE ${tenant}/{id}`, call: (id) => remove(`${tenant}/${id}`) },
-  { what: `DELETE ${tenant}/{id} with a tag`, call: (id) => remove(`${tenant}/${id}`, tag), ownLive: 412 },
+  { what: `DELETE ${tenant}/{id} with If-Match`, call: (id) => remove(`${tenant}/${id}`, tag), ownLive: 412 },
 ];
 
-const ofCodes: Omit<Call, 'kind'>[] = [
+const codeCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${tenant}/list tenantId`, call: (id) => get(`${tenant}/list?tenantId=${id}`), expected: 200 },
   { what: `GET ${tenant}/list keyword`, call: (id) => get(`${tenant}/list?keyword=${id}`), expected: 200 },
   { what: `GET ${tenant}/list tenantParent`, call: (id) => get(`${tenant}/list?tenantParent=${id}`), expected: 200 },
@@ -181,13 +188,13 @@ const ofCodes: Omit<Call, 'kind'>[] = [
     what: `POST ${tenant} tenantParent`,
     call: (id) => post(tenant, { tenantParent: id }),
     expected: 400,
-    told: true,
+    revealsExistence: true,
   },
   {
     what: `PUT ${tenant} tenantParent`,
     call: (id, { own }) => put(tenant, { id: own.tenant.live, tenantParent: id }),
     expected: 400,
-    told: true,
+    revealsExistence: true,
     ownLive: 409, // below itself
   },
   { what: `POST ${dept} tenantId`, call: (id) => post(dept, { tenantId: id }), expected: 403, ownLive: 403 },
@@ -201,7 +208,7 @@ const ofCodes: Omit<Call, 'kind'>[] = [
     what: `PUT ${dept} tenantId`,
     call: (id, { own }) => put(dept, { deptId: own.dept.live, tenantId: id }),
     expected: 403,
-    ownLive: 403, // departments of a tenant below are its own business
+    ownLive: 403, // departments of a child tenant cannot be written from above
   },
   { what: `GET ${people}/list tenantId`, call: (id) => get(`${people}/list?tenantId=${id}`), expected: 403 },
   {
@@ -240,11 +247,11 @@ const ofCodes: Omit<Call, 'kind'>[] = [
   },
 ];
 
-const ofWebhooks: Omit<Call, 'kind'>[] = [
+const webhookCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${hook}/{id}`, call: (id) => get(`${hook}/${id}`) },
   { what: `GET ${hook}/{id}/deliveries`, call: (id) => get(`${hook}/${id}/deliveries`) },
-  { what: `PUT ${hook} id`, call: (id) => put(hook, { id, ...resting }) },
-  { what: `PUT ${hook} id, If-Match`, call: (id) => put(hook, { id, ...resting }, tag), ownLive: 412 },
+  { what: `PUT ${hook} id`, call: (id) => put(hook, { id, ...disabledWebhook }) },
+  { what: `PUT ${hook} id, If-Match`, call: (id) => put(hook, { id, ...disabledWebhook }, tag), ownLive: 412 },
   { what: `POST ${hook}/{id}/test`, call: (id) => post(`${hook}/${id}/test`, {}), ownLive: 409 },
   { what: `POST ${hook}/{id}/rotate-secret`, call: (id) => post(`${hook}/${id}/rotate-secret`, {}, key()) },
   {
@@ -256,22 +263,22 @@ const ofWebhooks: Omit<Call, 'kind'>[] = [
   { what: `DELETE ${hook}/{id} If-Match`, call: (id) => remove(`${hook}/${id}`, tag), ownLive: 412 },
 ];
 
-const restored = (path: string): Omit<Call, 'kind'>[] => [
+const restore = (path: string): Omit<Call, 'kind'>[] => [
   {
     what: `POST ${path}/{id}/restore`,
     call: (id) => post(`${path}/${id}/restore`, {}),
-    ownGone: 200,
+    ownDeleted: 200,
     ownLive: 409,
   },
 ];
 
-const all = (kind: Kind, list: Omit<Call, 'kind'>[]): Call[] => list.map((call) => ({ ...call, kind }));
+const withKind = (kind: Kind, list: Omit<Call, 'kind'>[]): Call[] => list.map((call) => ({ ...call, kind }));
 export const calls: Call[] = [
-  ...all('dept', ofDepartments),
-  ...all('user', ofUsers),
-  ...all('tenant', ofTenants),
-  ...all('code', ofCodes),
-  ...all('hook', ofWebhooks),
+  ...withKind('dept', departmentCalls),
+  ...withKind('user', userCalls),
+  ...withKind('tenant', tenantCalls),
+  ...withKind('code', codeCalls),
+  ...withKind('hook', webhookCalls),
   {
     what: `POST ${people}/{id}/restore tenantId`,
     kind: 'code',
@@ -279,8 +286,8 @@ export const calls: Call[] = [
     expected: 403,
     ownLive: 404,
   },
-  // Last: what was deleted exists from here on.
-  ...all('dept', restored(dept)),
-  ...all('user', restored(people)),
-  ...all('tenant', restored(tenant)),
+  // Restores come last, because the deleted records exist afterwards.
+  ...withKind('dept', restore(dept)),
+  ...withKind('user', restore(people)),
+  ...withKind('tenant', restore(tenant)),
 ];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readOperations } from '../support/document.ts';
+import { readOperations } from '../support/openapi.ts';
 import { request, sendRaw } from '../support/raw.ts';
-import { type Answer, PASSWORD, startService } from '../support/service.ts';
+import { type ApiResponse, PASSWORD, startService } from '../support/service.ts';
 
-/** The headers that a reviewer of security looks for, on every kind of answer there is. */
+/** The security headers of every kind of response. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -15,59 +15,59 @@ const operations = await readOperations(service);
 const origin = 'https://evil.example';
 const foreign = { headers: { origin } };
 
-/** Every operation with and without a token, as a browser of another site would send it; and what never gets so far. */
-const answers: [what: string, Answer][] = [];
+/** Responses of every operation with and without a token, sent from another origin, and of requests that match none. */
+const responses: [what: string, ApiResponse][] = [];
 for (const { method, path, operationId, body } of operations) {
-  // Events have no end to wait for: refused.
-  const end = operationId === 'streamChanges' ? '?after=x' : '';
-  const at = path.replace('{id}', operationId === 'readDepartment' ? dept : '7') + end;
+  // An event stream does not end, so request it with an invalid parameter.
+  const query = operationId === 'streamChanges' ? '?after=x' : '';
+  const at = path.replace('{id}', operationId === 'readDepartment' ? dept : '7') + query;
   for (const client of [service.anonymous, operationId === 'logOut' ? leaver : boss]) {
-    const who = client.token ? 'with a token' : 'without';
-    answers.push([`${method} ${path} ${who}`, await client.call(method, at, body ? {} : undefined, foreign)]);
+    const auth = client.token ? 'with a token' : 'without a token';
+    responses.push([`${method} ${path} ${auth}`, await client.call(method, at, body ? {} : undefined, foreign)]);
   }
 }
 const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
 const tokens = await service.anonymous.post('/auth/login', login, foreign);
 const fresh = await service.anonymous.post('/auth/refresh', { refresh_token: tokens.data.refresh_token }, foreign);
-answers.push(
+responses.push(
   ['tokens of a login', tokens],
   ['tokens of a refresh', fresh],
-  ['not for members', await member.get('/system/user-api/list', foreign)],
-  ['no such path', await boss.get('/nope', foreign)],
-  ['another method', await boss.call('PATCH', '/system/dept-api', {}, foreign)],
-  ['a broken escape', await boss.get('/%ff', foreign)],
+  ['a rejected member', await member.get('/system/user-api/list', foreign)],
+  ['an unknown path', await boss.get('/nope', foreign)],
+  ['an unsupported method', await boss.call('PATCH', '/system/dept-api', {}, foreign)],
+  ['an invalid escape', await boss.get('/%ff', foreign)],
   ['a body too large', await boss.post('/system/dept-api', undefined, { raw: ' '.repeat(1_100_000), ...foreign })],
-  ['what is no HTTP', await sendRaw(service.base, 'GARBAGE\r\n\r\n')],
+  ['input that is not HTTP', await sendRaw(service.base, 'GARBAGE\r\n\r\n')],
   ['headers too large', await sendRaw(service.base, request('GET /version', `X-A: ${'a'.repeat(300_000)}`))],
   ['CONNECT', await sendRaw(service.base, request('CONNECT /version'))],
   ['HEAD', await boss.call('HEAD', `/system/dept-api/${dept}`, undefined, foreign)],
 );
-const pages: [what: string, Answer][] = [];
+const pages: [what: string, ApiResponse][] = [];
 for (const path of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/nope', '/docs/json']) {
   pages.push([path, await service.anonymous.get(path, foreign)]);
 }
-const document: [string, Answer] = ['/openapi.json', await service.anonymous.get('/openapi.json', foreign)];
+const document: [string, ApiResponse] = ['/openapi.json', await service.anonymous.get('/openapi.json', foreign)];
 
-test('the answers looked at are successes and refusals of all kinds', () => {
+test('the collected responses cover successes and errors of all kinds', () => {
   assert.deepEqual([tokens.code, fresh.code], [200, 200]);
-  const statuses = new Set(answers.map(([, { status }]) => status));
+  const statuses = new Set(responses.map(([, { status }]) => status));
   for (const status of [200, 400, 401, 403, 404, 405, 413, 431]) assert.ok(statuses.has(status), String(status));
 });
 
-test('no answer is kept in a cache', () => {
-  for (const [what, { headers }] of answers) assert.equal(headers['cache-control'], 'no-store', what);
+test('no response may be cached', () => {
+  for (const [what, { headers }] of responses) assert.equal(headers['cache-control'], 'no-store', what);
 });
 
-test('no answer is taken for another type, shown in a frame, or tells where its reader goes next', () => {
-  for (const [what, { headers }] of [...answers, ...pages, document]) {
+test('responses forbid MIME sniffing, referrers and framing', () => {
+  for (const [what, { headers }] of [...responses, ...pages, document]) {
     assert.equal(headers['x-content-type-options'], 'nosniff', what);
     assert.equal(headers['referrer-policy'], 'no-referrer', what);
     assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/, what);
   }
 });
 
-test('what is no page may load nothing; pages load from the service alone', () => {
-  for (const [what, { headers }] of [...answers, document]) {
+test('API responses may load nothing, and pages load only from the service', () => {
+  for (const [what, { headers }] of [...responses, document]) {
     assert.equal(
       headers['content-security-policy'],
       "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -81,28 +81,28 @@ test('what is no page may load nothing; pages load from the service alone', () =
   }
 });
 
-test('no answer tells what it was made with', () => {
-  for (const [what, { headers }] of [...answers, ...pages, document]) {
+test('no response reveals the software of the service', () => {
+  for (const [what, { headers }] of [...responses, ...pages, document]) {
     for (const name of ['server', 'x-powered-by', 'via', 'x-runtime', 'x-aspnet-version']) {
       assert.equal(headers[name], undefined, `${what}: ${name}`);
     }
   }
 });
 
-test('no answer sets a cookie: a browser adds nothing by itself to a request made by another site', () => {
-  for (const [what, { headers }] of [...answers, ...pages, document]) {
+test('no response sets a cookie that a browser could add to cross-site requests', () => {
+  for (const [what, { headers }] of [...responses, ...pages, document]) {
     assert.equal(headers['set-cookie'], undefined, what);
   }
 });
 
-test('scripts of other sites may read nothing', () => {
-  for (const [what, { headers }] of [...answers, ...pages, document]) {
-    const open = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
-    assert.deepEqual(open, [], what);
+test('responses have no CORS headers, so scripts of other origins can read nothing', () => {
+  for (const [what, { headers }] of [...responses, ...pages, document]) {
+    const corsHeaders = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+    assert.deepEqual(corsHeaders, [], what);
   }
 });
 
-test('a browser that asks beforehand, for another site, is refused on every path', async () => {
+test('a CORS preflight from another origin is rejected on every path', async () => {
   const paths = new Set([...operations.map(({ path }) => path.replace('{id}', '7')), '/docs', '/openapi.json']);
   for (const path of paths) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
@@ -112,10 +112,10 @@ test('a browser that asks beforehand, for another site, is refused on every path
         'access-control-request-headers': 'authorization,content-type',
         'access-control-request-private-network': 'true',
       };
-      const answer = await service.anonymous.call('OPTIONS', path, undefined, { headers });
-      assert.equal(answer.status, 405, path);
+      const response = await service.anonymous.call('OPTIONS', path, undefined, { headers });
+      assert.equal(response.status, 405, path);
       assert.deepEqual(
-        Object.keys(answer.headers).filter((name) => name.startsWith('access-control-')),
+        Object.keys(response.headers).filter((name) => name.startsWith('access-control-')),
         [],
         path,
       );
@@ -123,42 +123,45 @@ test('a browser that asks beforehand, for another site, is refused on every path
   }
 });
 
-test('a form of another site, which a browser sends without asking, writes nothing', async () => {
-  // The three types that need no asking beforehand. Even with a token they are no JSON.
+test('a cross-site form, which a browser sends without a preflight, is rejected', async () => {
+  // These three content types need no preflight. They are rejected even with a token, because they are not JSON.
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
-    const answer = await boss.post('/system/dept-api', {}, { headers: { origin, 'content-type': type } });
-    assert.deepEqual([answer.status, answer.data.reason], [415, 'NOT_JSON'], type);
+    const response = await boss.post('/system/dept-api', {}, { headers: { origin, 'content-type': type } });
+    assert.deepEqual([response.status, response.data.reason], [415, 'NOT_JSON'], type);
   }
 });
 
-test('pages of a configured origin may call and read all of an answer; those of any other still read nothing', async () => {
-  const ours = 'https://console.example';
-  const open = await startService({ BANYAN_CORS_ORIGINS: `http://localhost:5173, ${ours}` });
-  const askFirst = (from: string) =>
-    open.anonymous.call('OPTIONS', '/system/dept-api', undefined, {
+test('pages of a configured origin can call the service and read responses, those of other origins cannot', async () => {
+  const allowed = 'https://console.example';
+  const corsService = await startService({ BANYAN_CORS_ORIGINS: `http://localhost:5173, ${allowed}` });
+  const preflight = (from: string) =>
+    corsService.anonymous.call('OPTIONS', '/system/dept-api', undefined, {
       headers: {
         origin: from,
         'access-control-request-method': 'PUT',
         'access-control-request-headers': 'authorization,content-type,if-match,idempotency-key',
       },
     });
-  const asked = await askFirst(ours);
-  assert.equal(asked.status, 204);
-  assert.equal(asked.headers['access-control-allow-origin'], ours);
-  assert.match(String(asked.headers['access-control-allow-methods']), /PUT/);
-  assert.match(String(asked.headers['access-control-allow-headers']), /authorization.*if-match.*idempotency-key/);
-  const made = await open.root.post('/system/dept-api', {}, { headers: { origin: ours } });
-  const refused = await open.anonymous.get('/system/dept-api/1', { headers: { origin: ours } });
-  const nowhere = await open.root.get('/nope', { headers: { origin: ours } });
-  assert.deepEqual([made.status, refused.status, nowhere.status], [200, 401, 404]);
-  for (const { headers } of [made, refused, nowhere]) {
-    assert.equal(headers['access-control-allow-origin'], ours);
+  const granted = await preflight(allowed);
+  assert.equal(granted.status, 204);
+  assert.equal(granted.headers['access-control-allow-origin'], allowed);
+  assert.match(String(granted.headers['access-control-allow-methods']), /PUT/);
+  assert.match(String(granted.headers['access-control-allow-headers']), /authorization.*if-match.*idempotency-key/);
+  const created = await corsService.root.post('/system/dept-api', {}, { headers: { origin: allowed } });
+  const rejected = await corsService.anonymous.get('/system/dept-api/1', { headers: { origin: allowed } });
+  const notFound = await corsService.root.get('/nope', { headers: { origin: allowed } });
+  assert.deepEqual([created.status, rejected.status, notFound.status], [200, 401, 404]);
+  for (const { headers } of [created, rejected, notFound]) {
+    assert.equal(headers['access-control-allow-origin'], allowed);
     assert.match(String(headers['access-control-expose-headers']), /ETag.*Location.*Retry-After/);
     assert.match(String(headers.vary), /Origin/);
     assert.equal(headers['access-control-allow-credentials'], undefined);
   }
-  for (const from of [origin, 'null', `${ours}.evil.example`, 'http://console.example', `${ours}:8443`]) {
-    for (const { headers } of [await askFirst(from), await open.root.get('/auth/me', { headers: { origin: from } })]) {
+  for (const from of [origin, 'null', `${allowed}.evil.example`, 'http://console.example', `${allowed}:8443`]) {
+    for (const { headers } of [
+      await preflight(from),
+      await corsService.root.get('/auth/me', { headers: { origin: from } }),
+    ]) {
       assert.equal(headers['access-control-allow-origin'], undefined, from);
     }
   }

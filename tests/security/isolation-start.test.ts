@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
+import { connectOwner } from '../../db/driver.ts';
 import { readServiceLogin } from '../../db/roles.ts';
-import { connectOwner } from '../../db/sql.ts';
-import { StartRefused } from '../../db/start-refused.ts';
+import { StartupError } from '../../db/startup-error.ts';
 import { createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
 
-/** Row security binds only who cannot step around it: the service starts as nobody else. */
+/** The service starts only with a role that cannot bypass row security. */
 
 const { databaseUrl, superuserUrl, name } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
 
-const place = (url: string) => ({
+const configFor = (url: string) => ({
   databaseUrl: url,
   dataDir: '',
   timeZone: 'UTC',
   connections: 1,
   timing: NO_DEADLINES,
 });
-const start = async (url = databaseUrl) => (await openDatabase(place(url))).close();
-const refuses = (url: string, sentence: RegExp) =>
+const start = async (url = databaseUrl) => (await openDatabase(configFor(url))).close();
+const expectRefusal = (url: string, message: RegExp) =>
   assert.rejects(start(url), (error) => {
-    assert.ok(error instanceof StartRefused, String(error));
-    assert.match(error.message, sentence);
+    assert.ok(error instanceof StartupError, String(error));
+    assert.match(error.message, message);
     return true;
   });
 
@@ -38,116 +38,116 @@ function urlOf(user: string, password: string): string {
 }
 const serviceUrl = urlOf(role, password);
 
-/** A role for one test, gone after it. */
+/** Creates a role for one test and drops it afterwards. */
 async function withRole(rights: string, work: (role: string, url: string) => Promise<void>): Promise<void> {
-  const made = `role_${name}`;
-  await superuser.unsafe(`create role ${made} login password 'secret' ${rights}`);
+  const role = `role_${name}`;
+  await superuser.unsafe(`create role ${role} login password 'secret' ${rights}`);
   try {
-    await work(made, urlOf(made, 'secret'));
+    await work(role, urlOf(role, 'secret'));
   } finally {
-    await superuser.unsafe(`drop owned by ${made}; drop role ${made}`);
+    await superuser.unsafe(`drop owned by ${role}; drop role ${role}`);
   }
 }
 
-test("the service's own DATABASE_URL is enough once the tables are up to date", async () => {
+test('the service can start with the URL of its own role once the tables are up to date', async () => {
   await start(serviceUrl);
-  const db = await openDatabase(place(serviceUrl));
+  const db = await openDatabase(configFor(serviceUrl));
   const [{ user }] = await db.use((sql) => sql<[{ user: string }]>`select current_user as user`);
   await db.close();
   assert.equal(user, role);
 });
 
-test("with the owner's DATABASE_URL the service still works as its own role", async () => {
-  const db = await openDatabase(place(databaseUrl));
+test('the service uses its own role even when DATABASE_URL names the owner', async () => {
+  const db = await openDatabase(configFor(databaseUrl));
   const [{ user }] = await db.use((sql) => sql<[{ user: string }]>`select current_user as user`);
   await db.close();
   assert.equal(user, role);
 });
 
-const faults: [what: string, fault: string, mend: string, sentence: RegExp][] = [
+const faults: [what: string, fault: string, fix: string, message: RegExp][] = [
   ['has BYPASSRLS', `alter role "${role}" bypassrls`, `alter role "${role}" nobypassrls`, /has BYPASSRLS/],
   ['is a superuser', `alter role "${role}" superuser`, `alter role "${role}" nosuperuser`, /is a superuser/],
   [
-    'may become the owner',
-    // The owner made the role and so administers it; membership cannot go round in a circle.
+    'can become the owner',
+    // The owner created the role and is its admin; revoke that first, because memberships cannot be circular.
     `revoke "${role}" from test_owner; grant test_owner to "${role}"`,
     `revoke test_owner from "${role}"; grant "${role}" to test_owner with admin option`,
     /may become its owner/,
   ],
 ];
-for (const [what, fault, mend, sentence] of faults) {
-  test(`no start when the service's role ${what}`, async () => {
+for (const [what, fault, fix, message] of faults) {
+  test(`the service does not start when its role ${what}`, async () => {
     await superuser.unsafe(fault);
     try {
-      await refuses(databaseUrl, sentence);
-      // A superuser's or the owner's own address prepares the tables; the service's role is what counts.
-      await refuses(serviceUrl, sentence);
+      await expectRefusal(databaseUrl, message);
+      // The role in DATABASE_URL may only prepare the tables; the role of the service is what counts.
+      await expectRefusal(serviceUrl, message);
     } finally {
-      await superuser.unsafe(mend);
+      await superuser.unsafe(fix);
     }
     await start();
   });
 }
 
-test("no start when the service's role owns a table", async () => {
+test('the service does not start when its role owns a table', async () => {
   await superuser.unsafe(`alter table banyan.sessions owner to "${role}"`);
-  await refuses(serviceUrl, /owns the table sessions/);
-  await refuses(databaseUrl, /owns the table sessions/);
+  await expectRefusal(serviceUrl, /owns the table sessions/);
+  await expectRefusal(databaseUrl, /owns the table sessions/);
   await superuser.unsafe('alter table banyan.sessions owner to test_owner');
   await start();
 });
 
-test("no start when the service's role may become one that row security doesn't bind", async () => {
-  await withRole('bypassrls', async (mighty) => {
-    await superuser.unsafe(`grant ${mighty} to "${role}"`);
-    await refuses(databaseUrl, /BYPASSRLS|may become/);
+test('the service does not start when its role can become a role with BYPASSRLS', async () => {
+  await withRole('bypassrls', async (bypassing) => {
+    await superuser.unsafe(`grant ${bypassing} to "${role}"`);
+    await expectRefusal(databaseUrl, /BYPASSRLS|may become/);
   });
   await start();
 });
 
 for (const fault of ['disable row level security', 'no force row level security']) {
-  test(`no start after: alter table … ${fault}`, async () => {
+  test(`the service does not start after alter table … ${fault}`, async () => {
     const tables = await superuser<{ name: string }[]>`
       select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relrowsecurity order by 1`;
     assert.ok(tables.length >= 6);
     for (const [n, { name }] of tables.entries()) {
       await superuser.unsafe(`alter table banyan.${name} ${fault}`);
-      await refuses(databaseUrl, new RegExp(`Row security is not forced on ${name}:`));
-      // Both addresses lead to the same check of all tables.
-      if (n === 0) await refuses(serviceUrl, new RegExp(name));
+      await expectRefusal(databaseUrl, new RegExp(`Row-level security is not forced on ${name}:`));
+      // Both URLs lead to the same check, so one table is enough here.
+      if (n === 0) await expectRefusal(serviceUrl, new RegExp(name));
       await superuser.unsafe(`alter table banyan.${name} enable row level security, force row level security`);
     }
     await start();
   });
 }
 
-test('older tables are refused to a role that owns nothing', async () => {
+test('a role that owns nothing cannot start the service on older tables', async () => {
   const rows = await superuser`delete from banyan.migrations returning *`;
-  await refuses(serviceUrl, /older than this version.*owner/s);
+  await expectRefusal(serviceUrl, /older than this version.*owner/s);
   await superuser`insert into banyan.migrations ${superuser(rows)}`;
   await start(serviceUrl);
 });
 
-test('a role without rights of any kind is refused', async () => {
-  await withRole('', async (_, url) => refuses(url, /can't be used|may not/));
+test('a role without any privileges cannot start the service', async () => {
+  await withRole('', async (_, url) => expectRefusal(url, /can't be used|may not/));
 });
 
-test('a role that may not prepare an empty database is told what it lacks', async () => {
+test('a role that cannot prepare an empty database gets an error with the missing privilege', async () => {
   const empty = await createEmptyDatabase();
   const at = (url: string) => url.replace(`/${name}?`, `/${empty.name}?`);
   await withRole('', async (role, url) => {
-    await refuses(at(url), /grant create on database/);
-    const there = connectOwner({ url: empty.superuserUrl });
-    await there.unsafe(`grant create on database ${empty.name} to ${role}`);
-    await refuses(at(url), /createrole/);
-    await there.unsafe(`drop owned by ${role}`);
-    await there.end();
+    await expectRefusal(at(url), /grant create on database/);
+    const emptyDatabase = connectOwner({ url: empty.superuserUrl });
+    await emptyDatabase.unsafe(`grant create on database ${empty.name} to ${role}`);
+    await expectRefusal(at(url), /createrole/);
+    await emptyDatabase.unsafe(`drop owned by ${role}`);
+    await emptyDatabase.end();
   });
 });
 
-test('a superuser may prepare the tables; the service does not work as one', async () => {
+test('a superuser can prepare the tables, but the service does not run as superuser', async () => {
   const fresh = await createEmptyDatabase();
-  const db = await openDatabase(place(fresh.superuserUrl));
+  const db = await openDatabase(configFor(fresh.superuserUrl));
   const [row] = await db.use(
     (sql) => sql`
       select rolsuper, rolbypassrls from pg_roles where rolname = current_user`,
@@ -156,7 +156,7 @@ test('a superuser may prepare the tables; the service does not work as one', asy
   assert.deepEqual({ ...row }, { rolsuper: false, rolbypassrls: false });
 });
 
-test('a database that cannot be reached is refused with a sentence', async () => {
-  await refuses(urlOf('test_owner', 'wrong password'), /DATABASE_URL can't be used.*Check/);
-  await refuses(databaseUrl.replace(name, 'no_such_database'), /DATABASE_URL can't be used.*Check/);
+test('an unreachable database gives a clear error', async () => {
+  await expectRefusal(urlOf('test_owner', 'wrong password'), /DATABASE_URL can't be used.*Check/);
+  await expectRefusal(databaseUrl.replace(name, 'no_such_database'), /DATABASE_URL can't be used.*Check/);
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chance, firstSeed, report, scale, Tally, together } from '../support/scale.ts';
-import { type Answer, type Client, startService } from '../support/service.ts';
+import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
 
 /**
- * Many tenants through two connections at once, by chance. Each tenant's texts carry its mark; no answer may carry the
- * mark of a tenant that its caller may not see, nor an id of one.
+ * Random concurrent requests of many tenants through two connections. The texts of each tenant contain its mark; no
+ * response may contain the mark or an id of a tenant that its caller may not see.
  */
 
 const service = await startService({}, { connections: 2 });
@@ -16,19 +16,19 @@ interface Tenant {
   boss: Client & { id: string };
   member: Client;
   mark: string;
-  /** Whose rows its callers may see: its own, and of those below. */
+  /** The tenants whose rows its callers may see: itself and those below. */
   sees: Set<Tenant>;
   depts: string[];
   users: string[];
-  /** What the answers told as existing. */
+  /** The records that responses have shown. */
   shown: Set<string>;
 }
 const all: Tenant[] = [];
 
-async function make(above?: Tenant): Promise<Tenant> {
+async function createTenant(above?: Tenant): Promise<Tenant> {
   const mark = `mark${all.length}x`;
   const boss = await service.createTenant(textsOfTenant(mark), above?.boss);
-  const made: Tenant = {
+  const created: Tenant = {
     boss,
     member: boss,
     mark,
@@ -37,13 +37,13 @@ async function make(above?: Tenant): Promise<Tenant> {
     users: [],
     shown: new Set(),
   };
-  all.push(made);
-  for (let n = 0; n < 4; n++) made.depts.push(await boss.createDepartment(texts(mark, n ? made.depts[0] : 0)));
-  const [deptId, ...deptIds] = made.depts;
+  all.push(created);
+  for (let n = 0; n < 4; n++) created.depts.push(await boss.createDepartment(texts(mark, n ? created.depts[0] : 0)));
+  const [deptId, ...deptIds] = created.depts;
   const member = await service.createMember(boss, { userName: `${mark}m`, nickName: mark, deptId, deptIds });
-  made.member = member;
-  made.users.push(member.id, await boss.createUser({ userName: `${mark}u`, nickName: mark, phone: mark }));
-  return made;
+  created.member = member;
+  created.users.push(member.id, await boss.createUser({ userName: `${mark}u`, nickName: mark, phone: mark }));
+  return created;
 }
 const texts = (mark: string, parentId: unknown = 0) => ({
   parentId,
@@ -61,65 +61,65 @@ const textsOfTenant = (mark: string) => ({
 });
 
 for (let n = 0; n < scale(2, 12); n++) {
-  const above = await make();
-  const child = await make(above);
-  const grandchild = await make(child);
+  const above = await createTenant();
+  const child = await createTenant(above);
+  const grandchild = await createTenant(child);
   for (const each of [above, child, grandchild]) each.sees.add(each);
   child.sees.add(grandchild);
   for (const each of [child, grandchild]) above.sees.add(each);
 }
 
-test('random calls of many tenants through two connections: no foreign row in any answer', async (t) => {
+test('random requests of many tenants through two connections return no rows of other tenants', async (t) => {
   const count = scale(350, 100_000);
-  const { below, pick } = chance(firstSeed);
+  const { below, pick } = seededRandom(firstSeed);
   const tally = new Tally();
   const marks = new Map(all.map((each) => [each.mark, each]));
   let rows = 0;
 
-  /** One call: mostly about what is the caller's own, often about what is another's. */
-  function call(who: Tenant): Promise<Answer> {
-    const { boss, member, mark } = who;
-    const whose = below(3) ? who : pick(all);
-    const [d, u] = [pick(whose.depts), pick(whose.users)];
+  /** Sends one request, mostly about records of the caller, often about records of any tenant. */
+  function sendRandom(caller: Tenant): Promise<ApiResponse> {
+    const { boss, member, mark } = caller;
+    const target = below(3) ? caller : pick(all);
+    const [d, u] = [pick(target.depts), pick(target.users)];
     const reader = below(3) ? boss : member;
-    // The same keys for all: what was answered to one is not told to another.
+    // All tenants use the same keys: the response to one must not be replayed to another.
     const headers = below(3) ? {} : { 'idempotency-key': `key ${below(30)}` };
-    const code = whose.boss.tenantId;
+    const code = target.boss.tenantId;
     switch (below(19)) {
       case 0:
         return reader.get(`${dept}/list?pageSize=${1 + below(40)}&pageNum=${1 + below(3)}`);
       case 1:
-        return reader.get(`${dept}/list?deptName=${whose.mark}&parentId=${below(2) ? d : 0}`);
+        return reader.get(`${dept}/list?deptName=${target.mark}&parentId=${below(2) ? d : 0}`);
       case 2:
         return reader.get(`${dept}/${d}?includeDeleted=${below(2) === 0}`);
       case 3:
         return boss.post(dept, texts(mark, below(2) ? d : 0), { headers });
       case 4:
-        return boss.put(dept, { deptId: d, ...texts(mark, below(2) ? pick(who.depts) : d) }, { headers });
+        return boss.put(dept, { deptId: d, ...texts(mark, below(2) ? pick(caller.depts) : d) }, { headers });
       case 5:
-        return boss.put(dept, { deptId: pick(who.depts), ...texts(mark, d) });
+        return boss.put(dept, { deptId: pick(caller.depts), ...texts(mark, d) });
       case 6:
-        return boss.delete(`${dept}/${below(2) ? `${d},` : ''}${pick(who.depts)}`, { headers });
+        return boss.delete(`${dept}/${below(2) ? `${d},` : ''}${pick(caller.depts)}`, { headers });
       case 7:
         return boss.get(`${people}/list?deptId=${d}`);
       case 8:
-        return boss.get(`${people}/list?userName=${whose.mark}${below(2) ? `&tenantId=${code}` : ''}`);
+        return boss.get(`${people}/list?userName=${target.mark}${below(2) ? `&tenantId=${code}` : ''}`);
       case 9:
         return reader.get(`${people}/${u}${below(2) ? `?tenantId=${code}` : ''}`);
       case 10:
-        return boss.put(people, { userId: u, nickName: mark, deptId: d, deptIds: [pick(who.depts)] }, { headers });
+        return boss.put(people, { userId: u, nickName: mark, deptId: d, deptIds: [pick(caller.depts)] }, { headers });
       case 11:
-        return boss.put(people, { userId: u, nickName: whose.mark, tenantId: code, phone: whose.mark });
+        return boss.put(people, { userId: u, nickName: target.mark, tenantId: code, phone: target.mark });
       case 12:
         return boss.get(`${tenant}/list?pageSize=${1 + below(40)}`);
       case 13:
-        return boss.get(`${tenant}/list?tenantName=${whose.mark}&tenantParent=${code}`);
+        return boss.get(`${tenant}/list?tenantName=${target.mark}&tenantParent=${code}`);
       case 14:
-        return boss.get(`${tenant}/${whose.boss.id}`);
+        return boss.get(`${tenant}/${target.boss.id}`);
       case 15:
-        return boss.put(tenant, { id: whose.boss.id, ...textsOfTenant(whose.mark) }, { headers });
+        return boss.put(tenant, { id: target.boss.id, ...textsOfTenant(target.mark) }, { headers });
       case 16:
-        return boss.delete(`${tenant}/${whose.boss.id}`, below(2) ? { headers } : { headers: { 'if-match': '"x"' } });
+        return boss.delete(`${tenant}/${target.boss.id}`, below(2) ? { headers } : { headers: { 'if-match': '"x"' } });
       case 17:
         return reader.get('/auth/me');
       default:
@@ -127,41 +127,41 @@ test('random calls of many tenants through two connections: no foreign row in an
     }
   }
 
-  /** Notes what an answer shows as existing; a refusal may repeat the ids that its request named. */
-  function note(who: Tenant, { code, data, headers }: Answer): void {
+  /** Records what a response shows. Errors are ignored, because they may repeat the ids of their request. */
+  function recordShown(caller: Tenant, { code, data, headers }: ApiResponse): void {
     if (code !== 200) return;
     const [kind, id] = String(headers.location ?? '')
       .split('/')
       .slice(-2);
     if (id && kind === 'dept-api') {
-      who.depts.push(id);
-      who.shown.add(`dept ${id}`);
+      caller.depts.push(id);
+      caller.shown.add(`dept ${id}`);
     }
     for (const row of [data?.rows ?? [], data ?? {}, data?.user ?? {}, data?.tenant ?? {}].flat()) {
       if (!row.tenantId) continue;
       rows++;
-      who.shown.add(`tenant ${row.tenantId}`);
-      if (row.id) who.shown.add(`tenant id ${row.id}`);
-      if (row.userId) who.shown.add(`user ${row.userId}`);
+      caller.shown.add(`tenant ${row.tenantId}`);
+      if (row.id) caller.shown.add(`tenant id ${row.id}`);
+      if (row.userId) caller.shown.add(`user ${row.userId}`);
       const path = row.ancestors?.split(',') ?? [];
       for (const each of [row.deptId, row.parentId, ...(row.deptIds ?? []), ...path]) {
-        if (Number(each)) who.shown.add(`dept ${each}`);
+        if (Number(each)) caller.shown.add(`dept ${each}`);
       }
     }
   }
 
-  await together(WORKERS, count, async () => {
-    const who = pick(all);
-    const answer = await call(who);
-    tally.add(answer.status);
-    for (const [mark] of answer.text.matchAll(/mark\d+x/g)) {
-      const whose = marks.get(mark) as Tenant;
-      assert.ok(who.sees.has(whose), `${who.mark} was shown ${answer.text}`);
+  await runConcurrently(WORKERS, count, async () => {
+    const caller = pick(all);
+    const response = await sendRandom(caller);
+    tally.add(response.status);
+    for (const [mark] of response.text.matchAll(/mark\d+x/g)) {
+      const owner = marks.get(mark) as Tenant;
+      assert.ok(caller.sees.has(owner), `${caller.mark} was shown ${response.text}`);
     }
-    note(who, answer);
+    recordShown(caller, response);
   });
 
-  // Whose each id really is, from behind the service's back.
+  // Read the real owner of each id directly from the database.
   const owners = new Map<string, string>();
   const known = await service.superuser<{ what: string; code: string }[]>`
     select 'dept ' || dept_id as what, tenant_id as code from departments
@@ -170,14 +170,14 @@ test('random calls of many tenants through two connections: no foreign row in an
     union all select 'tenant ' || tenant_id, tenant_id from tenants`;
   for (const { what, code } of known) owners.set(what, code);
   let ids = 0;
-  for (const who of all) {
-    const codes = new Set([...who.sees].map(({ boss }) => boss.tenantId));
-    for (const what of who.shown) {
+  for (const caller of all) {
+    const codes = new Set([...caller.sees].map(({ boss }) => boss.tenantId));
+    for (const what of caller.shown) {
       ids++;
-      assert.ok(codes.has(String(owners.get(what))), `${who.mark} was shown ${what} of ${owners.get(what)}`);
+      assert.ok(codes.has(String(owners.get(what))), `${caller.mark} was shown ${what} of ${owners.get(what)}`);
     }
   }
   report(t, { seed: firstSeed, calls: count, tenants: all.length, rows, ids, foreign: 0, ...tally.counts });
-  assert.ok(rows > count / 2 && ids > all.length * 5, 'the answers showed something');
-  for (const status of [500, 503]) assert.equal(tally.get(status), 0, `answers of ${status}`);
+  assert.ok(rows > count / 2 && ids > all.length * 5, 'the responses showed too few records');
+  for (const status of [500, 503]) assert.equal(tally.get(status), 0, `responses with status ${status}`);
 });

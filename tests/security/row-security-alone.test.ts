@@ -1,28 +1,29 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { connectOwner, type Sql } from '../../db/driver.ts';
+import { errorCode } from '../../db/errors.ts';
 import { readServiceLogin } from '../../db/roles.ts';
-import { codeOf, connectOwner, type Sql } from '../../db/sql.ts';
 import { report } from '../support/scale.ts';
 import { PASSWORD, startService } from '../support/service.ts';
-import { type Query, watched } from '../support/watched.ts';
-import { type Statement, tenantConditions, without } from './statements.ts';
+import { captureQueries, type Query } from '../support/statements.ts';
+import { type Statement, tenantConditions, withoutTenantConditions } from './statements.ts';
 
 /**
- * Suppose somebody forgets `tenant_id = …` in a statement. Every statement that the service sends is taken as it went
- * over the wire, its tenant conditions are cut out one by one and all together, and what is left is run in tenant A with
- * the parameters of tenant B. Row security alone must keep them apart.
+ * Simulates a statement whose `tenant_id = …` was forgotten. Every statement that the service sends is captured, its
+ * tenant conditions are removed one by one and all together, and the rest is run in tenant A with the parameters of
+ * tenant B. Row security alone must isolate them.
  */
 
 const statements = new Map<string, Statement>();
 
 const queries: Query[] = [];
-const service = await startService({}, { between: watched(queries) });
+const service = await startService({}, { wrapDatabase: captureQueries(queries) });
 const { superuser } = service;
 const above = await service.createTenant({ tenantName: 'above' });
 const A = await service.createTenant({ tenantName: 'A' }, above);
 await A.createDepartment({ deptName: 'A' });
 await A.createUser({ userName: 'anna' });
-// From here on ids are of B, and like no number that stands anywhere else.
+// From here on ids belong to B and resemble no other number.
 await superuser.unsafe('alter sequence banyan.dept_serial restart 500000001');
 await superuser.unsafe('alter sequence banyan.user_serial restart 600000001');
 const B = await service.createTenant({ tenantName: 'marker-B' }, above);
@@ -33,7 +34,7 @@ for (const { string, parameters = [] } of queries) {
   if (string && !statements.has(string)) statements.set(string, { text: string, parameters });
 }
 
-/** Tenant B does all there is to do, and leaves something of everything behind. */
+/** Tenant B uses every operation and leaves records of every kind. */
 async function useEverything(): Promise<void> {
   const [dept, people, tenant] = ['/system/dept-api', '/system/user-api', '/system/tenant-api'];
   const name = 'marker-B';
@@ -58,19 +59,19 @@ async function useEverything(): Promise<void> {
   const tag = { headers: { 'if-match': '"x"' } };
   const [loose, leaver] = [await B.createDepartment({ deptName: name }), await B.createUser({ userName: 'leaver' })];
   const member = await service.createMember(B, { userName: `${name}-2` });
-  /** Each order, from the first page and from a cursor; each way to search. */
+  /** Every sort order, with the first page and a cursor, and every kind of search. */
   const lists = async () => {
-    const answers = [];
+    const responses = [];
     for (const sort of ['orderNum', '-deptName', 'createTime', '-updateTime']) {
       const first = await B.get(`${dept}/list?sort=${sort}&cursor=&pageSize=1&withPath=true`);
-      answers.push(first, await B.get(`${dept}/list?sort=${sort}&cursor=${first.data.next}`));
+      responses.push(first, await B.get(`${dept}/list?sort=${sort}&cursor=${first.data.next}`));
     }
     for (const query of ['deptName=marker', 'leader=marker', `underId=${top}`, `underId=${top}&deptName=marker`]) {
-      answers.push(await B.get(`${dept}/list?${query}`), await B.get(`${dept}/list?${query}&cursor=`));
+      responses.push(await B.get(`${dept}/list?${query}`), await B.get(`${dept}/list?${query}&cursor=`));
     }
-    return answers;
+    return responses;
   };
-  /** What was, and who did it. */
+  /** Changes, history and reads with asOf. */
   const past = async () => {
     const { data: changes } = await B.get('/system/change-api?limit=2');
     const at = encodeURIComponent(changes.rows.at(-1).time);
@@ -91,11 +92,11 @@ async function useEverything(): Promise<void> {
       `${people}/${user}?asOf=${now}`,
       `${tenant}/${child.id}?asOf=${now}`,
     ];
-    const answers = [];
-    for (const path of paths) answers.push(await B.get(path));
-    return answers;
+    const responses = [];
+    for (const path of paths) responses.push(await B.get(path));
+    return responses;
   };
-  const answers = [
+  const responses = [
     await B.get(`${dept}/${top}`),
     await B.get(`${dept}/${top}?includeDeleted=true`),
     await B.get(`${dept}/list`),
@@ -143,8 +144,8 @@ async function useEverything(): Promise<void> {
     await member.put('/auth/password', { oldPassword: PASSWORD, newPassword: 'another horse' }),
     await member.post('/auth/logout'),
   ];
-  const faults = answers.filter(({ status }) => ![200, 409, 412].includes(status));
-  assert.deepEqual(faults, []);
+  const unexpected = responses.filter(({ status }) => ![200, 409, 412].includes(status));
+  assert.deepEqual(unexpected, []);
 }
 
 const login = (await readServiceLogin(superuser)) as { username: string; password: string };
@@ -157,9 +158,9 @@ after(() => connection.end());
 const tables = await superuser<{ name: string }[]>`
   select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relrowsecurity order by 1`;
 const onTenantTables = new RegExp(`\\b(from|join|update|into)\\s+(${tables.map(({ name }) => name).join('|')})\\b`);
-const touching = [...statements.values()].filter(({ text }) => onTenantTables.test(text));
+const tenantStatements = [...statements.values()].filter(({ text }) => onTenantTables.test(text));
 
-/** Ids of all that is B's or below it, as an answer to a statement would show them. */
+/** Ids of all records of B and of tenants below it, as a result would show them. */
 const foreign = new Set<string>();
 for (const column of [
   'dept_id from departments',
@@ -174,10 +175,10 @@ for (const column of [
   for (const { id } of rows) foreign.add(id);
 }
 
-/** All that is B's or below it, in short. Seals follow what was written before, by themselves. */
+/** A digest of all rows of B and of tenants below it. Seals are left out, because sealing runs in the background. */
 async function stateOfB(): Promise<string> {
   const states = tables
-    .filter(({ name }) => !['unsealed', 'seals', 'seal_heads'].includes(name))
+    .filter(({ name }) => !['unsealed_changes', 'seals', 'seal_heads'].includes(name))
     .map(
       ({ name }) => superuser<[{ state: string }]>`
       select md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as state from ${superuser(name)} t
@@ -187,8 +188,8 @@ async function stateOfB(): Promise<string> {
 }
 
 const undo = new Error('undo');
-/** What a statement shows, and how many rows it is about; then all is as before. */
-async function tryOn(sql: Sql, tenantId: string, { text, parameters }: Statement, keep = false) {
+/** Runs a statement and returns the rows it shows and their number. Rolls back unless `keep` is set. */
+async function execute(sql: Sql, tenantId: string, { text, parameters }: Statement, keep = false) {
   let shown = '';
   let count = 0;
   await sql
@@ -201,9 +202,9 @@ async function tryOn(sql: Sql, tenantId: string, { text, parameters }: Statement
     })
     .catch((error) => {
       if (error === undo) return;
-      // A check of the table or a policy came in the way, or more rows than one: then there was a row to be stopped.
-      // Anything else is a fault of this test.
-      assert.match(codeOf(error), /^23514$|^42501$|^21000$/, `${error.message} in ${text}`);
+      // A check constraint, a policy or a subquery with several rows stopped the statement, so a row was affected.
+      // Any other error is a mistake in this test.
+      assert.match(errorCode(error), /^23514$|^42501$|^21000$/, `${error.message} in ${text}`);
       count = 1;
     });
   return { shown, count };
@@ -211,61 +212,65 @@ async function tryOn(sql: Sql, tenantId: string, { text, parameters }: Statement
 const showsB = (shown: string) =>
   shown.includes('marker-B') || (shown.match(/[\da-f-]{36}|\d+/g) ?? []).some((word) => foreign.has(word));
 
-test('every statement on the rows of tenants says whose, in so many words', () => {
-  assert.ok(touching.length > 40, `only ${touching.length} statements were seen`);
-  const silent = touching.filter(
+test('every statement on a table of tenants has an explicit tenant condition', () => {
+  assert.ok(tenantStatements.length > 40, `only ${tenantStatements.length} statements were captured`);
+  const unconditional = tenantStatements.filter(
     ({ text }) => tenantConditions(text).length === 0 && !/^\s*(with sent .*)?insert/s.test(text),
   );
-  // The children of a tenant are found by its own code.
-  // And ledgers by the codes that were found to be below.
-  const known = silent.filter(
+  // Two exceptions: children of a tenant are found by its code, and changes by codes already found to be below it.
+  const unknown = unconditional.filter(
     ({ text }) => !/from tenants t where t.parent_id = \$1|unnest\(\$1::text\[\]\) ledger/.test(text),
   );
   assert.deepEqual(
-    known.map(({ text }) => text),
+    unknown.map(({ text }) => text),
     [],
   );
 });
 
-test('with its tenant condition cut out, no statement shows or changes a row of another tenant', async (t) => {
+test('a statement without its tenant condition neither shows nor changes rows of another tenant', async (t) => {
   const before = await stateOfB();
   let tried = 0;
-  let open = 0;
-  for (const statement of touching.filter(({ text }) => !/^\s*insert/.test(text))) {
-    for (const cut of without(statement)) {
+  let exposed = 0;
+  for (const statement of tenantStatements.filter(({ text }) => !/^\s*insert/.test(text))) {
+    for (const cut of withoutTenantConditions(statement)) {
       tried++;
-      const { shown } = await tryOn(connection, A.tenantId, cut, true);
+      const { shown } = await execute(connection, A.tenantId, cut, true);
       assert.ok(!showsB(shown), `in A, ${cut.text} showed ${shown}`);
-      // And where nothing but the condition was in the way, there was something to see: to PostgreSQL's superuser,
-      // whom row security does not bind.
-      const all = await tryOn(superuser, A.tenantId, cut);
-      if (showsB(all.shown) || all.count > 0) open++;
+      // A superuser, who bypasses row security, must be able to see rows of B with the same statements; otherwise this
+      // test would prove nothing.
+      const all = await execute(superuser, A.tenantId, cut);
+      if (showsB(all.shown) || all.count > 0) exposed++;
     }
   }
-  assert.equal(await stateOfB(), before, 'rows of B have changed');
-  report(t, { statements: statements.size, onTenantTables: touching.length, cut: tried, openWithoutRowSecurity: open });
-  assert.ok(open > tried / 2, `only ${open} of ${tried} would have shown or changed anything`);
+  assert.equal(await stateOfB(), before, 'rows of B changed');
+  report(t, {
+    statements: statements.size,
+    onTenantTables: tenantStatements.length,
+    cut: tried,
+    exposedWithoutRowSecurity: exposed,
+  });
+  assert.ok(exposed > tried / 2, `only ${exposed} of ${tried} would have shown or changed anything`);
 });
 
-test('in no tenant at all, the same statements show nothing', async () => {
-  for (const statement of touching.filter(({ text }) => !/^\s*insert/.test(text))) {
-    for (const cut of without(statement)) {
-      const { shown } = await tryOn(connection, '', cut);
+test('the same statements show nothing without a current tenant', async () => {
+  for (const statement of tenantStatements.filter(({ text }) => !/^\s*insert/.test(text))) {
+    for (const cut of withoutTenantConditions(statement)) {
+      const { shown } = await execute(connection, '', cut);
       assert.ok(!showsB(shown), `${cut.text} showed ${shown}`);
     }
   }
 });
 
-test('the same holds for the functions of the database that read the rows of tenants as whoever calls them', async (t) => {
+test('security invoker functions without a tenant condition show no rows of another tenant', async (t) => {
   const functions = await superuser<{ name: string; text: string }[]>`
     select proname as name, pg_get_functiondef(oid) as text from pg_proc
     where pronamespace = 'banyan'::regnamespace and not prosecdef and prosrc ~ 'tenant_id' order by 1`;
-  // The others are the ledger's: triggers, which note the row they are called for, and what shows one row as JSON.
+  // The other functions are triggers that record changes, and functions that show one row as JSON.
   assert.deepEqual(
     functions
       .map(({ name }) => name)
-      .filter((name) => !/^note_|_shown$|^(change_text|department_paths?|seal_changes)$/.test(name)),
-    ['departments_below', 'read_departments'],
+      .filter((name) => !/^record_|^(change_hash_input|seal_changes|user_record)$/.test(name)),
+    ['department_descendants', 'read_departments'],
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
   const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];
@@ -274,42 +279,42 @@ test('the same holds for the functions of the database that read the rows of ten
     select array_agg(distinct user_id::text) as users, array_agg(distinct session_id::text) as sessions,
       (select array_agg(dept_id::text) from departments where tenant_id = ${B.tenantId}) as depts
     from sessions where tenant_id = ${B.tenantId}`;
-  const same = Math.min(users.length, sessions.length);
-  const parameters = [A.tenantId, users.slice(0, same), sessions.slice(0, same), depts];
-  let open = 0;
+  const count = Math.min(users.length, sessions.length);
+  const parameters = [A.tenantId, users.slice(0, count), sessions.slice(0, count), depts];
+  let exposed = 0;
   for (const { index, 0: condition } of conditions) {
     const cut = `${text.slice(0, index)}true${text.slice(index + condition.length)}`;
     await superuser.unsafe(cut.replace('read_departments', 'read_departments_cut'));
     const call = { text: 'select * from read_departments_cut($1, $2::bigint[], $3::uuid[], $4::bigint[])', parameters };
-    const { shown } = await tryOn(connection, A.tenantId, call);
+    const { shown } = await execute(connection, A.tenantId, call);
     assert.ok(!showsB(shown), `without ${condition} it showed ${shown}`);
-    const all = await tryOn(superuser, A.tenantId, call);
-    if (showsB(all.shown) || all.shown === '') open++;
+    const all = await execute(superuser, A.tenantId, call);
+    if (showsB(all.shown) || all.shown === '') exposed++;
   }
   await superuser.unsafe('drop function read_departments_cut');
-  report(t, { cut: conditions.length, openWithoutRowSecurity: open });
-  assert.ok(open >= 2, 'without row security something would have been seen');
+  report(t, { cut: conditions.length, exposedWithoutRowSecurity: exposed });
+  assert.ok(exposed >= 2, 'without row security rows must be visible');
 });
 
-test('nor does the walk down a branch leave the tenant, in small levels or in wide ones', async () => {
+test('branch traversal reads only rows of its own tenant, on narrow and on wide levels', async () => {
   const [{ text }] = await superuser<[{ text: string }]>`
-    select pg_get_functiondef('banyan.departments_below'::regproc) as text`;
+    select pg_get_functiondef('banyan.department_descendants'::regproc) as text`;
   const [{ root }] = await superuser<[{ root: string }]>`
     select parent_id::text as root from departments
     where tenant_id = ${B.tenantId} and parent_id is not null and del_flag = '0' limit 1`;
-  for (const [condition, without, small] of [
+  for (const [condition, replacement, threshold] of [
     ['c.tenant_id = tenant', 'true', 100],
     ['c.tenant_id = $1', '$1 is not null', 0],
   ] as const) {
-    const cut = text.replace(condition, () => without).replace('<= 100', `<= ${small}`);
-    assert.ok(cut.includes(without) && !cut.includes(condition));
-    await superuser.unsafe(cut.replace('departments_below', 'departments_below_cut'));
-    const call = { text: 'select * from departments_below_cut($1, $2::bigint, null)', parameters: [A.tenantId, root] };
-    assert.equal((await tryOn(connection, A.tenantId, call)).count, 0);
-    assert.ok(
-      (await tryOn(superuser, A.tenantId, call)).count > 0,
-      'without row security something would have been seen',
-    );
+    const cut = text.replace(condition, () => replacement).replace('<= 100', `<= ${threshold}`);
+    assert.ok(cut.includes(replacement) && !cut.includes(condition));
+    await superuser.unsafe(cut.replace('department_descendants', 'department_descendants_cut'));
+    const call = {
+      text: 'select * from department_descendants_cut($1, $2::bigint, null)',
+      parameters: [A.tenantId, root],
+    };
+    assert.equal((await execute(connection, A.tenantId, call)).count, 0);
+    assert.ok((await execute(superuser, A.tenantId, call)).count > 0, 'without row security rows must be visible');
   }
-  await superuser.unsafe('drop function departments_below_cut');
+  await superuser.unsafe('drop function department_descendants_cut');
 });

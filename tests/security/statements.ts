@@ -1,36 +1,36 @@
-/** Statements as the service sends them, and the same with their tenant conditions cut out. */
+/** Statements that the service sends, and variants of them without their tenant conditions. */
 
 export interface Statement {
   text: string;
   parameters: unknown[];
 }
 
-// `u.tenant_id = $1`, `p.tenant_id = d.tenant_id`, `t.path @> array[$1::text]`, also of two codes
+// Matches `u.tenant_id = $1`, `p.tenant_id = d.tenant_id` and `t.path @> array[$1::text]`, also with two codes.
 const condition =
   /(?:\b\w+\.)?tenant_id = (?:\$\d+|\w+\.tenant_id)|\b\w+\.path @> array\[\s*\$\d+::text(?:,\s*\$\d+::text)*\s*\]/g;
 
 export const tenantConditions = (text: string): string[] => text.match(condition) ?? [];
 
-/** With each tenant condition cut out in turn, and with all of them. */
-export function without({ text, parameters }: Statement): Statement[] {
+/** Variants of a statement without each single tenant condition, and without all of them. */
+export function withoutTenantConditions({ text, parameters }: Statement): Statement[] {
   const count = tenantConditions(text).length;
-  const cut = (which: (n: number) => boolean): Statement => {
+  const remove = (which: (n: number) => boolean): Statement => {
     let n = -1;
     return {
       text: text.replace(condition, (found) => {
         n++;
-        return which(n) ? always(found) : found;
+        return which(n) ? tautology(found) : found;
       }),
       parameters,
     };
   };
-  const each = Array.from({ length: count }, (_, at) => cut((n) => n === at));
-  return count > 1 ? [...each, cut(() => true)] : each;
+  const each = Array.from({ length: count }, (_, at) => remove((n) => n === at));
+  return count > 1 ? [...each, remove(() => true)] : each;
 }
 
-/** Something that always holds and still names the parameters, or PostgreSQL could not tell their types. */
-function always(found: string): string {
+/** A condition that is always true but uses the same parameters, so that PostgreSQL can infer their types. */
+function tautology(found: string): string {
   const parameters = found.match(/\$\d+/g) ?? [];
-  const named = parameters.map((parameter) => `${parameter}::text is not null`);
-  return `(${['true', ...named].join(' and ')})`;
+  const conditions = parameters.map((parameter) => `${parameter}::text is not null`);
+  return `(${['true', ...conditions].join(' and ')})`;
 }

@@ -6,18 +6,18 @@ import { CHEAP_HASH } from '../support/database.ts';
 import { startService } from '../support/service.ts';
 
 /**
- * How long a refused login takes must not tell whether the account exists. Nearly all of that time is the work of argon2,
- * so its operations are counted: however slow or busy the machine is, the same work is done for every guess.
+ * The duration of a failed login must not reveal whether the account exists. Nearly all of it is spent in argon2, so this
+ * test counts argon2 operations instead of measuring time: every guess must cause the same work.
  */
 
-/** What argon2 was asked to do: with which parameters, on salts and hashes of which lengths, for which password. */
+/** The argon2 calls, with their parameters, the lengths of salt and hash, and the password. */
 let work: string[] = [];
 const costOf = (stored: string) =>
   stored
     .split('$')
     .map((part, n) => (n < 4 ? part : `${part.length} characters`))
     .join('$');
-const counted = {
+const countingArgon2 = {
   hash: (...[password, options]: Parameters<typeof hash>) => {
     work.push(`hash ${password}`);
     return hash(password, options);
@@ -29,7 +29,7 @@ const counted = {
 };
 
 const service = await startService();
-Object.assign(service.app.passwords, await createPasswords(CHEAP_HASH, counted));
+Object.assign(service.app.passwords, await createPasswords(CHEAP_HASH, countingArgon2));
 const boss = await service.createTenant();
 const disabled = await service.createTenant();
 const deletedUser = await boss.createUser({ userName: 'deleted' });
@@ -47,10 +47,10 @@ const guesses = {
 };
 
 for (const [what, guess] of Object.entries(guesses)) {
-  test(`a refused login costs exactly one check of a password: ${what}`, async () => {
+  test(`a failed login verifies exactly one password: ${what}`, async () => {
     work = [];
-    const answer = await service.anonymous.post('/auth/login', { ...guess, password: 'wrong horse' });
-    assert.deepEqual([answer.status, answer.data.reason], [401, 'LOGIN_FAILED']);
+    const response = await service.anonymous.post('/auth/login', { ...guess, password: 'wrong horse' });
+    assert.deepEqual([response.status, response.data.reason], [401, 'LOGIN_FAILED']);
     const { memoryCost, timeCost, parallelism } = CHEAP_HASH;
     const parameters = `m=${memoryCost},t=${timeCost},p=${parallelism}`;
     assert.deepEqual(work, [`verify wrong horse against $argon2id$v=19$${parameters}$22 characters$43 characters`]);

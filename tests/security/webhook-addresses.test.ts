@@ -5,13 +5,13 @@ import { Receiver } from '../support/receiver.ts';
 import { type Client, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** A webhook makes the service call somebody. It must not be made to call into the network that it stands in. */
+/** A webhook makes the service send requests. It must not make the service call addresses inside its own network. */
 
-/** Where names lead, at this moment; and how often that was asked. */
+/** The addresses that host names currently resolve to, and the names that were resolved. */
 const names = new Map<string, string[]>();
-let asked: string[] = [];
+let resolved: string[] = [];
 const resolve = async (name: string) => {
-  asked.push(name);
+  resolved.push(name);
   const found = names.get(name);
   if (!found) throw new Error('ENOTFOUND');
   return found;
@@ -20,13 +20,13 @@ const resolve = async (name: string) => {
 const service = await startService({}, { resolve });
 const open = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback, 10.1.0.0/16, fd12::/16' }, { resolve });
 const path = '/system/webhook-api';
-const reasonOf = async (boss: Client, url: string, status = '1') => {
-  const answer = await boss.post(path, { url, status });
-  if (answer.code === 200) await boss.delete(`${path}/${answer.data.id}`);
-  return answer.data?.reason ?? answer.code;
+const register = async (boss: Client, url: string, status = '1') => {
+  const response = await boss.post(path, { url, status });
+  if (response.code === 200) await boss.delete(`${path}/${response.data.id}`);
+  return response.data?.reason ?? response.code;
 };
 
-const inner = [
+const internal = [
   '0.0.0.0',
   '0.1.2.3',
   '10.0.0.1',
@@ -75,33 +75,40 @@ const inner = [
   'fec0::1',
   'ff02::1',
 ];
-const outer = ['93.184.216.34', '1.1.1.1', '100.63.255.255', '172.32.0.1', '2606:4700::1111', '2a00:1450:4001::200e'];
-const spelled = (address: string) => (net.isIPv6(address) ? `[${address}]` : address);
+const external = [
+  '93.184.216.34',
+  '1.1.1.1',
+  '100.63.255.255',
+  '172.32.0.1',
+  '2606:4700::1111',
+  '2a00:1450:4001::200e',
+];
+const hostOf = (address: string) => (net.isIPv6(address) ? `[${address}]` : address);
 
-test('no address inside, neither spelled out nor behind a name', async () => {
+test('an internal address is rejected, given directly or through a host name', async () => {
   const boss = await service.createTenant();
-  for (const address of inner) {
-    assert.equal(await reasonOf(boss, `https://${spelled(address)}/`), 'WEBHOOK_ADDRESS_REFUSED', address);
+  for (const address of internal) {
+    assert.equal(await register(boss, `https://${hostOf(address)}/`), 'WEBHOOK_ADDRESS_REFUSED', address);
     names.set('inner.example', [address]);
-    assert.equal(await reasonOf(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', `a name of ${address}`);
-    // One good address among them does not help.
+    assert.equal(await register(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', `a name for ${address}`);
+    // An external address among several does not help.
     for (const several of [
       ['93.184.216.34', address],
       [address, '93.184.216.34'],
     ]) {
       names.set('inner.example', several);
-      assert.equal(await reasonOf(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', several.join());
+      assert.equal(await register(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', several.join());
     }
   }
-  for (const address of outer) {
-    assert.equal(await reasonOf(boss, `https://${spelled(address)}:8443/a?b=c`), 200, address);
+  for (const address of external) {
+    assert.equal(await register(boss, `https://${hostOf(address)}:8443/a?b=c`), 200, address);
     names.set('outer.example', [address]);
-    assert.equal(await reasonOf(boss, 'https://outer.example/'), 200, `a name of ${address}`);
-    assert.equal(await reasonOf(boss, 'http://outer.example/'), 'WEBHOOK_ADDRESS_REFUSED', 'not encrypted');
+    assert.equal(await register(boss, 'https://outer.example/'), 200, `a name for ${address}`);
+    assert.equal(await register(boss, 'http://outer.example/'), 'WEBHOOK_ADDRESS_REFUSED', 'plain HTTP');
   }
 });
 
-test('no other spelling of them either, and nothing that is no https address', async () => {
+test('other notations of internal addresses and URLs that are not plain HTTPS are rejected', async () => {
   const boss = await service.createTenant();
   names.set('outer.example', ['93.184.216.34']);
   names.set('empty.example', []);
@@ -128,33 +135,33 @@ test('no other spelling of them either, and nothing that is no https address', a
     'https://',
     ' ',
   ]) {
-    assert.equal(await reasonOf(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
+    assert.equal(await register(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
   }
   const { data } = await boss.post(path, { url: 'https://outer.example/', status: '1' });
   const changed = await boss.put(path, { id: data.id, url: 'https://10.0.0.1/' });
-  assert.equal(changed.data.reason, 'WEBHOOK_ADDRESS_REFUSED', 'nor by changing it afterwards');
-  // What refuses tells nothing of what is there.
+  assert.equal(changed.data.reason, 'WEBHOOK_ADDRESS_REFUSED', 'an update is checked too');
+  // The error does not reveal whether an internal name exists.
   names.set('inner.example', ['10.9.8.7']);
-  const [there, nowhere] = [
+  const [existing, missing] = [
     await boss.post(path, { url: 'https://inner.example/' }),
     await boss.post(path, { url: 'https://nowhere.example/' }),
   ];
-  assert.equal(there.text, nowhere.text);
+  assert.equal(existing.text, missing.text);
 });
 
-test('what the operator allows, and no more; http on loopback alone', async () => {
+test('networks allowed by the operator are accepted, with plain HTTP only on loopback', async () => {
   const boss = await open.createTenant();
   names.set('own.example', ['127.0.0.1']);
   for (const url of ['https://10.1.2.3/', 'https://[fd12::1]/', 'http://127.0.0.1:1/', 'http://[::1]:1/'])
-    assert.equal(await reasonOf(boss, url), 200, url);
+    assert.equal(await register(boss, url), 200, url);
   for (const url of ['http://10.1.2.3/', 'http://[fd12::1]/', 'https://10.2.0.1/', 'https://[fd13::1]/'])
-    assert.equal(await reasonOf(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
-  assert.equal(await reasonOf(boss, 'http://own.example/'), 200);
+    assert.equal(await register(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
+  assert.equal(await register(boss, 'http://own.example/'), 200);
   names.set('own.example', ['127.0.0.1', '93.184.216.34']);
-  assert.equal(await reasonOf(boss, 'http://own.example/'), 'WEBHOOK_ADDRESS_REFUSED');
+  assert.equal(await register(boss, 'http://own.example/'), 'WEBHOOK_ADDRESS_REFUSED');
 });
 
-test('a name that leads inside by the time of the delivery is not called', async () => {
+test('a host name that resolves to an internal address at delivery time is not called', async () => {
   let calls = 0;
   const victim = net.createServer((socket) => {
     calls++;
@@ -169,24 +176,24 @@ test('a name that leads inside by the time of the delivery is not called', async
   names.set('rebind.example', ['127.0.0.1']);
   await boss.createDepartment();
   const last = async () => (await boss.get(`${path}/${data.id}/deliveries`)).data.rows[0];
-  await waitFor('it was tried', async () => (await last())?.attempts > 0);
-  assert.match((await last()).lastError, /leads nowhere, or into a network that is not allowed/);
+  await waitFor('the delivery was tried', async () => (await last())?.attempts > 0);
+  assert.match((await last()).lastError, /does not resolve, or resolves to a network that is not allowed/);
   assert.equal(calls, 0);
 });
 
-test('the address that was looked at is the one that is called: the name is asked for once', async () => {
+test('the service connects to the address that it checked, and resolves the name once', async () => {
   const receiver = await Receiver.start();
   const boss = await open.createTenant();
   names.set('once.example', ['127.0.0.1']);
   const { port } = new URL(receiver.url);
   await boss.post(path, { url: `http://once.example:${port}/` });
-  asked = [];
+  resolved = [];
   await boss.createDepartment();
-  await waitFor('it has arrived', () => receiver.taken.length === 1);
-  // The one of the test before is tried again after a while, and is asked for then.
+  await waitFor('the message arrives', () => receiver.accepted.length === 1);
+  // Ignore retries of the webhook of the previous test.
   assert.deepEqual(
-    asked.filter((name) => name !== 'rebind.example'),
+    resolved.filter((name) => name !== 'rebind.example'),
     ['once.example'],
   );
-  assert.equal(receiver.taken[0]?.headers.host, `once.example:${port}`);
+  assert.equal(receiver.accepted[0]?.headers.host, `once.example:${port}`);
 });

@@ -1,29 +1,29 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 
 /**
- * A certificate that somebody made himself, for one name, with its key: Node reads certificates and cannot make them. Just
- * as much of X.509 (RFC 5280) as that takes, in DER.
+ * Creates a self-signed certificate for one name, with its key. Node.js can read certificates but not create them, so this
+ * encodes the necessary parts of X.509 (RFC 5280) in DER.
  */
-export function makeCertificate(name: string): { cert: string; key: string } {
+export function createCertificate(name: string): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const publicInfo = publicKey.export({ type: 'spki', format: 'der' });
   const algorithm = sequence(oid('2a8648ce3d040302')); // ecdsa-with-SHA256
-  const called = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(name))))); // commonName
-  const alternative = sequence(oid('551d11'), der(0x04, sequence(der(0x82, Buffer.from(name))))); // subjectAltName
+  const commonName = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(name)))));
+  const subjectAltName = sequence(oid('551d11'), der(0x04, sequence(der(0x82, Buffer.from(name)))));
   const day = 86_400_000;
   const body = sequence(
     der(0xa0, integer(Buffer.from([2]))), // version 3
     integer(createHash('sha256').update(publicInfo).digest().subarray(0, 8)),
     algorithm,
-    called,
-    sequence(moment(Date.now() - day), moment(Date.now() + day)),
-    called,
+    commonName,
+    sequence(generalizedTime(Date.now() - day), generalizedTime(Date.now() + day)),
+    commonName,
     publicInfo,
-    der(0xa3, sequence(alternative)),
+    der(0xa3, sequence(subjectAltName)),
   );
   const signature = sign('sha256', body, privateKey);
-  const whole = sequence(body, algorithm, der(0x03, Buffer.from([0]), signature));
-  const lines = whole.toString('base64').replace(/.{64}/g, '$&\n').trimEnd();
+  const certificate = sequence(body, algorithm, der(0x03, Buffer.from([0]), signature));
+  const lines = certificate.toString('base64').replace(/.{64}/g, '$&\n').trimEnd();
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
@@ -39,7 +39,7 @@ function der(tag: number, ...parts: Buffer[]): Buffer {
 
 const sequence = (...parts: Buffer[]) => der(0x30, ...parts);
 const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
-/** A leading zero: it is not negative. */
+/** A leading zero byte keeps the number positive. */
 const integer = (bytes: Buffer) => der(0x02, Buffer.from((bytes[0] as number) > 0x7f ? [0] : []), bytes);
-const moment = (time: number) =>
+const generalizedTime = (time: number) =>
   der(0x18, Buffer.from(`${new Date(time).toISOString().replace(/\D/g, '').slice(0, 14)}Z`));

@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
-/** The shell without a window first: a page takes less than half the processor time there. */
-const installed = [
+/** The headless shell comes first: a page takes less than half the CPU time there. */
+const systemPaths = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -17,25 +17,25 @@ const installed = [
 ];
 
 const DOWNLOAD = ['playwright-core', 'install', 'chromium-headless-shell'];
-const root = () => process.getuid?.() === 0;
+const isRoot = () => process.getuid?.() === 0;
 
-/** A Chromium on this machine. Where there is none it is fetched; where that fails the tests fail, and say what to run. */
+/** Returns the path of a Chromium. Installs one if there is none; if that fails, the error says what to run. */
 export function findChromium(): string {
-  const told = process.env.BANYAN_CHROMIUM;
-  if (told) {
-    if (fs.existsSync(told)) return told;
-    throw new Error(`BANYAN_CHROMIUM names ${told}, and there is no such file.`);
+  const configured = process.env.BANYAN_CHROMIUM;
+  if (configured) {
+    if (fs.existsSync(configured)) return configured;
+    throw new Error(`BANYAN_CHROMIUM is ${configured}, but there is no such file.`);
   }
-  // While somebody fetches it, what is there may be half of it.
-  return (fs.existsSync(lock) ? undefined : found()) ?? onlyOnce(fetched);
+  // While another process installs it, the files may be incomplete.
+  return (fs.existsSync(lock) ? undefined : findInstalled()) ?? withLock(install);
 }
 
 const lock = path.join(os.tmpdir(), `banyan-chromium-${process.getuid?.() ?? 0}.lock`);
 
-const found = () => [...installed, ...downloaded()].find((file) => fs.existsSync(file));
+const findInstalled = () => [...systemPaths, ...downloadedPaths()].find((file) => fs.existsSync(file));
 
-/** Where Playwright keeps what it downloads: the whole browser, or the one without a window. */
-function downloaded(): string[] {
+/** Returns the paths of browsers and headless shells that Playwright has downloaded. */
+function downloadedPaths(): string[] {
   const home = os.homedir();
   const caches = [
     process.env.PLAYWRIGHT_BROWSERS_PATH,
@@ -43,10 +43,10 @@ function downloaded(): string[] {
     `${home}/Library/Caches/ms-playwright`,
   ];
   const programs = ['headless_shell', 'chrome-headless-shell', 'chrome', 'Chromium', 'Google Chrome for Testing'];
-  return [chromium.executablePath(), ...caches.flatMap((cache) => (cache ? below(cache, programs) : []))];
+  return [chromium.executablePath(), ...caches.flatMap((cache) => (cache ? findPrograms(cache, programs) : []))];
 }
 
-function below(folder: string, programs: string[]): string[] {
+function findPrograms(folder: string, programs: string[]): string[] {
   if (!fs.existsSync(folder)) return [];
   const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names
@@ -54,10 +54,10 @@ function below(folder: string, programs: string[]): string[] {
     .map((name) => path.join(folder, name));
 }
 
-function fetched(): string {
+function install(): string {
   const failures: string[] = [];
   const attempt = (program: string, args: string[]) => {
-    console.error(`No Chromium is here. Fetching one: ${path.basename(program)} ${args.join(' ')} …`);
+    console.error(`No Chromium found. Installing one: ${path.basename(program)} ${args.join(' ')} …`);
     try {
       execFileSync(program, args, {
         stdio: ['ignore', 2, 2],
@@ -67,11 +67,11 @@ function fetched(): string {
     } catch (error) {
       failures.push(String((error as Error).message).split('\n')[0] ?? '');
     }
-    return found();
+    return findInstalled();
   };
-  if (root() && fs.existsSync('/usr/bin/apt-get')) {
+  if (isRoot() && fs.existsSync('/usr/bin/apt-get')) {
     attempt('apt-get', ['update', '-q']);
-    const here = attempt('apt-get', [
+    const shell = attempt('apt-get', [
       'install',
       '-y',
       '-q',
@@ -79,40 +79,47 @@ function fetched(): string {
       'chromium-headless-shell',
       'fonts-noto-cjk',
     ]);
-    if (here) return here;
-    // Where the distribution has no such package.
-    const whole = attempt('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'chromium', 'fonts-noto-cjk']);
-    if (whole) return whole;
+    if (shell) return shell;
+    // Some distributions have no package of the headless shell.
+    const browser = attempt('apt-get', [
+      'install',
+      '-y',
+      '-q',
+      '--no-install-recommends',
+      'chromium',
+      'fonts-noto-cjk',
+    ]);
+    if (browser) return browser;
   }
-  const here = attempt('npx', ['--no-install', ...DOWNLOAD]);
-  if (here) return here;
-  const line =
+  const download = attempt('npx', ['--no-install', ...DOWNLOAD]);
+  if (download) return download;
+  const command =
     process.platform === 'linux' ? `sudo apt-get install -y chromium fonts-noto-cjk` : `npx ${DOWNLOAD.join(' ')}`;
   throw new Error(
-    `The console is tested in a real Chromium, and none could be had (${failures.join('; ')}).\nRun this, then npm test again:\n  ${line}\nor name one: BANYAN_CHROMIUM=/path/to/chromium npm test`,
+    `The tests of the console need a Chromium, and none could be installed (${failures.join('; ')}).\nRun this, then npm test again:\n  ${command}\nor set its path: BANYAN_CHROMIUM=/path/to/chromium npm test`,
   );
 }
 
-/** Test files run beside each other: one of them fetches, the others wait for it. */
-function onlyOnce(work: () => string): string {
+/** Runs `work` in one process while the others wait: test files run in several processes. */
+function withLock(work: () => string): string {
   const until = Date.now() + 600_000;
   for (;;) {
     try {
       fs.mkdirSync(lock);
       break;
     } catch {
-      // What a killed run left does not hold anybody up for ever.
+      // Remove a stale lock that a killed run has left.
       const since = fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
       if (Date.now() - since > 600_000 || Date.now() > until) fs.rmSync(lock, { recursive: true, force: true });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     }
   }
   try {
-    return found() ?? work();
+    return findInstalled() ?? work();
   } finally {
     fs.rmSync(lock, { recursive: true, force: true });
   }
 }
 
-/** Called once before the tests: fetching a browser is a step of its own, not a part of the first test that needs it. */
+/** Called once before the tests, so that installing a browser is not part of the first test that needs it. */
 export const prepareChromium = (): void => void findChromium();

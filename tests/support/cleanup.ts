@@ -1,24 +1,25 @@
-/** What a test file leaves behind is removed at its end, wherever in the file it was made: several files share a process. */
+/** Cleanup at the end of a test file, which may be registered anywhere in it. Several files share a process. */
 
-const ofFile: (() => unknown)[] = [];
-const ofWorker: (() => unknown)[] = [];
+const fileCleanups: (() => unknown)[] = [];
+const workerCleanups: (() => unknown)[] = [];
 
-export const afterFile = (work: () => unknown): void => void ofFile.push(work);
+export const afterFile = (work: () => unknown): void => void fileCleanups.push(work);
 
-/** For what all files of a process share, such as the browser. */
-export const afterWorker = (work: () => unknown): void => void ofWorker.push(work);
+/** Registers the cleanup of something that all files of a process share, such as the browser. */
+export const afterWorker = (work: () => unknown): void => void workerCleanups.push(work);
 
-const ofHang: (() => Promise<string[]>)[] = [];
+const hangReports: (() => Promise<string[]>)[] = [];
 
-/** Tells what there is to see when a file hangs, before its process is ended. */
-export const onHang = (work: () => Promise<string[]>): void => void ofHang.push(work);
-export const describeHang = async (): Promise<string[]> => (await Promise.all(ofHang.map((work) => work()))).flat();
+/** Registers a report that is printed when a file hangs, before its process is killed. */
+export const onHang = (work: () => Promise<string[]>): void => void hangReports.push(work);
+export const describeHang = async (): Promise<string[]> =>
+  (await Promise.all(hangReports.map((work) => work()))).flat();
 
 /** Called by scripts/test-worker.js after each file. */
-export const runAfterFile = (): Promise<void> => runAll(ofFile);
-export const runAfterWorker = (): Promise<void> => runAll(ofWorker);
+export const runAfterFile = (): Promise<void> => runAll(fileCleanups);
+export const runAfterWorker = (): Promise<void> => runAll(workerCleanups);
 
-/** The latest first. All of them run, whatever fails. */
+/** Runs the cleanups in reverse order. A failure does not prevent the others. */
 async function runAll(pending: (() => unknown)[]): Promise<void> {
   const errors: unknown[] = [];
   for (const work of pending.splice(0).reverse()) {

@@ -18,138 +18,141 @@ import {
 } from 'playwright-core';
 import { findChromium } from './chromium.ts';
 import { afterWorker, onHang } from './cleanup.ts';
-import { type Address, type Footing, PASSWORD, type Service, startService } from './service.ts';
+import { type Address, PASSWORD, type Service, type ServiceOptions, startService } from './service.ts';
 
-/** What the console's tests stand on: the real service, and a real Chromium that people could sit at. */
+/** The fixture of the console's tests: the real service and a real Chromium. */
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
-export interface Who {
+export interface Credentials {
   tenantId?: string;
   username?: string;
   password?: string;
 }
 
-/** What a person chose, or holds in their hands: all of it can change while a page stands. */
-export interface Look {
+/** Settings of the user and of the device. All can change while a page is open. */
+export interface PageSettings {
   language?: 'zh' | 'en';
   viewport?: { width: number; height: number };
   dark?: boolean;
   motion?: boolean;
 }
 
-export interface Stage {
+export interface ConsoleFixture {
   service: Service;
   browser: Browser;
-  /** A page of somebody new: no cookie, no choice kept. Chinese, 1440 wide and without motion unless told. */
-  page(options?: BrowserContextOptions): Promise<Page>;
-  /** The page that all tests share, as the last one left it. `sitDown` and `toLogin` undo what that did. */
-  desk(): Promise<Page>;
-  /** The same page, with somebody logged in at this place. */
-  logIn(who?: Who, place?: string, look?: Look): Promise<Page>;
+  /** Opens a page in a new context, without cookies or stored settings. Defaults: Chinese, 1440 wide, reduced motion. */
+  newPage(options?: BrowserContextOptions): Promise<Page>;
+  /** Returns the page that all tests share, as the last one left it. `logInOnPage` and `resetToLogin` reset it. */
+  sharedPage(): Promise<Page>;
+  /** Returns the shared page after a login, at this path. */
+  logIn(credentials?: Credentials, path?: string, settings?: PageSettings): Promise<Page>;
 }
 
-const complaints = new WeakMap<Page, string[]>();
-const unanswered = new WeakMap<Page, Set<Request>>();
+const pageErrors = new WeakMap<Page, string[]>();
+const pendingRequests = new WeakMap<Page, Set<Request>>();
 
 /**
- * One browser for all files of this process, and one page that their tests share: to load the console takes more than a
- * second of processor time, and twice that until it is warm. These are values and not promises: after a file has awaited
- * a promise that another file made, Node takes its hooks for hooks of that other file.
+ * One browser for all files of this process, and one page that their tests share: loading the console takes more than a
+ * second of CPU time, and twice that until it is warm. These are values and not promises: when a file awaits a promise that
+ * another file created, node:test assigns the hooks of this file to the other one.
  */
-let shared: Browser | undefined;
-let desk: Page | undefined;
-/** The one address of all services that are behind that page, one after another. */
-let door: Door | undefined;
+let sharedBrowser: Browser | undefined;
+let sharedPage: Page | undefined;
+/** The address of all services that the shared page uses, one after another. */
+let address: SharedAddress | undefined;
 
-async function sharedBrowser(): Promise<Browser> {
-  if (shared?.isConnected()) return shared;
-  shared = await chromium.launch({
+async function launchBrowser(): Promise<Browser> {
+  if (sharedBrowser?.isConnected()) return sharedBrowser;
+  sharedBrowser = await chromium.launch({
     executablePath: findChromium(),
     // Chromium's sandbox refuses to run as root.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
-  return shared;
+  return sharedBrowser;
 }
 afterWorker(async () => {
-  await shared?.close();
-  door?.close();
+  await sharedBrowser?.close();
+  address?.close();
 });
-onHang(async () => (shared ? keepEvidence(shared) : []));
+onHang(async () => (sharedBrowser ? saveEvidence(sharedBrowser) : []));
 
-export async function startConsole(environment: Record<string, string> = {}, footing: Footing = {}): Promise<Stage> {
-  const browser = await sharedBrowser();
-  door ??= await openDoor();
-  const service = await startService(environment, { door, ...footing });
+export async function startConsole(
+  environment: Record<string, string> = {},
+  options: ServiceOptions = {},
+): Promise<ConsoleFixture> {
+  const browser = await launchBrowser();
+  address ??= await listenForServices();
+  const service = await startService(environment, { address, ...options });
   const baseURL = service.base;
-  // A page that a test opened ends with it: what it goes on doing would slow down the others. Subtests run these hooks,
-  // too, so there is one set for each level.
-  const before: Set<BrowserContext>[] = [];
+  // Close the pages that a test has opened when it ends: their activity would slow down others. Subtests run these hooks
+  // too, so there is one set of contexts for each nesting level.
+  const contextsBefore: Set<BrowserContext>[] = [];
   beforeEach(async () => {
-    before.push(new Set(browser.contexts()));
+    contextsBefore.push(new Set(browser.contexts()));
     await Promise.all(browser.contexts().map((context) => context.tracing.startChunk().catch(() => {})));
   });
   afterEach(async (t) => {
-    const lasting = before.pop();
+    const existing = contextsBefore.pop();
     const failed = 'passed' in t && !t.passed;
-    if (failed) for (const line of await keepEvidence(browser)) (t as TestContext).diagnostic(line);
-    const lasts = (context: BrowserContext) => lasting?.has(context) || context === desk?.context();
+    if (failed) for (const line of await saveEvidence(browser)) (t as TestContext).diagnostic(line);
+    const isKept = (context: BrowserContext) => existing?.has(context) || context === sharedPage?.context();
     await Promise.all(
       browser
         .contexts()
-        .map((context) => (lasts(context) ? context.tracing.stopChunk().catch(() => {}) : context.close())),
+        .map((context) => (isKept(context) ? context.tracing.stopChunk().catch(() => {}) : context.close())),
     );
-    // Whatever broke it does not break the next test.
-    if (failed && desk) await desk.goto('about:blank');
+    // Reset the page, so that a failure does not affect the next test.
+    if (failed && sharedPage) await sharedPage.goto('about:blank');
   });
   after(async () => {
     for (const context of browser.contexts())
-      if (context !== desk?.context()) await context.close();
-      else for (const page of context.pages()) if (page !== desk) await page.close();
+      if (context !== sharedPage?.context()) await context.close();
+      else for (const page of context.pages()) if (page !== sharedPage) await page.close();
   });
-  const page = async (options: BrowserContextOptions = {}) => {
+  const newPage = async (contextOptions: BrowserContextOptions = {}) => {
     const context = await browser.newContext({
       baseURL,
       locale: 'zh-CN',
-      // The zone of the service: what it tells as text and what the browser works out are then the same.
+      // The time zone of the service, so that times which the service formats and those of the browser are the same.
       timezoneId: 'Asia/Shanghai',
       viewport: DESKTOP,
-      // What slides takes a busy machine's time; only one test is about it.
+      // Animations are slow on a busy machine, and only one test is about them.
       reducedMotion: 'reduce',
-      ...options,
+      ...contextOptions,
     });
-    // Only what hangs ends with it: no test passes or fails by how long a page took.
+    // The timeout only ends tests that hang: no result depends on the speed of a page.
     context.setDefaultTimeout(300_000);
-    // Actions and requests only, which costs nothing to speak of; a copy of the DOM at each action costs a third more
-    // processor time. What a failed test leaves behind has the DOM and a picture of its end.
+    // Trace only actions and requests, which is cheap; DOM snapshots of each action cost a third more CPU time. A failed
+    // test saves the final DOM and a screenshot.
     await context.tracing.start();
-    context.on('page', listen);
+    context.on('page', recordEvents);
     return context.newPage();
   };
-  const deskHere = async () => {
-    if (!desk || desk.isClosed() || !browser.isConnected()) desk = await page();
-    return desk;
+  const getSharedPage = async () => {
+    if (!sharedPage || sharedPage.isClosed() || !browser.isConnected()) sharedPage = await newPage();
+    return sharedPage;
   };
-  const logInHere = async (who: Who = {}, place = '/home', look: Look = {}) => {
-    const page = await deskHere();
-    await sitDown(page, who, place, look);
+  const logInOnSharedPage = async (credentials: Credentials = {}, path = '/home', settings: PageSettings = {}) => {
+    const page = await getSharedPage();
+    await logInOnPage(page, credentials, path, settings);
     return page;
   };
-  return { service, browser, page, desk: deskHere, logIn: logInHere };
+  return { service, browser, newPage, sharedPage: getSharedPage, logIn: logInOnSharedPage };
 }
 
-/** Where the services of this process are reached, one at a time. */
-interface Door extends Address {
+/** The address at which the services of this process are reached, one at a time. */
+interface SharedAddress extends Address {
   close(): void;
 }
 
-async function openDoor(): Promise<Door> {
-  let behind: http.Server | undefined;
+async function listenForServices(): Promise<SharedAddress> {
+  let target: http.Server | undefined;
   const sockets = new Set<net.Socket>();
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket.on('close', () => sockets.delete(socket)));
-    if (behind) behind.emit('connection', socket);
+    if (target) target.emit('connection', socket);
     else socket.destroy();
   });
   server.listen(0, '127.0.0.1');
@@ -157,26 +160,26 @@ async function openDoor(): Promise<Door> {
   const { port } = server.address() as net.AddressInfo;
   return {
     base: `http://127.0.0.1:${port}`,
-    lead: (to) => {
-      behind = to;
-      // A connection that is kept would lead to the service before.
+    routeTo: (server) => {
+      target = server;
+      // An open connection would still belong to the previous service.
       for (const socket of sockets) socket.destroy();
     },
     close: () => void server.close(),
   };
 }
 
-/** Tells the console what another tab would tell it. */
-const tell = (page: Page, news: object) =>
+/** Sends the console a message as if from another tab. */
+const broadcast = (page: Page, message: object) =>
   page.evaluate(`{
     const tabs = new BroadcastChannel('banyan.session');
-    tabs.postMessage(${JSON.stringify(news)});
+    tabs.postMessage(${JSON.stringify(message)});
     tabs.close();
   }`);
 
-export const loginOf = (page: Page) => page.getByRole('heading', { name: /^(登录榕树|Log in to Banyan)$/ });
+export const loginHeading = (page: Page) => page.getByRole('heading', { name: /^(登录榕树|Log in to Banyan)$/ });
 
-/** The page and the other tabs of its browser, which learn what it learns. */
+/** Returns the page and the other tabs of its context, which receive the same messages. */
 const tabsOf = (page: Page) =>
   page
     .context()
@@ -184,12 +187,12 @@ const tabsOf = (page: Page) =>
     .filter((tab) => tab.url() !== 'about:blank');
 
 /**
- * Brings the page to the login: nobody is logged in, nothing is kept of the session before, nothing is intercepted, and
- * whatever `look` leaves out is as in a new page.
+ * Resets the page to the login screen: nobody is logged in, no state of a former session is left, no request is intercepted,
+ * and the settings are those of a new page unless given.
  */
-export async function toLogin(
+export async function resetToLogin(
   page: Page,
-  { language = 'zh', viewport = DESKTOP, dark = false, motion = false }: Look = {},
+  { language = 'zh', viewport = DESKTOP, dark = false, motion = false }: PageSettings = {},
 ): Promise<void> {
   const context = page.context();
   for (const tab of [context, ...context.pages()]) await tab.unrouteAll({ behavior: 'ignoreErrors' });
@@ -203,10 +206,10 @@ export async function toLogin(
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: motion ? 'no-preference' : 'reduce',
   });
-  // A new page, or one that broke under the test before.
+  // The page is new, or a failed test has reset it.
   if ((await page.locator('.frame, .login').count()) === 0) await page.goto('/login');
-  else await tell(page, { kind: 'out' });
-  for (const tab of tabsOf(page)) await loginOf(tab).waitFor();
+  else await broadcast(page, { kind: 'out' });
+  for (const tab of tabsOf(page)) await loginHeading(tab).waitFor();
   await page.evaluate(`{
     localStorage.clear();
     const choose = (key, newValue) => dispatchEvent(new StorageEvent('storage', { key, newValue }));
@@ -214,15 +217,20 @@ export async function toLogin(
     choose('banyan.theme', 'system');
   }`);
   await page.getByRole('heading', { name: language === 'zh' ? '登录榕树' : 'Log in to Banyan' }).waitFor();
-  complaints.get(page)?.splice(0);
+  pageErrors.get(page)?.splice(0);
 }
 
-/** Somebody sits down at the page and is logged in, by a call that sets the cookie; then a place is opened. */
-export async function sitDown(page: Page, who: Who = {}, place = '/home', look: Look = {}): Promise<void> {
-  await toLogin(page, look);
-  await logInByCall(page, who);
-  if (place === '/home') return;
-  await goTo(page, place);
+/** Resets the page, logs in through the API and navigates to the path. */
+export async function logInOnPage(
+  page: Page,
+  credentials: Credentials = {},
+  path = '/home',
+  settings: PageSettings = {},
+): Promise<void> {
+  await resetToLogin(page, settings);
+  await logInViaApi(page, credentials);
+  if (path === '/home') return;
+  await navigate(page, path);
   await page
     .locator('h1')
     .filter({ hasNotText: /^(首页|Home)$/ })
@@ -230,102 +238,103 @@ export async function sitDown(page: Page, who: Who = {}, place = '/home', look: 
     .waitFor();
 }
 
-/** At a page that shows the login. It learns of it as if it had happened in another tab. */
-export async function logInByCall(page: Page, who: Who = {}): Promise<void> {
-  await tell(page, { kind: 'token', token: await beginSession(page, who) });
+/** Logs in on a page that shows the login screen, as if it had happened in another tab. */
+export async function logInViaApi(page: Page, credentials: Credentials = {}): Promise<void> {
+  await broadcast(page, { kind: 'token', token: await createSession(page, credentials) });
   for (const tab of tabsOf(page)) await tab.locator('.frame h1').waitFor();
 }
 
-/** Goes to a place as a link does, without loading the page; also where nobody is logged in. The state is the router's. */
-export const goTo = (page: Page, place: string, how: 'push' | 'replace' = 'push') =>
+/** Navigates as a link does, without loading the page, even if nobody is logged in. Sets the router's history state. */
+export const navigate = (page: Page, path: string, how: 'push' | 'replace' = 'push') =>
   page.evaluate(`{
     const { idx = 0 } = history.state ?? {};
     const state = { idx: idx + ${how === 'push' ? 1 : 0}, key: crypto.randomUUID(), usr: null };
-    history.${how}State(state, '', ${JSON.stringify(place)});
+    history.${how}State(state, '', ${JSON.stringify(path)});
     dispatchEvent(new PopStateEvent('popstate', { state }));
   }`);
 
-function listen(page: Page): void {
-  const heard: string[] = [];
-  complaints.set(page, heard);
+/** Records the errors and pending requests of a page. */
+function recordEvents(page: Page): void {
+  const errors: string[] = [];
+  pageErrors.set(page, errors);
   page.on('console', (message) => {
-    if (message.type() === 'error') heard.push(message.text());
+    if (message.type() === 'error') errors.push(message.text());
   });
-  page.on('pageerror', (error) => heard.push(String(error)));
-  const open = new Set<Request>();
-  unanswered.set(page, open);
-  page.on('request', (request) => open.add(request));
-  page.on('requestfinished', (request) => open.delete(request));
-  page.on('requestfailed', (request) => open.delete(request));
+  page.on('pageerror', (error) => errors.push(String(error)));
+  const pending = new Set<Request>();
+  pendingRequests.set(page, pending);
+  page.on('request', (request) => pending.add(request));
+  page.on('requestfinished', (request) => pending.delete(request));
+  page.on('requestfailed', (request) => pending.delete(request));
 }
 
-/** Leaves a trace, a screenshot and the DOM of every page of a failed test; returns where, and what the pages showed. */
-async function keepEvidence(browser: Browser): Promise<string[]> {
+/** Saves a trace, a screenshot and the DOM of every page of a failed test. Returns lines that say where, and what was shown. */
+async function saveEvidence(browser: Browser): Promise<string[]> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-failure-'));
   const lines = [`screenshots, DOM and traces: ${folder} (npx playwright-core show-trace ${folder}/trace-0.zip)`];
-  if (!browser.isConnected()) lines.push('The browser has ended.');
+  if (!browser.isConnected()) lines.push('The browser has exited.');
   for (const [n, context] of browser.contexts().entries()) {
     for (const [m, page] of context.pages().entries()) {
       const file = path.join(folder, `page-${n}-${m}`);
-      await given(page.screenshot({ path: `${file}.png` }));
-      fs.writeFileSync(`${file}.html`, await given(page.content()));
-      const text = await given(page.locator('body').innerText());
+      await withTimeout(page.screenshot({ path: `${file}.png` }));
+      fs.writeFileSync(`${file}.html`, await withTimeout(page.content()));
+      const text = await withTimeout(page.locator('body').innerText());
       lines.push(`${page.url()} showed: ${text.replaceAll(/\s+/g, ' ').slice(0, 1000)}`);
-      for (const request of unanswered.get(page) ?? [])
-        lines.push(`  without an answer: ${request.method()} ${request.url()}`);
-      for (const complaint of complaints.get(page) ?? []) lines.push(`  complained: ${complaint}`);
+      for (const request of pendingRequests.get(page) ?? [])
+        lines.push(`  pending request: ${request.method()} ${request.url()}`);
+      for (const error of pageErrors.get(page) ?? []) lines.push(`  error: ${error}`);
     }
-    await given(context.tracing.stop({ path: path.join(folder, `trace-${n}.zip`) }));
+    await withTimeout(context.tracing.stop({ path: path.join(folder, `trace-${n}.zip`) }));
   }
   return lines;
 }
 
-/** What a page that may be stuck tells, or why it does not. */
-async function given<T>(asked: Promise<T>): Promise<T | string> {
-  const stuck = setTimeout(10_000, 'no answer within ten seconds', { ref: false });
-  return Promise.race([asked.catch(String), stuck]);
+/** Returns the result, or the reason why a page that may be stuck gives none. */
+async function withTimeout<T>(result: Promise<T>): Promise<T | string> {
+  const timeout = setTimeout(10_000, 'no result within ten seconds', { ref: false });
+  return Promise.race([result.catch(String), timeout]);
 }
 
-/** Opens a place of the console and waits until it stands there. */
-export async function open(page: Page, place: string): Promise<void> {
-  await page.goto(place);
+/** Loads the console at this path and waits for its heading. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path);
   await page.locator('h1').first().waitFor();
 }
 
-/** Goes to a place, and waits until nothing of the former screen is left: over a place that does not exist. */
-export async function visit(page: Page, place: string): Promise<void> {
-  const title = /^(没有这个页面|There is no such page)$/;
-  await goTo(page, '/nowhere');
+/** Navigates by way of a page that does not exist, to make sure that nothing of the former screen is left. */
+export async function visit(page: Page, path: string): Promise<void> {
+  const title = /^(页面不存在|Page not found)$/;
+  await navigate(page, '/nowhere');
   await page.locator('h1', { hasText: title }).waitFor();
-  await goTo(page, place, 'replace');
+  await navigate(page, path, 'replace');
   await page.locator('h1').filter({ hasNotText: title }).first().waitFor();
 }
 
-/** Begins a session by a call that sets the cookie of the page; returns the access token. */
-export async function beginSession(
+/** Logs in with a request that sets the cookie of the page. Returns the access token. */
+export async function createSession(
   page: Page,
-  { tenantId = '000000', username = 'admin', password = PASSWORD }: Who = {},
+  { tenantId = '000000', username = 'admin', password = PASSWORD }: Credentials = {},
 ) {
   const login = { tenantId, username, password };
-  const answer = await page.context().request.post('/auth/login?session=cookie', { data: login });
-  assert.equal(answer.status(), 200, await answer.text());
-  return (await answer.json()).data.access_token as string;
+  const response = await page.context().request.post('/auth/login?session=cookie', { data: login });
+  assert.equal(response.status(), 200, await response.text());
+  return (await response.json()).data.access_token as string;
 }
 
-/** Logs in by a call that sets the cookie, then opens a place. Where logging in is the subject, `logInByForm` does it. */
-export async function logIn(page: Page, who: Who = {}, place = '/home') {
-  await beginSession(page, who);
-  await page.goto(place);
+/** Logs in with a request that sets the cookie, then loads the path. Tests of the login itself use `logInByForm`. */
+export async function logIn(page: Page, credentials: Credentials = {}, path = '/home') {
+  await createSession(page, credentials);
+  await page.goto(path);
   await page.locator('.frame h1').waitFor();
 }
 
-/** Logs in as a person does, in either language; ends at the place they wanted. */
+/** Logs in with the login form, in either language. Ends at the path. */
 export async function logInByForm(
   page: Page,
-  { tenantId = '000000', username = 'admin', password = PASSWORD }: Who = {},
-  place = '/home',
+  { tenantId = '000000', username = 'admin', password = PASSWORD }: Credentials = {},
+  path = '/home',
 ) {
-  await open(page, place);
+  await open(page, path);
   await page.getByLabel(/租户编号|Tenant code/).fill(tenantId);
   await page.getByLabel(/用户名|User name/).fill(username);
   await page.getByLabel(/^(密码|Password)$/).fill(password);
@@ -342,10 +351,10 @@ interface Finding {
   nodes: { target: string[]; failureSummary?: string }[];
 }
 
-/** axe-core finds nothing serious on the page as it stands. The debugger puts it there, past the policy. */
-export async function noSeriousAxe(page: Page): Promise<void> {
+/** Expects that axe-core finds no serious violation. It is injected through the debugger, past the content security policy. */
+export async function expectNoAxeViolations(page: Page): Promise<void> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe);
-  // What fades in is half transparent for a moment, and would be judged so.
+  // Wait for animations: contrast would be measured on half-transparent elements.
   await page.evaluate(
     'Promise.all(document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 5000).map((a) => a.finished.catch(() => 0))).then(() => 0)',
   );
@@ -353,25 +362,25 @@ export async function noSeriousAxe(page: Page): Promise<void> {
     "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, impact, help, nodes }) => ({ id, impact, help, nodes: nodes.map(({ target, failureSummary }) => ({ target, failureSummary })) })))",
   )) as Finding[];
   const serious = findings.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const told = serious.map(
+  const violations = serious.map(
     ({ id, help, nodes }) =>
       `${id}: ${help}\n  ${nodes
         .slice(0, 5)
         .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`)
         .join('\n  ')}`,
   );
-  assert.deepEqual(told, []);
+  assert.deepEqual(violations, []);
 }
 
-/** Nothing that the page did was refused by its policy, and none of its scripts threw. */
-export function noCspViolations(page: Page): void {
-  const violations = complaints
+/** Expects that the content security policy blocked nothing and that no script threw. */
+export function expectNoCspViolations(page: Page): void {
+  const violations = pageErrors
     .get(page)
     ?.filter((text) => /content security policy|refused to|pageerror|^\w*Error:/i.test(text));
   assert.deepEqual(violations, []);
 }
 
-/** For the README: only when asked for, so that a test leaves nothing behind. */
+/** Takes a screenshot for the README, only with BANYAN_SCREENSHOTS=1: tests leave no files otherwise. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (process.env.BANYAN_SCREENSHOTS !== '1') return;
   const folder = path.resolve('docs/screenshots');

@@ -1,9 +1,9 @@
-import { connectOwner, type Sql } from '../../db/sql.ts';
+import { connectOwner, type Sql } from '../../db/driver.ts';
 import { afterFile } from './cleanup.ts';
 import type { Service } from './service.ts';
-import type { Query } from './watched.ts';
+import type { Query } from './statements.ts';
 
-/** What statements of the service cost: rows and blocks, which no slow machine changes. */
+/** The cost of statements in rows and blocks, which do not depend on the speed of the machine. */
 
 interface Plan {
   'Node Type': string;
@@ -16,14 +16,14 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Rows of departments that a plan looked at, those that it threw away included. */
-const looked = (plan: Plan): number =>
+/** Counts the rows of departments that a plan has read, including those that it filtered out. */
+const countRows = (plan: Plan): number =>
   (plan['Relation Name'] === 'departments'
     ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
-    : 0) + (plan.Plans ?? []).reduce((sum, inner) => sum + looked(inner), 0);
+    : 0) + (plan.Plans ?? []).reduce((sum, inner) => sum + countRows(inner), 0);
 
-/** A connection with the service's own role: row security applies to it as to the service. */
-export async function connectLikeService({ superuser, databaseUrl }: Service): Promise<Sql> {
+/** Connects with the service's own role, to which row security applies. */
+export async function connectAsService({ superuser, databaseUrl }: Service): Promise<Sql> {
   const [{ role, password }] = await superuser<[{ role: string; password: string }]>`
     select role, password from banyan.service_login`;
   const address = Object.assign(new URL(databaseUrl), { username: role, password });
@@ -32,8 +32,8 @@ export async function connectLikeService({ superuser, databaseUrl }: Service): P
   return connection;
 }
 
-/** Repeats the statements that read departments. Counts the rows they look at (not in functions) and all blocks. */
-export async function costOf(
+/** Repeats the statements that read departments. Counts the rows they read (except in functions) and all blocks. */
+export async function measureCost(
   connection: Sql,
   tenantId: string,
   queries: Query[],
@@ -48,7 +48,7 @@ export async function costOf(
         parameters as never[],
       );
       const [{ Plan: plan }] = explained;
-      rows += looked(plan);
+      rows += countRows(plan);
       blocks += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
     });
   }

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { openDatabase } from '../../db/connect.ts';
-import type { ConnectionTiming } from '../../db/sql.ts';
+import type { ConnectionTiming } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
-import { makeFirstAdministrator } from '../../server/first-start.ts';
+import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
 
 /** The databases of the tests, in the PostgreSQL that `npm test` starts. */
 
 export const PASSWORD = 'correct horse';
 
-/** The cheapest hash there is. What a password costs is the subject of one test only. */
+/** The cheapest password hash. Only one test depends on the real cost. */
 export const CHEAP_HASH = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
-/** No deadline ends a test's work on a slow machine. Tests whose subject is a deadline set their own. */
+/** Timeouts that no test reaches, even on a slow machine. Tests of a timeout set their own. */
 export const NO_DEADLINES: ConnectionTiming = {
   statementMs: 600_000,
   idleInTransactionMs: 600_000,
@@ -32,7 +32,7 @@ interface TestServer {
 
 const server: TestServer = JSON.parse(process.env.BANYAN_TEST_SERVER ?? '{}');
 
-/** For what the processes of a run share. */
+/** Returns the folder for files that the processes of a test run share. */
 export const testFolder = (): string => server.folder;
 
 export interface TestDatabase {
@@ -41,10 +41,10 @@ export interface TestDatabase {
   superuserUrl: string;
 }
 
-/** A database with all tables, tenant 000000 and its administrator: a copy of the template. */
+/** Creates a database with all tables, tenant 000000 and its administrator, as a copy of the template. */
 export const createDatabase = (): Promise<TestDatabase> => create(`template ${server.template}`);
 
-/** A database without tables. */
+/** Creates a database without tables. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => create('');
 
 async function create(template: string): Promise<TestDatabase> {
@@ -62,12 +62,12 @@ async function create(template: string): Promise<TestDatabase> {
   return { name, databaseUrl: address('test_owner'), superuserUrl: address('postgres') };
 }
 
-/** Makes the template, once for all tests: migrations and the first administrator. Returns its name. */
+/** Creates the template database once for all tests: migrations and the first administrator. Returns its name. */
 export async function createTemplate(): Promise<string> {
   const { name, databaseUrl } = await createEmptyDatabase();
   const config = readConfig({ DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD });
   const db = await openDatabase({ ...config, timing: NO_DEADLINES });
-  await makeFirstAdministrator(db, config, CHEAP_HASH);
+  await createFirstAdministratorOnce(db, config, CHEAP_HASH);
   await db.close();
   return name;
 }

@@ -1,74 +1,75 @@
 import assert from 'node:assert/strict';
-import type { Answer, Client, Service } from './service.ts';
+import type { ApiResponse, Client, Service } from './service.ts';
 
-/** What every test expects of a response, written once. */
+/** Shared assertions on responses. */
 
 export const DEPTS = '/system/dept-api';
 export const TENANTS = '/system/tenant-api';
 export const USERS = '/system/user-api';
 
-/** Expects success: this envelope and nothing beside it. */
-export function expectOk(answer: Answer, data: unknown = null): Answer {
-  assert.equal(answer.status, 200, answer.text);
-  assert.deepEqual(JSON.parse(answer.text), { code: 200, msg: '操作成功', data });
-  return answer;
+/** Expects success: exactly this envelope. */
+export function expectOk(response: ApiResponse, data: unknown = null): ApiResponse {
+  assert.equal(response.status, 200, response.text);
+  assert.deepEqual(JSON.parse(response.text), { code: 200, msg: '操作成功', data });
+  return response;
 }
 
 /**
- * Expects an error with this status and reason, and with these facts beside the reason. Every error has the same form,
- * whether a schema, a rule, the router, the parser or the framework raised it.
+ * Expects an error with this status and code, and with these fields beside the code. Every error has the same form, whether
+ * a schema, a rule, the router, the parser or the framework raised it.
  */
 export function expectError(
-  answer: Answer,
+  response: ApiResponse,
   status: number,
   reason: string,
-  facts: Record<string, unknown> = {},
-  what = '',
+  fields: Record<string, unknown> = {},
+  name = '',
 ): void {
-  const shown = `${what} answered ${answer.status} ${answer.text.slice(0, 500)}`;
-  assert.deepEqual([answer.status, answer.data?.reason], [status, reason], shown);
-  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8', shown);
-  assert.deepEqual(Object.keys(JSON.parse(answer.text)), ['code', 'msg', 'data'], shown);
-  assert.equal(answer.code, status, shown);
-  for (const [name, fact] of Object.entries(facts)) assert.deepEqual(answer.data[name], fact, `${name}: ${shown}`);
-  assert.ok(typeof answer.msg === 'string' && answer.msg.length > 3, shown);
-  // A sentence with a missing fact, or one that shows internals.
-  assert.doesNotMatch(answer.text, /undefined|\[object|FST_|HPE_|\bat .*[jt]s:\d+|node_modules|postgres/i, shown);
-  assert.match(String(answer.headers['x-request-id'] ?? ''), /^[\w.-]{1,64}$/, `${shown} without X-Request-Id`);
+  const shown = `${name} responded ${response.status} ${response.text.slice(0, 500)}`;
+  assert.deepEqual([response.status, response.data?.reason], [status, reason], shown);
+  assert.equal(response.headers['content-type'], 'application/json; charset=utf-8', shown);
+  assert.deepEqual(Object.keys(JSON.parse(response.text)), ['code', 'msg', 'data'], shown);
+  assert.equal(response.code, status, shown);
+  for (const [field, value] of Object.entries(fields))
+    assert.deepEqual(response.data[field], value, `${field}: ${shown}`);
+  assert.ok(typeof response.msg === 'string' && response.msg.length > 3, shown);
+  // The message must have no unfilled placeholder and show no internals.
+  assert.doesNotMatch(response.text, /undefined|\[object|FST_|HPE_|\bat .*[jt]s:\d+|node_modules|postgres/i, shown);
+  assert.match(String(response.headers['x-request-id'] ?? ''), /^[\w.-]{1,64}$/, `${shown} without X-Request-Id`);
 }
 
-/** Expects that the input is rejected with a sentence that names the field. */
-export function expectInvalid(answer: Answer, field: string, reason = 'INVALID_FIELD'): void {
-  expectError(answer, 400, reason, { field });
-  assert.ok(answer.msg.includes(field), `"${answer.msg}" names ${field}`);
+/** Expects that the input is rejected with a message that names the field. */
+export function expectInvalid(response: ApiResponse, field: string, reason = 'INVALID_FIELD'): void {
+  expectError(response, 400, reason, { field });
+  assert.ok(response.msg.includes(field), `"${response.msg}" should name ${field}`);
 }
 
 /** Reads, expects success and returns the data. */
-export async function read(client: Client, path: string): Promise<Answer['data']> {
-  const answer = await client.get(path);
-  assert.equal(answer.code, 200, answer.text);
-  return answer.data;
+export async function read(client: Client, path: string): Promise<ApiResponse['data']> {
+  const response = await client.get(path);
+  assert.equal(response.code, 200, response.text);
+  return response.data;
 }
 
-/** A department as the read operation shows it. */
+/** Reads a department. */
 export const readDept = (client: Client, id: string | number, query = '') => read(client, `${DEPTS}/${id}${query}`);
 
-/** The caller's own user, as a read shows it. */
-export const me = async (client: Client): Promise<Answer['data']> => (await read(client, '/auth/me')).user;
+/** Reads the caller's own user. */
+export const me = async (client: Client): Promise<ApiResponse['data']> => (await read(client, '/auth/me')).user;
 
-/** Does the work and expects that the department reads the same afterwards. */
+/** Expects that the work does not change the department. */
 export async function expectUnchanged(client: Client, id: string, work: () => Promise<unknown>): Promise<void> {
   const before = await readDept(client, id);
   await work();
   assert.deepEqual(await readDept(client, id), before);
 }
 
-/** A digest of every table: two are equal when nothing was written in between. */
+/** Returns a digest of every table. Two are equal if nothing was written in between. */
 export async function storedState({ superuser }: Service): Promise<Record<string, string>> {
   const tables = await superuser<{ name: string }[]>`
     select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relkind = 'r'
-      -- Sealing runs in the background; what is written is in \`changes\`.
-      and relname not in ('unsealed', 'seals', 'seal_heads') order by 1`;
+      -- Sealing runs in the background. Writes are visible in \`changes\`.
+      and relname not in ('unsealed_changes', 'seals', 'seal_heads') order by 1`;
   const states = tables.map(
     ({ name }) => `
       select '${name}' as name, count(*) || ' rows, ' ||
@@ -79,7 +80,7 @@ export async function storedState({ superuser }: Service): Promise<Record<string
   return Object.fromEntries(rows.map(({ name, state }) => [name, state]));
 }
 
-/** Runs many small cases, 16 at a time. */
-export async function each<T>(cases: readonly T[], run: (one: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < cases.length; at += 16) await Promise.all(cases.slice(at, at + 16).map(run));
+/** Runs many small cases, 16 concurrently. */
+export async function runCases<T>(cases: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  for (let start = 0; start < cases.length; start += 16) await Promise.all(cases.slice(start, start + 16).map(run));
 }

@@ -1,16 +1,16 @@
-import type { Output } from '../../server/http/log.ts';
+import type { Output } from '../../server/http/access-log.ts';
 
-/** The last lines that the services of this process logged. The reporter prints them beside a failed test. */
+/** The last log lines of the services in this process. The reporter prints them with a failed test. */
 
-const KEPT = 40;
+const MAX_LINES = 40;
 const lines: string[] = [];
 
 export const recentLog: Output = {
   write(line) {
     lines.push(line.trimEnd());
-    if (lines.length > KEPT) lines.shift();
+    if (lines.length > MAX_LINES) lines.shift();
   },
 };
 
-/** Returns the lines and forgets them: each failure shows its own. */
+/** Returns and clears the lines, so that each failure shows its own. */
 export const takeRecentLog = (): string[] => lines.splice(0);

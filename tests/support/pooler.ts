@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { after } from 'node:test';
-import { defaultConnectionTiming, settingsOf } from '../../db/sql.ts';
+import { connectionSettings, defaultConnectionTiming } from '../../db/driver.ts';
 
-/** How a pooler such as PgBouncer treats who connects. */
-export interface Manners {
-  /** `refused`: what PgBouncer does with settings that it does not know. `dropped`: when it is told to ignore them. */
+/** The behavior of a connection pooler such as PgBouncer. */
+export interface PoolerBehavior {
+  /** PgBouncer refuses settings that it does not know, and drops those that it is configured to ignore. */
   settings: 'refused' | 'dropped';
-  /** Nothing that belongs to a session outlives a transaction: as when the next one is on another connection. */
-  forgets?: boolean;
+  /** Resets the session after each transaction, as if the next one used another connection. */
+  resetsSessions?: boolean;
 }
 
 /**
- * Stands before a PostgreSQL's socket as a pooler would, and tells the address behind which the same database is. It
- * pools nothing: what the service notices of a pooler is what is lost.
+ * Starts a proxy in front of PostgreSQL's socket that behaves like a connection pooler. Returns the URL of the same database
+ * through it. It does not pool: all that the service can notice of a pooler is the state that is lost.
  */
-export async function startPooler(databaseUrl: string, manners: Manners): Promise<string> {
+export async function startPooler(databaseUrl: string, behavior: PoolerBehavior): Promise<string> {
   const url = new URL(databaseUrl);
   const path = `${url.searchParams.get('host')}/.s.PGSQL.5432`;
   const sockets = new Set<net.Socket>();
@@ -28,7 +28,7 @@ export async function startPooler(databaseUrl: string, manners: Manners): Promis
       sockets.add(one);
       one.on('error', () => {}).on('close', () => other.destroy());
     }
-    relay(client, postgres, manners);
+    relay(client, postgres, behavior);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -42,45 +42,45 @@ export async function startPooler(databaseUrl: string, manners: Manners): Promis
   return url.href;
 }
 
-const FORGET = message('Q', 'reset all; select pg_advisory_unlock_all()\0');
+const RESET = message('Q', 'reset all; select pg_advisory_unlock_all()\0');
 
-function relay(client: net.Socket, postgres: net.Socket, { settings, forgets = false }: Manners) {
-  const asked = pieces(true);
-  const told = pieces(false);
-  /** What the client waits for: an answer to each of his questions, then it is his turn again. */
-  let open = 0;
-  let mayForget = false;
-  let forgetting = false;
-  const held: Buffer[] = [];
-  const send = (piece: Buffer) => {
-    if (forgets && mayForget) {
-      mayForget = false;
-      forgetting = true;
-      postgres.write(FORGET);
+function relay(client: net.Socket, postgres: net.Socket, { settings, resetsSessions = false }: PoolerBehavior) {
+  const parseRequests = createParser(true);
+  const parseResponses = createParser(false);
+  /** The number of queries for which the client still waits. */
+  let pending = 0;
+  let mayReset = false;
+  let resetting = false;
+  const delayed: Buffer[] = [];
+  const send = (bytes: Buffer) => {
+    if (resetsSessions && mayReset) {
+      mayReset = false;
+      resetting = true;
+      postgres.write(RESET);
     }
-    if (forgetting) return void held.push(piece);
-    if ('QS'.includes(String.fromCharCode(piece[0] as number))) open++;
-    postgres.write(piece);
+    if (resetting) return void delayed.push(bytes);
+    if ('QS'.includes(String.fromCharCode(bytes[0] as number))) pending++;
+    postgres.write(bytes);
   };
   client.on('data', (chunk) => {
-    for (const piece of asked(chunk)) {
-      if (piece.kind !== 'startup') send(piece.bytes);
-      else if (settings === 'refused') client.end(refusal('unsupported startup parameter: search_path'));
-      else postgres.write(withoutSettings(piece.bytes));
+    for (const { kind, bytes } of parseRequests(chunk)) {
+      if (kind !== 'startup') send(bytes);
+      else if (settings === 'refused') client.end(errorMessage('unsupported startup parameter: search_path'));
+      else postgres.write(withoutSettings(bytes));
     }
   });
   postgres.on('data', (chunk) => {
-    for (const { kind, bytes } of told(chunk)) {
+    for (const { kind, bytes } of parseResponses(chunk)) {
       const ready = kind === 'Z';
-      if (forgetting) {
+      if (resetting) {
         if (!ready) continue;
-        forgetting = false;
-        for (const piece of held.splice(0)) send(piece);
+        resetting = false;
+        for (const message of delayed.splice(0)) send(message);
         continue;
       }
-      // The first comes with the login, and answers nothing.
-      if (ready) open = Math.max(0, open - 1);
-      mayForget = ready && open === 0 && bytes.at(-1) === 'I'.charCodeAt(0);
+      // The first ReadyForQuery follows the login and belongs to no query.
+      if (ready) pending = Math.max(0, pending - 1);
+      mayReset = ready && pending === 0 && bytes.at(-1) === 'I'.charCodeAt(0);
       client.write(bytes);
     }
   });
@@ -93,14 +93,14 @@ function message(kind: string, text: string): Buffer {
   return Buffer.concat([head, Buffer.from(text)]);
 }
 
-const refusal = (text: string) => message('E', `SFATAL\0C08P01\0M${text}\0\0`);
+const errorMessage = (text: string) => message('E', `SFATAL\0C08P01\0M${text}\0\0`);
 
-/** Of the names and values of a startup message, those that a pooler passes on. */
+/** Removes the settings from a startup message, as a pooler that drops them does. */
 function withoutSettings(bytes: Buffer): Buffer {
   const words = bytes.subarray(8).toString().split('\0');
   const kept: string[] = [];
   for (let n = 0; n + 1 < words.length && words[n]; n += 2) {
-    if (!((words[n] as string) in settingsOf(defaultConnectionTiming)))
+    if (!((words[n] as string) in connectionSettings(defaultConnectionTiming)))
       kept.push(words[n] as string, words[n + 1] as string);
   }
   const body = Buffer.from(`${kept.join('\0')}\0\0`);
@@ -109,20 +109,20 @@ function withoutSettings(bytes: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Cuts a stream into PostgreSQL's messages; the first of a client has no letter before its length. */
-function pieces(client: boolean) {
-  let left = Buffer.alloc(0);
+/** Splits a stream into PostgreSQL's messages. The first message of a client has no type byte before its length. */
+function createParser(client: boolean) {
+  let buffer = Buffer.alloc(0);
   let first = client;
   return function* (chunk: Buffer) {
-    left = Buffer.concat([left, chunk]);
+    buffer = Buffer.concat([buffer, chunk]);
     for (;;) {
-      const before = first ? 0 : 1;
-      if (left.length < before + 4) return;
-      const length = before + left.readInt32BE(before);
-      if (left.length < length) return;
-      const bytes = left.subarray(0, length);
+      const offset = first ? 0 : 1;
+      if (buffer.length < offset + 4) return;
+      const length = offset + buffer.readInt32BE(offset);
+      if (buffer.length < length) return;
+      const bytes = buffer.subarray(0, length);
       const kind = first ? 'startup' : String.fromCharCode(bytes[0] as number);
-      left = left.subarray(length);
+      buffer = buffer.subarray(length);
       first = false;
       yield { kind, bytes };
     }

@@ -5,19 +5,19 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ConnectionTiming, connectOwner, type Sql } from '../../db/sql.ts';
+import { type ConnectionTiming, connectOwner, type Sql } from '../../db/driver.ts';
 import type { Timing } from '../../server/timing.ts';
 import { afterFile } from './cleanup.ts';
 import { CHEAP_HASH, NO_DEADLINES, testFolder } from './database.ts';
-import { Client, PASSWORD, UNHURRIED } from './service.ts';
+import { Client, PASSWORD, RELAXED_TIMING } from './service.ts';
 import { waitFor } from './wait.ts';
 
-/** The service as its operator sees it: a process, its words, its data folder, and PostgreSQL beside it. */
+/** A process of the service with its output. */
 export class Run {
   readonly child: ChildProcess;
   /** The JSON log. */
   stdout = '';
-  /** The words for people. */
+  /** Messages for people. */
   stderr = '';
   /** The exit code, or the name of the signal that ended it. */
   readonly ended: Promise<number | string>;
@@ -29,31 +29,34 @@ export class Run {
     this.ended = once(child, 'close').then(([code, signal]) => code ?? signal);
   }
 
-  /** Waits until these words were said. */
-  async said(words: string | RegExp): Promise<void> {
-    const heard = () => (typeof words === 'string' ? this.stderr.includes(words) : words.test(this.stderr));
-    await waitFor(`"${words}" is said`, () => {
-      if (heard()) return true;
+  /** Waits until standard error contains this text. */
+  async waitForOutput(text: string | RegExp): Promise<void> {
+    const isPrinted = () => (typeof text === 'string' ? this.stderr.includes(text) : text.test(this.stderr));
+    await waitFor(`"${text}" is printed`, () => {
+      if (isPrinted()) return true;
       const { exitCode, signalCode } = this.child;
-      assert.ok(exitCode === null && signalCode === null, `Ended without saying "${words}":\n${this.stderr}`);
+      assert.ok(
+        exitCode === null && signalCode === null,
+        `The process exited without printing "${text}":\n${this.stderr}`,
+      );
       return false;
     });
   }
 
-  /** Waits until it serves; the client has no token. */
+  /** Waits until the service is ready. Returns a client without a token. */
   async ready(): Promise<Client> {
-    await this.said('Try it:');
-    return new Client(this.told('Ready at').replace('localhost', '127.0.0.1'));
+    await this.waitForOutput('Try it:');
+    return new Client(this.printed('Ready at').replace('localhost', '127.0.0.1'));
   }
 
-  /** Waits until it serves, and logs in as its first administrator. */
+  /** Waits until the service is ready, and logs in as its first administrator. */
   async admin(password = PASSWORD): Promise<Client> {
     const { base } = await this.ready();
     return logIn(base, password);
   }
 
-  /** What stands beside a name in the greeting, or ''. */
-  told = (name: string) => new RegExp(`^ +${name} +(\\S+)`, 'm').exec(this.stderr)?.[1] ?? '';
+  /** Returns the value that the start message prints beside a name, or ''. */
+  printed = (name: string) => new RegExp(`^ +${name} +(\\S+)`, 'm').exec(this.stderr)?.[1] ?? '';
 
   kill(signal: NodeJS.Signals): Promise<number | string> {
     this.child.kill(signal);
@@ -76,45 +79,49 @@ export const project = fileURLToPath(new URL('../../..', import.meta.url));
 type Environment = Record<string, string>;
 
 /**
- * Starts the service on a data folder as `npm start` does, with its usual deadlines. The environment is empty otherwise:
- * nothing of the environment of the tests gets in.
+ * Starts the service on a data folder as `npm start` does, with its default deadlines. It does not inherit the environment
+ * of the tests.
  */
 export const start = (dataDir: string, environment: Environment = {}): Run =>
-  launch([path.join(project, 'scripts/start.js')], onFolder(dataDir, environment));
+  launch([path.join(project, 'scripts/start.js')], launchOptions(dataDir, environment));
 
-/** Deadlines and intervals that are the subject of a test. */
+/** Deadlines and intervals that a test is about. */
 interface Deadlines {
   timing?: Partial<Timing>;
   connectionTiming?: Partial<ConnectionTiming>;
 }
 
 /**
- * Starts the service on a data folder without deadlines, so that no request fails because the machine is slow, and with a
- * cheap password hash. Tests whose subject is a deadline set their own.
+ * Starts the service on a data folder with a cheap password hash and without deadlines, so that no request fails because the
+ * machine is slow. Tests of a deadline set their own.
  */
-export function startUnhurried(
+export function startWithoutDeadlines(
   dataDir: string,
   environment: Environment = {},
   { timing, connectionTiming }: Deadlines = {},
 ): Run {
-  const footing = {
-    timing: { ...UNHURRIED, lastAnswersMs: 600_000, ...timing },
+  const options = {
+    timing: { ...RELAXED_TIMING, shutdownMs: 600_000, ...timing },
     connectionTiming: { ...NO_DEADLINES, ...connectionTiming },
     passwordCost: CHEAP_HASH,
   };
-  const env = { BANYAN_TEST_FOOTING: JSON.stringify(footing), ...environment };
-  return launch([serviceProcess], onFolder(dataDir, env));
+  const env = { BANYAN_TEST_OPTIONS: JSON.stringify(options), ...environment };
+  return launch([serviceProcess], launchOptions(dataDir, env));
 }
 
-/** The same on a database of a server that runs already: there is no data folder, and no PostgreSQL to start. */
-export const startServed = (databaseUrl: string, environment: Environment = {}, deadlines: Deadlines = {}): Run =>
-  startUnhurried(path.join(os.tmpdir(), 'no-data-folder'), { DATABASE_URL: databaseUrl, ...environment }, deadlines);
+/** Starts the service on a database of a running server: there is no data folder and no PostgreSQL to start. */
+export const startOnDatabase = (databaseUrl: string, environment: Environment = {}, deadlines: Deadlines = {}): Run =>
+  startWithoutDeadlines(
+    path.join(os.tmpdir(), 'no-data-folder'),
+    { DATABASE_URL: databaseUrl, ...environment },
+    deadlines,
+  );
 
 export const serviceProcess = fileURLToPath(new URL('./service-process.js', import.meta.url));
 
 const isFolder = (name: string) => fs.statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
 
-const onFolder = (dataDir: string, environment: Environment) => ({
+const launchOptions = (dataDir: string, environment: Environment) => ({
   cwd: isFolder(path.dirname(dataDir)) ? path.dirname(dataDir) : os.tmpdir(),
   env: { BANYAN_DATA_DIR: dataDir, BANYAN_ADMIN_PASSWORD: PASSWORD, ...environment },
 });
@@ -122,8 +129,8 @@ const onFolder = (dataDir: string, environment: Environment) => ({
 let temp: string | undefined;
 
 /**
- * The temp folder of this file's processes: embedded servers have their sockets in there. One that is killed before it has
- * written its lock file leaves a folder that nobody can find. PostgreSQL's user has to enter it.
+ * Returns the temporary folder of this file's processes, in which embedded servers create their socket folders. Removing it
+ * also removes the socket folder of a server that was killed before it wrote its lock file. PostgreSQL's user needs access.
  */
 function tempFolder(): string {
   if (temp) return temp;
@@ -139,7 +146,7 @@ function tempFolder(): string {
 
 export function launch(args: string[], { cwd, env }: { cwd: string; env: Environment }): Run {
   const all = { PATH: process.env.PATH ?? '', PORT: '0', TMPDIR: tempFolder(), ...env };
-  // A group of its own, so that all of it can be ended.
+  // Create a process group, so that all its processes can be killed.
   const child = spawn(process.execPath, args, { cwd, env: all, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const run = new Run(child);
   afterFile(async () => {
@@ -149,8 +156,8 @@ export function launch(args: string[], { cwd, env }: { cwd: string; env: Environ
   return run;
 }
 
-/** A data folder that does not exist yet, in a folder of its own. */
-export function newFolder(): string {
+/** Returns the path of a data folder that does not exist yet, in a new parent folder. */
+export function newDataFolder(): string {
   const folder = makeFolder();
   afterFile(() => removeFolder(folder));
   return path.join(folder, 'data');
@@ -164,24 +171,27 @@ interface FirstRun {
   stderr: string;
 }
 
-/** A first start, stopped again, whose folder `usedFolder` copies. Whichever process needs it first makes it for all. */
+/** Runs a first start, whose folder `usedDataFolder` copies. The first process that needs it runs it for all. */
 export async function firstRun(): Promise<FirstRun> {
   const folder = path.join(testFolder(), 'first-run');
-  const told = path.join(folder, 'run.json');
+  const resultFile = path.join(folder, 'run.json');
   try {
     fs.mkdirSync(folder);
   } catch {
-    await waitFor('another process has made the first run', () => fs.existsSync(told) || !fs.existsSync(folder));
-    return fs.existsSync(told) ? JSON.parse(fs.readFileSync(told, 'utf8')) : firstRun();
+    await waitFor(
+      'another process has finished the first run',
+      () => fs.existsSync(resultFile) || !fs.existsSync(folder),
+    );
+    return fs.existsSync(resultFile) ? JSON.parse(fs.readFileSync(resultFile, 'utf8')) : firstRun();
   }
   try {
     const dataDir = path.join(folder, 'data');
-    const run = startUnhurried(dataDir);
+    const run = startWithoutDeadlines(dataDir);
     await run.ready();
     assert.equal(await run.stop(), 0, run.stderr);
     const { stdout, stderr } = run;
-    fs.writeFileSync(`${told}.new`, JSON.stringify({ dataDir, stdout, stderr }));
-    fs.renameSync(`${told}.new`, told);
+    fs.writeFileSync(`${resultFile}.new`, JSON.stringify({ dataDir, stdout, stderr }));
+    fs.renameSync(`${resultFile}.new`, resultFile);
     return { dataDir, stdout, stderr };
   } catch (error) {
     await removeFolder(folder);
@@ -189,34 +199,34 @@ export async function firstRun(): Promise<FirstRun> {
   }
 }
 
-/** A data folder as a former run left it. A copy is quicker than a first start. */
-export async function usedFolder(dataDir = newFolder()): Promise<string> {
-  const { dataDir: former } = await firstRun();
-  const { status, stderr } = spawnSync('cp', ['-pR', former, dataDir], { encoding: 'utf8' });
+/** Returns a data folder as a former run left it. Copying one is faster than a first start. */
+export async function usedDataFolder(dataDir = newDataFolder()): Promise<string> {
+  const { dataDir: template } = await firstRun();
+  const { status, stderr } = spawnSync('cp', ['-pR', template, dataDir], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   return dataDir;
 }
 
-/** PostgreSQL on a data folder, as its own lock file tells. */
+/** Returns the process id and socket folder of the PostgreSQL on a data folder, from its lock file. */
 export function postgresOf(dataDir: string): { pid: number; socketDir: string } {
   const lines = fs.readFileSync(path.join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n');
   return { pid: Number(lines[0]), socketDir: String(lines[4]) };
 }
 
-/** Into the embedded database, around the service, as PostgreSQL's superuser. */
+/** Connects to the embedded database directly, as PostgreSQL's superuser. */
 export function connectTo(dataDir: string): Sql {
   const password = fs.readFileSync(path.join(dataDir, 'postgres-password'), 'utf8');
   const host = postgresOf(dataDir).socketDir;
   return connectOwner({ host, database: 'banyan', username: 'postgres', password });
 }
 
-/** The processes that work in a data folder: PostgreSQL's, or initdb's. */
+/** Returns the ids of the processes of PostgreSQL or initdb that use a data folder. */
 export const processesIn = (dataDir: string): number[] =>
   commands()
-    .filter(([pid, command]) => /postgres|initdb|pg_ctl/.test(command) && worksIn(pid, command, dataDir))
+    .filter(([pid, command]) => /postgres|initdb|pg_ctl/.test(command) && usesFolder(pid, command, dataDir))
     .map(([pid]) => pid);
 
-/** Every process with its command line. Linux is asked without starting a process: this is polled. */
+/** Lists all processes with their command lines. On Linux it starts no process, because it is polled. */
 function commands(): [pid: number, command: string][] {
   if (process.platform === 'linux') {
     const pids = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -226,7 +236,7 @@ function commands(): [pid: number, command: string][] {
   return stdout.split('\n').map((line) => [Number.parseInt(line, 10), line]);
 }
 
-/** Nothing, when the process ends in this moment. */
+/** Returns '' if the process has just exited. */
 function commandOf(pid: string): string {
   try {
     return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
@@ -235,9 +245,9 @@ function commandOf(pid: string): string {
   }
 }
 
-function worksIn(pid: number, command: string, dataDir: string): boolean {
+function usesFolder(pid: number, command: string, dataDir: string): boolean {
   if (command.includes(dataDir)) return true;
-  // As root the folder is not on the command line; Linux tells where a process is, and which folder it was handed.
+  // As root the folder is not on the command line, but Linux shows the working directory and open files of a process.
   return ['cwd', 'fd/3'].some((name) => {
     try {
       return fs.readlinkSync(`/proc/${pid}/${name}`).startsWith(dataDir);
@@ -247,14 +257,14 @@ function worksIn(pid: number, command: string, dataDir: string): boolean {
   });
 }
 
-/** PostgreSQL is stopped, cleanly, and left nothing running. */
+/** Asserts that PostgreSQL has shut down cleanly and left no process. */
 export async function assertStopped(dataDir: string) {
-  // It removes its lock file as the last thing but one.
-  await waitFor(`nothing runs in ${dataDir}`, () => processesIn(dataDir).length === 0);
+  // PostgreSQL removes its lock file shortly before it exits.
+  await waitFor(`no process uses ${dataDir}`, () => processesIn(dataDir).length === 0);
   assert.equal(fs.existsSync(path.join(dataDir, 'postgres/postmaster.pid')), false);
 }
 
-/** Kills PostgreSQL at once and entirely, as a power cut would. */
+/** Kills all processes of PostgreSQL, as a power failure would. */
 export async function killPostgres(dataDir: string) {
   await waitFor('PostgreSQL is dead', () => {
     const pids = processesIn(dataDir);
@@ -267,7 +277,7 @@ function killQuietly(pid: number) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // gone already
+    // The process has already exited.
   }
 }
 

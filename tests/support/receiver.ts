@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterFile } from './cleanup.ts';
 
-/** Somebody who is sent webhooks, on this machine. */
+/** A local receiver of webhooks. */
 
 export interface Received {
   id: string;
@@ -12,24 +12,24 @@ export interface Received {
   type: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects out of any message
   data: any;
-  /** What it was answered. */
+  /** The status of the response. */
   status: number;
 }
 
-/** A status, or something that answers by itself, or never. */
-export type Answering = (received: Received, response: http.ServerResponse) => number | undefined;
+/** Returns the status of the response, or undefined to respond itself or never. */
+export type Responder = (received: Received, response: http.ServerResponse) => number | undefined;
 
 export class Receiver {
-  /** In the order in which they came. */
+  /** All messages, in order of arrival. */
   readonly all: Received[] = [];
-  answering: Answering;
+  respond: Responder;
   private readonly server: http.Server | https.Server;
 
-  /** `certificate`: it speaks https. */
-  private constructor(answering: Answering, certificate?: { cert: string; key: string }) {
-    this.answering = answering;
-    const take = (request: http.IncomingMessage, response: http.ServerResponse) => this.take(request, response);
-    this.server = certificate ? https.createServer(certificate, take) : http.createServer(take);
+  /** With a certificate the receiver uses HTTPS. */
+  private constructor(respond: Responder, certificate?: { cert: string; key: string }) {
+    this.respond = respond;
+    const handle = (request: http.IncomingMessage, response: http.ServerResponse) => this.handle(request, response);
+    this.server = certificate ? https.createServer(certificate, handle) : http.createServer(handle);
   }
 
   get port(): number {
@@ -40,13 +40,13 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** What it has taken. */
-  get taken(): Received[] {
+  /** The messages with a 2xx response. */
+  get accepted(): Received[] {
     return this.all.filter(({ status }) => status >= 200 && status < 300);
   }
 
-  static async start(answering: Answering = () => 200, certificate?: { cert: string; key: string }): Promise<Receiver> {
-    const receiver = new Receiver(answering, certificate);
+  static async start(respond: Responder = () => 200, certificate?: { cert: string; key: string }): Promise<Receiver> {
+    const receiver = new Receiver(respond, certificate);
     await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
     afterFile(() => {
       receiver.server.closeAllConnections();
@@ -55,7 +55,7 @@ export class Receiver {
     return receiver;
   }
 
-  private take(request: http.IncomingMessage, response: http.ServerResponse) {
+  private handle(request: http.IncomingMessage, response: http.ServerResponse) {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
@@ -64,7 +64,7 @@ export class Receiver {
       const { type, data } = JSON.parse(body);
       const received = { id: String(headers['webhook-id']), headers, body, type, data, status: 0 };
       this.all.push(received);
-      const status = this.answering(received, response);
+      const status = this.respond(received, response);
       if (status === undefined) return;
       received.status = status;
       response.writeHead(status).end(`taken as ${status}`);

@@ -1,17 +1,17 @@
 import type { TestContext } from 'node:test';
 
 /**
- * Tests whose size can be chosen: small with `npm test`, full with `npm run test:long`. Both take their chances from a
- * seed, print it, and go the same way again with BANYAN_TEST_SEED.
+ * Tests with two sizes: small with `npm test`, full with `npm run test:long`. Their random choices come from a seed, which they
+ * print, and BANYAN_TEST_SEED repeats them.
  */
 export const isLong = process.env.BANYAN_TEST_LONG === '1';
-export const scale = (everyday: number, long: number): number => (isLong ? long : everyday);
+export const scale = (short: number, long: number): number => (isLong ? long : short);
 
 export const firstSeed = Number(process.env.BANYAN_TEST_SEED ?? 1);
 export const seeds = (count: number): number[] => Array.from({ length: count }, (_, n) => firstSeed + n);
 
-/** Numbers by chance that are the same for the same seed (mulberry32). */
-export function chance(seed: number) {
+/** Creates a pseudorandom number generator (mulberry32). */
+export function seededRandom(seed: number) {
   let state = seed >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -25,21 +25,25 @@ export function chance(seed: number) {
   };
 }
 
-/** Counts what came, by a word for it. */
+/** Counts outcomes by name. */
 export class Tally {
   readonly counts: Record<string, number> = {};
-  add(word: string | number): void {
-    this.counts[word] = (this.counts[word] ?? 0) + 1;
+  add(name: string | number): void {
+    this.counts[name] = (this.counts[name] ?? 0) + 1;
   }
-  get(word: string | number): number {
-    return this.counts[word] ?? 0;
+  get(name: string | number): number {
+    return this.counts[name] ?? 0;
   }
 }
 
 export const report = (t: TestContext, figures: Record<string, unknown>): void => t.diagnostic(JSON.stringify(figures));
 
-/** Does `count` pieces of work, `workers` at a time. After a failure no new piece is begun. */
-export async function together(workers: number, count: number, work: (n: number) => Promise<void>): Promise<void> {
+/** Calls `work` `count` times, with `workers` calls in flight. Starts no new call after a failure. */
+export async function runConcurrently(
+  workers: number,
+  count: number,
+  work: (n: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   const failures: unknown[] = [];
   const worker = async () => {

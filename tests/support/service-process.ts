@@ -1,5 +1,5 @@
-import { run } from '../../server/run.ts';
+import { run } from '../../server/process/run.ts';
 
-/** The service as a process, with the deadlines that a test passes. `start` of process.ts launches this file. */
+/** Runs the service as a process with the options of a test. `startWithoutDeadlines` of process.ts launches this file. */
 process.setSourceMapsEnabled(true);
-run(JSON.parse(process.env.BANYAN_TEST_FOOTING ?? '{}'));
+run(JSON.parse(process.env.BANYAN_TEST_OPTIONS ?? '{}'));

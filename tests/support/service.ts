@@ -2,40 +2,41 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 import { type Database, openDatabase } from '../../db/connect.ts';
-import { type ConnectionTiming, connectOwner, type Sql, type Tx } from '../../db/sql.ts';
-import { type App, buildApp } from '../../server/app.ts';
+import { type ConnectionTiming, connectOwner, type Sql, type Tx } from '../../db/driver.ts';
+import { buildApp } from '../../server/app.ts';
 import type { PasswordCost } from '../../server/auth/passwords.ts';
 import { type Environment, readConfig } from '../../server/config.ts';
+import type { App } from '../../server/context.ts';
 import type { Timing } from '../../server/timing.ts';
 import { CHEAP_HASH, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
 import { recentLog } from './logs.ts';
 
 /**
- * What tests stand on: a service on a database of its own, in the PostgreSQL that `npm test` started, spoken to over
- * HTTP like any caller would.
+ * The fixture of most tests: a service on a new database in the PostgreSQL that `npm test` has started, and clients that call
+ * it over HTTP.
  */
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** The body as it came. */
+  /** The raw body. */
   text: string;
-  /** The envelope; undefined where the body is none. */
+  /** The envelope. Without one, code is 0 and data undefined. */
   code: number;
   msg: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects out of any answer
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects out of any response
   data: any;
 }
 
-export interface Options {
+export interface RequestOptions {
   headers?: Record<string, string>;
-  /** Sent as it is, instead of JSON. */
+  /** The body, instead of JSON. */
   raw?: string | Buffer;
   /** The address to call from, such as 127.0.0.2. */
   from?: string;
 }
 
-/** Somebody who calls the service: with a token, or without one. */
+/** Calls the service, with or without a token. */
 export class Client {
   readonly base: string;
   readonly token: string | undefined;
@@ -49,12 +50,17 @@ export class Client {
     this.tenantId = tenantId;
   }
 
-  get = (path: string, options?: Options) => this.call('GET', path, undefined, options);
-  post = (path: string, body?: unknown, options?: Options) => this.call('POST', path, body, options);
-  put = (path: string, body?: unknown, options?: Options) => this.call('PUT', path, body, options);
-  delete = (path: string, options?: Options) => this.call('DELETE', path, undefined, options);
+  get = (path: string, options?: RequestOptions) => this.call('GET', path, undefined, options);
+  post = (path: string, body?: unknown, options?: RequestOptions) => this.call('POST', path, body, options);
+  put = (path: string, body?: unknown, options?: RequestOptions) => this.call('PUT', path, body, options);
+  delete = (path: string, options?: RequestOptions) => this.call('DELETE', path, undefined, options);
 
-  call(method: string, path: string, body?: unknown, { headers = {}, raw, from }: Options = {}): Promise<Answer> {
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    { headers = {}, raw, from }: RequestOptions = {},
+  ): Promise<ApiResponse> {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const { hostname, port } = new URL(this.base);
     const all = {
@@ -83,11 +89,11 @@ export class Client {
     });
   }
 
-  /** Creates, expects success and returns the new id from Location. */
+  /** Creates a record, expects success and returns the new id from Location. */
   async create(path: string, body: unknown): Promise<string> {
-    const answer = await this.post(path, body);
-    if (answer.code !== 200) throw new Error(`POST ${path} answered ${answer.text}`);
-    return String(answer.headers.location).split('/').at(-1) as string;
+    const response = await this.post(path, body);
+    if (response.code !== 200) throw new Error(`POST ${path} responded ${response.text}`);
+    return String(response.headers.location).split('/').at(-1) as string;
   }
 
   createDepartment = (body: Record<string, unknown> = {}) => this.create('/system/dept-api', body);
@@ -107,7 +113,7 @@ function envelope(text: string) {
 
 export interface Service {
   base: string;
-  /** Without a token. */
+  /** A client without a token. */
   anonymous: Client;
   /** The administrator of 000000. */
   root: Client;
@@ -115,45 +121,45 @@ export interface Service {
   logIn(tenantId: string, username: string, password?: string): Promise<Client>;
   /** Creates a tenant (below 000000 unless `below` says otherwise) and its administrator `boss`, logged in. */
   createTenant(body?: Record<string, unknown>, below?: Client): Promise<Client & { id: string }>;
-  /** A new member of a tenant, logged in. */
+  /** Creates a member of a tenant, logged in. */
   createMember(of: Client, body?: Record<string, unknown>): Promise<Client & { id: string }>;
-  /** Around the service, as the tables' owner; row security binds him too, see `asTenant`. */
+  /** Direct access as the tables' owner. Row security applies to it too, see `asTenant`. */
   owner: Sql;
-  /** As PostgreSQL's superuser, in the same database: sees everything. */
+  /** Direct access as PostgreSQL's superuser, which sees everything. */
   superuser: Sql;
-  /** The service from within, for the little that a caller can't see, such as the list of its routes. */
+  /** The Fastify instance, for what callers cannot see, such as the list of its routes. */
   app: App;
   close(): Promise<void>;
 }
 
-/** An address that leads to one service after another. */
+/** An address that several services use one after another. */
 export interface Address {
   base: string;
-  lead(to: http.Server | undefined): void;
+  routeTo(server: http.Server | undefined): void;
 }
 
-/** What a test may want otherwise about how the service stands on its database. */
-export interface Footing {
-  /** How many connections it keeps. */
+/** Options of a service that a test may change. */
+export interface ServiceOptions {
+  /** The size of the connection pool. */
   connections?: number;
-  /** Deadlines and intervals that are the subject of the test. */
+  /** Deadlines and intervals that the test is about. */
   timing?: Partial<Timing>;
   connectionTiming?: Partial<ConnectionTiming>;
   passwordCost?: PasswordCost;
-  /** Puts something between the service and its database, to see what it asks. */
-  between?: (db: Database) => Database;
-  /** Where it finds a built console. */
+  /** Wraps the service's database, for example to observe or delay statements (statements.ts). */
+  wrapDatabase?: (db: Database) => Database;
+  /** The folder of a built console. */
   consoleFolder?: URL;
   /** Milliseconds by which the clock of access tokens is ahead of the database's. */
   tokenClockAheadMs?: () => number;
-  /** Where it is reached; a port of its own otherwise. */
-  door?: Address;
-  /** Where names lead, for webhooks. */
+  /** The address of the service. Default: a free port. */
+  address?: Address;
+  /** Resolves the host names of webhooks. */
   resolve?: (name: string) => Promise<string[]>;
 }
 
-/** No deadline of the service ends a test's work on a slow machine, and nobody waits long for the background. */
-export const UNHURRIED: Partial<Timing> = {
+/** Deadlines that no test reaches, even on a slow machine, and a short poll interval of the feed. */
+export const RELAXED_TIMING: Partial<Timing> = {
   responseMs: 600_000,
   bulkResponseMs: 600_000,
   requestMs: 600_000,
@@ -166,13 +172,13 @@ export const UNHURRIED: Partial<Timing> = {
   feedPollMs: 50,
 };
 
-/** Where webhooks are the subject. Elsewhere hundreds of services would look for work twenty times a second. */
-export const QUICK_WEBHOOKS: Partial<Timing> = { webhookPollMs: 50 };
+/** For tests of webhooks. As a default, hundreds of services would poll for work twenty times a second. */
+export const FAST_WEBHOOK_POLLING: Partial<Timing> = { webhookPollMs: 50 };
 
-/** A service of its own for a test file; closed after its tests. */
+/** Starts a service for a test file and closes it after its tests. */
 export async function startService(
   environment: Environment = {},
-  { connections, timing, connectionTiming, between = (db) => db, door, ...parts }: Footing = {},
+  { connections, timing, connectionTiming, wrapDatabase = (db) => db, address, ...parts }: ServiceOptions = {},
 ): Promise<Service> {
   const { databaseUrl, superuserUrl } = await createDatabase();
   const config = readConfig({
@@ -180,20 +186,20 @@ export async function startService(
     DATABASE_URL: databaseUrl,
     ...environment,
   });
-  const place = { ...config, timing: { ...NO_DEADLINES, ...connectionTiming } };
-  const db = between(await openDatabase(connections ? { ...place, connections } : place));
+  const databaseOptions = { ...config, timing: { ...NO_DEADLINES, ...connectionTiming } };
+  const db = wrapDatabase(await openDatabase(connections ? { ...databaseOptions, connections } : databaseOptions));
   const app = await buildApp({
     db,
     config,
     passwordCost: CHEAP_HASH,
     output: recentLog,
-    timing: { ...UNHURRIED, ...timing },
+    timing: { ...RELAXED_TIMING, ...timing },
     ...parts,
   });
-  const base = door?.base ?? (await listen(app));
-  if (door) {
+  const base = address?.base ?? (await listen(app));
+  if (address) {
     await app.ready();
-    door.lead(app.server);
+    address.routeTo(app.server);
   }
   const owner = connectOwner({ url: databaseUrl });
   const superuser = connectOwner({ url: superuserUrl });
@@ -201,7 +207,7 @@ export async function startService(
   const anonymous = new Client(base);
   const logIn = async (tenantId: string, username: string, password = PASSWORD) => {
     const { data, text } = await anonymous.post('/auth/login', { tenantId, username, password });
-    if (!data?.access_token) throw new Error(`Login as ${username} of ${tenantId} answered ${text}`);
+    if (!data?.access_token) throw new Error(`Login as ${username} of ${tenantId} responded ${text}`);
     return new Client(base, data.access_token, data.refresh_token, tenantId);
   };
   let count = 0;
@@ -233,7 +239,7 @@ export async function startService(
     async close() {
       if (closed) return;
       closed = true;
-      door?.lead(undefined);
+      address?.routeTo(undefined);
       await app.close();
       await Promise.all([db.close(), owner.end(), superuser.end()]);
     },
@@ -247,7 +253,7 @@ async function listen(app: App): Promise<string> {
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-/** Runs statements as the tables' owner within one tenant. */
+/** Runs a transaction as the tables' owner within one tenant. */
 export const asTenant = <T>(sql: Sql, tenantId: string, work: (tx: Tx) => Promise<T>) =>
   sql.begin(async (tx) => {
     await tx`select set_config('banyan.tenant', ${tenantId}, true)`;

@@ -1,18 +1,22 @@
 import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, SignJWT } from 'jose';
 import type { Service } from './service.ts';
 
-export interface Changes {
-  /** Claims and header parameters to say something else; undefined leaves one out. */
+export interface TokenChanges {
+  /** Claims and header parameters to replace. Undefined removes one. */
   claims?: Record<string, unknown>;
   header?: Record<string, unknown>;
-  /** Instead of the key that the service signs with. */
+  /** Replaces the service's signing key. */
   secret?: Uint8Array;
 }
 
 export const now = () => Math.floor(Date.now() / 1000);
 
-/** A good access token with something changed about it, signed as the service signs. */
-export async function craft(service: Service, token: string, { claims, header, secret }: Changes): Promise<string> {
+/** Changes a valid access token and signs it as the service does. */
+export async function signToken(
+  service: Service,
+  token: string,
+  { claims, header, secret }: TokenChanges,
+): Promise<string> {
   const original = decodeProtectedHeader(token);
   const [key] = await service.superuser<[{ secret: Buffer }]>`
     select secret from banyan.signing_keys where key_id = ${original.kid as string}`;
@@ -21,7 +25,7 @@ export async function craft(service: Service, token: string, { claims, header, s
     .sign(secret ?? key.secret);
 }
 
-/** Another payload under the signature of a good token. */
+/** Changes the claims of a token and keeps its signature. */
 export function tamper(token: string, claims: Record<string, unknown>): string {
   const [head, , signature] = token.split('.');
   return [head, encode({ ...decodeJwt(token), ...claims }), signature].join('.');

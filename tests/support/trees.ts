@@ -1,14 +1,15 @@
 import http from 'node:http';
-import { begin as inTransaction, type Sql } from '../../db/sql.ts';
+import type { Sql } from '../../db/driver.ts';
+import { begin as inTransaction } from '../../db/transaction.ts';
 import type { Client } from './service.ts';
 
-/** Large trees for tests: made around the service, and read as slowly as a test wants. */
+/** Large trees: inserted directly into the database, and read as slowly as a test wants. */
 
 /**
- * As many departments below the top as are asked for, ids from `first` on; `parentOf` is SQL over n, null for the top.
- * The ledger is not told: sealing all of it in the background would be work of its own.
+ * Inserts `count` departments with ids after `first`. `parentOf` is an SQL expression over n; null makes a root.
+ * Skips the ledger, because sealing all changes in the background would take long.
  */
-export const plant = (
+export const insertDepartments = (
   superuser: Sql,
   tenantId: string,
   {
@@ -35,8 +36,8 @@ interface Row {
   parentId: number;
 }
 
-/** The text that a tree must have, made the plain way from all rows. */
-export async function expectedText(superuser: Sql, tenantId: string, rootId = 0): Promise<string> {
+/** Returns the expected response text of a tree, computed in a simple way from all rows. */
+export async function expectedTree(superuser: Sql, tenantId: string, rootId = 0): Promise<string> {
   const rows = await superuser<Row[]>`
     select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName", order_num as "orderNum",
       leader, status
@@ -52,14 +53,14 @@ export async function expectedText(superuser: Sql, tenantId: string, rootId = 0)
   return JSON.stringify({ code: 200, msg: '操作成功', data: roots });
 }
 
-export interface Reading {
+export interface TreeResponse {
   response: http.IncomingMessage;
-  /** Reads on, as fast as it comes, until the answer ends or is cut off. */
+  /** Reads the rest until the response ends or is aborted. */
   rest(): Promise<{ bytes: number; whole: boolean; text: () => string }>;
 }
 
-/** Asks for a tree and takes nothing of it yet. */
-export function begin({ base, token }: Client, query = ''): Promise<Reading> {
+/** Requests a tree and reads nothing of the body yet. */
+export function requestTree({ base, token }: Client, query = ''): Promise<TreeResponse> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
     const request = http.get(
@@ -85,11 +86,11 @@ export function begin({ base, token }: Client, query = ''): Promise<Reading> {
   });
 }
 
-/** How many transactions the service has open for its callers: in the background it looks for work at any moment. */
-export async function openTransactions(superuser: Sql): Promise<number> {
+/** Counts the open transactions of the service, without those of background work. */
+export async function countOpenTransactions(superuser: Sql): Promise<number> {
   const [row] = await superuser<[{ count: number }]>`
     select count(*) from pg_stat_activity
     where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null
-      and query !~ 'webhooks_with_work|tenants_to_seal|seal_changes'`;
+      and query !~ 'webhooks_with_due_work|tenants_with_unsealed_changes|seal_changes'`;
   return row.count;
 }

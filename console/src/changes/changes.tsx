@@ -2,61 +2,63 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Alert, Button } from 'antd';
 import { Link } from 'react-router';
 import { api } from '../api.ts';
-import { isRefusal } from '../http.ts';
+import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator } from '../session.ts';
-import { nameIn } from '../ui/change.tsx';
+import { Card } from '../ui/card.tsx';
+import { getResourceName } from '../ui/change-summary.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { Empty, Failed, ForAdministrators, Loading } from '../ui/states.tsx';
-import { filterOf, type Shown, useAddress } from './address.ts';
-import { Filters } from './filters.tsx';
-import { Row } from './row.tsx';
+import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { ChangeFilters } from './change-filters.tsx';
+import { ChangeRow } from './change-row.tsx';
+import { type ChangesParams, toFilter, useChangesParams } from './params.ts';
 import { changesTexts } from './texts.ts';
 import './changes.css';
 
-const PAGE = 30;
+const PAGE_SIZE = 30;
 
 export default function Changes() {
   const t = useTexts(changesTexts);
-  if (useIsAdministrator()) return <Screen />;
+  if (useIsAdministrator()) return <ChangesContent />;
   return (
     <>
       <PageTitle title={t.title} />
-      <ForAdministrators>{null}</ForAdministrators>
+      <AdministratorsOnly>{null}</AdministratorsOnly>
     </>
   );
 }
 
-function Screen() {
+function ChangesContent() {
   const t = useTexts(changesTexts);
-  const [shown, show] = useAddress();
+  const [params, setParams] = useChangesParams();
   return (
     <>
       <PageTitle title={t.title}>
         <Link to="/changes/diff">{t.compare}</Link>
       </PageTitle>
-      <section className="panel" aria-label={t.list}>
-        <Filters shown={shown} show={show} />
-        <List shown={shown} show={show} />
-      </section>
+      <Card aria-label={t.list}>
+        <ChangeFilters params={params} setParams={setParams} />
+        <List params={params} setParams={setParams} />
+      </Card>
     </>
   );
 }
 
 interface Props {
-  shown: Shown;
-  show: (changes: Partial<Shown>) => void;
+  params: ChangesParams;
+  setParams: (changes: Partial<ChangesParams>) => void;
 }
 
-const NOTHING: Shown = { resource: null, resourceId: null, by: '', from: null, to: null, tenant: null };
+const NO_FILTERS: ChangesParams = { resource: null, resourceId: null, by: '', from: null, to: null, tenant: null };
 
-function List({ shown, show }: Props) {
+function List({ params, setParams }: Props) {
   const t = useTexts(changesTexts);
-  const filter = filterOf(shown);
+  const filter = toFilter(params);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['changes', 'list', filter],
+    queryKey: queryKeys.changes.list(filter),
     queryFn: ({ pageParam, signal }) =>
-      api.listChanges({ ...filter, limit: PAGE, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+      api.listChanges({ ...filter, limit: PAGE_SIZE, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
     initialPageParam: '',
     getNextPageParam: ({ data: { next } }) => next ?? undefined,
     staleTime: 0,
@@ -64,10 +66,10 @@ function List({ shown, show }: Props) {
   if (error && !data) {
     return (
       <>
-        <Failed error={error} retry={refetch} />
-        {isRefusal(error, 'TOO_MANY_LEDGERS') && (
-          <p className="changes-onward">
-            <Button onClick={() => show({ tenant: 'own' })}>{t.ownOnly}</Button>
+        <LoadError error={error} onRetry={refetch} />
+        {isApiError(error, 'TOO_MANY_LEDGERS') && (
+          <p className="changes-more">
+            <Button onClick={() => setParams({ tenant: 'own' })}>{t.ownOnly}</Button>
           </p>
         )}
       </>
@@ -76,36 +78,36 @@ function List({ shown, show }: Props) {
   if (!data) return <Loading />;
   const rows = data.pages.flatMap(({ data: { rows } }) => rows);
   const [first] = rows;
-  const filtered = Object.keys(filter).length > 0;
+  const isFiltered = Object.keys(filter).length > 0;
   if (!first) {
     return (
-      <Empty text={filtered ? t.noneFound : t.none}>
-        {filtered && <Button onClick={() => show(NOTHING)}>{t.clear}</Button>}
+      <Empty text={isFiltered ? t.noneFound : t.none}>
+        {isFiltered && <Button onClick={() => setParams(NO_FILTERS)}>{t.clear}</Button>}
       </Empty>
     );
   }
   return (
     <>
-      {shown.resourceId && (
+      {params.resourceId && (
         <Alert
           type="info"
-          className="gap-below"
-          title={t.ofOne(nameIn(first) || `#${shown.resourceId}`)}
+          className="margin-bottom"
+          title={t.onlyChangesOf(getResourceName(first) || `#${params.resourceId}`)}
           action={
-            <Button size="small" onClick={() => show({ resource: null, resourceId: null })}>
+            <Button size="small" onClick={() => setParams({ resource: null, resourceId: null })}>
               {t.showAll}
             </Button>
           }
         />
       )}
-      <ul className="rows">
+      <ul className="item-list">
         {rows.map((change) => (
-          <Row key={`${change.tenantId}/${change.id}`} change={change} />
+          <ChangeRow key={`${change.tenantId}/${change.id}`} change={change} />
         ))}
       </ul>
-      {error && <Failed error={error} />}
+      {error && <LoadError error={error} />}
       {hasNextPage && (
-        <p className="changes-onward">
+        <p className="changes-more">
           <Button loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
             {t.older}
           </Button>

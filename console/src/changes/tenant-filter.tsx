@@ -1,53 +1,56 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Select } from 'antd';
 import { useState } from 'react';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { useLater } from '../ui/department-select.tsx';
-import { wordsFor } from '../ui/notices.ts';
+import { useDebouncedValue } from '../ui/use-debounced-value.ts';
+import { getErrorMessage } from '../ui/use-notify.ts';
 import { changesTexts } from './texts.ts';
 
-const ENOUGH = 20;
+const MAX_RESULTS = 20;
 
-/** All, the own tenant alone, or one below, found by name or code. */
+/** Selects all tenants, the current tenant only, or a descendant by name or id. */
 export function TenantFilter({ value, onChange }: { value: string | null; onChange: (tenant: string | null) => void }) {
   const t = useTexts(changesTexts);
-  const own = useMe().tenant.tenantId;
-  const [typed, setTyped] = useState('');
+  const ownTenantId = useMe().tenant.tenantId;
+  const [searchText, setSearchText] = useState('');
   const [open, setOpen] = useState(false);
-  const keyword = useLater(typed.trim(), 200);
+  const keyword = useDebouncedValue(searchText.trim(), 200);
   const { data, error, isFetching } = useQuery({
-    queryKey: ['tenant-list', { keyword, pageSize: ENOUGH }],
-    queryFn: ({ signal }) => api.listTenants({ ...(keyword ? { keyword } : {}), pageSize: ENOUGH }, signal),
-    placeholderData: (before) => before,
+    queryKey: queryKeys.tenants.list({ keyword, pageSize: MAX_RESULTS }),
+    queryFn: ({ signal }) => api.listTenants({ ...(keyword ? { keyword } : {}), pageSize: MAX_RESULTS }, signal),
+    placeholderData: keepPreviousData,
     enabled: open,
   });
-  const one = value && value !== 'own' ? value : '';
-  const chosen = useQuery({
-    queryKey: ['tenant-list', { tenantId: one }],
-    queryFn: ({ signal }) => api.listTenants({ tenantId: one }, signal),
-    enabled: one !== '',
+  const selectedId = value && value !== 'own' ? value : '';
+  const selected = useQuery({
+    queryKey: queryKeys.tenants.list({ tenantId: selectedId }),
+    queryFn: ({ signal }) => api.listTenants({ tenantId: selectedId }, signal),
+    enabled: selectedId !== '',
   });
-  const named = ({ tenantId, tenantName }: { tenantId: string; tenantName: string | null }) => ({
+  const toOption = ({ tenantId, tenantName }: { tenantId: string; tenantName: string | null }) => ({
     value: tenantId,
     label: `${tenantName ?? ''} ${tenantId}`.trim(),
   });
-  const known = chosen.data?.data.rows.map(named)[0];
-  const found = (data?.data.rows ?? []).filter(({ tenantId }) => tenantId !== own).map(named);
+  const selectedOption = selected.data?.data.rows.map(toOption)[0];
+  const results = (data?.data.rows ?? []).filter(({ tenantId }) => tenantId !== ownTenantId).map(toOption);
   return (
     <Select<string>
       value={value}
       onChange={(tenant) => onChange(tenant ?? null)}
       onOpenChange={setOpen}
-      placeholder={t.ownAndBelow}
+      placeholder={t.ownAndDescendants}
       aria-label={t.tenant}
       allowClear
-      showSearch={{ filterOption: false, onSearch: setTyped }}
+      showSearch={{ filterOption: false, onSearch: setSearchText }}
       loading={open && isFetching}
-      notFoundContent={error ? wordsFor(error) : t.searchTenant}
-      options={[...(typed ? [] : [{ value: 'own', label: t.ownOnly }]), ...found]}
-      labelRender={({ label, value: code }) => (code === 'own' ? t.ownOnly : (label ?? known?.label ?? String(code)))}
+      notFoundContent={error ? getErrorMessage(error) : t.noTenantFound}
+      options={[...(searchText ? [] : [{ value: 'own', label: t.ownOnly }]), ...results]}
+      labelRender={({ label, value: code }) =>
+        code === 'own' ? t.ownOnly : (label ?? selectedOption?.label ?? String(code))
+      }
     />
   );
 }

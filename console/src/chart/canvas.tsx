@@ -2,103 +2,112 @@ import { CompressOutlined, MinusOutlined, PlusOutlined } from '@ant-design/icons
 import { Button } from 'antd';
 import { type KeyboardEvent, type MouseEvent, useLayoutEffect, useMemo, useRef } from 'react';
 import { useTexts } from '../language.ts';
-import { CardDrawing, MoreDrawing, SCREEN, saidOf } from './card.tsx';
-import { step } from './keys.ts';
+import { CardDrawing, describeCard, MoreDrawing, SCREEN_PALETTE } from './card-drawing.tsx';
+import { type ChartData, getMoreParent, isMoreCard } from './chart-data.ts';
+import { getNextCard } from './keyboard.ts';
 import { CARD, type Layout, type Place } from './layout.ts';
-import { isMore, ofMore, type Picture } from './picture.ts';
 import { type ChartTexts, chartTexts } from './texts.ts';
-import { useView } from './use-view.ts';
-import { inView, placeAt } from './view.ts';
+import { useViewport } from './use-viewport.ts';
+import { findPlaceAt, getVisiblePlaces } from './viewport.ts';
 
-/** More are never in the page. Seen from so far that more are in view, nobody can read them: a shade is enough. */
-const CARDS_IN_PAGE = 300;
-const PAN = 80;
+/** With more cards in view they are too small to read, so the others are drawn as plain rectangles. */
+const MAX_RENDERED_CARDS = 300;
+const PAN_STEP_PX = 80;
 
 interface Props {
-  picture: Picture;
+  chart: ChartData;
   layout: Layout;
-  active: string | undefined;
-  busy: ReadonlySet<string>;
-  activate: (id: string | undefined) => void;
-  toggle: (id: string) => void;
-  openDept: (id: string) => void;
+  activeId: string | undefined;
+  loadingIds: ReadonlySet<string>;
+  onActivate: (id: string | undefined) => void;
+  onToggle: (id: string) => void;
+  onOpen: (id: string) => void;
 }
 
-export function Canvas({ picture, layout, active, busy, activate, toggle, openDept }: Props) {
+export function Canvas({ chart, layout, activeId, loadingIds, onActivate, onToggle, onOpen }: Props) {
   const t = useTexts(chartTexts);
   const stage = useRef<HTMLDivElement>(null);
-  const anchor = active && !isMore(active) && layout.byId.has(active) ? active : picture.root;
-  const { view, size, actions, dragging, dragged, handlers } = useView(stage, layout, picture.wish, anchor);
-  const { cards, shades } = useMemo(() => {
-    const seen = inView(layout, view, size);
-    const cards = seen.length > CARDS_IN_PAGE ? seen.toSorted(byLevel).slice(0, CARDS_IN_PAGE) : seen;
-    const own = active ? layout.byId.get(active) : undefined;
-    if (own && !cards.includes(own)) cards.push(own);
-    // Beneath all of them, so that from afar all look the same.
-    return { cards, shades: seen.length > CARDS_IN_PAGE ? seen : [] };
-  }, [layout, view, size, active]);
+  const anchorId = activeId && !isMoreCard(activeId) && layout.byId.has(activeId) ? activeId : chart.root;
+  const { viewport, size, actions, dragging, wasDragged, handlers } = useViewport(
+    stage,
+    layout,
+    chart.requestKey,
+    anchorId,
+  );
+  const { cards, outlines } = useMemo(() => {
+    const visible = getVisiblePlaces(layout, viewport, size);
+    const cards =
+      visible.length > MAX_RENDERED_CARDS ? visible.toSorted(compareLevel).slice(0, MAX_RENDERED_CARDS) : visible;
+    const active = activeId ? layout.byId.get(activeId) : undefined;
+    if (active && !cards.includes(active)) cards.push(active);
+    // Draw the outlines of all cards, so that they look the same when zoomed out.
+    return { cards, outlines: visible.length > MAX_RENDERED_CARDS ? visible : [] };
+  }, [layout, viewport, size, activeId]);
 
-  // What was just opened is to be seen, as far as there is room.
-  const opening = useRef<{ id: string; from: number }>(undefined);
-  const openOrClose = (id: string) => {
-    const parent = isMore(id) ? ofMore(id) : id;
-    opening.current = { id: parent, from: isMore(id) ? (picture.cards.get(parent)?.children?.length ?? 0) : 0 };
-    toggle(id);
+  // Scroll the children of a card into view after it was expanded.
+  const expanding = useRef<{ id: string; firstNew: number }>(undefined);
+  const toggle = (id: string) => {
+    const parent = isMoreCard(id) ? getMoreParent(id) : id;
+    expanding.current = { id: parent, firstNew: isMoreCard(id) ? (chart.cards.get(parent)?.children?.length ?? 0) : 0 };
+    onToggle(id);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each change of the picture
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each change of the layout
   useLayoutEffect(() => {
-    const { id = '', from = 0 } = opening.current ?? {};
-    const { open, children = [] } = picture.cards.get(id) ?? {};
-    const [own, first] = [layout.byId.get(id), layout.byId.get(children[from] ?? '')];
-    if (!open || !own || !first) return;
-    opening.current = undefined;
-    actions.show(first);
-    if (from > 0) activate(first.id);
-    else actions.show(own);
+    const { id = '', firstNew = 0 } = expanding.current ?? {};
+    const { open, children = [] } = chart.cards.get(id) ?? {};
+    const [parent, firstChild] = [layout.byId.get(id), layout.byId.get(children[firstNew] ?? '')];
+    if (!open || !parent || !firstChild) return;
+    expanding.current = undefined;
+    actions.scrollTo(firstChild);
+    if (firstNew > 0) onActivate(firstChild.id);
+    else actions.scrollTo(parent);
   }, [layout]);
 
-  const click = (event: MouseEvent) => {
-    if (dragged.current) return;
+  const handleClick = (event: MouseEvent) => {
+    if (wasDragged.current) return;
     const target = event.target as Element;
     const box = stage.current?.getBoundingClientRect() ?? new DOMRect();
-    const point = { x: (event.clientX - box.left - view.x) / view.k, y: (event.clientY - box.top - view.y) / view.k };
+    const point = {
+      x: (event.clientX - box.left - viewport.x) / viewport.k,
+      y: (event.clientY - box.top - viewport.y) / viewport.k,
+    };
     const id =
-      target.closest<SVGElement>('[data-card]')?.dataset.card ?? placeAt(layout, point.x, point.y)?.id ?? undefined;
-    activate(id && !isMore(id) ? id : undefined);
-    if (id && (isMore(id) || target.closest('[data-handle]'))) openOrClose(id);
+      target.closest<SVGElement>('[data-card]')?.dataset.card ?? findPlaceAt(layout, point.x, point.y)?.id ?? undefined;
+    onActivate(id && !isMoreCard(id) ? id : undefined);
+    if (id && (isMoreCard(id) || target.closest('[data-handle]'))) toggle(id);
   };
 
-  const press = (event: KeyboardEvent) => {
+  const handleKeyDown = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const key = event.key;
-    const pans: Record<string, [number, number]> = {
-      ArrowLeft: [PAN, 0],
-      ArrowRight: [-PAN, 0],
-      ArrowUp: [0, PAN],
-      ArrowDown: [0, -PAN],
+    const panSteps: Record<string, [number, number]> = {
+      ArrowLeft: [PAN_STEP_PX, 0],
+      ArrowRight: [-PAN_STEP_PX, 0],
+      ArrowUp: [0, PAN_STEP_PX],
+      ArrowDown: [0, -PAN_STEP_PX],
     };
-    const pan = pans[key];
-    if (event.shiftKey && pan) actions.pan(...pan);
+    const panStep = panSteps[key];
+    if (event.shiftKey && panStep) actions.pan(...panStep);
     else if (key === '+' || key === '=') actions.zoomIn();
     else if (key === '-') actions.zoomOut();
     else if (key === '0') actions.fit();
-    else if (key === 'Escape' && active) activate(undefined);
-    else if (key === ' ' && active) openOrClose(active);
-    else if (key === 'Enter' && active) isMore(active) ? openOrClose(active) : openDept(active);
-    else if (pan || key === 'Home' || key === 'End') {
-      const next = active || key === 'End' ? step(layout, picture, active ?? picture.root, key) : picture.root;
-      if (next === 'open' && active) openOrClose(active);
+    else if (key === 'Escape' && activeId) onActivate(undefined);
+    else if (key === ' ' && activeId) toggle(activeId);
+    else if (key === 'Enter' && activeId) isMoreCard(activeId) ? toggle(activeId) : onOpen(activeId);
+    else if (panStep || key === 'Home' || key === 'End') {
+      const next = activeId || key === 'End' ? getNextCard(layout, chart, activeId ?? chart.root, key) : chart.root;
+      if (next === 'open' && activeId) toggle(activeId);
       else if (next) {
-        activate(next);
-        actions.show(layout.byId.get(next) as Place);
+        onActivate(next);
+        actions.scrollTo(layout.byId.get(next) as Place);
       }
     } else return;
     event.preventDefault();
   };
 
-  // Who comes by keyboard begins somewhere; a click has chosen already.
-  const focus = () => {
-    if (!active && stage.current?.matches(':focus-visible')) activate(picture.root);
+  // Keyboard users start at the root. After a click a card is already active.
+  const handleFocus = () => {
+    if (!activeId && stage.current?.matches(':focus-visible')) onActivate(chart.root);
   };
 
   return (
@@ -110,25 +119,30 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
         aria-label={t.tree}
         aria-orientation="horizontal"
         tabIndex={0}
-        aria-activedescendant={active && layout.byId.has(active) ? `chart-${active}` : undefined}
-        onKeyDown={press}
-        onClick={click}
-        onFocus={focus}
+        aria-activedescendant={activeId && layout.byId.has(activeId) ? `chart-${activeId}` : undefined}
+        onKeyDown={handleKeyDown}
+        onClick={handleClick}
+        onFocus={handleFocus}
         {...handlers}
       >
         <svg role="presentation" width="100%" height="100%">
-          <g transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
+          <g transform={`translate(${viewport.x} ${viewport.y}) scale(${viewport.k})`}>
             <path className="chart-lines" d={layout.lines} fill="none" />
-            {shades.length > 0 && <path className="chart-shades" d={shades.map(shade).join('')} />}
+            {outlines.length > 0 && <path className="chart-outlines" d={outlines.map(toOutline).join('')} />}
             {cards.map((place) => (
-              <Item key={place.id} {...{ place, picture, t }} active={place.id === active} busy={busy.has(place.id)} />
+              <ChartItem
+                key={place.id}
+                {...{ place, chart, t }}
+                active={place.id === activeId}
+                loading={loadingIds.has(place.id)}
+              />
             ))}
           </g>
         </svg>
       </div>
       <fieldset className="chart-zoom" aria-label={t.zoom}>
         <Button aria-label={t.zoomIn} title={t.zoomIn} icon={<PlusOutlined />} onClick={actions.zoomIn} />
-        <output className="chart-percent">{t.zoomed(Math.round(view.k * 100))}</output>
+        <output className="chart-percent">{t.zoomPercent(Math.round(viewport.k * 100))}</output>
         <Button aria-label={t.zoomOut} title={t.zoomOut} icon={<MinusOutlined />} onClick={actions.zoomOut} />
         <Button aria-label={t.fit} title={t.fit} icon={<CompressOutlined />} onClick={actions.fit} />
       </fieldset>
@@ -136,20 +150,20 @@ export function Canvas({ picture, layout, active, busy, activate, toggle, openDe
   );
 }
 
-const byLevel = (a: Place, b: Place) => a.level - b.level;
-const shade = ({ x, y }: Place) => `M${x} ${y}h${CARD.width}v${CARD.height}h${-CARD.width}z`;
+const compareLevel = (a: Place, b: Place) => a.level - b.level;
+const toOutline = ({ x, y }: Place) => `M${x} ${y}h${CARD.width}v${CARD.height}h${-CARD.width}z`;
 
-interface ItemProps {
+interface ChartItemProps {
   place: Place;
-  picture: Picture;
+  chart: ChartData;
   t: ChartTexts;
   active: boolean;
-  busy: boolean;
+  loading: boolean;
 }
 
-function Item({ place, picture, t, active, busy }: ItemProps) {
+function ChartItem({ place, chart, t, active, loading }: ChartItemProps) {
   const { id, x, y, level, position, siblings } = place;
-  const card = picture.cards.get(id);
+  const card = chart.cards.get(id);
   return (
     <g
       id={`chart-${id}`}
@@ -161,13 +175,13 @@ function Item({ place, picture, t, active, busy }: ItemProps) {
       aria-setsize={siblings}
       aria-selected={active}
       {...(card?.hasChildren ? { 'aria-expanded': card.open } : {})}
-      {...(busy ? { 'aria-busy': true } : {})}
+      {...(loading ? { 'aria-busy': true } : {})}
     >
-      <title>{card ? saidOf(card, t) : t.more}</title>
+      <title>{card ? describeCard(card, t) : t.more}</title>
       {card ? (
-        <CardDrawing {...{ card, t, active, busy }} palette={SCREEN} />
+        <CardDrawing {...{ card, t, active, loading }} palette={SCREEN_PALETTE} />
       ) : (
-        <MoreDrawing {...{ t, active, busy }} palette={SCREEN} />
+        <MoreDrawing {...{ t, active, loading }} palette={SCREEN_PALETTE} />
       )}
     </g>
   );

@@ -4,43 +4,43 @@ import { useMemo, useState } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
-import { useNotices } from '../ui/notices.ts';
 import { PageTitle } from '../ui/page-title.tsx';
-import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { useNotify } from '../ui/use-notify.ts';
 import { Canvas } from './canvas.tsx';
-import { FindRoot } from './find-root.tsx';
-import { type Layout, layOut } from './layout.ts';
-import { Path } from './path.tsx';
-import { branchOf, type Picture, TENANT } from './picture.ts';
-import { NotDrawn, savePng, saveSvg, TooLarge } from './save.tsx';
-import { Selected } from './selected.tsx';
+import { type ChartData, TENANT_ID, toBranch } from './chart-data.ts';
+import { exportPng, exportSvg, ImageError, ImageTooLargeError } from './export.tsx';
+import { computeLayout, type Layout } from './layout.ts';
+import { RootPath } from './root-path.tsx';
+import { RootSelect } from './root-select.tsx';
+import { SelectionPanel } from './selection-panel.tsx';
 import { chartTexts } from './texts.ts';
-import { usePicture } from './use-picture.ts';
+import { useChart } from './use-chart.ts';
 import './chart.css';
 
 const LEVELS = ['1', '2', '3', '4', '5'];
-const levelsOf = (text: string | null) =>
+const parseLevels = (text: string | null) =>
   text === 'all' ? Number.POSITIVE_INFINITY : LEVELS.includes(text ?? '') ? Number(text) : undefined;
 
-/** /chart/:id begins with that department, /chart shows all of them; ?levels= says how much of it is open at first. */
+/** /chart/:id starts at a department, /chart shows all of them; ?levels= is the number of levels expanded initially. */
 export default function Chart() {
   const t = useTexts(chartTexts);
-  const { id: root = TENANT } = useParams();
+  const { id: root = TENANT_ID } = useParams();
   const [search, setSearch] = useSearchParams();
-  const levels = levelsOf(search.get('levels'));
-  const { data: picture, error, refetch, isFetching, isPlaceholderData, busy, toggle } = usePicture(root, levels);
-  const [active, activate] = useState<string>();
+  const levels = parseLevels(search.get('levels'));
+  const { data: chart, error, refetch, isFetching, isPlaceholderData, loadingIds, toggle } = useChart(root, levels);
+  const [activeId, setActiveId] = useState<string>();
   const navigate = useNavigate();
-  const layout = useMemo(() => picture && layOut(branchOf(picture)), [picture]);
-  const isEmpty = picture?.root === TENANT && picture.cards.size === 1;
-  const begin = (id: string) => {
-    activate(undefined);
+  const layout = useMemo(() => chart && computeLayout(toBranch(chart)), [chart]);
+  const isEmpty = chart?.root === TENANT_ID && chart.cards.size === 1;
+  const setRoot = (id: string) => {
+    setActiveId(undefined);
     navigate({ pathname: `/chart/${id}`, search: search.toString() });
   };
   return (
     <div className="chart">
       <PageTitle title={t.title}>
-        <FindRoot choose={begin} />
+        <RootSelect onSelect={setRoot} />
         <Select
           className="chart-levels"
           aria-label={t.levels}
@@ -55,36 +55,43 @@ export default function Chart() {
           aria-label={t.reload}
           title={t.reload}
           icon={<ReloadOutlined />}
-          loading={isFetching && picture !== undefined}
+          loading={isFetching && chart !== undefined}
           onClick={() => refetch()}
         />
-        {picture && layout && !isEmpty && <Saving picture={picture} layout={layout} />}
+        {chart && layout && !isEmpty && <ExportButtons chart={chart} layout={layout} />}
       </PageTitle>
-      {root !== TENANT && <Path id={root} />}
-      {picture?.cut && levels !== undefined && !isPlaceholderData && (
-        <Alert type="info" showIcon className="gap-below" title={t.cut(picture.cards.size)} />
+      {root !== TENANT_ID && <RootPath id={root} />}
+      {chart?.truncated && levels !== undefined && !isPlaceholderData && (
+        <Alert type="info" showIcon className="margin-bottom" title={t.truncated(chart.cards.size)} />
       )}
-      <div className={isPlaceholderData ? 'chart-stage chart-passing' : 'chart-stage'}>
-        {error && !picture ? (
+      <div className={isPlaceholderData ? 'chart-stage chart-stale' : 'chart-stage'}>
+        {error && !chart ? (
           <>
-            <Failed error={error} retry={refetch} />
-            {root !== TENANT && <Link to="/chart">{t.whole}</Link>}
+            <LoadError error={error} onRetry={refetch} />
+            {root !== TENANT_ID && <Link to="/chart">{t.showAll}</Link>}
           </>
-        ) : !picture || !layout ? (
+        ) : !chart || !layout ? (
           <Loading />
         ) : isEmpty ? (
           <NoDepartments />
         ) : (
           <>
             <Canvas
-              {...{ picture, layout, active, activate, busy, toggle }}
-              openDept={(id) => id !== TENANT && navigate(`/departments/${id}`)}
+              {...{ chart, layout, activeId, loadingIds }}
+              onActivate={setActiveId}
+              onToggle={toggle}
+              onOpen={(id) => id !== TENANT_ID && navigate(`/departments/${id}`)}
             />
-            <Selected {...{ picture, active, activate, busy, toggle }} begin={begin} />
+            <SelectionPanel
+              {...{ chart, activeId, loadingIds }}
+              onActivate={setActiveId}
+              onToggle={toggle}
+              onSetRoot={setRoot}
+            />
           </>
         )}
       </div>
-      {layout && !isEmpty && <p className="chart-keys quiet">{t.keys}</p>}
+      {layout && !isEmpty && <p className="chart-keys secondary">{t.keys}</p>}
     </div>
   );
 }
@@ -94,36 +101,36 @@ function NoDepartments() {
   return <Empty text={t.none}>{useIsAdministrator() && <Link to="/departments">{t.toDepartments}</Link>}</Empty>;
 }
 
-function Saving({ picture, layout }: { picture: Picture; layout: Layout }) {
+function ExportButtons({ chart, layout }: { chart: ChartData; layout: Layout }) {
   const t = useTexts(chartTexts);
   const { tenant } = useMe();
-  const notices = useNotices();
+  const notify = useNotify();
   const { notification } = App.useApp();
   const warn = (text: string) => notification.warning({ title: text, role: 'alert', duration: 8 });
-  const [busy, setBusy] = useState(false);
-  const title = picture.cards.get(picture.root)?.name || tenant.tenantName || t.title;
-  const sheet = { picture, layout, title, t };
-  const save = async (how: () => string | Promise<string>) => {
-    setBusy(true);
+  const [isExporting, setIsExporting] = useState(false);
+  const title = chart.cards.get(chart.root)?.name || tenant.tenantName || t.title;
+  const source = { chart, layout, title, t };
+  const runExport = async (exportFile: () => string | Promise<string>) => {
+    setIsExporting(true);
     try {
-      notices.done(t.saved(await how()));
+      notify.success(t.exported(await exportFile()));
     } catch (error) {
-      if (error instanceof TooLarge) warn(t.tooLarge);
-      else if (error instanceof NotDrawn) warn(t.notDrawn);
-      else notices.failed(error);
+      if (error instanceof ImageTooLargeError) warn(t.imageTooLarge);
+      else if (error instanceof ImageError) warn(t.imageFailed);
+      else notify.error(error);
     }
-    setBusy(false);
+    setIsExporting(false);
   };
   return (
     <>
-      <Button aria-label={t.saveSvg} icon={<DownloadOutlined />} onClick={() => save(() => saveSvg(sheet))}>
+      <Button aria-label={t.exportSvg} icon={<DownloadOutlined />} onClick={() => runExport(() => exportSvg(source))}>
         SVG
       </Button>
       <Button
-        aria-label={t.savePng}
+        aria-label={t.exportPng}
         icon={<DownloadOutlined />}
-        loading={busy}
-        onClick={() => save(() => savePng(sheet))}
+        loading={isExporting}
+        onClick={() => runExport(() => exportPng(source))}
       >
         PNG
       </Button>

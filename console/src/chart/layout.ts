@@ -1,21 +1,16 @@
-/**
- * A tidy tree: every parent over the middle of its children, branches as close as they fit. Widths are kept per row, so
- * that a deep branch may reach below a shallow one beside it. Runs of departments that show nothing below them hang in
- * columns, because a row of fifty is a picture that nobody can read.
- */
 export const CARD = { width: 208, height: 76 };
 
-/** Height of a row: a card takes two, with its gap; a level is three further down. */
-const ROW = 44;
-const ROWS_OF_CARD = 2;
-const ROWS_OF_LEVEL = 3;
+/** A card with its gap takes two rows; the next level starts three rows further down. */
+const ROW_HEIGHT = 44;
+const ROWS_PER_CARD = 2;
+const ROWS_PER_LEVEL = 3;
 const GAP = 24;
+/** The space for the vertical line beside a column. */
 const SPINE = 22;
-/** From this many on, and in columns of this many. */
-const HANGS_FROM = 4;
-const COLUMN = 8;
-/** Directly below the root a row may be longer. */
-const ROW_BELOW_ROOT = 6;
+const MIN_STACKED = 4;
+const CARDS_PER_COLUMN = 8;
+/** The root may have a longer row of children before they are stacked. */
+const MAX_ROW_BELOW_ROOT = 6;
 
 export interface Branch {
   id: string;
@@ -24,113 +19,121 @@ export interface Branch {
 
 export interface Place {
   id: string;
-  /** Of the left upper corner. */
+  /** The upper left corner. */
   x: number;
   y: number;
   level: number;
   parent: string | undefined;
-  /** Where it is among its siblings, from 1, and how many they are. */
+  /** The position among the siblings, starting at 1, and their number. */
   position: number;
   siblings: number;
-  /** Hangs in a column: the one above and below it there. */
+  /** The neighbours in a column of stacked cards. */
   above?: string;
   below?: string;
 }
 
 export interface Layout {
-  /** Depth first, as one would read them aloud. */
+  /** In depth-first order, which is the reading order. */
   places: Place[];
   byId: Map<string, Place>;
   width: number;
   height: number;
-  /** All lines between them, as one path. */
+  /** All connecting lines as one SVG path. */
   lines: string;
 }
 
-/** How far it reaches to the left and right of its anchor, row by row. */
+/** How far a subtree extends to the left and right of its anchor, per row. */
 interface Outline {
   left: number[];
   right: number[];
 }
-type Item = Outline & { x: number } & ({ grown: Grown; hung?: never } | { hung: Branch[]; columns: number });
-type Grown = Outline & { branch: Branch; items: Item[] };
+type LayoutItem = Outline & { x: number } & (
+    | { subtree: Subtree; stacked?: never }
+    | { stacked: Branch[]; columns: number }
+  );
+type Subtree = Outline & { branch: Branch; items: LayoutItem[] };
 
-export function layOut(root: Branch): Layout {
-  const grown = grow(root, 0);
-  const shift = -Math.min(...grown.left);
+/**
+ * A tidy tree layout: every parent is centered above its children, and subtrees are as close together as possible.
+ * The outline of a subtree is kept per row, so that a deep subtree can extend below a shallow neighbour. Consecutive
+ * leaves are stacked in columns, because a single row of fifty cards would be illegible.
+ */
+export function computeLayout(root: Branch): Layout {
+  const subtree = buildSubtree(root, 0);
+  const shift = -Math.min(...subtree.left);
   const drawing = { places: new Map<string, Place>(), lines: [] as string[] };
-  draw(grown, { centre: shift, row: 0, level: 1, parent: undefined, position: 1, siblings: 1 }, drawing);
+  draw(subtree, { centerX: shift, row: 0, level: 1, parent: undefined, position: 1, siblings: 1 }, drawing);
   const places = depthFirst(root).map((id) => drawing.places.get(id) as Place);
   return {
     places,
     byId: drawing.places,
-    width: shift + Math.max(...grown.right),
+    width: shift + Math.max(...subtree.right),
     height: Math.max(...places.map(({ y }) => y)) + CARD.height,
     lines: drawing.lines.join(''),
   };
 }
 
-function grow(branch: Branch, level: number): Grown {
+function buildSubtree(branch: Branch, level: number): Subtree {
   const half = CARD.width / 2;
-  const left = Array<number>(ROWS_OF_CARD).fill(-half);
-  const right = Array<number>(ROWS_OF_CARD).fill(half);
-  const items = itemsOf(branch, level);
-  const reach: Outline = { left: [], right: [] };
+  const left = Array<number>(ROWS_PER_CARD).fill(-half);
+  const right = Array<number>(ROWS_PER_CARD).fill(half);
+  const items = getItems(branch, level);
+  const childrenOutline: Outline = { left: [], right: [] };
   for (const item of items) {
-    // As far left as the rows that both have allow.
-    const rows = Math.min(reach.right.length, item.left.length);
+    // Move it as far to the left as the common rows allow.
+    const rows = Math.min(childrenOutline.right.length, item.left.length);
     for (let row = 0; row < rows; row++) {
-      const x = (reach.right[row] as number) - (item.left[row] as number) + GAP;
+      const x = (childrenOutline.right[row] as number) - (item.left[row] as number) + GAP;
       if (row === 0 || x > item.x) item.x = x;
     }
     item.left.forEach((x, row) => {
-      reach.left[row] ??= item.x + x;
-      reach.right[row] = item.x + (item.right[row] as number);
+      childrenOutline.left[row] ??= item.x + x;
+      childrenOutline.right[row] = item.x + (item.right[row] as number);
     });
   }
   const middle = ((items[0]?.x ?? 0) + (items.at(-1)?.x ?? 0)) / 2;
   for (const item of items) item.x -= middle;
-  reach.left.forEach((x, row) => {
-    left[row + ROWS_OF_LEVEL] = x - middle;
-    right[row + ROWS_OF_LEVEL] = (reach.right[row] as number) - middle;
+  childrenOutline.left.forEach((x, row) => {
+    left[row + ROWS_PER_LEVEL] = x - middle;
+    right[row + ROWS_PER_LEVEL] = (childrenOutline.right[row] as number) - middle;
   });
   if (items.length > 0) {
-    // The line above the children is as wide as their first row at most.
-    left[ROWS_OF_CARD] = left[ROWS_OF_LEVEL] as number;
-    right[ROWS_OF_CARD] = right[ROWS_OF_LEVEL] as number;
+    // The connecting line is not wider than the first row of children.
+    left[ROWS_PER_CARD] = left[ROWS_PER_LEVEL] as number;
+    right[ROWS_PER_CARD] = right[ROWS_PER_LEVEL] as number;
   }
   return { branch, items, left, right };
 }
 
-/** The order of the children stays; what hangs is what stands together anyway. */
-function itemsOf({ children }: Branch, level: number): Item[] {
-  const items: Item[] = [];
-  const inARow = level === 0 && children.length <= ROW_BELOW_ROOT;
-  for (let at = 0; at < children.length; ) {
-    let end = at;
+/** Stacks runs of consecutive leaves; the order of the children does not change. */
+function getItems({ children }: Branch, level: number): LayoutItem[] {
+  const items: LayoutItem[] = [];
+  const keepInRow = level === 0 && children.length <= MAX_ROW_BELOW_ROOT;
+  for (let start = 0; start < children.length; ) {
+    let end = start;
     while (end < children.length && children[end]?.children.length === 0) end++;
-    if (end - at >= HANGS_FROM && !inARow) {
-      items.push(hang(children.slice(at, end)));
-      at = end;
+    if (end - start >= MIN_STACKED && !keepInRow) {
+      items.push(stackLeaves(children.slice(start, end)));
+      start = end;
     } else {
-      const grown = grow(children[at] as Branch, level + 1);
-      items.push({ grown, left: grown.left, right: grown.right, x: 0 });
-      at++;
+      const subtree = buildSubtree(children[start] as Branch, level + 1);
+      items.push({ subtree, left: subtree.left, right: subtree.right, x: 0 });
+      start++;
     }
   }
   return items;
 }
 
-function hang(hung: Branch[]): Item {
-  // Many are rather a block than a thread.
-  const columns = Math.ceil(hung.length / Math.max(COLUMN, Math.ceil(Math.sqrt(hung.length * 2))));
-  const rows = Math.ceil(hung.length / columns) * ROWS_OF_CARD;
+function stackLeaves(stacked: Branch[]): LayoutItem {
+  // Use more columns for many cards, so that they form a block.
+  const columns = Math.ceil(stacked.length / Math.max(CARDS_PER_COLUMN, Math.ceil(Math.sqrt(stacked.length * 2))));
+  const rows = Math.ceil(stacked.length / columns) * ROWS_PER_CARD;
   const half = (columns * (CARD.width + SPINE) + (columns - 1) * GAP) / 2;
-  return { hung, columns, x: 0, left: Array<number>(rows).fill(-half), right: Array<number>(rows).fill(half) };
+  return { stacked, columns, x: 0, left: Array<number>(rows).fill(-half), right: Array<number>(rows).fill(half) };
 }
 
-interface At extends Omit<Place, 'id' | 'x' | 'y'> {
-  centre: number;
+interface DrawPosition extends Omit<Place, 'id' | 'x' | 'y'> {
+  centerX: number;
   row: number;
 }
 interface Drawing {
@@ -138,48 +141,55 @@ interface Drawing {
   lines: string[];
 }
 
-function draw({ branch, items }: Grown, at: At, drawing: Drawing): void {
-  const { centre, row, ...place } = at;
-  drawing.places.set(branch.id, { id: branch.id, x: centre - CARD.width / 2, y: row * ROW, ...place });
+function draw({ branch, items }: Subtree, at: DrawPosition, drawing: Drawing): void {
+  const { centerX, row, ...place } = at;
+  drawing.places.set(branch.id, { id: branch.id, x: centerX - CARD.width / 2, y: row * ROW_HEIGHT, ...place });
   if (items.length === 0) return;
   const below = { level: at.level + 1, parent: branch.id, siblings: branch.children.length };
-  const bus = (row + ROWS_OF_LEVEL) * ROW - 20;
-  const tops: number[] = [centre];
+  const lineY = (row + ROWS_PER_LEVEL) * ROW_HEIGHT - 20;
+  const tops: number[] = [centerX];
   let position = 1;
   for (const item of items) {
-    const x = centre + item.x;
-    if (item.hung) {
-      tops.push(...drawHung(item, { ...below, centre: x, row: row + ROWS_OF_LEVEL, position }, bus, drawing));
-      position += item.hung.length;
+    const x = centerX + item.x;
+    if (item.stacked) {
+      tops.push(...drawStack(item, { ...below, centerX: x, row: row + ROWS_PER_LEVEL, position }, lineY, drawing));
+      position += item.stacked.length;
     } else {
-      draw(item.grown, { ...below, centre: x, row: row + ROWS_OF_LEVEL, position }, drawing);
-      drawing.lines.push(`M${x} ${bus}V${(row + ROWS_OF_LEVEL) * ROW}`);
+      draw(item.subtree, { ...below, centerX: x, row: row + ROWS_PER_LEVEL, position }, drawing);
+      drawing.lines.push(`M${x} ${lineY}V${(row + ROWS_PER_LEVEL) * ROW_HEIGHT}`);
       tops.push(x);
       position++;
     }
   }
-  drawing.lines.push(`M${centre} ${row * ROW + CARD.height}V${bus}M${Math.min(...tops)} ${bus}H${Math.max(...tops)}`);
+  drawing.lines.push(
+    `M${centerX} ${row * ROW_HEIGHT + CARD.height}V${lineY}M${Math.min(...tops)} ${lineY}H${Math.max(...tops)}`,
+  );
 }
 
-/** Tells where the lines down to its columns begin. */
-function drawHung({ hung, columns }: Item & { hung: Branch[] }, at: At, bus: number, drawing: Drawing): number[] {
-  const { centre, row, position, ...place } = at;
-  const inColumn = Math.ceil(hung.length / columns);
+/** Returns the x positions of the vertical lines. */
+function drawStack(
+  { stacked, columns }: LayoutItem & { stacked: Branch[] },
+  at: DrawPosition,
+  lineY: number,
+  drawing: Drawing,
+): number[] {
+  const { centerX, row, position, ...place } = at;
+  const cardsInColumn = Math.ceil(stacked.length / columns);
   const pitch = CARD.width + SPINE + GAP;
-  const first = centre - (columns * pitch - GAP) / 2;
+  const first = centerX - (columns * pitch - GAP) / 2;
   const spines: number[] = [];
-  hung.forEach(({ id }, index) => {
-    const column = Math.floor(index / inColumn);
-    const step = index % inColumn;
+  stacked.forEach(({ id }, index) => {
+    const column = Math.floor(index / cardsInColumn);
+    const step = index % cardsInColumn;
     const spine = first + column * pitch + 6;
     const x = first + column * pitch + SPINE;
-    const y = (row + step * ROWS_OF_CARD) * ROW;
-    const above = step > 0 ? hung[index - 1]?.id : undefined;
-    const below = step < inColumn - 1 ? hung[index + 1]?.id : undefined;
+    const y = (row + step * ROWS_PER_CARD) * ROW_HEIGHT;
+    const above = step > 0 ? stacked[index - 1]?.id : undefined;
+    const below = step < cardsInColumn - 1 ? stacked[index + 1]?.id : undefined;
     const neighbours = { ...(above ? { above } : {}), ...(below ? { below } : {}) };
     drawing.places.set(id, { id, x, y, ...place, position: position + index, ...neighbours });
     drawing.lines.push(`M${spine} ${y + CARD.height / 2}H${x}`);
-    if (!below) drawing.lines.push(`M${spine} ${bus}V${y + CARD.height / 2}`);
+    if (!below) drawing.lines.push(`M${spine} ${lineY}V${y + CARD.height / 2}`);
     if (step === 0) spines.push(spine);
   });
   return spines;

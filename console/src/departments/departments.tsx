@@ -4,165 +4,166 @@ import { Button } from 'antd';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import type { Child, Dept } from '../api.ts';
-import type { Tagged } from '../calls.ts';
 import { useTexts } from '../language.ts';
+import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
 import { useHasDraft } from '../ui/draft.tsx';
-import { useIsHere } from '../ui/is-here.ts';
-import { useNotices } from '../ui/notices.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty } from '../ui/states.tsx';
-import { CreateDialog } from './create.tsx';
-import { Department } from './department.tsx';
+import { useIsMounted } from '../ui/use-is-mounted.ts';
+import { useNotify } from '../ui/use-notify.ts';
+import { CreateDialog } from './create-dialog.tsx';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { DepartmentDetail } from './department-detail.tsx';
 import { MoveDialog } from './move-dialog.tsx';
-import { RemoveDialog } from './remove.tsx';
-import { Side } from './side.tsx';
 import { departmentsTexts } from './texts.ts';
-import { makeTree, readingDepartment, TOP } from './tree-store.ts';
+import { TreePanel } from './tree-panel.tsx';
+import { createTreeStore, departmentQuery, ROOT_ID } from './tree-store.ts';
 import { useDialog } from './use-dialog.ts';
 import './departments.css';
 
-const TREE = 'departments-tree';
+const TREE_ID = 'departments-tree';
 
 export default function Departments() {
   const t = useTexts(departmentsTexts);
-  const { id: inAddress } = useParams();
-  const id = inAddress && /^\d{1,16}$/.test(inAddress) ? Number(inAddress) : undefined;
+  const { id: idParam } = useParams();
+  const id = idParam && /^\d{1,16}$/.test(idParam) ? Number(idParam) : undefined;
   const administrator = useIsAdministrator();
   const navigate = useNavigate();
-  const queries = useQueryClient();
-  const notices = useNotices();
-  const isHere = useIsHere();
-  const [tree] = useState(makeTree);
-  const [marked, setMarked] = useState<ReadonlyMap<number, Dept>>();
+  const queryClient = useQueryClient();
+  const notify = useNotify();
+  const isMounted = useIsMounted();
+  const [tree] = useState(createTreeStore);
+  const [checked, setChecked] = useState<ReadonlyMap<number, Dept>>();
   const editing = useEditing(id);
-  const create = useDialog<{ deptId: number; deptName: string }>();
-  const move = useDialog<Dept>();
-  const remove = useDialog<Dept[]>();
+  const createDialog = useDialog<{ deptId: number; deptName: string }>();
+  const moveDialog = useDialog<Dept>();
+  const deleteDialog = useDialog<Dept[]>();
 
   useEffect(() => {
-    // What cannot be read is told on the right.
+    // The detail side shows the error if the department cannot be read.
     if (id !== undefined) void tree.reveal(id).catch(() => undefined);
   }, [tree, id]);
 
-  const go = (to: number | undefined) => navigate(to ? `/departments/${to}` : '/departments');
-  const focusTree = () => document.getElementById(TREE)?.focus();
-  const refresh = async (...parents: number[]) => {
-    await tree.reload(...parents);
+  const open = (deptId: number | undefined) => navigate(deptId ? `/departments/${deptId}` : '/departments');
+  const focusTree = () => document.getElementById(TREE_ID)?.focus();
+  const refresh = async (...parentIds: number[]) => {
+    await tree.reload(...parentIds);
     if (id !== undefined) await tree.reveal(id).catch(() => undefined);
   };
-  const mark = (node: Child) =>
-    setMarked((before) => {
-      const after = new Map(before);
-      if (!after.delete(node.deptId)) after.set(node.deptId, node);
-      return after;
+  const toggleChecked = (node: Child) =>
+    setChecked((previous) => {
+      const next = new Map(previous);
+      if (!next.delete(node.deptId)) next.set(node.deptId, node);
+      return next;
     });
-  const edit = async (node: Child) => {
-    go(node.deptId);
-    await queries
-      .fetchQuery({ ...readingDepartment(node.deptId), staleTime: 0 })
-      .then(editing.begin)
-      .catch(notices.failed);
+  const openForEditing = async (node: Child) => {
+    open(node.deptId);
+    await queryClient
+      .fetchQuery({ ...departmentQuery(node.deptId), staleTime: 0 })
+      .then(editing.start)
+      .catch(notify.error);
   };
-  const keys = (event: KeyboardEvent, node: Child): boolean => {
+  const handleNodeKeyDown = (event: KeyboardEvent, node: Child): boolean => {
     if (!administrator || event.altKey || event.ctrlKey) return false;
-    if (event.key === 'Insert' && node.status === '0') create.show(node);
-    else if (event.key === 'F2') void edit(node);
-    else if (event.key === 'Delete') remove.show(marked?.size ? [...marked.values()] : [node]);
+    if (event.key === 'Insert' && node.status === '0') createDialog.show(node);
+    else if (event.key === 'F2') void openForEditing(node);
+    else if (event.key === 'Delete') deleteDialog.show(checked?.size ? [...checked.values()] : [node]);
     else return false;
     return true;
   };
-  const removed = (depts: Dept[]) => {
-    const gone = new Set(depts.map(({ deptId }) => deptId));
-    setMarked((before) => before && new Map([...before].filter(([id]) => !gone.has(id))));
-    const here = depts.find(({ deptId }) => id !== undefined && tree.isWithin(id, deptId));
-    if (here) go(here.parentId || undefined);
+  const handleCreated = (newId: number, parentId: number, addAnother: boolean) => {
+    const { pathname } = window.location;
+    // Do not open it if the user has opened something else in the meantime.
+    const isWaiting = () => isMounted() && window.location.pathname === pathname;
+    void tree
+      .reload(parentId)
+      .then(() => tree.expand(parentId))
+      .then(() => addAnother || (isWaiting() && open(newId)));
+  };
+  const handleDeleted = (depts: Dept[]) => {
+    const deletedIds = new Set(depts.map(({ deptId }) => deptId));
+    setChecked((previous) => previous && new Map([...previous].filter(([id]) => !deletedIds.has(id))));
+    const deletedAncestor = depts.find(({ deptId }) => id !== undefined && tree.isWithin(id, deptId));
+    if (deletedAncestor) open(deletedAncestor.parentId || undefined);
     void refresh(...depts.map(({ parentId }) => parentId)).then(focusTree);
   };
   return (
     <div className={`departments${id === undefined ? '' : ' has-department'}`}>
       <PageTitle title={t.title}>
         {administrator && (
-          <Button icon={<PlusOutlined />} onClick={() => create.show({ deptId: TOP, deptName: '' })}>
+          <Button icon={<PlusOutlined />} onClick={() => createDialog.show({ deptId: ROOT_ID, deptName: '' })}>
             {t.create}
           </Button>
         )}
       </PageTitle>
       <div className="departments-split">
-        <Side
+        <TreePanel
           tree={tree}
-          treeId={TREE}
-          current={id}
-          go={(to) => go(to)}
-          marked={marked}
-          setMarked={setMarked}
-          mark={administrator ? mark : undefined}
-          keys={keys}
-          remove={(depts) => remove.show(depts)}
-          refresh={refresh}
+          treeId={TREE_ID}
+          selectedId={id}
+          onOpen={(deptId) => open(deptId)}
+          checked={checked}
+          setChecked={setChecked}
+          onCheck={administrator ? toggleChecked : undefined}
+          onNodeKeyDown={handleNodeKeyDown}
+          onDelete={deleteDialog.show}
+          onRefresh={refresh}
         />
         <div className="departments-detail">
           {id !== undefined ? (
-            <Department
+            <DepartmentDetail
               id={id}
               tree={tree}
-              editing={editing.from}
-              edit={(from) => (from ? editing.begin(from) : editing.end())}
-              saved={({ parentId }) => void refresh(parentId)}
-              create={create.show}
-              move={move.show}
-              remove={remove.show}
+              editing={editing.original}
+              onEdit={editing.start}
+              onEditEnd={editing.end}
+              onSaved={({ parentId }) => void refresh(parentId)}
+              onCreateChild={createDialog.show}
+              onMove={moveDialog.show}
+              onDelete={deleteDialog.show}
             />
           ) : (
-            <Empty text={t.choose} />
+            <Empty text={t.chooseDepartment} />
           )}
         </div>
       </div>
-      {create.about && (
-        <CreateDialog
-          {...create}
-          parent={create.about}
-          made={(made, parentId, another) => {
-            const { pathname } = window.location;
-            const isWaiting = () => isHere() && window.location.pathname === pathname;
-            void tree
-              .reload(parentId)
-              .then(() => tree.expand(parentId))
-              .then(() => another || (isWaiting() && go(made)));
-          }}
-        />
+      {createDialog.subject && (
+        <CreateDialog {...createDialog} parent={createDialog.subject} onCreated={handleCreated} />
       )}
-      {move.about && <MoveDialog {...move} dept={move.about} moved={(parents) => void refresh(...parents)} />}
-      {remove.about && (
-        <RemoveDialog
-          {...remove}
-          depts={remove.about}
-          removed={removed}
-          show={(below) => navigate(`/departments/${below}?tab=children`)}
+      {moveDialog.subject && (
+        <MoveDialog {...moveDialog} dept={moveDialog.subject} onMoved={(parentIds) => void refresh(...parentIds)} />
+      )}
+      {deleteDialog.subject && (
+        <DeleteDialog
+          {...deleteDialog}
+          depts={deleteDialog.subject}
+          onDeleted={handleDeleted}
+          onShowChildren={(deptId) => navigate(`/departments/${deptId}?tab=children`)}
         />
       )}
     </div>
   );
 }
 
-/** Which department is being edited, and from what. One with something typed is, as soon as it is shown again. */
+/** The department being edited, as it was when editing started. If there is a draft, editing starts right away. */
 function useEditing(id: number | undefined) {
-  const [from, setFrom] = useState<Tagged<Dept>>();
+  const [original, setOriginal] = useState<Versioned<Dept>>();
   const hasDraft = useHasDraft(`dept-${id}`);
-  const queries = useQueryClient();
+  const queryClient = useQueryClient();
   const administrator = useIsAdministrator();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when another one is shown, not when typing begins
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when another department is opened, not on every draft
   useEffect(() => {
     if (id === undefined || !hasDraft || !administrator) return;
-    void queries
-      .fetchQuery(readingDepartment(id))
-      .then(setFrom)
+    void queryClient
+      .fetchQuery(departmentQuery(id))
+      .then(setOriginal)
       .catch(() => undefined);
   }, [id]);
   const end = () => {
-    setFrom(undefined);
-    // The form had the focus, and is gone with the next picture.
+    setOriginal(undefined);
+    // The form had the focus. Its edit button appears with the next render.
     requestAnimationFrame(() => document.getElementById('departments-edit')?.focus());
   };
-  return { from: from?.data.deptId === id ? from : undefined, begin: setFrom, end };
+  return { original: original?.data.deptId === id ? original : undefined, start: setOriginal, end };
 }

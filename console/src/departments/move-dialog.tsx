@@ -3,93 +3,98 @@ import { Checkbox, Form, Modal, Select } from 'antd';
 import { useState } from 'react';
 import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { useAction } from '../ui/action.ts';
-import { CHANGED } from './changed.ts';
-import { Picker } from './picker.tsx';
-import { moveBelow, putBeside, whyNotBelow } from './placing.ts';
+import { affectedBy, queryKeys } from '../query-keys.ts';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { DepartmentPicker } from './department-picker.tsx';
+import { changeParent, placeAmongSiblings, validateParent } from './move-department.ts';
 import { departmentsTexts } from './texts.ts';
-import { TOP } from './tree-store.ts';
+import { ROOT_ID } from './tree-store.ts';
 import type { DialogProps } from './use-dialog.ts';
 
 interface Props extends DialogProps {
   dept: Dept;
-  moved: (parents: number[]) => void;
+  onMoved: (parentIds: number[]) => void;
 }
 
-const MOST = 200;
+const MAX_SIBLINGS = 200;
 
-/** All that dragging does, for who has no mouse: another parent, and the place among its children. */
-export function MoveDialog({ dept, moved, open, close, gone }: Props) {
+/** Does everything that dragging does, without a mouse: sets the parent and the position among its children. */
+export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
   const t = useTexts(departmentsTexts);
-  const [chosen, setChosen] = useState<Child>();
-  const [toTop, setToTop] = useState(false);
-  const [place, setPlace] = useState('order');
-  const parentId = toTop ? TOP : chosen?.deptId;
+  const [parent, setParent] = useState<Child>();
+  const [toTopLevel, setToTopLevel] = useState(false);
+  const [position, setPosition] = useState('order');
+  const parentId = toTopLevel ? ROOT_ID : parent?.deptId;
   const siblings = useSiblings(parentId, dept.deptId);
-  const seen = siblings.map(({ deptId }) => deptId);
-  const move = useAction({
-    run: async (to: number) => {
-      if (to !== dept.parentId) await moveBelow(dept.deptId, to);
-      if (place === 'first') await api.orderDepartments({ parentId: to, deptIds: [dept.deptId] });
-      else if (place !== 'order') await putBeside(dept.deptId, to, { seen, where: 'after', of: Number(place) });
+  const knownSiblings = siblings.map(({ deptId }) => deptId);
+  const move = useApiMutation({
+    mutationFn: async (to: number) => {
+      if (to !== dept.parentId) await changeParent(dept.deptId, to);
+      if (position === 'first') await api.orderDepartments({ parentId: to, deptIds: [dept.deptId] });
+      else if (position !== 'order')
+        await placeAmongSiblings(dept.deptId, to, { knownSiblings, position: 'after', referenceId: Number(position) });
     },
-    done: t.moved(dept.deptName),
-    changes: CHANGED,
-    after: (_, to) => {
-      close();
-      moved([dept.parentId, to]);
+    successMessage: t.moved(dept.deptName),
+    invalidates: affectedBy.departments,
+    onSuccess: (_, to) => {
+      onClose();
+      onMoved([dept.parentId, to]);
     },
   });
   return (
     <Modal
       open={open}
       title={t.moveTitle(dept.deptName)}
-      onCancel={close}
-      afterClose={gone}
-      okText={t.moveIt}
+      onCancel={onClose}
+      afterClose={onClosed}
+      okText={t.moveConfirm}
       cancelText={t.cancel}
-      okButtonProps={{ disabled: parentId === undefined || (parentId === dept.parentId && place === 'order') }}
-      // It cannot be called back: while it is loading antd closes for nobody, and the button says so.
-      cancelButtonProps={{ disabled: move.busy }}
-      confirmLoading={move.busy}
-      onOk={() => parentId !== undefined && move.start(parentId)}
+      okButtonProps={{ disabled: parentId === undefined || (parentId === dept.parentId && position === 'order') }}
+      // A running request cannot be cancelled. antd keeps the dialog open while it is loading.
+      cancelButtonProps={{ disabled: move.isPending }}
+      confirmLoading={move.isPending}
+      onOk={() => parentId !== undefined && move.mutate(parentId)}
     >
       <Form layout="vertical" component="div">
-        <h3 className="departments-label">{t.moveTo}</h3>
+        <h3 className="departments-subheading">{t.moveTo}</h3>
         <Checkbox
-          checked={toTop}
+          checked={toTopLevel}
           onChange={(event) => {
-            setToTop(event.target.checked);
-            setPlace('order');
+            setToTopLevel(event.target.checked);
+            setPosition('order');
           }}
         >
-          {t.moveToTop}
+          {t.moveToTopLevel}
         </Checkbox>
-        {!toTop && (
-          <Picker
+        {!toTopLevel && (
+          <DepartmentPicker
             label={t.moveTo}
-            value={chosen}
-            around={dept.deptId}
+            value={parent}
+            initialId={dept.deptId}
             onChange={(node) => {
-              setChosen(node);
-              setPlace('order');
+              setParent(node);
+              setPosition('order');
             }}
-            refusalOf={(tree, id) => whyNotBelow(tree, dept, id)}
+            getDisabledReason={(tree, id) => validateParent(tree, dept, id)}
           />
         )}
-        <p role="status" className="quiet">
-          {toTop ? t.moveTarget(t.moveToTop) : chosen ? t.moveTarget(chosen.deptName) : t.moveNone}
+        <p role="status" className="secondary">
+          {toTopLevel
+            ? t.selectedParent(t.moveToTopLevel)
+            : parent
+              ? t.selectedParent(parent.deptName)
+              : t.nothingSelected}
         </p>
-        <Form.Item label={t.movePlace} htmlFor="departments-place">
+        <Form.Item label={t.position} htmlFor="departments-place">
           <Select
             id="departments-place"
-            value={place}
-            onChange={setPlace}
+            value={position}
+            onChange={setPosition}
             disabled={parentId === undefined}
             options={[
-              { value: 'order', label: t.placeByOrder },
-              { value: 'first', label: t.placeFirst },
-              ...siblings.map(({ deptId, deptName }) => ({ value: String(deptId), label: t.placeAfter(deptName) })),
+              { value: 'order', label: t.positionByOrder },
+              { value: 'first', label: t.positionFirst },
+              ...siblings.map(({ deptId, deptName }) => ({ value: String(deptId), label: t.positionAfter(deptName) })),
             ]}
           />
         </Form.Item>
@@ -98,13 +103,13 @@ export function MoveDialog({ dept, moved, open, close, gone }: Props) {
   );
 }
 
-/** The first of them: further down one gets by the display order. */
-function useSiblings(parentId: number | undefined, but: number): Child[] {
+/** The first siblings only: positions further down can be reached by the order number. */
+function useSiblings(parentId: number | undefined, excludedId: number): Child[] {
   const { data } = useQuery({
-    queryKey: ['dept-children', parentId, 'siblings'],
-    queryFn: ({ signal }) => api.listChildren(parentId as number, { limit: MOST }, signal),
+    queryKey: queryKeys.departments.children(parentId, 'siblings'),
+    queryFn: ({ signal }) => api.listChildren(parentId as number, { limit: MAX_SIBLINGS }, signal),
     enabled: parentId !== undefined,
     staleTime: 0,
   });
-  return data?.data.rows.filter(({ deptId }) => deptId !== but) ?? [];
+  return data?.data.rows.filter(({ deptId }) => deptId !== excludedId) ?? [];
 }

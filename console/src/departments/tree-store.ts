@@ -1,220 +1,233 @@
 import { api, type Child, type Dept } from '../api.ts';
-import { queries } from '../queries.ts';
-import { type Store, store } from '../store.ts';
+import { queryClient } from '../query-client.ts';
+import { queryKeys } from '../query-keys.ts';
+import { createStore, type Store } from '../store.ts';
 
-/**
- * The departments that were looked at so far: of each opened one its children, page by page. Not in the query cache,
- * because one list of rows is made of hundreds of them, and pages of a branch follow each other by cursor.
- */
+/** The loaded children of one department. */
 export interface Branch {
   rows: Child[];
-  /** Cursor of what was not read yet; null when all is here. */
+  /** The cursor of the next page; null if everything is loaded. */
   next: string | null;
-  /** Further down than what was read, and shown nevertheless because somebody wants to see them. */
-  aside: Child[];
-  state: 'loading' | 'ready' | 'failed';
+  /** Children of later pages that are shown already, because the user opened them by a link or a search. */
+  pinned: Child[];
+  state: 'loading' | 'ready' | 'error';
   error?: unknown;
 }
 
 export interface TreeState {
   branches: ReadonlyMap<number, Branch>;
-  open: ReadonlySet<number>;
+  expanded: ReadonlySet<number>;
 }
 
-export const TOP = 0;
-const PAGE = 200;
-const LARGEST_PAGE = 500;
+export const ROOT_ID = 0;
+const PAGE_SIZE = 200;
+const MAX_PAGE_SIZE = 500;
 
 export interface TreeStore {
   state: Store<TreeState>;
-  node(id: number): Child | undefined;
-  /** As far as it is known, the nearest first. */
-  above(id: number): number[];
-  /** Whether it is that department, or somewhere below it. */
-  isWithin(id: number, branch: number): boolean;
+  getNode(id: number): Child | undefined;
+  /** The loaded ancestors, nearest first. */
+  getAncestors(id: number): number[];
+  /** Whether a department is `subtreeId` or one of its descendants. */
+  isWithin(id: number, subtreeId: number): boolean;
   expand(id: number): Promise<void>;
   collapse(id: number): void;
-  /** The next page of a branch; all of it again when that failed. */
-  more(id: number): Promise<void>;
-  /** Reads a branch again, as far as it was read, after its departments changed. */
+  /** Loads the next page of a branch; after an error, loads the branch again. */
+  loadMore(id: number): Promise<void>;
+  /** Loads the same number of rows again, after departments of these branches have changed. */
   reload(...ids: number[]): Promise<void>;
-  /** What is closed is read anew when it is opened. */
-  forgetClosed(): void;
-  /** Opens the way down to a department, however far down its siblings it is. */
+  /** Discards collapsed branches, so that they are loaded again when they are expanded. */
+  discardCollapsed(): void;
+  /** Expands all ancestors of a department and shows it, on whichever page of its siblings it is. */
   reveal(id: number): Promise<void>;
 }
 
-const fresh = <T>(queryKey: unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
-  queries.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
+const fetchFresh = <T>(queryKey: readonly unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
+  queryClient.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
 
 export const readChildren = (id: number, cursor: string | undefined, limit: number) =>
-  fresh(['dept-children', id, 'page', cursor ?? '', limit], ({ signal }) =>
+  fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit), ({ signal }) =>
     api.listChildren(id, { limit, ...(cursor ? { cursor } : {}) }, signal),
   );
 
-export function makeTree(): TreeStore {
-  const state = store<TreeState>({ branches: new Map(), open: new Set() });
+/**
+ * The part of the department tree that has been loaded, page by page. It is not in the query cache: one list of rows
+ * combines hundreds of branches, and the pages of a branch depend on each other by their cursors.
+ */
+export function createTreeStore(): TreeStore {
+  const state = createStore<TreeState>({ branches: new Map(), expanded: new Set() });
   const nodes = new Map<number, Child>();
-  /** Which read of a branch is the newest: what an older one brings is dropped. */
-  const turns = new Map<number, number>();
+  /** The latest load of each branch. Responses of earlier loads are ignored. */
+  const latestLoads = new Map<number, number>();
 
-  const branch = (id: number) => state.get().branches.get(id);
-  const put = (id: number, value: Branch) => {
-    const branches = new Map(state.get().branches).set(id, value);
+  const getBranch = (id: number) => state.get().branches.get(id);
+  const setBranch = (id: number, branch: Branch) => {
+    const branches = new Map(state.get().branches).set(id, branch);
     state.set({ ...state.get(), branches });
   };
-  const setOpen = (id: number, isOpen: boolean) => {
-    const open = new Set(state.get().open);
-    if (isOpen) open.add(id);
-    else open.delete(id);
-    state.set({ ...state.get(), open });
+  const setExpanded = (id: number, isExpanded: boolean) => {
+    const expanded = new Set(state.get().expanded);
+    if (isExpanded) expanded.add(id);
+    else expanded.delete(id);
+    state.set({ ...state.get(), expanded });
   };
 
-  /** Reads until so many are there, or all: on from a cursor, else from the beginning. */
-  async function load(id: number, wanted: number, cursor?: string): Promise<void> {
-    const turn = (turns.get(id) ?? 0) + 1;
-    turns.set(id, turn);
-    const isOld = () => turns.get(id) !== turn;
-    put(id, { ...(branch(id) ?? { rows: [], next: null, aside: [] }), state: 'loading' });
-    const before = () => (cursor ? (branch(id)?.rows ?? []) : []);
-    const read = new Map<number, Child>();
-    /** As they are now; null for who is not here any more. */
-    const readAside = new Map<number, Child | null>();
+  /** Loads pages until `count` rows are there: from the cursor if there is one, otherwise from the start. */
+  async function load(id: number, count: number, cursor?: string): Promise<void> {
+    const loadNumber = (latestLoads.get(id) ?? 0) + 1;
+    latestLoads.set(id, loadNumber);
+    const isOutdated = () => latestLoads.get(id) !== loadNumber;
+    setBranch(id, { ...(getBranch(id) ?? { rows: [], next: null, pinned: [] }), state: 'loading' });
+    const getPreviousRows = () => (cursor ? (getBranch(id)?.rows ?? []) : []);
+    const loaded = new Map<number, Child>();
+    /** The pinned departments as they are now; null for those that are no longer in this branch. */
+    const reloadedPins = new Map<number, Child | null>();
     let next: string | null | undefined = cursor;
     try {
       do {
-        const limit = Math.min(Math.max(wanted - before().length - read.size, PAGE), LARGEST_PAGE);
-        const { data } = await readChildren(id, next, limit);
-        if (isOld()) return;
-        for (const row of data.rows) read.set(row.deptId, row);
+        const missing = count - getPreviousRows().length - loaded.size;
+        const { data } = await readChildren(id, next, Math.min(Math.max(missing, PAGE_SIZE), MAX_PAGE_SIZE));
+        if (isOutdated()) return;
+        for (const row of data.rows) loaded.set(row.deptId, row);
         next = data.next;
-      } while (next !== null && before().length + read.size < wanted);
-      for (const { deptId } of branch(id)?.aside ?? [])
-        if (next !== null && !read.has(deptId)) readAside.set(deptId, null);
-      for (const node of await asChildren([...readAside.keys()], (child) => nodes.get(child)?.hasChildren ?? false))
-        if (node.parentId === id) readAside.set(node.deptId, node);
-      if (isOld()) return;
+      } while (next !== null && getPreviousRows().length + loaded.size < count);
+      for (const { deptId } of getBranch(id)?.pinned ?? [])
+        if (next !== null && !loaded.has(deptId)) reloadedPins.set(deptId, null);
+      for (const node of await readAsChildren(
+        [...reloadedPins.keys()],
+        (child) => nodes.get(child)?.hasChildren ?? false,
+      ))
+        if (node.parentId === id) reloadedPins.set(node.deptId, node);
+      if (isOutdated()) return;
     } catch (error) {
-      if (!isOld()) put(id, { ...(branch(id) as Branch), state: 'failed', error });
+      if (!isOutdated()) setBranch(id, { ...(getBranch(id) as Branch), state: 'error', error });
       return;
     }
-    const rows = [...before().filter(({ deptId }) => !read.has(deptId)), ...read.values()];
-    const here = new Set(rows.map(({ deptId }) => deptId));
-    // Who was set aside only while this was read is as new as this.
-    const aside = (branch(id)?.aside ?? [])
-      .filter(({ deptId }) => next !== null && !here.has(deptId))
-      .flatMap((node) => (readAside.has(node.deptId) ? (readAside.get(node.deptId) ?? []) : node))
-      .sort(byOrder);
-    settle([...read.values(), ...aside]);
-    put(id, { rows, next, aside, state: 'ready' });
-    noteChildren(id, rows.length > 0);
+    const rows = [...getPreviousRows().filter(({ deptId }) => !loaded.has(deptId)), ...loaded.values()];
+    const rowIds = new Set(rows.map(({ deptId }) => deptId));
+    // A department that was pinned during this load is as recent as the load itself.
+    const pinned = (getBranch(id)?.pinned ?? [])
+      .filter(({ deptId }) => next !== null && !rowIds.has(deptId))
+      .flatMap((node) => (reloadedPins.has(node.deptId) ? (reloadedPins.get(node.deptId) ?? []) : node))
+      .sort(compareOrder);
+    updateNodes([...loaded.values(), ...pinned]);
+    setBranch(id, { rows, next, pinned, state: 'ready' });
+    updateHasChildren(id, rows.length > 0);
   }
 
-  /** These are where they say: wherever else they were shown, they are no more. */
-  function settle(here: Child[]): void {
-    const left = new Map<number, Set<number>>();
-    for (const node of here) {
+  /** Stores nodes and removes them from the branches that they have left. */
+  function updateNodes(updated: Child[]): void {
+    const departed = new Map<number, Set<number>>();
+    for (const node of updated) {
       const { deptId, parentId } = nodes.get(node.deptId) ?? node;
-      if (parentId !== node.parentId) left.set(parentId, (left.get(parentId) ?? new Set()).add(deptId));
+      if (parentId !== node.parentId) departed.set(parentId, (departed.get(parentId) ?? new Set()).add(deptId));
       nodes.set(deptId, node);
     }
-    for (const [id, gone] of left) {
-      const home = branch(id);
-      const stays = ({ deptId }: Child) => !gone.has(deptId);
-      if (home) put(id, { ...home, rows: home.rows.filter(stays), aside: home.aside.filter(stays) });
+    for (const [id, departedIds] of departed) {
+      const branch = getBranch(id);
+      const stays = ({ deptId }: Child) => !departedIds.has(deptId);
+      if (branch) setBranch(id, { ...branch, rows: branch.rows.filter(stays), pinned: branch.pinned.filter(stays) });
     }
   }
 
-  function noteChildren(id: number, hasChildren: boolean): void {
+  function updateHasChildren(id: number, hasChildren: boolean): void {
     const node = nodes.get(id);
     if (!node || node.hasChildren === hasChildren) return;
-    const changed = { ...node, hasChildren };
-    nodes.set(id, changed);
-    const home = branch(node.parentId);
-    const swap = (row: Child) => (row.deptId === id ? changed : row);
-    if (home) put(node.parentId, { ...home, rows: home.rows.map(swap), aside: home.aside.map(swap) });
-    if (!hasChildren) setOpen(id, false);
+    const updated = { ...node, hasChildren };
+    nodes.set(id, updated);
+    const branch = getBranch(node.parentId);
+    const replace = (row: Child) => (row.deptId === id ? updated : row);
+    if (branch)
+      setBranch(node.parentId, { ...branch, rows: branch.rows.map(replace), pinned: branch.pinned.map(replace) });
+    if (!hasChildren) setExpanded(id, false);
   }
 
-  const ensure = (id: number) => (branch(id)?.state === 'ready' ? undefined : load(id, PAGE));
+  const loadIfMissing = (id: number) => (getBranch(id)?.state === 'ready' ? undefined : load(id, PAGE_SIZE));
 
-  /** From the beginning, as far as it was read before. */
-  const again = (id: number) => load(id, Math.max(branch(id)?.rows.length ?? 0, PAGE));
+  const loadAgain = (id: number) => load(id, Math.max(getBranch(id)?.rows.length ?? 0, PAGE_SIZE));
 
-  /** Beside what was read, in the place that it has now and in no other. */
-  function setAside(node: Child): void {
-    settle([node]);
-    const home = branch(node.parentId);
+  function pin(node: Child): void {
+    updateNodes([node]);
+    const branch = getBranch(node.parentId);
     const isOther = ({ deptId }: Child) => deptId !== node.deptId;
-    // It may have come meanwhile.
-    if (home?.rows.every(isOther))
-      put(node.parentId, { ...home, aside: [...home.aside.filter(isOther), node].sort(byOrder) });
+    // It may have been loaded with its page in the meantime.
+    if (branch?.rows.every(isOther))
+      setBranch(node.parentId, { ...branch, pinned: [...branch.pinned.filter(isOther), node].sort(compareOrder) });
   }
 
-  function above(id: number): number[] {
-    // Read at different moments, two may each say that they are below the other.
-    const passed = new Set([id]);
-    for (let up = nodes.get(id)?.parentId ?? TOP; up !== TOP && !passed.has(up); up = nodes.get(up)?.parentId ?? TOP)
-      passed.add(up);
-    return [...passed].slice(1);
+  function getAncestors(id: number): number[] {
+    const getParent = (id: number) => nodes.get(id)?.parentId ?? ROOT_ID;
+    // Nodes that were loaded at different times can form a cycle, so stop at one that was visited.
+    const visited = new Set([id]);
+    for (let ancestor = getParent(id); ancestor !== ROOT_ID && !visited.has(ancestor); ancestor = getParent(ancestor))
+      visited.add(ancestor);
+    return [...visited].slice(1);
   }
 
   return {
     state,
-    node: (id) => nodes.get(id),
-    above,
-    isWithin: (id, branch) => id === branch || above(id).includes(branch),
+    getNode: (id) => nodes.get(id),
+    getAncestors,
+    isWithin: (id, subtreeId) => id === subtreeId || getAncestors(id).includes(subtreeId),
     async expand(id) {
-      setOpen(id, true);
-      await ensure(id);
+      setExpanded(id, true);
+      await loadIfMissing(id);
     },
-    collapse: (id) => setOpen(id, false),
-    async more(id) {
-      const now = branch(id);
-      if (!now || now.state === 'loading') return;
-      if (now.state === 'failed') return again(id);
-      await load(id, now.rows.length + PAGE, now.next ?? undefined);
+    collapse: (id) => setExpanded(id, false),
+    async loadMore(id) {
+      const branch = getBranch(id);
+      if (!branch || branch.state === 'loading') return;
+      if (branch.state === 'error') return loadAgain(id);
+      await load(id, branch.rows.length + PAGE_SIZE, branch.next ?? undefined);
     },
     async reload(...ids) {
-      await Promise.all([...new Set(ids)].map(again));
+      await Promise.all([...new Set(ids)].map(loadAgain));
     },
-    forgetClosed() {
-      const { branches, open } = state.get();
-      const isKept = (id: number, { state }: Branch) => id === TOP || open.has(id) || state === 'loading';
-      state.set({ open, branches: new Map([...branches].filter(([id, branch]) => isKept(id, branch))) });
+    discardCollapsed() {
+      const { branches, expanded } = state.get();
+      const isKept = (id: number, { state }: Branch) => id === ROOT_ID || expanded.has(id) || state === 'loading';
+      state.set({ expanded, branches: new Map([...branches].filter(([id, branch]) => isKept(id, branch))) });
     },
     async reveal(id) {
-      const { data: dept } = await queries.fetchQuery({ ...readingDepartment(id), staleTime: 0 });
-      const above = dept.ancestors.split(',').map(Number).filter(Boolean);
-      await Promise.all([TOP, ...above].map(ensure));
-      const shown = (child: number, parent: number) =>
-        [...(branch(parent)?.rows ?? []), ...(branch(parent)?.aside ?? [])].some(({ deptId }) => deptId === child);
-      const path = [...above, id];
-      const hidden = path.filter((child, depth) => !shown(child, path[depth - 1] ?? TOP));
-      for (const node of await asChildren(hidden, (child) => child !== id)) setAside(node);
-      state.set({ ...state.get(), open: new Set([...state.get().open, ...above]) });
-      // Closed until now, they may have been forgotten meanwhile.
-      await Promise.all(above.map(ensure));
+      const { data: dept } = await queryClient.fetchQuery({ ...departmentQuery(id), staleTime: 0 });
+      const ancestors = dept.ancestors.split(',').map(Number).filter(Boolean);
+      await Promise.all([ROOT_ID, ...ancestors].map(loadIfMissing));
+      const isShown = (child: number, parent: number) =>
+        [...(getBranch(parent)?.rows ?? []), ...(getBranch(parent)?.pinned ?? [])].some(
+          ({ deptId }) => deptId === child,
+        );
+      const path = [...ancestors, id];
+      const hidden = path.filter((child, depth) => !isShown(child, path[depth - 1] ?? ROOT_ID));
+      for (const node of await readAsChildren(hidden, (child) => child !== id)) pin(node);
+      state.set({ ...state.get(), expanded: new Set([...state.get().expanded, ...ancestors]) });
+      // They were collapsed until now, so discardCollapsed may have removed them in the meantime.
+      await Promise.all(ancestors.map(loadIfMissing));
     },
   };
 }
 
-/** The same read as the screen's: asked once for both. */
-export const readingDepartment = (id: number) => ({
-  queryKey: ['dept', id],
+/** The query of the detail screen. The tree uses it too, so that both share one request. */
+export const departmentQuery = (id: number) => ({
+  queryKey: queryKeys.departments.detail(id),
   queryFn: ({ signal }: { signal: AbortSignal }) => api.readDepartment(id, signal),
 });
 
-const byOrder = (a: Child, b: Child) => a.orderNum - b.orderNum || a.deptId - b.deptId;
+const compareOrder = (a: Child, b: Child) => a.orderNum - b.orderNum || a.deptId - b.deptId;
 
-/** A read does not tell whether there are children: unless it is known that there are, each is asked. */
-async function asChildren(ids: number[], isParent: (id: number) => boolean): Promise<Child[]> {
+/**
+ * Reads departments as rows of the tree. The read does not return `hasChildren`, so it is queried where it is
+ * unknown.
+ */
+async function readAsChildren(ids: number[], isKnownParent: (id: number) => boolean): Promise<Child[]> {
   const found: Dept[] = [];
-  for (let start = 0; start < ids.length; start += LARGEST_PAGE) {
-    const some = ids.slice(start, start + LARGEST_PAGE);
-    const { data } = await fresh(['dept', 'several', some], ({ signal }) => api.readDepartments(some, signal));
+  for (let start = 0; start < ids.length; start += MAX_PAGE_SIZE) {
+    const batch = ids.slice(start, start + MAX_PAGE_SIZE);
+    const { data } = await fetchFresh(queryKeys.departments.treeBatch(batch), ({ signal }) =>
+      api.readDepartments(batch, signal),
+    );
     found.push(...data.rows);
   }
-  const hasChildren = async (id: number) => isParent(id) || (await readChildren(id, undefined, 1)).data.rows.length > 0;
+  const hasChildren = async (id: number) =>
+    isKnownParent(id) || (await readChildren(id, undefined, 1)).data.rows.length > 0;
   return Promise.all(found.map(async (dept) => ({ ...dept, hasChildren: await hasChildren(dept.deptId) })));
 }

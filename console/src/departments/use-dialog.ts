@@ -1,24 +1,24 @@
 import { useState } from 'react';
 
-/** What a dialog is about stays until it has faded out, so that the focus goes back to where it came from. */
+/** The state of a dialog. Its subject stays until the closing animation ends, so that antd can restore the focus. */
 export function useDialog<T>() {
-  const [about, setAbout] = useState<T>();
+  const [subject, setSubject] = useState<T>();
   const [open, setOpen] = useState(false);
   return {
-    about,
+    subject,
     open,
-    show(about: T) {
-      setAbout(about);
+    show(subject: T) {
+      setSubject(subject);
       setOpen(true);
     },
-    close: () => setOpen(false),
-    gone: () => setAbout(undefined),
+    onClose: () => setOpen(false),
+    onClosed: () => setSubject(undefined),
   };
 }
 
-/** What every dialog of this screen is given. */
 export interface DialogProps {
   open: boolean;
-  close: () => void;
-  gone: () => void;
+  onClose: () => void;
+  /** Called after the closing animation. */
+  onClosed: () => void;
 }

@@ -2,58 +2,65 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { api, type Overview } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
+import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { Panel } from '../ui/panel.tsx';
-import { Failed, Loading } from '../ui/states.tsx';
-import { Bar } from './bar.tsx';
-import { FirstSteps } from './first-steps.tsx';
-import { LastChanges } from './last-changes.tsx';
-import { Mine } from './mine.tsx';
-import { EndingSoon, Full } from './tenants.tsx';
+import { LoadError, Loading } from '../ui/states.tsx';
+import { GettingStarted } from './getting-started.tsx';
+import { MyProfile } from './my-profile.tsx';
+import { RecentChanges } from './recent-changes.tsx';
+import { ExpiringTenants, NearlyFullTenants } from './tenant-alerts.tsx';
 import { homeTexts } from './texts.ts';
+import { UsageMeter } from './usage-meter.tsx';
 import './home.css';
 
 export default function Home() {
   const t = useTexts(homeTexts);
   const { user } = useMe();
   const { data, error, refetch } = useQuery({
-    queryKey: ['overview'],
+    queryKey: queryKeys.overview,
     queryFn: ({ signal }) => api.readOverview(signal),
   });
   return (
-    <div className="cards">
+    <div className="stack">
       <PageTitle title={t.title}>
-        <span className="quiet">{t.hello(user.nickName || user.userName)}</span>
+        <span className="secondary">{t.greeting(user.nickName || user.userName)}</span>
       </PageTitle>
-      {error ? <Failed error={error} retry={refetch} /> : data ? <Shown overview={data.data} /> : <Loading />}
+      {error ? (
+        <LoadError error={error} onRetry={refetch} />
+      ) : data ? (
+        <OverviewContent overview={data.data} />
+      ) : (
+        <Loading />
+      )}
     </div>
   );
 }
 
-function Shown({ overview }: { overview: Overview }) {
+function OverviewContent({ overview }: { overview: Overview }) {
   const t = useTexts(homeTexts);
   const administrator = useIsAdministrator();
   return (
     <>
-      {overview.departments === 0 && <FirstSteps />}
-      <section className="home-numbers" aria-label={t.numbers}>
+      {overview.departments === 0 && <GettingStarted />}
+      <section className="home-figures" aria-label={t.summary}>
         <Figure name={t.departments} value={overview.departments} to="/departments" />
         <Figure name={t.users} value={overview.users} {...(administrator ? { to: '/people' } : {})} />
         {administrator && <Figure name={t.tenants} value={overview.tenantsBelow} to="/tenants" />}
       </section>
       {administrator ? (
         <div className="home-columns">
-          <Usage overview={overview} />
-          <div className="cards">
-            <EndingSoon tenants={overview.endingSoon} />
-            <Full tenants={overview.full} />
+          <UsageCard overview={overview} />
+          <div className="stack">
+            <ExpiringTenants tenants={overview.endingSoon} />
+            <NearlyFullTenants tenants={overview.full} />
           </div>
         </div>
       ) : (
-        <Mine />
+        <MyProfile />
       )}
-      {administrator && <LastChanges />}
+      {administrator && <RecentChanges />}
     </>
   );
 }
@@ -61,7 +68,7 @@ function Shown({ overview }: { overview: Overview }) {
 function Figure({ name, value, to }: { name: string; value: number; to?: string }) {
   const content = (
     <>
-      <span className="quiet">{name}</span>
+      <span className="secondary">{name}</span>
       <span className="home-value">{value.toLocaleString()}</span>
     </>
   );
@@ -74,16 +81,16 @@ function Figure({ name, value, to }: { name: string; value: number; to?: string 
   );
 }
 
-function Usage({ overview: { accounts, quotas } }: { overview: Overview }) {
+function UsageCard({ overview: { accounts, quotas } }: { overview: Overview }) {
   const t = useTexts(homeTexts);
-  const set = Object.entries(quotas).filter(([, { total, used }]) => total > 0 || (used ?? 0) > 0);
+  const quotasInUse = Object.entries(quotas).filter(([, { total, used }]) => total > 0 || (used ?? 0) > 0);
   return (
-    <Panel title={t.usage}>
-      <Bar name={t.accounts} used={accounts.used} total={accounts.limit} />
-      {set.map(([quota, { total, used }]) => (
-        <Bar key={quota} name={t[quota as keyof Overview['quotas']]} used={used} total={total} />
+    <Card title={t.usage}>
+      <UsageMeter name={t.accounts} used={accounts.used} total={accounts.limit} />
+      {quotasInUse.map(([quota, { total, used }]) => (
+        <UsageMeter key={quota} name={t[quota as keyof Overview['quotas']]} used={used} total={total} />
       ))}
-      {set.length === 0 && <p className="quiet home-none">{t.noQuotas}</p>}
-    </Panel>
+      {quotasInUse.length === 0 && <p className="secondary home-hint">{t.noQuotas}</p>}
+    </Card>
   );
 }

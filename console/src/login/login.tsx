@@ -2,13 +2,13 @@ import { GlobalOutlined } from '@ant-design/icons';
 import { Alert, Button, Form, Input, type InputRef } from 'antd';
 import { useEffect, useRef, useState } from 'react';
 import { Navigate, useSearchParams } from 'react-router';
-import type { Login as Entered } from '../../../server/auth/schema.ts';
-import { chooseLanguage, useLanguage, useTexts } from '../language.ts';
-import { isAnother, logIn, tenantBefore, useSession } from '../session.ts';
-import mark from '../ui/banyan.svg';
-import { wordsFor } from '../ui/notices.ts';
+import type { Login as Credentials } from '../../../server/auth/schema.ts';
+import { setLanguage, useLanguage, useTexts } from '../language.ts';
+import { getLastTenantId, isDifferentUser, logIn, useSession } from '../session.ts';
+import logo from '../ui/banyan.svg';
 import { Loading } from '../ui/states.tsx';
 import { uiTexts } from '../ui/texts.ts';
+import { getErrorMessage } from '../ui/use-notify.ts';
 import { loginTexts } from './texts.ts';
 
 export default function Login() {
@@ -20,45 +20,46 @@ export default function Login() {
     document.title = `${t.title} · ${product}`;
   }, [t, product]);
   if (session.state === 'restoring') return <Loading />;
-  if (session.state !== 'out') return <Navigate to={isAnother() ? '/home' : within(search.get('to'))} replace />;
+  if (session.state !== 'loggedOut')
+    return <Navigate to={isDifferentUser() ? '/home' : localPath(search.get('to'))} replace />;
   return (
     <main className="login">
       <div className="login-card">
-        <img src={mark} alt="" width={48} height={48} />
+        <img src={logo} alt="" width={48} height={48} />
         <h1>{t.welcome}</h1>
-        <p className="quiet">{t.slogan}</p>
-        <LoginForm why={session.why} />
+        <p className="secondary">{t.slogan}</p>
+        <LoginForm initialError={session.error} />
         <LanguageButton />
       </div>
     </main>
   );
 }
 
-/** A link to log in with leads nowhere but into the console. */
-const within = (to: string | null) => (to && /^\/(?![/\\])/.test(to) ? to : '/home');
+/** Accepts paths of the console only: `to` must not redirect to another site. */
+const localPath = (to: string | null) => (to && /^\/(?![/\\])/.test(to) ? to : '/home');
 
-/** `why`: what shut him out who was logged in before, until he tries again. */
-function LoginForm({ why }: { why: unknown }) {
+/** `initialError`: why the service ended the previous session. */
+function LoginForm({ initialError }: { initialError: unknown }) {
   const t = useTexts(loginTexts);
-  const [error, setError] = useState(why);
-  const [busy, setBusy] = useState(false);
-  const [form] = Form.useForm<Entered>();
-  const password = useRef<InputRef>(null);
-  const tenant = tenantBefore();
-  // Not `busy`: a second press may come before the screen knows of the first, and would leave a session that nobody uses.
-  const entering = useRef(false);
-  const enter = async ({ tenantId, username, password: secret }: Entered) => {
-    if (entering.current) return;
-    entering.current = true;
-    setBusy(true);
+  const [error, setError] = useState(initialError);
+  const [submitting, setSubmitting] = useState(false);
+  const [form] = Form.useForm<Credentials>();
+  const passwordInput = useRef<InputRef>(null);
+  const lastTenantId = getLastTenantId();
+  // A ref instead of the state: a second submit can come before the next render and would start an unused session.
+  const running = useRef(false);
+  const submit = async ({ tenantId, username, password }: Credentials) => {
+    if (running.current) return;
+    running.current = true;
+    setSubmitting(true);
     setError(undefined);
     try {
-      await logIn({ tenantId: tenantId.trim(), username: username.trim(), password: secret });
-    } catch (refusal) {
-      entering.current = false;
-      setError(refusal);
-      setBusy(false);
-      password.current?.focus({ cursor: 'all' });
+      await logIn({ tenantId: tenantId.trim(), username: username.trim(), password });
+    } catch (loginError) {
+      running.current = false;
+      setError(loginError);
+      setSubmitting(false);
+      passwordInput.current?.focus({ cursor: 'all' });
     }
   };
   return (
@@ -67,26 +68,32 @@ function LoginForm({ why }: { why: unknown }) {
       layout="vertical"
       size="large"
       requiredMark={false}
-      initialValues={{ tenantId: tenant }}
-      onFinish={enter}
+      initialValues={{ tenantId: lastTenantId }}
+      onFinish={submit}
     >
       {error !== undefined && (
-        <Alert type="error" showIcon title={wordsFor(error)} role="alert" className="gap-below" />
+        <Alert type="error" showIcon title={getErrorMessage(error)} role="alert" className="margin-bottom" />
       )}
       <Form.Item
         name="tenantId"
         label={t.tenant}
-        rules={[{ required: true, whitespace: true, message: t.tenantNeeded }]}
+        rules={[{ required: true, whitespace: true, message: t.tenantRequired }]}
       >
-        <Input autoFocus={!tenant} autoComplete="organization" inputMode="numeric" maxLength={18} />
+        <Input autoFocus={!lastTenantId} autoComplete="organization" inputMode="numeric" maxLength={18} />
       </Form.Item>
-      <Form.Item name="username" label={t.user} rules={[{ required: true, whitespace: true, message: t.userNeeded }]}>
-        <Input autoFocus={!!tenant} autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={50} />
+      <Form.Item name="username" label={t.user} rules={[{ required: true, whitespace: true, message: t.userRequired }]}>
+        <Input
+          autoFocus={!!lastTenantId}
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={50}
+        />
       </Form.Item>
-      <Form.Item name="password" label={t.password} rules={[{ required: true, message: t.passwordNeeded }]}>
-        <Input.Password ref={password} autoComplete="current-password" maxLength={128} />
+      <Form.Item name="password" label={t.password} rules={[{ required: true, message: t.passwordRequired }]}>
+        <Input.Password ref={passwordInput} autoComplete="current-password" maxLength={128} />
       </Form.Item>
-      <Button type="primary" htmlType="submit" block loading={busy}>
+      <Button type="primary" htmlType="submit" block loading={submitting}>
         {t.logIn}
       </Button>
     </Form>
@@ -101,7 +108,7 @@ function LanguageButton() {
       type="text"
       icon={<GlobalOutlined />}
       lang={other === 'zh' ? 'zh-CN' : 'en'}
-      onClick={() => chooseLanguage(other)}
+      onClick={() => setLanguage(other)}
     >
       {other === 'zh' ? '中文' : 'English'}
     </Button>

@@ -1,8 +1,10 @@
-import { Card, Descriptions, Segmented } from 'antd';
-import { chooseLanguage, useLanguage, useTexts } from '../language.ts';
+import { Segmented } from 'antd';
+import { setLanguage, useLanguage, useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useStore } from '../store.ts';
-import { type Lightness, lightness } from '../theme.ts';
+import { type ThemeMode, themeMode } from '../theme.ts';
+import { Card } from '../ui/card.tsx';
+import { DescriptionList } from '../ui/description-list.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { Sessions } from './sessions.tsx';
@@ -12,24 +14,22 @@ export default function Me() {
   const t = useTexts(meTexts);
   const { user, tenant, roles } = useMe();
   return (
-    <div className="cards narrow">
+    <div className="stack narrow-content">
       <PageTitle title={t.title} />
       <Card>
-        <Descriptions
-          colon={false}
-          column={{ xs: 1, sm: 2 }}
+        <DescriptionList
           items={[
-            { key: 'user', label: t.user, children: user.userName },
-            { key: 'name', label: t.name, children: user.nickName || '—' },
-            { key: 'tenant', label: t.tenant, children: `${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim() },
-            { key: 'roles', label: t.roles, children: roles.map((role) => t[role]).join(', ') },
+            { label: t.user, value: user.userName },
+            { label: t.name, value: user.nickName },
+            { label: t.tenant, value: `${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim() },
+            { label: t.roles, value: roles.map((role) => t[role]).join(', ') },
           ]}
         />
       </Card>
-      <Card title={<h2>{t.appearance}</h2>}>
-        <Display />
+      <Card title={t.appearance}>
+        <DisplaySettings />
       </Card>
-      <Card title={<h2>{t.password}</h2>}>
+      <Card title={t.password}>
         <PasswordForm />
       </Card>
       <Sessions />
@@ -37,29 +37,29 @@ export default function Me() {
   );
 }
 
-function Display() {
+function DisplaySettings() {
   const t = useTexts(meTexts);
   const language = useLanguage();
-  const chosen = useStore(lightness);
+  const mode = useStore(themeMode);
   return (
-    <div className="choices">
+    <div className="settings-grid">
       <span id="choose-language">{t.language}</span>
       <Segmented
         aria-labelledby="choose-language"
         name="language"
         value={language}
-        onChange={chooseLanguage}
+        onChange={setLanguage}
         options={[
           { value: 'zh', label: <span lang="zh-CN">中文</span> },
           { value: 'en', label: <span lang="en">English</span> },
         ]}
       />
       <span id="choose-theme">{t.theme}</span>
-      <Segmented<Lightness>
+      <Segmented<ThemeMode>
         aria-labelledby="choose-theme"
         name="theme"
-        value={chosen}
-        onChange={lightness.set}
+        value={mode}
+        onChange={themeMode.set}
         options={(['light', 'dark', 'system'] as const).map((value) => ({ value, label: t[value] }))}
       />
     </div>

@@ -1,28 +1,29 @@
 import { Button, Form, Input } from 'antd';
 import { api } from '../api.ts';
-import { isRefusal } from '../http.ts';
+import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { useAction } from '../ui/action.ts';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { meTexts } from './texts.ts';
 
-interface Typed {
+interface FormValues {
   oldPassword: string;
   newPassword: string;
-  newAgain: string;
+  confirmPassword: string;
 }
 
 export function PasswordForm() {
   const t = useTexts(meTexts);
   const { user } = useMe();
-  const [form] = Form.useForm<Typed>();
-  const { start, busy } = useAction({
-    run: ({ oldPassword, newPassword }: Typed) => api.changePassword({ oldPassword, newPassword }),
-    done: t.changed,
-    changes: [['sessions']],
-    after: () => form.resetFields(),
-    refused: (error) => {
-      if (!isRefusal(error, 'WRONG_PASSWORD')) return false;
+  const [form] = Form.useForm<FormValues>();
+  const { mutate, isPending } = useApiMutation({
+    mutationFn: ({ oldPassword, newPassword }: FormValues) => api.changePassword({ oldPassword, newPassword }),
+    successMessage: t.changed,
+    invalidates: [queryKeys.sessions],
+    onSuccess: () => form.resetFields(),
+    onError: (error) => {
+      if (!isApiError(error, 'WRONG_PASSWORD')) return false;
       form.setFields([{ name: 'oldPassword', errors: [error.message] }]);
       form.focusField('oldPassword');
       return true;
@@ -30,8 +31,14 @@ export function PasswordForm() {
   });
   const required = { required: true, message: t.required };
   return (
-    <Form form={form} layout="vertical" onFinish={(typed) => start(typed)} requiredMark={false} className="narrow-form">
-      {/* So that password managers know whose it is. */}
+    <Form
+      form={form}
+      layout="vertical"
+      onFinish={(values) => mutate(values)}
+      requiredMark={false}
+      className="narrow-form"
+    >
+      {/* Password managers need to know which user the password belongs to. */}
       <input type="text" name="username" autoComplete="username" value={user.userName} readOnly hidden />
       <Form.Item name="oldPassword" label={t.oldPassword} rules={[required]}>
         <Input.Password autoComplete="current-password" maxLength={128} />
@@ -41,20 +48,20 @@ export function PasswordForm() {
       </Form.Item>
       <Form.Item
         name="newAgain"
-        label={t.newAgain}
+        label={t.confirmPassword}
         dependencies={['newPassword']}
         rules={[
           required,
           ({ getFieldValue }) => ({
             validator: async (_, value) => {
-              if (value && value !== getFieldValue('newPassword')) throw new Error(t.notSame);
+              if (value && value !== getFieldValue('newPassword')) throw new Error(t.passwordMismatch);
             },
           }),
         ]}
       >
         <Input.Password autoComplete="new-password" maxLength={128} />
       </Form.Item>
-      <Button type="primary" htmlType="submit" loading={busy}>
+      <Button type="primary" htmlType="submit" loading={isPending}>
         {t.change}
       </Button>
     </Form>

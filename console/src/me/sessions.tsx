@@ -1,67 +1,78 @@
 import { useQuery } from '@tanstack/react-query';
-import { Button, Card } from 'antd';
+import { Button } from 'antd';
 import { api, type OwnSession } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { logOut } from '../session.ts';
-import { useAction } from '../ui/action.ts';
-import { useDialogs } from '../ui/dialogs.ts';
-import { Mark } from '../ui/mark.tsx';
-import { useNotices } from '../ui/notices.ts';
-import { Failed, Loading } from '../ui/states.tsx';
+import { Card } from '../ui/card.tsx';
+import { LoadError, Loading } from '../ui/states.tsx';
+import { StatusTag } from '../ui/status-tag.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useDialogs } from '../ui/use-dialogs.ts';
+import { useNotify } from '../ui/use-notify.ts';
 import { meTexts } from './texts.ts';
 
-/** Where the own account is logged in, and the end of it. */
+/** The sessions of the current user, each with a button to end it. */
 export function Sessions() {
   const t = useTexts(meTexts);
   const dialogs = useDialogs();
-  const notices = useNotices();
+  const notify = useNotify();
   const { data, error, refetch } = useQuery({
-    queryKey: ['sessions'],
+    queryKey: queryKeys.sessions,
     queryFn: ({ signal }) => api.listSessions(signal),
   });
-  const end = useAction({ run: api.endSession, done: t.ended, changes: [['sessions']] });
-  const everywhere = () =>
+  const endSession = useApiMutation({
+    mutationFn: api.endSession,
+    successMessage: t.ended,
+    invalidates: [queryKeys.sessions],
+  });
+  const confirmLogoutEverywhere = () =>
     dialogs.confirm({
-      title: t.everywhereAsk,
-      content: t.everywhereHint,
-      okText: t.everywhere,
+      title: t.logOutEverywhereTitle,
+      content: t.logOutEverywhereHint,
+      okText: t.logOutEverywhere,
       cancelText: t.cancel,
       okButtonProps: { danger: true },
-      onOk: () => logOut({ everywhere: true }).catch(notices.failed),
+      onOk: () => logOut({ everywhere: true }).catch(notify.error),
     });
   return (
     <Card
-      title={<h2>{t.sessions}</h2>}
+      title={t.sessions}
       extra={
-        <Button danger onClick={everywhere}>
-          {t.everywhere}
+        <Button danger onClick={confirmLogoutEverywhere}>
+          {t.logOutEverywhere}
         </Button>
       }
     >
-      <p className="quiet">{t.sessionsHint}</p>
-      {error ? <Failed error={error} retry={refetch} /> : !data && <Loading />}
-      <ul className="rows">
+      <p className="secondary">{t.sessionsHint}</p>
+      {error ? <LoadError error={error} onRetry={refetch} /> : !data && <Loading />}
+      <ul className="item-list">
         {data?.data.rows.map((session) => (
-          <Row key={session.sessionId} session={session} busy={end.busy} end={() => end.start(session.sessionId)} />
+          <SessionItem
+            key={session.sessionId}
+            session={session}
+            disabled={endSession.isPending}
+            onEnd={() => endSession.mutate(session.sessionId)}
+          />
         ))}
       </ul>
     </Card>
   );
 }
 
-function Row({ session, busy, end }: { session: OwnSession; busy: boolean; end: () => void }) {
+function SessionItem({ session, disabled, onEnd }: { session: OwnSession; disabled: boolean; onEnd: () => void }) {
   const t = useTexts(meTexts);
-  const device = deviceOf(session.userAgent) ?? t.unknown;
+  const device = describeDevice(session.userAgent) ?? t.unknownDevice;
   return (
     <li>
       <div>
-        <strong>{device}</strong> {session.current && <Mark kind="good">{t.current}</Mark>}
-        <div className="quiet">
+        <strong>{device}</strong> {session.current && <StatusTag tone="success">{t.current}</StatusTag>}
+        <div className="secondary">
           {[session.address, t.since(session.createTime), t.lastUsed(session.lastUsedTime)].filter(Boolean).join(' · ')}
         </div>
       </div>
       {!session.current && (
-        <Button disabled={busy} onClick={end} aria-label={t.endOf(device)}>
+        <Button disabled={disabled} onClick={onEnd} aria-label={t.endSession(device)}>
           {t.end}
         </Button>
       )}
@@ -69,11 +80,11 @@ function Row({ session, busy, end }: { session: OwnSession; busy: boolean; end: 
   );
 }
 
-/** A guess for people; browsers do not say it plainly. */
-function deviceOf(agent: string): string | undefined {
-  if (!agent) return undefined;
-  const browser = [/Edg\//, /Firefox\//, /Chrome\//, /Safari\//].findIndex((sign) => sign.test(agent));
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1];
+/** Guesses browser and system from the user agent. */
+function describeDevice(userAgent: string): string | undefined {
+  if (!userAgent) return undefined;
+  const browser = [/Edg\//, /Firefox\//, /Chrome\//, /Safari\//].findIndex((pattern) => pattern.test(userAgent));
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
   const name = ['Edge', 'Firefox', 'Chrome', 'Safari'][browser];
-  return name ? [name, system].filter(Boolean).join(' · ') : agent.slice(0, 40);
+  return name ? [name, system].filter(Boolean).join(' · ') : userAgent.slice(0, 40);
 }

@@ -2,8 +2,8 @@ import { ReloadOutlined } from '@ant-design/icons';
 import { Button, Input, Space } from 'antd';
 import { useState } from 'react';
 import { useTexts } from '../language.ts';
-import { makePassword } from './password.ts';
-import { taskTexts } from './texts.ts';
+import { generatePassword } from './generate-password.ts';
+import { bulkActionTexts } from './texts.ts';
 
 interface Props {
   id?: string;
@@ -11,9 +11,9 @@ interface Props {
   onChange?: (password: string) => void;
 }
 
-/** Typed, or generated; what was generated is shown. */
+/** A password field with a button that generates a password and makes it visible. */
 export function PasswordInput({ id, value, onChange, ...aria }: Props) {
-  const t = useTexts(taskTexts);
+  const t = useTexts(bulkActionTexts);
   const [visible, onVisibleChange] = useState(false);
   return (
     <Space.Compact block>
@@ -29,7 +29,7 @@ export function PasswordInput({ id, value, onChange, ...aria }: Props) {
       <Button
         icon={<ReloadOutlined />}
         onClick={() => {
-          onChange?.(makePassword());
+          onChange?.(generatePassword());
           onVisibleChange(true);
         }}
       >

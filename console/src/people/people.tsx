@@ -4,72 +4,79 @@ import { Button, Grid, Pagination } from 'antd';
 import { useEffect, useState } from 'react';
 import { api, type User } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator } from '../session.ts';
+import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { Empty, Failed, ForAdministrators, Loading } from '../ui/states.tsx';
-import { type Shown, useAddress } from './address.ts';
-import { Chosen } from './chosen.tsx';
-import { Elsewhere } from './elsewhere.tsx';
-import { Filters } from './filters.tsx';
-import { PersonDialog } from './person-dialog.tsx';
-import { PeopleTable } from './table.tsx';
-import type { Task } from './task.ts';
-import { TaskDialog } from './task-dialog.tsx';
+import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { BulkActionDialog } from './bulk-action-dialog.tsx';
+import { OtherTenantNotice } from './other-tenant-notice.tsx';
+import { type PeopleParams, usePeopleParams } from './params.ts';
+import { SelectionToolbar } from './selection-toolbar.tsx';
 import { peopleTexts } from './texts.ts';
+import type { BulkAction } from './use-bulk-action.ts';
+import { UserDialog } from './user-dialog.tsx';
+import { UserFilters } from './user-filters.tsx';
+import { UserTable } from './user-table.tsx';
 import './people.css';
 
-const PAGE = 20;
+const PAGE_SIZE = 20;
 
 export default function People() {
   const t = useTexts(peopleTexts);
-  if (useIsAdministrator()) return <Screen />;
+  if (useIsAdministrator()) return <PeopleContent />;
   return (
     <>
       <PageTitle title={t.title} />
-      <ForAdministrators>{null}</ForAdministrators>
+      <AdministratorsOnly>{null}</AdministratorsOnly>
     </>
   );
 }
 
-function Screen() {
+function PeopleContent() {
   const t = useTexts(peopleTexts);
-  const [shown, show] = useAddress();
-  const [task, setTask] = useState<Task | null>(null);
-  const { chosen, choose, chooseNone } = useChosen(shown.tenantId);
-  const edit = (person: Shown['person']) => show({ person });
+  const [params, setParams] = usePeopleParams();
+  const [action, setAction] = useState<BulkAction | null>(null);
+  const { selected, select, clearSelection } = useSelection(params.tenantId);
+  const openForm = (person: PeopleParams['person']) => setParams({ person });
   return (
     <>
       <PageTitle title={t.title}>
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => edit('new')}>
-          {t.add}
+        <Button type="primary" icon={<PlusOutlined />} onClick={() => openForm('new')}>
+          {t.create}
         </Button>
       </PageTitle>
-      {shown.tenantId && <Elsewhere tenantId={shown.tenantId} />}
-      <section className="people-card" aria-label={t.title}>
-        <Filters shown={shown} show={show} />
-        {chosen.size > 0 && (
-          <Chosen people={[...chosen.values()]} own={!shown.tenantId} act={setTask} none={chooseNone} />
+      {params.tenantId && <OtherTenantNotice tenantId={params.tenantId} />}
+      <Card className="people-card" aria-label={t.title}>
+        <UserFilters params={params} setParams={setParams} />
+        {selected.size > 0 && (
+          <SelectionToolbar
+            users={[...selected.values()]}
+            canMove={!params.tenantId}
+            onAction={setAction}
+            onClear={clearSelection}
+          />
         )}
-        <List
-          shown={shown}
-          show={show}
-          chosen={chosen}
-          choose={choose}
-          edit={({ userId }) => edit(userId)}
-          act={setTask}
+        <UserList
+          params={params}
+          setParams={setParams}
+          selected={selected}
+          onSelect={select}
+          onEdit={({ userId }) => openForm(userId)}
+          onAction={setAction}
         />
-      </section>
-      <PersonDialog
-        person={shown.person}
-        tenantId={shown.tenantId}
-        close={() => show({ person: null }, { replace: true })}
+      </Card>
+      <UserDialog
+        person={params.person}
+        tenantId={params.tenantId}
+        onClose={() => setParams({ person: null }, { replace: true })}
       />
-      <TaskDialog
-        task={task}
-        close={(done) => {
-          setTask(null);
-          // Who was refused stays chosen, for another try.
-          choose(
+      <BulkActionDialog
+        action={action}
+        onClose={(done) => {
+          setAction(null);
+          // Users for whom it failed stay selected, so that the action can be repeated.
+          select(
             done.map(({ user }) => user),
             false,
           );
@@ -79,81 +86,87 @@ function Screen() {
   );
 }
 
-interface Listing {
-  shown: Shown;
-  show: ReturnType<typeof useAddress>[1];
-  chosen: ReadonlyMap<number, User>;
-  choose: (people: User[], on: boolean) => void;
-  edit: (user: User) => void;
-  act: (task: Task) => void;
+interface ListProps {
+  params: PeopleParams;
+  setParams: ReturnType<typeof usePeopleParams>[1];
+  selected: ReadonlyMap<number, User>;
+  onSelect: (users: User[], isSelected: boolean) => void;
+  onEdit: (user: User) => void;
+  onAction: (action: BulkAction) => void;
 }
 
-function List({ shown, show, ...rest }: Listing) {
+function UserList({ params, setParams, ...tableProps }: ListProps) {
   const t = useTexts(peopleTexts);
-  const phone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
-  const { q, deptId, status, page, tenantId } = shown;
+  const isPhone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
+  const { q, deptId, status, page, tenantId } = params;
   const filter = {
     pageNum: page,
-    pageSize: PAGE,
+    pageSize: PAGE_SIZE,
     ...(q ? { q } : {}),
     ...(deptId === null ? {} : { deptId: String(deptId) }),
     ...(status === null ? {} : { status }),
     ...(tenantId ? { tenantId } : {}),
   };
   const { data, error, refetch, isPlaceholderData } = useQuery({
-    queryKey: ['user-list', filter],
+    queryKey: queryKeys.users.list(filter),
     queryFn: ({ signal }) => api.listUsers(filter, signal),
     placeholderData: keepPreviousData,
   });
   const total = data?.data.total ?? 0;
-  const last = Math.max(1, Math.ceil(total / PAGE));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when there turn out to be fewer pages
+  const lastPage = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the list has become shorter
   useEffect(() => {
-    if (data && !isPlaceholderData && page > last) show({ page: last }, { replace: true });
-  }, [data, isPlaceholderData, page, last]);
-  if (error) return <Failed error={error} retry={refetch} />;
+    if (data && !isPlaceholderData && page > lastPage) setParams({ page: lastPage }, { replace: true });
+  }, [data, isPlaceholderData, page, lastPage]);
+  if (error) return <LoadError error={error} onRetry={refetch} />;
   if (!data) return <Loading />;
-  const filtered = q !== '' || deptId !== null || status !== null;
+  const isFiltered = q !== '' || deptId !== null || status !== null;
   if (total === 0)
     return (
-      <Empty text={filtered ? t.nobodyFound : t.nobody}>
-        {filtered && (
-          <Button onClick={() => show({ q: '', deptId: null, status: null, page: 1 })}>{t.clearFilters}</Button>
+      <Empty text={isFiltered ? t.noneFound : t.none}>
+        {isFiltered && (
+          <Button onClick={() => setParams({ q: '', deptId: null, status: null, page: 1 })}>{t.clearFilters}</Button>
         )}
       </Empty>
     );
   return (
     <>
-      <PeopleTable rows={data.data.rows} loading={isPlaceholderData} phone={phone} own={!tenantId} {...rest} />
-      <nav className="people-pages" aria-label={t.paging}>
-        <span className="quiet" role="status">
+      <UserTable
+        rows={data.data.rows}
+        loading={isPlaceholderData}
+        isPhone={isPhone}
+        ownTenant={!tenantId}
+        {...tableProps}
+      />
+      <nav className="people-pagination" aria-label={t.paging}>
+        <span className="secondary" role="status">
           {t.total(total)}
         </span>
         <Pagination
           current={page}
           total={total}
-          pageSize={PAGE}
-          simple={phone}
+          pageSize={PAGE_SIZE}
+          simple={isPhone}
           showSizeChanger={false}
           hideOnSinglePage
-          onChange={(page) => show({ page })}
+          onChange={(page) => setParams({ page })}
         />
       </nav>
     </>
   );
 }
 
-/** Over all pages and searches, until another tenant is looked at. */
-function useChosen(tenantId: string | undefined) {
-  const [chosen, setChosen] = useState<ReadonlyMap<number, User>>(new Map());
-  const chooseNone = () => setChosen(new Map());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the ids of one tenant mean others in another
-  useEffect(chooseNone, [tenantId]);
-  const choose = (people: User[], on: boolean) =>
-    setChosen((before) => {
-      const next = new Map(before);
-      for (const user of people) on ? next.set(user.userId, user) : next.delete(user.userId);
+/** The selection spans pages and searches. It is cleared when another tenant is opened. */
+function useSelection(tenantId: string | undefined) {
+  const [selected, setSelected] = useState<ReadonlyMap<number, User>>(new Map());
+  const clearSelection = () => setSelected(new Map());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: user ids are unique within a tenant only
+  useEffect(clearSelection, [tenantId]);
+  const select = (users: User[], isSelected: boolean) =>
+    setSelected((previous) => {
+      const next = new Map(previous);
+      for (const user of users) isSelected ? next.set(user.userId, user) : next.delete(user.userId);
       return next;
     });
-  return { chosen, choose, chooseNone };
+  return { selected, select, clearSelection };
 }

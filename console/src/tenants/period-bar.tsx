@@ -1,43 +1,53 @@
 import { Grid } from 'antd';
 import dayjs from 'dayjs';
 import { useTexts } from '../language.ts';
-import { daysUntil, type Period, placeOf, type Span, type Standing, share, standingOf, today } from './period.ts';
+import {
+  daysUntil,
+  getBarPosition,
+  getPeriodState,
+  type Period,
+  type PeriodState,
+  type Span,
+  today,
+  toPercent,
+} from './period.ts';
 import { type TenantsTexts, tenantsTexts } from './texts.ts';
 
-/** In words; the bars are for those who see them. */
-export function wordsOf(period: Period, t: TenantsTexts): string {
+/** The text equivalent of the bars, which are hidden from screen readers. */
+export function describePeriod(period: Period, t: TenantsTexts): string {
   const { startTime, endTime } = period;
-  const standing = standingOf(period);
-  if (standing === 'waiting') return t.waiting(startTime ?? '');
+  const state = getPeriodState(period);
+  if (state === 'waiting') return t.waiting(startTime ?? '');
   if (!endTime) return t.endless;
   const days = daysUntil(endTime);
   if (days < 0) return t.ended(-days);
   return days === 0 ? t.lastDay : t.running(days);
 }
 
-/** From when to when. */
-export function datesOf({ startTime, endTime }: Period, t: TenantsTexts): string {
+export function formatDates({ startTime, endTime }: Period, t: TenantsTexts): string {
   if (startTime && endTime) return t.between(startTime, endTime);
   if (startTime) return t.since(startTime);
   return endTime ? t.until(endTime) : t.always;
 }
 
-export function Ends({ period }: { period: Period }) {
+export function PeriodStatus({ period }: { period: Period }) {
   const t = useTexts(tenantsTexts);
-  return <span className={`tenants-ends tenants-${standingOf(period)}`}>{wordsOf(period, t)}</span>;
+  return (
+    <span className={`tenants-period-state tenants-period-${getPeriodState(period)}`}>{describePeriod(period, t)}</span>
+  );
 }
 
-/** A period within a span of time, with today. */
+/** A bar for the period within a time span, with a marker for today. */
 export function PeriodBar({ period, span }: { period: Period; span: Span }) {
-  const place = placeOf(period, span);
-  const now = share(today(), span);
+  const bar = getBarPosition(period, span);
+  const now = toPercent(today(), span);
   return (
     <div className="tenants-track" aria-hidden="true">
-      {place && (
+      {bar && (
         <span
-          className={`tenants-bar tenants-bar-${standingOf(period)}`}
-          data-open={[place.openLeft && 'left', place.openRight && 'right'].filter(Boolean).join(' ')}
-          style={{ left: `${place.left}%`, width: `${place.width}%` }}
+          className={`tenants-bar tenants-bar-${getPeriodState(period)}`}
+          data-open={[bar.openLeft && 'left', bar.openRight && 'right'].filter(Boolean).join(' ')}
+          style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
         />
       )}
       {now >= 0 && now <= 100 && <span className="tenants-today" style={{ left: `${now}%` }} />}
@@ -45,25 +55,25 @@ export function PeriodBar({ period, span }: { period: Period; span: Span }) {
   );
 }
 
-/** Months above the bars; only as many as can be read. */
+/** The months of the time axis, as many as fit. */
 export function Axis({ span }: { span: Span }) {
   const t = useTexts(tenantsTexts);
-  const narrow = Grid.useBreakpoint().md === false;
-  const most = narrow ? 3 : 6;
+  const isNarrow = Grid.useBreakpoint().md === false;
+  const maxMarks = isNarrow ? 3 : 6;
   const months = Math.max(dayjs(span.to).diff(span.from, 'month'), 1);
-  const step = Math.ceil(months / most);
+  const step = Math.ceil(months / maxMarks);
   const first = dayjs(span.from).add(1, 'month').startOf('month');
-  const marks = Array.from({ length: Math.floor(months / step) + 1 }, (_, at) => first.add(at * step, 'month')).filter(
-    (mark) => share(mark.format('YYYY-MM-DD'), span) < (narrow ? 85 : 92),
-  );
-  const now = share(today(), span);
+  const marks = Array.from({ length: Math.floor(months / step) + 1 }, (_, index) =>
+    first.add(index * step, 'month'),
+  ).filter((mark) => toPercent(mark.format('YYYY-MM-DD'), span) < (isNarrow ? 85 : 92));
+  const now = toPercent(today(), span);
   return (
     <div className="tenants-axis" aria-hidden="true">
       {marks.map((mark) => {
-        const at = share(mark.format('YYYY-MM-DD'), span);
-        // The word "today" has its own place.
-        return Math.abs(at - now) < (narrow ? 22 : 10) ? null : (
-          <span key={mark.valueOf()} style={{ left: `${at}%` }}>
+        const position = toPercent(mark.format('YYYY-MM-DD'), span);
+        // Leave room for the "today" label.
+        return Math.abs(position - now) < (isNarrow ? 22 : 10) ? null : (
+          <span key={mark.valueOf()} style={{ left: `${position}%` }}>
             {mark.format('YYYY-MM')}
           </span>
         );
@@ -79,7 +89,7 @@ export function Axis({ span }: { span: Span }) {
 
 export function Legend() {
   const t = useTexts(tenantsTexts);
-  const kinds: [Standing, string][] = [
+  const kinds: [PeriodState, string][] = [
     ['running', t.legendRunning],
     ['soon', t.legendSoon],
     ['ended', t.legendEnded],
@@ -87,9 +97,9 @@ export function Legend() {
   ];
   return (
     <ul className="tenants-legend" aria-hidden="true">
-      {kinds.map(([standing, name]) => (
-        <li key={standing}>
-          <span className={`tenants-bar-${standing}`} />
+      {kinds.map(([state, name]) => (
+        <li key={state}>
+          <span className={`tenants-bar-${state}`} />
           {name}
         </li>
       ))}

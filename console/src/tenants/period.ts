@@ -1,22 +1,22 @@
 import dayjs from 'dayjs';
 
-/** How a tenant stands in its period of service. Days are calendar days; the last one is included. */
-export type Standing = 'waiting' | 'running' | 'soon' | 'ended' | 'endless';
+/** The state of a tenant's service period. Days are calendar days; the last day is inclusive. */
+export type PeriodState = 'waiting' | 'running' | 'soon' | 'ended' | 'endless';
 
-export const SOON = 60;
+export const EXPIRES_SOON_DAYS = 60;
 
 export const today = () => dayjs().format('YYYY-MM-DD');
 
-export const inDays = (days: number) => dayjs().add(days, 'day').format('YYYY-MM-DD');
+export const daysFromNow = (days: number) => dayjs().add(days, 'day').format('YYYY-MM-DD');
 
-/** 0: today is the last day; negative: so many days ago. */
+/** 0 if the date is today, negative if it is in the past. */
 export const daysUntil = (date: string, from = today()) => dayjs(date).diff(dayjs(from), 'day');
 
-export function standingOf({ startTime, endTime }: Period, from = today()): Standing {
+export function getPeriodState({ startTime, endTime }: Period, from = today()): PeriodState {
   if (endTime && endTime < from) return 'ended';
   if (startTime && startTime > from) return 'waiting';
   if (!endTime) return 'endless';
-  return daysUntil(endTime, from) <= SOON ? 'soon' : 'running';
+  return daysUntil(endTime, from) <= EXPIRES_SOON_DAYS ? 'soon' : 'running';
 }
 
 export interface Period {
@@ -29,12 +29,13 @@ export interface Span {
   to: string;
 }
 
-/** Where a period lies within a span, in percent; open and cut ends are told. Undefined: outside of it. */
-export function placeOf({ startTime, endTime }: Period, { from, to }: Span) {
+/** The position of a period within a span, in percent; undefined if it is outside. */
+export function getBarPosition({ startTime, endTime }: Period, { from, to }: Span) {
   if ((startTime && startTime > to) || (endTime && endTime < from)) return undefined;
-  const left = startTime && startTime > from ? share(startTime, { from, to }) : 0;
-  // Through the end of the last day.
-  const right = endTime && endTime < to ? share(dayjs(endTime).add(1, 'day').format('YYYY-MM-DD'), { from, to }) : 100;
+  const left = startTime && startTime > from ? toPercent(startTime, { from, to }) : 0;
+  // The last day is inclusive.
+  const right =
+    endTime && endTime < to ? toPercent(dayjs(endTime).add(1, 'day').format('YYYY-MM-DD'), { from, to }) : 100;
   return {
     left,
     width: Math.max(right - left, 0.6),
@@ -43,17 +44,17 @@ export function placeOf({ startTime, endTime }: Period, { from, to }: Span) {
   };
 }
 
-export const share = (date: string, { from, to }: Span) =>
+export const toPercent = (date: string, { from, to }: Span) =>
   (100 * dayjs(date).diff(dayjs(from), 'day')) / Math.max(dayjs(to).diff(dayjs(from), 'day'), 1);
 
-/** For one tenant: its period, today, and a little air. */
-export function spanOf({ startTime, endTime }: Period): Span {
+/** The span that shows one tenant's period and today, with some margin. */
+export function getSpan({ startTime, endTime }: Period): Span {
   const now = today();
   const first = [startTime ?? now, now].sort()[0] as string;
   const last = [endTime ?? dayjs(now).add(1, 'year').format('YYYY-MM-DD'), now].sort()[1] as string;
-  const air = Math.max(Math.round(dayjs(last).diff(first, 'day') * 0.04), 10);
+  const margin = Math.max(Math.round(dayjs(last).diff(first, 'day') * 0.04), 10);
   return {
-    from: dayjs(first).subtract(air, 'day').format('YYYY-MM-DD'),
-    to: dayjs(last).add(air, 'day').format('YYYY-MM-DD'),
+    from: dayjs(first).subtract(margin, 'day').format('YYYY-MM-DD'),
+    to: dayjs(last).add(margin, 'day').format('YYYY-MM-DD'),
   };
 }

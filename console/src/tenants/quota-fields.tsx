@@ -1,48 +1,51 @@
 import { Alert, Form, InputNumber } from 'antd';
 import { useTexts } from '../language.ts';
 import { fieldTexts } from './field-texts.ts';
-import { HIDDEN_QUOTAS, type HiddenQuota, QUOTAS, type ShownQuota } from './values.ts';
+import { QUOTAS, type ReadableQuota, WRITE_ONLY_QUOTAS, type WriteOnlyQuota } from './form-values.ts';
 
-export function QuotaFields({ fresh = false }: { fresh?: boolean }) {
+export function QuotaFields({ isNew = false }: { isNew?: boolean }) {
   const t = useTexts(fieldTexts);
   return (
     <>
-      <p className="quiet">{t.quotasHint}</p>
-      <div className="tenants-grid tenants-three">
+      <p className="secondary">{t.quotasHint}</p>
+      <div className="tenants-grid tenants-grid-3">
         {QUOTAS.map((key) => (
-          <Quota key={key} name={key} />
+          <QuotaField key={key} name={key} />
         ))}
       </div>
-      <HiddenQuotaFields fresh={fresh} />
+      <WriteOnlyQuotaFields isNew={isNew} />
     </>
   );
 }
 
-/** Wherever a tenant is written: a write that says nothing of these empties them, and nobody could see it. */
-export function HiddenQuotaFields({ fresh = false }: { fresh?: boolean }) {
+/**
+ * Part of every form that writes a tenant: the service resets these quotas if a request omits them, and never returns
+ * them.
+ */
+export function WriteOnlyQuotaFields({ isNew = false }: { isNew?: boolean }) {
   const t = useTexts(fieldTexts);
   return (
-    <section aria-label={t.hiddenQuotas}>
+    <section aria-label={t.writeOnlyQuotas}>
       <Alert
-        className="gap-below"
-        type={fresh ? 'info' : 'warning'}
-        title={t.hiddenQuotas}
-        description={fresh ? t.hiddenAtCreate : t.hiddenAtEdit}
+        className="margin-bottom"
+        type={isNew ? 'info' : 'warning'}
+        title={t.writeOnlyQuotas}
+        description={isNew ? t.writeOnlyQuotasOnCreate : t.writeOnlyQuotasOnEdit}
       />
-      <div className="tenants-grid tenants-four">
-        {HIDDEN_QUOTAS.map((key) => (
-          <Quota key={key} name={key} />
+      <div className="tenants-grid tenants-grid-align-end">
+        {WRITE_ONLY_QUOTAS.map((key) => (
+          <QuotaField key={key} name={key} />
         ))}
       </div>
     </section>
   );
 }
 
-function Quota({ name }: { name: ShownQuota | HiddenQuota }) {
+function QuotaField({ name }: { name: ReadableQuota | WriteOnlyQuota }) {
   const t = useTexts(fieldTexts);
   return (
     <Form.Item name={['quotas', name]} label={t[name]}>
-      <InputNumber className="tenants-wide" min={0} max={2147483647} precision={0} placeholder="0" />
+      <InputNumber className="full-width" min={0} max={2147483647} precision={0} placeholder="0" />
     </Form.Item>
   );
 }

@@ -2,7 +2,7 @@ import { Button, Form, Input, Segmented } from 'antd';
 import { useState } from 'react';
 import { useTexts } from '../language.ts';
 import { fieldTexts } from './field-texts.ts';
-import { RULES, type Rule, type TenantValues } from './values.ts';
+import { RULES, type Rule, type TenantValues } from './form-values.ts';
 
 export function RuleFields() {
   return (
@@ -14,20 +14,20 @@ export function RuleFields() {
   );
 }
 
-/** Free text, or JSON that is checked while it is typed. What looks like JSON is taken for it until somebody says no. */
+/** Free text or JSON, which is validated while typing. The format is detected until the user selects one. */
 function RuleField({ rule }: { rule: Rule }) {
   const t = useTexts(fieldTexts);
   const form = Form.useFormInstance<TenantValues>();
   const value: string = Form.useWatch(['rules', rule], form) ?? '';
-  const [chosen, setChosen] = useState<'text' | 'json'>();
-  const format = chosen ?? (/^\s*[[{]/.test(value) ? 'json' : 'text');
-  const fault = format === 'json' && value.trim() ? faultOf(value) : undefined;
-  const choose = (next: 'text' | 'json') => {
-    setChosen(next);
-    // The check is another one now; after the render that made it so.
+  const [selectedFormat, setSelectedFormat] = useState<'text' | 'json'>();
+  const format = selectedFormat ?? (/^\s*[[{]/.test(value) ? 'json' : 'text');
+  const jsonError = format === 'json' && value.trim() ? getJsonError(value) : undefined;
+  const selectFormat = (next: 'text' | 'json') => {
+    setSelectedFormat(next);
+    // Validate after the next render, which uses the rule of the new format.
     setTimeout(() => void form.validateFields([['rules', rule]]).catch(() => undefined));
   };
-  const tidy = () => {
+  const formatValue = () => {
     form.setFieldValue(['rules', rule], JSON.stringify(JSON.parse(value), null, 2));
     void form.validateFields([['rules', rule]]);
   };
@@ -38,28 +38,28 @@ function RuleField({ rule }: { rule: Rule }) {
       rules={[
         {
           validator: async () => {
-            if (fault) throw new Error(t.badJson(fault));
+            if (jsonError) throw new Error(t.invalidJson(jsonError));
           },
         },
       ]}
       extra={
-        <span className="tenants-rule">
+        <span className="tenants-rule-format">
           <Segmented
             size="small"
             name={`format-${rule}`}
             aria-label={t.formatOf(t[rule])}
             value={format}
-            onChange={choose}
+            onChange={selectFormat}
             options={[
               { value: 'text', label: t.text },
               { value: 'json', label: t.json },
             ]}
           />
-          {format === 'json' && value.trim() && !fault && (
+          {format === 'json' && value.trim() && !jsonError && (
             <>
-              <span className="tenants-good">{t.validJson}</span>
-              <Button type="link" size="small" aria-label={t.tidyOf(t[rule])} onClick={tidy}>
-                {t.tidy}
+              <span className="tenants-valid">{t.validJson}</span>
+              <Button type="link" size="small" aria-label={t.formatJsonOf(t[rule])} onClick={formatValue}>
+                {t.formatJson}
               </Button>
             </>
           )}
@@ -69,13 +69,13 @@ function RuleField({ rule }: { rule: Rule }) {
       <Input.TextArea
         maxLength={65_536}
         spellCheck={false}
-        className={format === 'json' ? 'tenants-text tenants-code' : 'tenants-text'}
+        className={format === 'json' ? 'tenants-rule-text tenants-rule-json' : 'tenants-rule-text'}
       />
     </Form.Item>
   );
 }
 
-function faultOf(text: string): string | undefined {
+function getJsonError(text: string): string | undefined {
   try {
     JSON.parse(text);
     return undefined;

@@ -2,35 +2,35 @@ import dayjs from 'dayjs';
 import { Link } from 'react-router';
 import type { Tenant } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { Axis, datesOf, Ends, Legend, PeriodBar } from './period-bar.tsx';
+import { Axis, formatDates, Legend, PeriodBar, PeriodStatus } from './period-bar.tsx';
 import { tenantsTexts } from './texts.ts';
 
-/** A year and a half around today: what ends soon is what one comes for. */
-const spanNow = () => ({
+/** A year and a half around today, because the view is about tenants that expire soon. */
+const getTimelineSpan = () => ({
   from: dayjs().subtract(4, 'month').format('YYYY-MM-DD'),
   to: dayjs().add(14, 'month').format('YYYY-MM-DD'),
 });
 
 export function Timeline({ rows }: { rows: Tenant[] }) {
   const t = useTexts(tenantsTexts);
-  const span = spanNow();
+  const span = getTimelineSpan();
   return (
     <div className="tenants-timeline">
       <Legend />
-      <div className="tenants-line tenants-line-head">
+      <div className="tenants-timeline-row tenants-timeline-header">
         <span />
         <Axis span={span} />
         <span />
       </div>
       <ol aria-label={t.timeline}>
         {rows.map((tenant) => (
-          <li key={tenant.id} className="tenants-line">
-            <span className="tenants-line-name">
+          <li key={tenant.id} className="tenants-timeline-row">
+            <span className="tenants-timeline-name">
               <Link to={`/tenants/${tenant.id}`}>{tenant.tenantName || tenant.tenantId}</Link>
-              <small className="quiet">{datesOf(tenant, t)}</small>
+              <small className="secondary">{formatDates(tenant, t)}</small>
             </span>
             <PeriodBar period={tenant} span={span} />
-            <Ends period={tenant} />
+            <PeriodStatus period={tenant} />
           </li>
         ))}
       </ol>

@@ -1,13 +1,12 @@
-import { texts } from '../language.ts';
+import { defineTexts } from '../language.ts';
 
-/** How a change is told in one line. */
-export const changeTexts = texts({
+export const changeTexts = defineTexts({
   zh: {
     department: '部门',
     user: '用户',
     tenant: '租户',
     login: '登录',
-    webhook: '网络钩子',
+    webhook: 'Webhook',
     created: '新建',
     updated: '修改',
     moved: '移动',
@@ -15,10 +14,10 @@ export const changeTexts = texts({
     restored: '恢复',
     passwordChanged: '修改密码',
     passed: '登录成功',
-    refused: '登录被拒',
-    by: (who: string, when: string) => `${who} · ${when}`,
-    ofTenant: (who: string, tenant: string) => `${who}（租户 ${tenant}）`,
-    somebody: '系统',
+    refused: '登录失败',
+    byUser: (who: string, when: string) => `${who} · ${when}`,
+    userOfTenant: (who: string, tenant: string) => `${who}（租户 ${tenant}）`,
+    system: '系统',
   },
   en: {
     department: 'Department',
@@ -27,15 +26,15 @@ export const changeTexts = texts({
     login: 'Login',
     webhook: 'Webhook',
     created: 'Created',
-    updated: 'Changed',
+    updated: 'Updated',
     moved: 'Moved',
     deleted: 'Deleted',
     restored: 'Restored',
     passwordChanged: 'Password changed',
     passed: 'Logged in',
-    refused: 'Login refused',
-    by: (who: string, when: string) => `${who} · ${when}`,
-    ofTenant: (who: string, tenant: string) => `${who} (tenant ${tenant})`,
-    somebody: 'System',
+    refused: 'Login failed',
+    byUser: (who: string, when: string) => `${who} · ${when}`,
+    userOfTenant: (who: string, tenant: string) => `${who} (tenant ${tenant})`,
+    system: 'System',
   },
 });

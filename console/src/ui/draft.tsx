@@ -1,54 +1,54 @@
 import { Alert, Button, type FormInstance } from 'antd';
 import { useEffect, useState } from 'react';
 import { useTexts } from '../language.ts';
-import { DRAFTS, useMe } from '../session.ts';
-import { keep, read } from '../store.ts';
+import { DRAFT_PREFIX, useMe } from '../session.ts';
+import { readStorage, writeStorage } from '../store.ts';
 import { uiTexts } from './texts.ts';
 
 /**
- * What is typed into a form outlives a reload and the way to another screen, in this tab only and until a logout. `name`
- * says which form of which record, such as `dept-100`. Passwords are never kept: any field whose name holds "password" is
- * left out.
+ * Saves the values of a form in sessionStorage, so that they survive a reload and navigation until the user logs out.
+ * `name` identifies the form and the record, such as `dept-100`. Fields whose name contains "password" are never saved.
  */
 export function useDraft<T extends object>(name: string, form: FormInstance<T>) {
   const key = useDraftKey(name);
   const [restored, setRestored] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the form of another render is the same form
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the form instance never changes
   useEffect(() => {
-    const text = read(key, sessionStorage);
+    const text = readStorage(key, sessionStorage);
     setRestored(text !== null);
     if (text !== null) form.setFieldsValue(JSON.parse(text));
   }, [key]);
   const clear = () => {
-    keep(key, null, sessionStorage);
+    writeStorage(key, null, sessionStorage);
     setRestored(false);
   };
-  const onValuesChange = () => keep(key, JSON.stringify(withoutPasswords(form.getFieldsValue(true))), sessionStorage);
+  const onValuesChange = () =>
+    writeStorage(key, JSON.stringify(withoutPasswords(form.getFieldsValue(true))), sessionStorage);
   return { restored, clear, onValuesChange };
 }
 
 const useDraftKey = (name: string) => {
   const { user } = useMe();
-  return `${DRAFTS}${user.tenantId}.${user.userId}.${name}`;
+  return `${DRAFT_PREFIX}${user.tenantId}.${user.userId}.${name}`;
 };
 
-/** Whether something was typed that is not saved: then the form is shown at once. */
-export const useHasDraft = (name: string) => read(useDraftKey(name), sessionStorage) !== null;
+/** Whether there is a draft. If so, the screen opens the form right away. */
+export const useHasDraft = (name: string) => readStorage(useDraftKey(name), sessionStorage) !== null;
 
 const withoutPasswords = (values: object) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !/password/i.test(name)));
 
-/** Says that a draft was put back, and offers to let it go. */
-export function DraftNotice({ restored, discard }: { restored: boolean; discard: () => void }) {
+/** Tells the user that a draft was restored and lets them discard it. */
+export function DraftNotice({ restored, onDiscard }: { restored: boolean; onDiscard: () => void }) {
   const t = useTexts(uiTexts);
   if (!restored) return null;
   return (
     <Alert
       type="info"
-      title={t.draft}
-      className="gap-below"
+      title={t.draftRestored}
+      className="margin-bottom"
       action={
-        <Button size="small" onClick={discard}>
+        <Button size="small" onClick={onDiscard}>
           {t.discard}
         </Button>
       }

@@ -2,11 +2,11 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTexts } from '../language.ts';
 import { uiTexts } from './texts.ts';
 
-let opened = 0;
+let titlesMounted = 0;
 
 /**
- * The one h1 of a screen; also the title of the browser's tab. Who comes from another screen has the focus put here, so
- * that a screen reader says where one is and Tab goes on from the top.
+ * The h1 of a screen and the title of the browser tab. After a navigation it takes the focus, so that screen readers
+ * announce the new screen and Tab starts at its top.
  */
 export function PageTitle({ title, children }: { title: string; children?: ReactNode }) {
   const t = useTexts(uiTexts);
@@ -15,7 +15,7 @@ export function PageTitle({ title, children }: { title: string; children?: React
     document.title = `${title} · ${t.console}`;
   }, [title, t]);
   useEffect(() => {
-    if (opened++ > 0) heading.current?.focus({ preventScroll: true });
+    if (titlesMounted++ > 0) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
     <div className="page-title">

@@ -3,8 +3,8 @@ import type { ReactNode } from 'react';
 import { useRouteError } from 'react-router';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator } from '../session.ts';
-import { wordsFor } from './notices.ts';
 import { uiTexts } from './texts.ts';
+import { getErrorMessage } from './use-notify.ts';
 
 export function Loading() {
   const t = useTexts(uiTexts);
@@ -15,19 +15,18 @@ export function Loading() {
   );
 }
 
-/** Something could not be read: why, and another try. */
-export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+export function LoadError({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useTexts(uiTexts);
   return (
     <div className="state" role="alert">
-      <p className="state-title">{t.failed}</p>
-      <p>{wordsFor(error)}</p>
-      {retry && <Button onClick={retry}>{t.retry}</Button>}
+      <p className="state-title">{t.loadFailed}</p>
+      <p>{getErrorMessage(error)}</p>
+      {onRetry && <Button onClick={onRetry}>{t.retry}</Button>}
     </div>
   );
 }
 
-/** Nothing there, and what one can do about it. */
+/** The children are buttons or links that help the user to continue. */
 export function Empty({ text, children }: { text?: string; children?: ReactNode }) {
   const t = useTexts(uiTexts);
   return (
@@ -37,20 +36,20 @@ export function Empty({ text, children }: { text?: string; children?: ReactNode 
   );
 }
 
-/** A screen threw. The rest of the console stands. */
-export function Broken() {
+/** The error boundary of a route: shown in place of a screen that threw an error. */
+export function ScreenError() {
   const t = useTexts(uiTexts);
   console.error(useRouteError());
   return (
     <div className="state" role="alert">
-      <p className="state-title">{t.broken}</p>
-      <p>{t.brokenHint}</p>
+      <p className="state-title">{t.screenFailed}</p>
+      <p>{t.screenFailedHint}</p>
       <Button onClick={() => window.location.reload()}>{t.reload}</Button>
     </div>
   );
 }
 
-export function ForAdministrators({ children }: { children: ReactNode }) {
+export function AdministratorsOnly({ children }: { children: ReactNode }) {
   const t = useTexts(uiTexts);
   return useIsAdministrator() ? children : <Empty text={t.administratorsOnly} />;
 }

@@ -1,0 +1,71 @@
+import { DownOutlined, UpOutlined } from '@ant-design/icons';
+import { Button } from 'antd';
+import { useId, useState } from 'react';
+import { Link } from 'react-router';
+import type { AuditEntry } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { useMe } from '../session.ts';
+import { ChangeSummary, getResourceName } from '../ui/change-summary.tsx';
+import { changeTexts } from '../ui/change-texts.ts';
+import { FieldChanges } from '../ui/field-changes.tsx';
+import { recordTexts, useFieldLabels } from '../ui/field-labels.ts';
+import { diffRecords } from '../ui/record-diff.ts';
+import { RevertButton } from './revert-button.tsx';
+import { changesTexts } from './texts.ts';
+
+/** A change that expands to show the changed fields. */
+export function ChangeRow({ change }: { change: AuditEntry }) {
+  const t = useTexts(changesTexts);
+  const labels = useTexts(changeTexts);
+  const [expanded, setExpanded] = useState(false);
+  const detailsId = useId();
+  const ownTenantId = useMe().tenant.tenantId;
+  const { resource, resourceId, tenantId, address } = change;
+  const description = `${labels[resource]} ${getResourceName(change) || change.by || resourceId}`;
+  const otherTenant = tenantId !== ownTenantId;
+  const hasDetails = change.before || change.after || address;
+  return (
+    <li className="changes-row">
+      <ChangeSummary change={change}>
+        {otherTenant && t.inTenant(tenantId)}
+        <ChangedFieldNames change={change} />
+      </ChangeSummary>
+      {hasDetails && (
+        <Button
+          type="text"
+          icon={expanded ? <UpOutlined /> : <DownOutlined />}
+          aria-expanded={expanded}
+          aria-controls={expanded ? detailsId : undefined}
+          aria-label={t.detailsOf(description)}
+          onClick={() => setExpanded(!expanded)}
+        >
+          <span className="changes-button-label">{t.details}</span>
+        </Button>
+      )}
+      {expanded && (
+        <div id={detailsId} className="changes-details">
+          <FieldChanges change={change} otherTenant={otherTenant} />
+          <div className="changes-details-footer">
+            {address && <span className="secondary">{t.fromAddress(address)}</span>}
+            {resource !== 'login' && (
+              <Link
+                to={`/changes?resource=${resource}&resourceId=${resourceId}${otherTenant ? `&tenant=${tenantId}` : ''}`}
+              >
+                {t.changesOfRecord}
+              </Link>
+            )}
+            <RevertButton change={change} />
+          </div>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function ChangedFieldNames({ change: { resource, before, after } }: { change: AuditEntry }) {
+  const t = useTexts(recordTexts);
+  const labels = useFieldLabels(resource);
+  if (!before || !after) return null;
+  const fields = diffRecords(labels, before, after).map(({ field }) => labels[field]);
+  return fields.length > 0 ? <> · {fields.join(t.separator)}</> : null;
+}

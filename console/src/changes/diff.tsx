@@ -1,0 +1,82 @@
+import { ArrowLeftOutlined } from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { api, type Diff } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useIsAdministrator } from '../session.ts';
+import { Card } from '../ui/card.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { useUrlParams } from '../ui/use-url-params.ts';
+import { Changed, Created, Deleted, Moved, Renamed } from './diff-lists.tsx';
+import { daysAgo, PeriodPicker } from './period-picker.tsx';
+import { diffTexts } from './texts.ts';
+import './changes.css';
+
+/** Compares the departments at two points in time. Both are in the URL. */
+export default function DiffScreen() {
+  const t = useTexts(diffTexts);
+  const administrator = useIsAdministrator();
+  return (
+    <div className="stack">
+      <PageTitle title={t.title}>
+        {administrator && (
+          <Link to="/changes">
+            <ArrowLeftOutlined aria-hidden /> {t.back}
+          </Link>
+        )}
+      </PageTitle>
+      {administrator ? <DiffContent /> : <AdministratorsOnly>{null}</AdministratorsOnly>}
+    </div>
+  );
+}
+
+function DiffContent() {
+  const t = useTexts(diffTexts);
+  const [search, update] = useUrlParams();
+  const [weekAgo] = useState(() => daysAgo(7));
+  const from = search.get('from') || weekAgo;
+  const to = search.get('to') || null;
+  const isReversed = to !== null && Date.parse(to) < Date.parse(from);
+  const { data, error, refetch } = useQuery({
+    queryKey: queryKeys.departments.diff(from, to),
+    queryFn: ({ signal }) => api.compareDepartments({ from, ...(to ? { to } : {}) }, signal),
+    enabled: !isReversed,
+    staleTime: 0,
+  });
+  const setPeriod = (period: { from?: string; to?: string | null }) =>
+    update((current) => ({ from: current.get('from') || weekAgo, ...period }));
+  return (
+    <>
+      <Card>
+        <PeriodPicker from={from} to={to} onChange={setPeriod} />
+        <p className="secondary changes-hint">{t.hint}</p>
+      </Card>
+      {isReversed ? (
+        <p role="alert">{t.reversed}</p>
+      ) : error ? (
+        <LoadError error={error} onRetry={refetch} />
+      ) : data ? (
+        <DiffLists diff={data.data} />
+      ) : (
+        <Loading />
+      )}
+    </>
+  );
+}
+
+function DiffLists({ diff }: { diff: Diff }) {
+  const t = useTexts(diffTexts);
+  if (Object.values(diff).every(({ length }) => length === 0)) return <Empty text={t.noChanges} />;
+  return (
+    <>
+      <Created rows={diff.created} />
+      <Moved rows={diff.moved} />
+      <Renamed rows={diff.renamed} />
+      <Changed rows={diff.changed} />
+      <Deleted rows={diff.deleted} />
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import type { AuditFilter } from '../api.ts';
+import { useUrlParams } from '../ui/use-url-params.ts';
+
+const RESOURCES = ['department', 'user', 'tenant', 'login', 'webhook'] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+/** The filters of the screen. They are in the URL, so that a filtered list can be shared. */
+export interface ChangesParams {
+  resource: Resource | null;
+  resourceId: string | null;
+  by: string;
+  /** First and last day, both inclusive. */
+  from: string | null;
+  to: string | null;
+  /** `own`: the current tenant only; a tenant id: that tenant and its descendants; null: all. */
+  tenant: string | null;
+}
+
+const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
+const matchOrNull = (text: string | null, pattern: RegExp) => (text && pattern.test(text) ? text : null);
+
+export function useChangesParams(): [
+  ChangesParams,
+  (changes: Partial<ChangesParams>, options?: { replace?: boolean }) => void,
+] {
+  const [search, update] = useUrlParams();
+  const params: ChangesParams = {
+    resource: RESOURCES.find((resource) => resource === search.get('resource')) ?? null,
+    resourceId: matchOrNull(search.get('resourceId'), /^\d{1,19}$/),
+    by: search.get('by') ?? '',
+    from: matchOrNull(search.get('from'), DATE_PATTERN),
+    to: matchOrNull(search.get('to'), DATE_PATTERN),
+    tenant: matchOrNull(search.get('tenant'), /^(own|\w{1,18})$/),
+  };
+  return [params, update];
+}
+
+/** Converts the days, which are in the time zone of the browser, to timestamps. */
+export function toFilter({ resource, resourceId, by, from, to, tenant }: ChangesParams): AuditFilter {
+  return {
+    ...(resource ? { resource } : {}),
+    ...(resourceId ? { resourceId } : {}),
+    ...(by ? { by } : {}),
+    ...(from ? { from: startOfDay(from) } : {}),
+    ...(to ? { to: startOfDay(to, 1) } : {}),
+    ...(tenant === 'own' ? { below: false } : tenant ? { tenantId: tenant } : {}),
+  };
+}
+
+function startOfDay(day: string, daysLater = 0): string {
+  const start = new Date(`${day}T00:00`);
+  start.setDate(start.getDate() + daysLater);
+  return start.toISOString();
+}

@@ -1,0 +1,68 @@
+import { UndoOutlined } from '@ant-design/icons';
+import { Alert, Button, Modal } from 'antd';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { type AuditEntry, api } from '../api.ts';
+import { isApiError } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { ChangeSummary } from '../ui/change-summary.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { getErrorMessage } from '../ui/use-notify.ts';
+import { changesTexts } from './texts.ts';
+
+const REVERTIBLE = ['department', 'user', 'tenant'];
+
+export function RevertButton({ change }: { change: AuditEntry }) {
+  const t = useTexts(changesTexts);
+  const ownTenantId = useMe().tenant.tenantId;
+  const [open, setOpen] = useState(false);
+  const { id, tenantId, resource, resourceId } = change;
+  const otherTenant = tenantId !== ownTenantId;
+  const revert = useApiMutation({
+    mutationFn: () => api.revertChange(id, otherTenant ? { tenantId } : {}),
+    successMessage: t.reverted,
+    invalidates: affectedBy.revert,
+    onSuccess: () => setOpen(false),
+    // The error is shown in the dialog.
+    onError: () => true,
+  });
+  if (!REVERTIBLE.includes(resource) || change.action === 'password changed') return null;
+  const close = () => {
+    setOpen(false);
+    revert.reset();
+  };
+  return (
+    <>
+      <Button size="small" icon={<UndoOutlined />} onClick={() => setOpen(true)}>
+        {t.revert}
+      </Button>
+      <Modal
+        open={open}
+        title={t.revertTitle}
+        okText={t.revertConfirm}
+        cancelText={revert.error ? t.close : t.cancel}
+        // A running request cannot be cancelled. antd keeps the dialog open while it is loading.
+        cancelButtonProps={{ disabled: revert.isPending }}
+        confirmLoading={revert.isPending}
+        onOk={() => revert.mutate()}
+        onCancel={close}
+      >
+        <ChangeSummary change={change} />
+        <p>{t.revertHint}</p>
+        {revert.error != null && (
+          <Alert type="error" showIcon role="alert" title={getErrorMessage(revert.error)} className="margin-bottom" />
+        )}
+        {isApiError(revert.error, 'CHANGE_CONTRADICTED') && (
+          <Link
+            to={`/changes?resource=${resource}&resourceId=${resourceId}${otherTenant ? `&tenant=${tenantId}` : ''}`}
+            onClick={close}
+          >
+            {t.viewLaterChanges}
+          </Link>
+        )}
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,174 @@
+import { memo } from 'react';
+import type { Card } from './chart-data.ts';
+import { CARD } from './layout.ts';
+import { FONT, measureText, truncateText } from './measure-text.ts';
+import type { ChartTexts } from './texts.ts';
+
+/** Colours are SVG attributes, not CSS: the same drawing is exported as a standalone file. */
+export interface Palette {
+  containerBg: string;
+  layoutBg: string;
+  line: string;
+  edge: string;
+  text: string;
+  textSecondary: string;
+  primary: string;
+  primaryBg: string;
+  warningText: string;
+  warningBg: string;
+}
+
+/** Uses CSS variables, so it follows the light and dark theme. */
+export const SCREEN_PALETTE: Palette = {
+  containerBg: 'var(--color-bg-container)',
+  layoutBg: 'var(--color-bg-layout)',
+  line: 'var(--color-chart-line)',
+  edge: 'var(--color-chart-line)',
+  text: 'var(--color-text)',
+  textSecondary: 'var(--color-text-secondary)',
+  primary: 'var(--color-primary)',
+  primaryBg: 'var(--color-primary-bg)',
+  warningText: 'var(--color-warning-text)',
+  warningBg: 'var(--color-warning-bg)',
+};
+
+/** Exported charts are printed or pasted into documents, so they are always light. */
+export const PRINT_PALETTE: Palette = {
+  containerBg: '#ffffff',
+  layoutBg: '#f5f7f5',
+  line: '#c9d2cc',
+  edge: '#a9b5ad',
+  text: '#1f1f1f',
+  textSecondary: '#5f6661',
+  primary: '#2b7a4b',
+  primaryBg: '#e6f2ea',
+  warningText: '#8a4b00',
+  warningBg: '#fff4e0',
+};
+
+const PADDING = 14;
+
+interface DrawingProps {
+  card: Card;
+  palette: Palette;
+  t: ChartTexts;
+  active?: boolean;
+  loading?: boolean;
+  /** An exported chart has no collapse buttons, but still marks cards with hidden children. */
+  exported?: boolean;
+}
+
+/** The texts of a card, truncated to its width. */
+function getCardTexts({ name, leader, userCount, disabled, kind }: Card, t: ChartTexts) {
+  const width = CARD.width - 2 * PADDING;
+  const tagWidth = disabled ? measureText(t.disabled, 12) + 12 : 0;
+  const count = userCount === undefined ? '' : t.userCount(userCount);
+  const full = {
+    name: name || t.unnamed,
+    leader: kind === 'tenant' ? t.tenant : leader ? t.leader(leader) : t.noLeader,
+  };
+  return {
+    full,
+    tagWidth,
+    count,
+    name: truncateText(full.name, width - tagWidth, 15, 600),
+    leader: truncateText(full.leader, width - (count ? measureText(count, 13) + 12 : 0), 13),
+  };
+}
+
+/** The full text of a card, for screen readers and the tooltip. */
+export function describeCard(card: Card, t: ChartTexts): string {
+  const { full, count } = getCardTexts(card, t);
+  return [full.name, card.disabled && t.disabled, full.leader, count].filter(Boolean).join(t.separator);
+}
+
+export const CardDrawing = memo(function CardDrawing({ card, palette, t, active, loading, exported }: DrawingProps) {
+  const { disabled, kind, hasChildren, open } = card;
+  const { width, height } = CARD;
+  const { full, tagWidth, name, leader, count } = getCardTexts(card, t);
+  const background = kind === 'tenant' ? palette.primaryBg : disabled ? palette.layoutBg : palette.containerBg;
+  return (
+    <g fontFamily={FONT}>
+      <rect
+        width={width}
+        height={height}
+        rx={10}
+        fill={background}
+        stroke={active || kind === 'tenant' ? palette.primary : palette.line}
+        strokeWidth={active ? 2.5 : 1}
+        {...(disabled && !active ? { strokeDasharray: '5 4', stroke: palette.edge } : {})}
+      />
+      <text x={PADDING} y={32} fontSize={15} fontWeight={600} fill={disabled ? palette.textSecondary : palette.text}>
+        {exported && name !== full.name && <title>{full.name}</title>}
+        {name}
+      </text>
+      {disabled && (
+        <>
+          <rect
+            x={width - PADDING - tagWidth + 4}
+            y={17}
+            width={tagWidth - 4}
+            height={20}
+            rx={4}
+            fill={palette.warningBg}
+          />
+          <text
+            x={width - PADDING - tagWidth / 2 + 2}
+            y={31}
+            fontSize={12}
+            textAnchor="middle"
+            fill={palette.warningText}
+          >
+            {t.disabled}
+          </text>
+        </>
+      )}
+      <text x={PADDING} y={56} fontSize={13} fill={palette.textSecondary}>
+        {leader}
+      </text>
+      {count && (
+        <text x={width - PADDING} y={56} fontSize={13} textAnchor="end" fill={palette.textSecondary}>
+          {count}
+        </text>
+      )}
+      {hasChildren && kind === 'dept' && !(exported && open) && (
+        <ToggleButton open={open} palette={palette} loading={loading === true} />
+      )}
+    </g>
+  );
+});
+
+/** Shows and hides the children. The larger transparent circle is the touch target. */
+function ToggleButton({ open, palette, loading }: { open: boolean; palette: Palette; loading: boolean }) {
+  return (
+    <g transform={`translate(${CARD.width / 2} ${CARD.height})`} data-handle="">
+      <circle r={18} fill="transparent" />
+      <circle r={10} fill={palette.containerBg} stroke={palette.primary} strokeWidth={1.5} />
+      {loading ? (
+        [-4, 0, 4].map((x) => <circle key={x} cx={x} r={1.3} fill={palette.primary} />)
+      ) : (
+        <path d={open ? 'M-5 0H5' : 'M-5 0H5M0 -5V5'} stroke={palette.primary} strokeWidth={1.8} />
+      )}
+    </g>
+  );
+}
+
+/** Stands for the children that are not loaded yet. */
+export function MoreDrawing({ palette, t, active, loading }: Omit<DrawingProps, 'card'>) {
+  return (
+    <g fontFamily={FONT}>
+      <rect
+        width={CARD.width}
+        height={CARD.height}
+        rx={10}
+        fill={palette.layoutBg}
+        stroke={active ? palette.primary : palette.edge}
+        strokeWidth={active ? 2.5 : 1}
+        strokeDasharray="5 4"
+      />
+      <text x={CARD.width / 2} y={CARD.height / 2 + 5} fontSize={14} textAnchor="middle" fill={palette.text}>
+        {loading ? t.loading : t.more}
+      </text>
+    </g>
+  );
+}

@@ -1,0 +1,116 @@
+import dayjs from 'dayjs';
+import { flushSync } from 'react-dom';
+import { createRoot } from 'react-dom/client';
+import { CardDrawing, MoreDrawing, PRINT_PALETTE } from './card-drawing.tsx';
+import type { ChartData } from './chart-data.ts';
+import type { Layout } from './layout.ts';
+import { FONT, measureText } from './measure-text.ts';
+import type { ChartTexts } from './texts.ts';
+
+/** The expanded part of the chart, whether it is in view or not. */
+export interface ExportSource {
+  chart: ChartData;
+  layout: Layout;
+  title: string;
+  t: ChartTexts;
+}
+
+const MARGIN = 40;
+const HEADER_HEIGHT = 84;
+/** Double resolution, unless the image gets too large: some browsers support 16,384 pixels per side. */
+const MAX_SCALE = 2;
+const MAX_SIDE_PX = 16_000;
+const MAX_AREA_PX = 64_000_000;
+const MIN_LEGIBLE_SCALE = 0.4;
+
+const today = () => dayjs().format('YYYY-MM-DD');
+/** Replaces characters that file systems or shells do not allow. */
+const toFileName = (name: string) => name.replace(/[\\/:*?"<>|\s.]+/g, '-').slice(0, 80);
+const getFileName = ({ title, t }: ExportSource) => `${toFileName(title)}-${toFileName(t.title)}-${today()}`;
+
+/** Downloads the chart and returns the file name. */
+export function exportSvg(source: ExportSource): string {
+  const { text } = render(source);
+  const file = `${getFileName(source)}.svg`;
+  download(new Blob(['<?xml version="1.0" encoding="UTF-8"?>\n', text], { type: 'image/svg+xml' }), file);
+  return file;
+}
+
+export class ImageTooLargeError extends Error {}
+export class ImageError extends Error {}
+
+export async function exportPng(source: ExportSource): Promise<string> {
+  const { text, width, height } = render(source);
+  const scale = Math.min(MAX_SCALE, MAX_SIDE_PX / Math.max(width, height), Math.sqrt(MAX_AREA_PX / (width * height)));
+  if (scale < MIN_LEGIBLE_SCALE) throw new ImageTooLargeError();
+  const objectUrl = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
+  try {
+    const image = new Image();
+    image.src = objectUrl;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
+    if (!blob) throw new ImageError();
+    const file = `${getFileName(source)}.png`;
+    download(blob, file);
+    return file;
+  } catch (error) {
+    throw error instanceof DOMException ? new ImageError() : error;
+  } finally {
+    URL.revokeObjectURL(objectUrl);
+  }
+}
+
+function download(blob: Blob, file: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = file;
+  link.click();
+  // The download has started by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** Renders the chart with the components of the screen, so that the file looks the same. */
+function render(source: ExportSource) {
+  const width = Math.ceil(Math.max(source.layout.width, measureText(source.title, 24, 600), 320) + 2 * MARGIN);
+  const height = Math.ceil(source.layout.height + HEADER_HEIGHT + 2 * MARGIN);
+  const container = document.createElement('div');
+  const root = createRoot(container);
+  flushSync(() => root.render(<Drawing {...source} width={width} height={height} />));
+  const text = new XMLSerializer().serializeToString(container.firstElementChild as Element);
+  root.unmount();
+  return { text, width, height };
+}
+
+function Drawing({ chart, layout, title, t, width, height }: ExportSource & { width: number; height: number }) {
+  return (
+    <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} fontFamily={FONT}>
+      <title>{`${title} · ${t.title}`}</title>
+      <rect width={width} height={height} fill={PRINT_PALETTE.containerBg} />
+      <text x={MARGIN} y={MARGIN + 24} fontSize={24} fontWeight={600} fill={PRINT_PALETTE.text}>
+        {title}
+      </text>
+      <text x={MARGIN} y={MARGIN + 50} fontSize={14} fill={PRINT_PALETTE.textSecondary}>
+        {`${t.title} · ${today()}`}
+      </text>
+      <g transform={`translate(${(width - layout.width) / 2} ${MARGIN + HEADER_HEIGHT})`}>
+        <path d={layout.lines} fill="none" stroke={PRINT_PALETTE.edge} strokeWidth={1.5} />
+        {layout.places.map(({ id, x, y }) => {
+          const card = chart.cards.get(id);
+          return (
+            <g key={id} transform={`translate(${x} ${y})`}>
+              {card ? (
+                <CardDrawing card={card} palette={PRINT_PALETTE} t={t} exported />
+              ) : (
+                <MoreDrawing palette={PRINT_PALETTE} t={t} />
+              )}
+            </g>
+          );
+        })}
+      </g>
+    </svg>
+  );
+}

@@ -1,0 +1,54 @@
+import { CloseOutlined } from '@ant-design/icons';
+import { Button } from 'antd';
+import { Link } from 'react-router';
+import { useTexts } from '../language.ts';
+import { type ChartData, TENANT_ID } from './chart-data.ts';
+import { chartTexts } from './texts.ts';
+
+interface Props {
+  chart: ChartData;
+  activeId: string | undefined;
+  loadingIds: ReadonlySet<string>;
+  onActivate: (id: string | undefined) => void;
+  onToggle: (id: string) => void;
+  onSetRoot: (id: string) => void;
+}
+
+/** The actions for the active card, for mouse and touch. */
+export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onToggle, onSetRoot }: Props) {
+  const t = useTexts(chartTexts);
+  const card = activeId ? chart.cards.get(activeId) : undefined;
+  if (!card || card.id === TENANT_ID) return null;
+  const facts = [card.leader ? t.leader(card.leader) : t.noLeader];
+  if (card.userCount !== undefined) facts.push(t.userCount(card.userCount));
+  if (card.disabled) facts.push(t.disabled);
+  return (
+    <section className="chart-selected" aria-label={t.selected}>
+      <div className="chart-facts">
+        <strong>{card.name || t.unnamed}</strong>
+        <span className="secondary">{facts.join(' · ')}</span>
+      </div>
+      <Link className="chart-open" to={`/departments/${card.id}`}>
+        {t.openDept}
+      </Link>
+      {card.hasChildren && (
+        <Button size="small" loading={loadingIds.has(card.id)} onClick={() => onToggle(card.id)}>
+          {card.open ? t.collapse : t.expand}
+        </Button>
+      )}
+      {card.id !== chart.root && (
+        <Button size="small" onClick={() => onSetRoot(card.id)}>
+          {t.setAsRoot}
+        </Button>
+      )}
+      <Button
+        className="chart-clear-selection"
+        size="small"
+        type="text"
+        aria-label={t.clearSelection}
+        icon={<CloseOutlined />}
+        onClick={() => onActivate(undefined)}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,67 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryKeys } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { useNotify } from '../ui/use-notify.ts';
+import { type ChartData, getMoreParent, isMoreCard, readChart, readNextChildren, setOpen } from './chart-data.ts';
+
+const INITIAL_LEVELS = 3;
+/**
+ * The default is small enough to read at a glance; a requested number of levels may be as large as a browser can
+ * draw.
+ */
+const MAX_CARDS_INITIALLY = 150;
+const MAX_CARDS = 2000;
+
+/** Loads the chart of a root. Without `levels`, expands as many cards as are easy to read. */
+export function useChart(root: string, levels: number | undefined) {
+  const { tenant } = useMe();
+  const tenantName = tenant.tenantName || tenant.tenantId;
+  const queryClient = useQueryClient();
+  const notify = useNotify();
+  const [loadingIds, setLoadingIds] = useState<ReadonlySet<string>>(new Set());
+  const queryKey = queryKeys.departments.chart(root, levels === undefined ? 'default' : String(levels));
+  const query = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => {
+      const previous = queryClient.getQueryData<ChartData>(queryKey);
+      const maxCards = levels === undefined ? MAX_CARDS_INITIALLY : MAX_CARDS;
+      return readChart({ rootId: root, tenantName, levels: levels ?? INITIAL_LEVELS, maxCards, previous }, signal);
+    },
+    // Show the previous chart until the next one is loaded.
+    placeholderData: keepPreviousData,
+    // Refetch when the screen is opened, but not while the user is looking at it.
+    staleTime: 0,
+    refetchOnWindowFocus: false,
+  });
+
+  const updateChart = (update: (chart: ChartData) => ChartData) =>
+    queryClient.setQueryData<ChartData>(queryKey, (chart) => chart && update(chart));
+
+  const loadChildren = async (id: string, parentId: string) => {
+    const card = query.data?.cards.get(parentId);
+    if (!card || loadingIds.has(id)) return;
+    setLoadingIds((previous) => new Set(previous).add(id));
+    try {
+      const update = await readNextChildren(card);
+      // A refetch that started earlier would overwrite the update.
+      await queryClient.cancelQueries({ queryKey });
+      updateChart(update);
+    } catch (error) {
+      notify.error(error);
+    } finally {
+      setLoadingIds((previous) => new Set([...previous].filter((other) => other !== id)));
+    }
+  };
+
+  /** Expands or collapses a card. A "more" card loads the next children. */
+  const toggle = (id: string) => {
+    if (isMoreCard(id)) return loadChildren(id, getMoreParent(id));
+    const card = query.data?.cards.get(id);
+    if (!card?.hasChildren || card.kind === 'tenant') return;
+    if (card.open || card.children) return updateChart((chart) => setOpen(chart, id, !card.open));
+    return loadChildren(id, id);
+  };
+
+  return { ...query, loadingIds, toggle };
+}

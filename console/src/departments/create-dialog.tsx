@@ -1,0 +1,134 @@
+import { Button, Form, Modal } from 'antd';
+import { type KeyboardEvent, useRef } from 'react';
+import { api } from '../api.ts';
+import { ApiError } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useDialogs } from '../ui/use-dialogs.ts';
+import { DepartmentFields, type DepartmentValues, MAX_ORDER, toInput } from './department-fields.tsx';
+import { departmentsTexts } from './texts.ts';
+import { ROOT_ID } from './tree-store.ts';
+import type { DialogProps } from './use-dialog.ts';
+
+interface Props extends DialogProps {
+  parent: { deptId: number; deptName: string };
+  onCreated: (id: number, parentId: number, addAnother: boolean) => void;
+}
+
+/** Without an order number the department is placed last. */
+type NewDept = Omit<DepartmentValues, 'orderNum'> & { orderNum: number | null };
+
+const EMPTY_VALUES: NewDept = { deptName: '', leader: '', phone: '', email: '', orderNum: null, status: '0' };
+
+export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Props) {
+  const t = useTexts(departmentsTexts);
+  const dialogs = useDialogs();
+  const [form] = Form.useForm<NewDept>();
+  const draft = useDraft(`dept-new-${parent.deptId}`, form);
+  const addAnother = useRef(false);
+  const create = useApiMutation({
+    mutationFn: async ({ orderNum, ...values }: NewDept) => {
+      const body = toInput({ ...values, orderNum: orderNum ?? (await readNextOrder(parent.deptId)) });
+      return Number(await api.createDepartment({ ...body, parentId: parent.deptId }));
+    },
+    successMessage: (_, { deptName }) => t.created(deptName.trim()),
+    invalidates: affectedBy.departments,
+    onSuccess: (id) => {
+      draft.clear();
+      if (addAnother.current) {
+        form.setFieldsValue(EMPTY_VALUES);
+        form.getFieldInstance('deptName')?.focus();
+      } else onClose();
+      onCreated(id, parent.deptId, addAnother.current);
+    },
+    onError: (error) => {
+      const field = error instanceof ApiError && error.code === 'INVALID_FIELD' && error.data.field;
+      if (!field || !(String(field) in EMPTY_VALUES)) return false;
+      form.setFields([{ name: field as keyof NewDept, errors: [(error as ApiError).message] }]);
+      return true;
+    },
+  });
+  const cancel = () => {
+    // The request cannot be cancelled, and the user would not learn that the department was created.
+    if (create.isPending) return;
+    const values = form.getFieldsValue();
+    const hasInput = (['deptName', 'leader', 'phone', 'email'] as const).some((name) => values[name]?.trim());
+    const discard = () => {
+      draft.clear();
+      onClose();
+    };
+    if (!hasInput) return discard();
+    dialogs.confirm({
+      title: t.discardTitle,
+      content: t.discardHint,
+      okText: t.discard,
+      okButtonProps: { danger: true },
+      cancelText: t.keepTyping,
+      onOk: discard,
+    });
+  };
+  const submit = (andAddAnother: boolean) => {
+    if (!open || create.isPending) return;
+    addAnother.current = andAddAnother;
+    form.submit();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || (event.target as HTMLElement).tagName !== 'INPUT') return;
+    // Ignore a key that is still held from opening the dialog, and Enter that confirms an input method.
+    if (!event.repeat && !event.nativeEvent.isComposing) submit(false);
+  };
+  return (
+    <Modal
+      open={open}
+      title={parent.deptId === ROOT_ID ? t.create : t.createTitle(parent.deptName)}
+      onCancel={cancel}
+      afterClose={onClosed}
+      afterOpenChange={(isOpen) => isOpen && form.getFieldInstance('deptName')?.focus()}
+      mask={{ closable: false }}
+      footer={
+        <div className="form-actions">
+          <Button onClick={cancel} disabled={create.isPending}>
+            {t.cancel}
+          </Button>
+          <Button onClick={() => submit(true)} disabled={create.isPending}>
+            {t.createAndAddAnother}
+          </Button>
+          <Button type="primary" onClick={() => submit(false)} loading={create.isPending}>
+            {t.save}
+          </Button>
+        </div>
+      }
+    >
+      <Form
+        form={form}
+        layout="vertical"
+        initialValues={EMPTY_VALUES}
+        onFinish={create.mutate}
+        onValuesChange={draft.onValuesChange}
+        onKeyDown={onKeyDown}
+      >
+        <DraftNotice
+          restored={draft.restored}
+          onDiscard={() => {
+            draft.clear();
+            form.resetFields();
+          }}
+        />
+        <DepartmentFields orderPlaceholder={t.orderLast} />
+      </Form>
+    </Modal>
+  );
+}
+
+/** The order number after that of the last child. */
+async function readNextOrder(parentId: number): Promise<number> {
+  const { data } = await api.listDepartments({
+    parentId: String(parentId),
+    sort: '-orderNum',
+    pageSize: 1,
+    cursor: '',
+  });
+  return Math.min((data.rows[0]?.orderNum ?? 0) + 1, MAX_ORDER);
+}

@@ -1,0 +1,137 @@
+import { Button, Modal } from 'antd';
+import { useEffect, useRef, useState } from 'react';
+import { api, type Dept } from '../api.ts';
+import { ApiError } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { DeleteBlocked, type Obstacle } from './delete-blocked.tsx';
+import { DeleteWithChildren } from './delete-with-children.tsx';
+import { DeleteWithUsers } from './delete-with-users.tsx';
+import { departmentsTexts } from './texts.ts';
+import type { DialogProps } from './use-dialog.ts';
+
+interface Props extends DialogProps {
+  depts: Dept[];
+  onDeleted: (depts: Dept[]) => void;
+  onShowChildren: (id: number) => void;
+}
+
+/** The steps of the dialog. The error of a failed delete leads to one that helps the user to resolve it. */
+type Step =
+  | { kind: 'confirm' }
+  | { kind: 'children' }
+  | { kind: 'users'; subtree: boolean }
+  | { kind: 'blocked'; obstacle: Obstacle };
+
+const MAX_NAMES = 10;
+
+export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, open, onClose, onClosed }: Props) {
+  const t = useTexts(departmentsTexts);
+  const [depts, setDepts] = useState(initialDepts);
+  const [step, setStep] = useState<Step>({ kind: 'confirm' });
+  const singleDept = depts.length === 1 ? depts[0] : undefined;
+  const reassignment = useRef<AbortController>(undefined);
+  // Stop it here and not in the step: antd does not render the content of a closing dialog again.
+  useEffect(() => {
+    if (!open) reassignment.current?.abort();
+    return () => reassignment.current?.abort();
+  }, [open]);
+  const deletion = useApiMutation({
+    mutationFn: ({ depts, subtree }: { depts: Dept[]; subtree: boolean }) =>
+      api.deleteDepartments(
+        depts.map(({ deptId }) => deptId),
+        subtree ? { subtree } : {},
+      ),
+    successMessage: (_, { depts, subtree }) => t.deleted(subtree ? 1 : depts.length),
+    invalidates: affectedBy.departments,
+    onSuccess: (_, { depts }) => {
+      onClose();
+      onDeleted(depts);
+    },
+    onError: (error, { depts, subtree }) => {
+      if (!(error instanceof ApiError)) return false;
+      const { code } = error;
+      if (code !== 'DEPT_HAS_CHILDREN' && code !== 'DEPT_HAS_USERS') return false;
+      if (depts.length > 1) {
+        const ids = new Set((error.data.deptIds as number[]).map(Number));
+        setStep({ kind: 'blocked', obstacle: { code, message: error.message, ids } });
+      } else setStep(code === 'DEPT_HAS_CHILDREN' ? { kind: 'children' } : { kind: 'users', subtree });
+      return true;
+    },
+  });
+  // A running delete cannot be cancelled. A running reassignment of users stops when the dialog closes.
+  const cancel = () => deletion.isPending || onClose();
+  const startDelete = (depts: Dept[], subtree = false) => deletion.mutate({ depts, subtree });
+  const showChildren = (id: number) => {
+    onClose();
+    onShowChildren(id);
+  };
+  const getTitle = () => {
+    if (step.kind === 'confirm' || !singleDept)
+      return singleDept ? t.deleteTitle(singleDept.deptName) : t.deleteManyTitle(depts.length);
+    return t.cannotDelete(singleDept.deptName);
+  };
+  return (
+    <Modal open={open} title={getTitle()} onCancel={cancel} afterClose={onClosed} footer={null} width={560}>
+      {step.kind === 'confirm' && (
+        <>
+          {singleDept ? <p>{t.deleteHint}</p> : <DepartmentNames depts={depts} />}
+          <div className="form-actions">
+            <Button onClick={cancel} disabled={deletion.isPending}>
+              {t.cancel}
+            </Button>
+            <Button danger type="primary" autoFocus loading={deletion.isPending} onClick={() => startDelete(depts)}>
+              {t.delete}
+            </Button>
+          </div>
+        </>
+      )}
+      {step.kind === 'children' && singleDept && (
+        <DeleteWithChildren
+          dept={singleDept}
+          isDeleting={deletion.isPending}
+          onCancel={cancel}
+          onShowChildren={showChildren}
+          onDelete={() => startDelete([singleDept], true)}
+        />
+      )}
+      {step.kind === 'users' && singleDept && (
+        <DeleteWithUsers
+          dept={singleDept}
+          includeDescendants={step.subtree}
+          isDeleting={deletion.isPending}
+          reassignment={reassignment}
+          onCancel={cancel}
+          onReassigned={() => startDelete([singleDept], step.subtree)}
+        />
+      )}
+      {step.kind === 'blocked' && (
+        <DeleteBlocked
+          depts={depts}
+          obstacle={step.obstacle}
+          isDeleting={deletion.isPending}
+          onCancel={cancel}
+          onShowChildren={showChildren}
+          onDeleteOthers={startDelete}
+          onReassignUsers={(dept) => {
+            setDepts([dept]);
+            setStep({ kind: 'users', subtree: false });
+          }}
+        />
+      )}
+    </Modal>
+  );
+}
+
+function DepartmentNames({ depts }: { depts: Dept[] }) {
+  const t = useTexts(departmentsTexts);
+  return (
+    <ul>
+      {depts.slice(0, MAX_NAMES).map(({ deptId, deptName }) => (
+        <li key={deptId}>{deptName}</li>
+      ))}
+      {depts.length > MAX_NAMES && <li>{t.andMore(depts.length - MAX_NAMES)}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,73 @@
+import { Form, Input, InputNumber, Radio } from 'antd';
+import type { Dept, DeptInput } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { departmentsTexts } from './texts.ts';
+
+/** The largest value of a PostgreSQL integer. */
+export const MAX_ORDER = 2147483647;
+
+/** The values of the department forms. Empty fields are empty strings. */
+export interface DepartmentValues {
+  deptName: string;
+  leader: string;
+  phone: string;
+  email: string;
+  orderNum: number;
+  status: '0' | '1';
+}
+
+export const toFormValues = ({ deptName, leader, phone, email, orderNum, status }: Dept): DepartmentValues => ({
+  deptName,
+  leader: leader ?? '',
+  phone: phone ?? '',
+  email: email ?? '',
+  orderNum,
+  status,
+});
+
+/** Converts form values to the request body; empty fields become null. */
+export const toInput = (values: DepartmentValues): Omit<DeptInput, 'parentId'> => ({
+  ...values,
+  deptName: values.deptName.trim(),
+  leader: values.leader?.trim() || null,
+  phone: values.phone?.trim() || null,
+  email: values.email?.trim() || null,
+});
+
+/** With an `orderPlaceholder`, which says where the department goes by default, the order number is optional. */
+export function DepartmentFields({ orderPlaceholder }: { orderPlaceholder?: string }) {
+  const t = useTexts(departmentsTexts);
+  return (
+    <div className="departments-fields">
+      <Form.Item name="deptName" label={t.name} rules={[{ required: true, whitespace: true, message: t.nameRequired }]}>
+        <Input maxLength={100} autoComplete="off" autoFocus />
+      </Form.Item>
+      <Form.Item name="leader" label={t.leader}>
+        <Input maxLength={50} autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="phone" label={t.phone}>
+        <Input maxLength={32} autoComplete="off" inputMode="tel" />
+      </Form.Item>
+      <Form.Item name="email" label={t.email} rules={[{ pattern: /^\s*[^@\s]+@[^@\s]+\s*$/, message: t.emailInvalid }]}>
+        <Input maxLength={254} autoComplete="off" inputMode="email" />
+      </Form.Item>
+      <Form.Item name="orderNum" label={t.order} rules={[{ required: !orderPlaceholder, message: t.orderRequired }]}>
+        <InputNumber
+          min={-2147483648}
+          max={MAX_ORDER}
+          precision={0}
+          placeholder={orderPlaceholder}
+          className="full-width"
+        />
+      </Form.Item>
+      <Form.Item name="status" label={t.status}>
+        <Radio.Group
+          options={[
+            { value: '0', label: t.normal },
+            { value: '1', label: t.disabled },
+          ]}
+        />
+      </Form.Item>
+    </div>
+  );
+}

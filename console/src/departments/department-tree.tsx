@@ -1,0 +1,52 @@
+import { type KeyboardEvent, useCallback, useEffect, useMemo } from 'react';
+import type { Child } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { useStore } from '../store.ts';
+import { StatusTag } from '../ui/status-tag.tsx';
+import { TreeView } from '../ui/tree/tree-view.tsx';
+import type { DragHandlers } from '../ui/tree/types.ts';
+import { flattenTree } from './flatten-tree.ts';
+import { departmentsTexts } from './texts.ts';
+import { ROOT_ID, type TreeStore } from './tree-store.ts';
+
+interface Props {
+  tree: TreeStore;
+  label: string;
+  id?: string;
+  selectedId: number | undefined;
+  /** Scrolled into view while nothing is selected. */
+  initialId?: number | undefined;
+  onOpen: (node: Child) => void;
+  checkedIds?: ReadonlySet<number> | undefined;
+  onCheck?: ((node: Child) => void) | undefined;
+  onNodeKeyDown?: ((event: KeyboardEvent, node: Child) => boolean) | undefined;
+  dragHandlers?: DragHandlers<Child> | undefined;
+  getDisabledReason?: ((node: Child) => string | undefined) | undefined;
+}
+
+/** Connects a TreeStore to the tree view. */
+export function DepartmentTree({ tree, ...props }: Props) {
+  const t = useTexts(departmentsTexts);
+  const state = useStore(tree.state);
+  const rows = useMemo(() => flattenTree(state, t.unnamed), [state, t]);
+  useEffect(() => void tree.expand(ROOT_ID), [tree]);
+  const toggle = useCallback(
+    ({ deptId }: Child, expand: boolean) => {
+      if (expand) void tree.expand(deptId);
+      else tree.collapse(deptId);
+    },
+    [tree],
+  );
+  const loadMore = useCallback((parentId: number) => void tree.loadMore(parentId), [tree]);
+  const renderExtra = useCallback(({ status }: Child) => status === '1' && <StatusTag>{t.disabled}</StatusTag>, [t]);
+  return (
+    <TreeView
+      {...props}
+      rows={rows}
+      onToggle={toggle}
+      onLoadMore={loadMore}
+      loadMoreText={t.loadMore}
+      renderExtra={renderExtra}
+    />
+  );
+}

@@ -1,0 +1,124 @@
+import { Button, Form } from 'antd';
+import { useState } from 'react';
+import { api, type Dept } from '../api.ts';
+import { ApiError } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import type { Versioned } from '../request.ts';
+import { useConflictDialog } from '../ui/conflict-dialog.tsx';
+import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useDialogs } from '../ui/use-dialogs.ts';
+import { useIsMounted } from '../ui/use-is-mounted.ts';
+import { useNotify } from '../ui/use-notify.ts';
+import { DepartmentFields, type DepartmentValues, toFormValues, toInput } from './department-fields.tsx';
+import { departmentsTexts } from './texts.ts';
+
+interface Props {
+  /** The department as it was when editing started. */
+  original: Versioned<Dept>;
+  onClose: () => void;
+  onSaved: (dept: Dept) => void;
+}
+
+/**
+ * Edits all fields except the parent, so that a concurrent move is not undone. The ETag is a value of the form: a
+ * restored draft is then still saved against the version that it is based on.
+ */
+export function EditForm({ original, onClose, onSaved }: Props) {
+  const t = useTexts(departmentsTexts);
+  const dialogs = useDialogs();
+  const notify = useNotify();
+  const [form] = Form.useForm<DepartmentValues & { etag: string }>();
+  const [base, setBase] = useState(original);
+  const draft = useDraft(`dept-${original.data.deptId}`, form);
+  const saveOrResolve = useConflictDialog();
+  const isMounted = useIsMounted();
+  const { deptId } = original.data;
+  const save = useApiMutation({
+    mutationFn: (values: DepartmentValues) =>
+      saveOrResolve<Dept>({
+        etag: form.getFieldValue('etag'),
+        save: (ifMatch) => api.updateDepartment({ ...toInput(values), deptId }, ifMatch),
+        read: () => api.readDepartment(deptId),
+        showTheirs: (theirs) => {
+          setBase(theirs);
+          draft.clear();
+          form.setFieldsValue({ ...toFormValues(theirs.data), etag: theirs.etag });
+        },
+        getConflicts: (theirs) => compareValues(toFormValues(theirs), values),
+      }),
+    onSuccess: (outcome) => {
+      if (outcome !== 'saved') return;
+      draft.clear();
+      notify.success(t.saved);
+      onSaved(original.data);
+      // The user may have opened another department in the meantime.
+      if (isMounted()) onClose();
+    },
+    invalidates: affectedBy.departments,
+    onError: (error) => {
+      const field = error instanceof ApiError && error.code === 'INVALID_FIELD' && error.data.field;
+      if (!field || !form.getFieldInstance(field as keyof DepartmentValues)) return false;
+      form.setFields([{ name: field as keyof DepartmentValues, errors: [(error as ApiError).message] }]);
+      return true;
+    },
+  });
+  const labels = {
+    deptName: t.name,
+    leader: t.leader,
+    phone: t.phone,
+    email: t.email,
+    orderNum: t.order,
+    status: t.status,
+  };
+  const format = (name: keyof DepartmentValues, values: DepartmentValues) =>
+    name === 'status' ? (values.status === '1' ? t.disabled : t.normal) : String(values[name] ?? '');
+  function compareValues(theirs: DepartmentValues, mine: DepartmentValues) {
+    return (Object.keys(labels) as (keyof DepartmentValues)[])
+      .filter((name) => format(name, theirs) !== format(name, mine))
+      .map((name) => ({ field: labels[name], theirs: format(name, theirs), mine: format(name, mine) }));
+  }
+  const cancel = () => {
+    const discard = () => {
+      draft.clear();
+      onClose();
+    };
+    if (compareValues(toFormValues(base.data), form.getFieldsValue()).length === 0) return discard();
+    dialogs.confirm({
+      title: t.discardTitle,
+      content: t.discardHint,
+      okText: t.discard,
+      okButtonProps: { danger: true },
+      cancelText: t.keepTyping,
+      onOk: discard,
+    });
+  };
+  return (
+    <Form
+      form={form}
+      layout="vertical"
+      initialValues={{ ...toFormValues(original.data), etag: original.etag }}
+      onFinish={save.mutate}
+      onValuesChange={draft.onValuesChange}
+      aria-label={t.editTitle(original.data.deptName)}
+    >
+      <DraftNotice
+        restored={draft.restored}
+        onDiscard={() => {
+          draft.clear();
+          form.setFieldsValue({ ...toFormValues(base.data), etag: base.etag });
+        }}
+      />
+      <DepartmentFields />
+      <div className="form-actions">
+        <Button onClick={cancel} disabled={save.isPending}>
+          {t.cancel}
+        </Button>
+        <Button type="primary" htmlType="submit" loading={save.isPending}>
+          {t.save}
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,155 @@
+import {
+  CheckSquareOutlined,
+  CloseOutlined,
+  DeleteOutlined,
+  QuestionCircleOutlined,
+  ReloadOutlined,
+} from '@ant-design/icons';
+import { App, Button, Tooltip } from 'antd';
+import type { KeyboardEvent } from 'react';
+import type { Child, Dept } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { useStore } from '../store.ts';
+import { Empty } from '../ui/states.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { DepartmentSearch } from './department-search.tsx';
+import { DepartmentTree } from './department-tree.tsx';
+import { type DepartmentTarget, getTargetParent, moveDepartment, validateMove } from './move-department.ts';
+import { departmentsTexts } from './texts.ts';
+import { ROOT_ID, type TreeStore } from './tree-store.ts';
+
+interface Props {
+  tree: TreeStore;
+  treeId: string;
+  selectedId: number | undefined;
+  onOpen: (id: number) => void;
+  /** The checked departments; undefined while the user is not selecting several. */
+  checked: ReadonlyMap<number, Dept> | undefined;
+  setChecked: (checked: ReadonlyMap<number, Dept> | undefined) => void;
+  /** Undefined for members: they cannot change anything. */
+  onCheck: ((node: Child) => void) | undefined;
+  onNodeKeyDown: (event: KeyboardEvent, node: Child) => boolean;
+  onDelete: (depts: Dept[]) => void;
+  onRefresh: (...parentIds: number[]) => Promise<void>;
+}
+
+/** The service accepts this many ids in one delete request. */
+const MAX_DELETED = 500;
+
+/** The left side of the screen: search, tree and bulk actions. */
+export function TreePanel(props: Props) {
+  const { tree, treeId, selectedId, onOpen, checked, setChecked, onCheck, onNodeKeyDown, onDelete, onRefresh } = props;
+  const t = useTexts(departmentsTexts);
+  const { message } = App.useApp();
+  const move = useApiMutation({
+    mutationFn: ({ moved, target }: { moved: Child; target: DepartmentTarget }) => moveDepartment(tree, moved, target),
+    successMessage: (_, { moved, target }) =>
+      getTargetParent(target) === moved.parentId ? t.ordered : t.moved(moved.deptName),
+    invalidates: affectedBy.departments,
+    onSuccess: (_, { moved, target }) => void onRefresh(moved.parentId, getTargetParent(target)),
+    onError: (_, { moved, target }) => {
+      // The tree was outdated. Load it again, in addition to the error message.
+      void onRefresh(moved.parentId, getTargetParent(target));
+      return false;
+    },
+  });
+  /** Only one move at a time: the first one can change what the target of the second one means. */
+  const moveUnlessBusy = (moved: Child, target: DepartmentTarget) => {
+    if (move.isPending) void message.info({ key: 'departments-busy', content: t.stillSaving(moved.deptName) });
+    else move.mutate({ moved, target });
+  };
+  const dragHandlers = onCheck && {
+    validate: (moved: Child, target: DepartmentTarget) => validateMove(tree, moved, target),
+    onDrop: moveUnlessBusy,
+    onHover: (node: Child) => void tree.expand(node.deptId),
+    getLabel: (moved: Child, target: DepartmentTarget | undefined) => {
+      if (!target) return moved.deptName;
+      const describe = { into: t.dropInto, before: t.dropBefore, after: t.dropAfter }[target.position];
+      return describe(moved.deptName, target.node.deptName);
+    },
+  };
+  const handleKeyDown = (event: KeyboardEvent, node: Child): boolean => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!onCheck || !event.altKey || !step) return onNodeKeyDown(event, node);
+    const siblings = tree.state.get().branches.get(node.parentId)?.rows ?? [];
+    const index = siblings.findIndex(({ deptId }) => deptId === node.deptId);
+    const sibling = siblings[index + step];
+    const target: DepartmentTarget | undefined = sibling && {
+      node: sibling,
+      position: step > 0 ? 'after' : 'before',
+    };
+    const error = index < 0 ? t.loadPrecedingFirst : target && validateMove(tree, node, target);
+    if (error) void message.info(error);
+    else if (target) moveUnlessBusy(node, target);
+    return true;
+  };
+  const refreshAll = () => {
+    tree.discardCollapsed();
+    const expanded = [...tree.state.get().expanded].filter((id) => tree.getNode(id));
+    void onRefresh(ROOT_ID, ...expanded);
+  };
+  const openAndFocusTree = (id: number) => {
+    onOpen(id);
+    requestAnimationFrame(() => document.getElementById(treeId)?.focus());
+  };
+  const count = checked?.size ?? 0;
+  const root = useStore(tree.state).branches.get(ROOT_ID);
+  const isEmpty = root?.state === 'ready' && root.rows.length === 0;
+  return (
+    <section className="departments-panel" aria-label={t.tree} aria-busy={move.isPending}>
+      <DepartmentSearch onSelect={openAndFocusTree}>
+        <div className="departments-toolbar">
+          {checked ? (
+            <>
+              <span role="status">{t.selected(count)}</span>
+              <Tooltip title={count > MAX_DELETED ? t.tooManySelected : undefined}>
+                <Button
+                  danger
+                  size="small"
+                  icon={<DeleteOutlined />}
+                  disabled={count === 0 || count > MAX_DELETED}
+                  onClick={() => onDelete([...checked.values()])}
+                >
+                  {t.deleteSelected}
+                </Button>
+              </Tooltip>
+              <Button size="small" type="text" icon={<CloseOutlined />} onClick={() => setChecked(undefined)}>
+                {t.endSelect}
+              </Button>
+            </>
+          ) : (
+            <>
+              {onCheck && (
+                <Button size="small" type="text" icon={<CheckSquareOutlined />} onClick={() => setChecked(new Map())}>
+                  {t.select}
+                </Button>
+              )}
+              <Button size="small" type="text" icon={<ReloadOutlined />} onClick={refreshAll}>
+                {t.refresh}
+              </Button>
+              <Tooltip title={onCheck ? t.keys : t.keysForMembers} trigger={['hover', 'focus', 'click']}>
+                <Button size="small" type="text" icon={<QuestionCircleOutlined />} aria-label={t.keysLabel} />
+              </Tooltip>
+            </>
+          )}
+        </div>
+        {isEmpty ? (
+          <Empty text={onCheck ? t.noneForAdministrators : t.none} />
+        ) : (
+          <DepartmentTree
+            tree={tree}
+            id={treeId}
+            label={t.tree}
+            selectedId={selectedId}
+            onOpen={({ deptId }) => onOpen(deptId)}
+            checkedIds={checked && new Set(checked.keys())}
+            onCheck={onCheck}
+            onNodeKeyDown={handleKeyDown}
+            dragHandlers={dragHandlers}
+          />
+        )}
+      </DepartmentSearch>
+    </section>
+  );
+}

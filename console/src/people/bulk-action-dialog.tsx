@@ -1,0 +1,193 @@
+import { Alert, Button, Form, Modal, Progress } from 'antd';
+import type { User } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { DepartmentSelect } from '../ui/department-select.tsx';
+import { useNotify } from '../ui/use-notify.ts';
+import { generatePassword } from './generate-password.ts';
+import { LeaveGuard } from './leave-guard.tsx';
+import { NewCredentials } from './new-credentials.tsx';
+import { PasswordInput } from './password-input.tsx';
+import { bulkActionTexts } from './texts.ts';
+import { getDisplayName } from './update-user.ts';
+import { type BulkAction, getCredentials, type UserResult, useBulkAction } from './use-bulk-action.ts';
+import { useLastValue } from './use-last-value.ts';
+
+interface Props {
+  /** Null while the dialog is closed. */
+  action: BulkAction | null;
+  /** Receives the successful results. */
+  onClose: (succeeded: UserResult[]) => void;
+}
+
+/** Asks for confirmation, runs the action with a progress bar and shows the result for each user. */
+export function BulkActionDialog({ action, onClose }: Props) {
+  const t = useTexts(bulkActionTexts);
+  const lastAction = useLastValue(action);
+  const run = useBulkAction();
+  const isFinished = run.results.length > 0 && !run.isRunning;
+  const hasPasswords = run.results.some(({ password }) => password !== undefined);
+  // The success of an action on one user needs no list of results.
+  const showResults =
+    isFinished && (run.results.length > 1 || hasPasswords || run.results.some(({ error }) => error !== undefined));
+  const close = () => onClose(run.results.filter(({ error }) => error === undefined));
+  if (!lastAction) return null;
+  const { kind, users } = lastAction;
+  const target = users.length === 1 && users[0] ? getDisplayName(users[0]) : t.userCount(users.length);
+  return (
+    <Modal
+      open={action !== null}
+      title={t[`${kind}Title`](target)}
+      footer={null}
+      mask={{ closable: false }}
+      closable={!run.isRunning}
+      // An accidental Escape must not discard passwords that cannot be shown again.
+      keyboard={!run.isRunning && !hasPasswords}
+      onCancel={close}
+      afterClose={() => {
+        run.reset();
+        restoreFocus(lastAction.opener);
+      }}
+      destroyOnHidden
+    >
+      {run.isRunning ? (
+        <LeaveGuard
+          title={t.leaveRunning}
+          hint={kind === 'password' ? t.leaveResettingHint : t.leaveRunningHint}
+          onLeave={run.stop}
+        />
+      ) : (
+        hasPasswords && <LeaveGuard title={t.leavePasswords} hint={t.leavePasswordsHint} onLeave={close} />
+      )}
+      {run.isRunning && users.length > 1 ? (
+        <RunProgress done={run.results.length} total={users.length} onStop={run.stop} />
+      ) : showResults ? (
+        <Results kind={kind} results={run.results} onClose={close} />
+      ) : (
+        <ActionForm action={lastAction} open={action !== null} target={target} run={run} onClose={onClose} />
+      )}
+    </Modal>
+  );
+}
+
+/** Focuses the heading if the opener is gone, for example because its user was deleted. */
+function restoreFocus(opener: HTMLElement | null | undefined): void {
+  const element = opener?.isConnected ? opener : document.querySelector('h1');
+  element?.focus({ preventScroll: true });
+}
+
+interface ActionFormProps {
+  action: BulkAction;
+  /** False during the closing animation, when another press of Enter must not run the action again. */
+  open: boolean;
+  /** The user's name, or the number of users. */
+  target: string;
+  run: ReturnType<typeof useBulkAction>;
+  onClose: Props['onClose'];
+}
+
+function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
+  const t = useTexts(bulkActionTexts);
+  const notify = useNotify();
+  const { kind, users } = action;
+  const isSingle = users.length === 1;
+  const start = async ({ deptId, password }: { deptId?: number; password?: string }) => {
+    const results = await run.start(action, {
+      ...(deptId ? { deptId } : {}),
+      createPassword: () => password ?? generatePassword(),
+    });
+    if (!results || !isSingle || kind === 'password' || results.some(({ error }) => error !== undefined)) return;
+    notify.success(t.done(t[kind], target));
+    onClose(results);
+  };
+  return (
+    <Form layout="vertical" onFinish={start} requiredMark={false} disabled={run.isRunning || !open}>
+      <p className="people-hint">{kind === 'password' && !isSingle ? t.passwordsHint : t[`${kind}Hint`]}</p>
+      {!isSingle && <UserNames users={users} />}
+      {kind === 'move' && (
+        <Form.Item name="deptId" label={t.moveTo} rules={[{ required: true, message: t.moveToRequired }]}>
+          <DepartmentSelect />
+        </Form.Item>
+      )}
+      {kind === 'password' && isSingle && (
+        <Form.Item
+          name="password"
+          label={t.newPassword}
+          rules={[{ required: true, min: 8, message: t.tooShort }]}
+          initialValue=""
+        >
+          <PasswordInput />
+        </Form.Item>
+      )}
+      <div className="form-actions">
+        <Button onClick={() => onClose([])}>{t.cancel}</Button>
+        <Button
+          type="primary"
+          htmlType="submit"
+          danger={kind === 'delete' || kind === 'disable'}
+          loading={run.isRunning}
+        >
+          {t[kind]}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+const MAX_NAMES = 10;
+
+function UserNames({ users }: { users: User[] }) {
+  const t = useTexts(bulkActionTexts);
+  const names = users.slice(0, MAX_NAMES).map(getDisplayName).join('、');
+  return <p className="people-names">{users.length > MAX_NAMES ? `${names} ${t.more(users.length)}` : names}</p>;
+}
+
+function RunProgress({ done, total, onStop }: { done: number; total: number; onStop: () => void }) {
+  const t = useTexts(bulkActionTexts);
+  const text = t.running(done, total);
+  return (
+    <>
+      <p role="status">{text}</p>
+      <Progress percent={Math.round((done / total) * 100)} aria-label={text} showInfo={false} />
+      <div className="form-actions">
+        <Button onClick={onStop}>{t.stop}</Button>
+      </div>
+    </>
+  );
+}
+
+function Results({ kind, results, onClose }: { kind: BulkAction['kind']; results: UserResult[]; onClose: () => void }) {
+  const t = useTexts(bulkActionTexts);
+  const failed = results.filter(({ error }) => error !== undefined);
+  const done = results.length - failed.length;
+  const credentials = getCredentials(results);
+  return (
+    <div role="status">
+      {results.length > 1 && (
+        <Alert
+          type={failed.length === 0 ? 'success' : 'warning'}
+          showIcon
+          title={t.doneOf(done, results.length)}
+          className="margin-bottom"
+        />
+      )}
+      {kind === 'password' && credentials.length > 0 && <NewCredentials credentials={credentials} />}
+      {failed.length > 0 && (
+        <>
+          <h3 className="people-failed-title">{t.failedTitle(failed.length)}</h3>
+          <ul className="people-failed" aria-label={t.failedTitle(failed.length)}>
+            {failed.map(({ user, error }) => (
+              <li key={user.userId}>
+                <strong>{getDisplayName(user)}</strong> <span>{error}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div className="form-actions">
+        <Button type="primary" autoFocus onClick={onClose}>
+          {t.close}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { useEffect } from 'react';
+import { useBeforeUnload, useBlocker } from 'react-router';
+import { useTexts } from '../language.ts';
+import { useConfirmLeave } from '../ui/use-confirm-leave.ts';
+import { bulkActionTexts } from './texts.ts';
+
+interface Props {
+  title: string;
+  hint: string;
+  /** Called before the user leaves. */
+  onLeave?: () => void;
+}
+
+/** While mounted, asks before the user navigates away or closes the page. */
+export function LeaveGuard({ title, hint, onLeave }: Props) {
+  const t = useTexts(bulkActionTexts);
+  useBeforeUnload((event) => event.preventDefault());
+  useConfirmLeave({
+    shouldBlock: ({ currentLocation, nextLocation, historyAction }) =>
+      historyAction === 'POP' || currentLocation.pathname !== nextLocation.pathname,
+    title,
+    content: hint,
+    okText: t.leave,
+    cancelText: t.stay,
+    onLeave,
+  });
+  return null;
+}
+
+/** Blocks Back while saving: the request cannot be cancelled, and a new password is shown once it is done. */
+export function useBlockBackWhileSaving(isSaving: boolean): void {
+  const blocker = useBlocker(({ historyAction }) => isSaving && historyAction === 'POP');
+  useEffect(() => {
+    if (blocker.state === 'blocked') blocker.reset();
+  }, [blocker]);
+}

@@ -1,0 +1,38 @@
+import { useMe } from '../session.ts';
+import { useUrlParams } from '../ui/use-url-params.ts';
+
+/** The state of the screen that is kept in the URL. */
+export interface PeopleParams {
+  q: string;
+  deptId: number | null;
+  status: '0' | '1' | null;
+  page: number;
+  /** A descendant of the current tenant; undefined for the current tenant. */
+  tenantId: string | undefined;
+  /** The user whose form is open. */
+  person: 'new' | number | null;
+}
+
+const parseId = (text: string | null) => (text && /^\d{1,15}$/.test(text) ? Number(text) : null);
+
+export function usePeopleParams(): [
+  PeopleParams,
+  (changes: Partial<PeopleParams>, options?: { replace?: boolean }) => void,
+] {
+  const [search, update] = useUrlParams();
+  const ownTenantId = useMe().tenant.tenantId;
+  const status = search.get('status');
+  const tenantId = search.get('tenantId');
+  const person = search.get('person');
+  const params: PeopleParams = {
+    q: search.get('q') ?? '',
+    deptId: parseId(search.get('deptId')),
+    status: status === '0' || status === '1' ? status : null,
+    page: parseId(search.get('page')) || 1,
+    tenantId: tenantId && tenantId !== ownTenantId ? tenantId : undefined,
+    person: person === 'new' ? person : parseId(person),
+  };
+  const setParams = (changes: Partial<PeopleParams>, options?: { replace?: boolean }) =>
+    update({ ...changes, ...(changes.page === 1 ? { page: null } : {}) }, options);
+  return [params, setParams];
+}

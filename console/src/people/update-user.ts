@@ -1,0 +1,57 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { api, type User, type UserUpdate } from '../api.ts';
+import { isApiError } from '../http.ts';
+import { queryKeys } from '../query-keys.ts';
+import { sessionGuard } from '../session.ts';
+
+export const getDisplayName = ({ nickName, userName }: Pick<User, 'nickName' | 'userName'>) => nickName || userName;
+
+export type UserPatch = Partial<Pick<UserUpdate, 'deptId' | 'deptIds' | 'status' | 'password'>>;
+
+/** An update replaces the whole record, so it must send every field. */
+const applyPatch = (user: User, patch: UserPatch): UserUpdate => ({
+  userId: user.userId,
+  tenantId: user.tenantId,
+  userName: user.userName,
+  nickName: user.nickName,
+  deptId: user.deptId,
+  deptIds: user.deptIds,
+  email: user.email,
+  phone: user.phone,
+  status: user.status,
+  roles: user.roles,
+  ...patch,
+});
+
+/**
+ * Applies a patch to the current record and repeats it on a conflict, so that concurrent changes of other fields are
+ * kept. Throws if it is aborted before the update.
+ */
+export async function updateUser(
+  queryClient: QueryClient,
+  { userId, tenantId }: User,
+  createPatch: (user: User) => UserPatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const assertSameSession = sessionGuard();
+  for (;;) {
+    const { data, etag } = await queryClient.fetchQuery({
+      queryKey: queryKeys.users.detail(userId, tenantId),
+      queryFn: ({ signal }) => api.readUser(userId, { tenantId }, signal),
+      staleTime: 0,
+    });
+    assertSameSession();
+    signal.throwIfAborted();
+    try {
+      await api.updateUser(applyPatch(data, createPatch(data)), etag);
+      return;
+    } catch (error) {
+      if (!isApiError(error, 'CHANGED_MEANWHILE')) throw error;
+    }
+  }
+}
+
+/** Sets the main department. It is removed from the additional ones; the others stay. */
+export const moveTo =
+  (deptId: number | null) =>
+  (user: User): UserPatch => ({ deptId, deptIds: user.deptIds.filter((id) => id !== deptId) });

@@ -1,0 +1,61 @@
+import { MoreOutlined } from '@ant-design/icons';
+import { Button, Dropdown } from 'antd';
+import { useRef } from 'react';
+import type { User } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { useMe } from '../session.ts';
+import { openFromMenu } from '../ui/open-from-menu.ts';
+import { peopleTexts } from './texts.ts';
+import { getDisplayName } from './update-user.ts';
+import type { BulkAction, BulkActionKind } from './use-bulk-action.ts';
+
+interface Props {
+  user: User;
+  onEdit: (user: User) => void;
+  onAction: (action: BulkAction) => void;
+  /** Departments of another tenant cannot be read, so its users cannot be moved. */
+  canMove: boolean;
+}
+
+export function UserActions({ user, onEdit, onAction, canMove }: Props) {
+  const t = useTexts(peopleTexts);
+  const { user: me } = useMe();
+  const button = useRef<HTMLButtonElement>(null);
+  const isSelf = user.userId === me.userId && user.tenantId === me.tenantId;
+  const item = (kind: BulkActionKind, label: string, danger = false) => ({
+    key: kind,
+    label,
+    danger,
+    onClick: openFromMenu(() => onAction({ kind, users: [user], opener: button.current })),
+  });
+  const items = [
+    ...(canMove ? [item('move', t.move)] : []),
+    ...(isSelf
+      ? []
+      : [
+          item('password', t.password),
+          user.status === '0' ? item('disable', t.disable) : item('enable', t.enable),
+          { type: 'divider' as const },
+          item('delete', t.delete, true),
+        ]),
+  ];
+  return (
+    <div className="people-actions">
+      <Button type="link" size="small" onClick={() => onEdit(user)} aria-label={t.editOf(getDisplayName(user))}>
+        {t.edit}
+      </Button>
+      {items.length > 0 && (
+        <Dropdown trigger={['click']} menu={{ items }} autoFocus placement="bottomRight">
+          <Button
+            ref={button}
+            type="text"
+            size="small"
+            icon={<MoreOutlined />}
+            aria-label={t.moreOf(getDisplayName(user))}
+            aria-haspopup="menu"
+          />
+        </Dropdown>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query';
+import { App, Modal } from 'antd';
+import { useRef, useState } from 'react';
+import { api } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { LoadError, Loading } from '../ui/states.tsx';
+import { LeaveGuard } from './leave-guard.tsx';
+import { type Credentials, NewCredentials } from './new-credentials.tsx';
+import { bulkActionTexts, formTexts } from './texts.ts';
+import { getDisplayName } from './update-user.ts';
+import { useLastValue } from './use-last-value.ts';
+import { type FormHandle, UserForm } from './user-form.tsx';
+
+interface Props {
+  /** Null while the dialog is closed. */
+  person: 'new' | number | null;
+  /** Undefined for the current tenant. */
+  tenantId: string | undefined;
+  onClose: () => void;
+}
+
+/** Creates or edits a user. After a user was created, it shows their password, which cannot be read again. */
+export function UserDialog({ person, tenantId, onClose }: Props) {
+  const t = useTexts(formTexts);
+  const actionTexts = useTexts(bulkActionTexts);
+  const { modal } = App.useApp();
+  const lastPerson = useLastValue(person);
+  const id = typeof lastPerson === 'number' ? lastPerson : null;
+  const [credentials, setCredentials] = useState<Credentials>();
+  const formHandle = useRef<FormHandle>(undefined);
+  const { data, error, refetch } = useQuery({
+    queryKey: queryKeys.users.detail(id, tenantId, 'form'),
+    queryFn: ({ signal }) => api.readUser(id as number, { tenantId }, signal),
+    enabled: person !== null && id !== null,
+    // Read the current record for every form, and do not refetch while it is being edited.
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const cancel = () => {
+    // The request cannot be cancelled, and the user would not learn that it was saved.
+    if (formHandle.current?.isPending) return;
+    if (credentials || !formHandle.current?.isDirty()) return onClose();
+    modal.confirm({
+      title: t.discardTitle,
+      content: t.discardHint,
+      okText: t.discard,
+      cancelText: t.keepEditing,
+      okButtonProps: { danger: true },
+      onOk: () => {
+        if (formHandle.current?.isPending) return;
+        formHandle.current?.discardDraft();
+        onClose();
+      },
+    });
+  };
+  const title = credentials
+    ? actionTexts.credentialsOf(credentials.userName)
+    : id === null
+      ? t.createTitle
+      : t.editTitle(data ? getDisplayName(data.data) : '');
+  return (
+    <Modal
+      open={person !== null}
+      title={title}
+      width={credentials ? 480 : 680}
+      footer={null}
+      mask={{ closable: false }}
+      // An accidental Escape must not discard a password that cannot be shown again.
+      keyboard={!credentials}
+      onCancel={cancel}
+      afterClose={() => setCredentials(undefined)}
+      destroyOnHidden
+    >
+      {credentials ? (
+        <>
+          <LeaveGuard title={actionTexts.leavePasswords} hint={actionTexts.leavePasswordsHint} />
+          <NewCredentials credentials={[credentials]} onClose={onClose} />
+        </>
+      ) : error ? (
+        <LoadError error={error} onRetry={refetch} />
+      ) : id !== null && !data ? (
+        <Loading />
+      ) : (
+        <UserForm
+          key={id ?? 'new'}
+          original={id === null ? undefined : data}
+          tenantId={tenantId}
+          handle={formHandle}
+          onCancel={cancel}
+          onSaved={(newCredentials) => (newCredentials ? setCredentials(newCredentials) : onClose())}
+        />
+      )}
+    </Modal>
+  );
+}

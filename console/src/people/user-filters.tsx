@@ -1,0 +1,53 @@
+import { SearchOutlined } from '@ant-design/icons';
+import { Input, Select } from 'antd';
+import { useTexts } from '../language.ts';
+import { DepartmentSelect } from '../ui/department-select.tsx';
+import { FilterBar } from '../ui/filter-bar.tsx';
+import { useSearchText } from '../ui/use-search-text.ts';
+import type { PeopleParams } from './params.ts';
+import { peopleTexts } from './texts.ts';
+
+interface Props {
+  params: PeopleParams;
+  setParams: (changes: Partial<PeopleParams>, options?: { replace?: boolean }) => void;
+}
+
+export function UserFilters({ params, setParams }: Props) {
+  const t = useTexts(peopleTexts);
+  const [text, setText] = useSearchText(params.q, (q) => setParams({ q, page: 1 }, { replace: true }));
+  return (
+    <FilterBar className="people-filters">
+      <Input
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        prefix={<SearchOutlined />}
+        placeholder={t.search}
+        aria-label={t.search}
+        maxLength={50}
+        allowClear
+        className="people-search"
+      />
+      {!params.tenantId && (
+        <DepartmentSelect
+          value={params.deptId}
+          onChange={(deptId) => setParams({ deptId, page: 1 })}
+          placeholder={t.anyDepartment}
+          aria-label={t.department}
+          className="people-department-filter"
+        />
+      )}
+      <Select
+        value={params.status}
+        onChange={(status) => setParams({ status: status ?? null, page: 1 })}
+        placeholder={t.anyStatus}
+        aria-label={t.status}
+        allowClear
+        className="people-status-filter"
+        options={[
+          { value: '0', label: t.normal },
+          { value: '1', label: t.disabled },
+        ]}
+      />
+    </FilterBar>
+  );
+}

@@ -1,0 +1,208 @@
+import { Alert, Button, Form, Input, Radio } from 'antd';
+import { type RefObject, useEffect, useState } from 'react';
+import { api, type User } from '../api.ts';
+import { type ApiError, isApiError } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import type { Versioned } from '../request.ts';
+import { refreshMe, useMe } from '../session.ts';
+import { useConflictDialog } from '../ui/conflict-dialog.tsx';
+import { DepartmentMultiSelect, DepartmentSelect } from '../ui/department-select.tsx';
+import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useNotify } from '../ui/use-notify.ts';
+import { useBlockBackWhileSaving } from './leave-guard.tsx';
+import type { Credentials } from './new-credentials.tsx';
+import { PasswordInput } from './password-input.tsx';
+import { formTexts } from './texts.ts';
+import { compareValues, toFormValues, toInput, type UserFormValues } from './user-form-values.ts';
+
+/** What the dialog needs to know before it closes. */
+export interface FormHandle {
+  isDirty: () => boolean;
+  discardDraft: () => void;
+  isPending: boolean;
+}
+
+interface Props {
+  /** Undefined for a new user. */
+  original: Versioned<User> | undefined;
+  tenantId: string | undefined;
+  handle: RefObject<FormHandle | undefined>;
+  onCancel: () => void;
+  /** Receives the credentials of a new user. */
+  onSaved: (credentials?: Credentials) => void;
+}
+
+export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Props) {
+  const t = useTexts(formTexts);
+  const { user: me, tenant } = useMe();
+  const [form] = Form.useForm<UserFormValues>();
+  const [limitError, setLimitError] = useState<ApiError>();
+  const saveOrResolve = useConflictDialog();
+  const notify = useNotify();
+  const userTenantId = tenantId ?? tenant.tenantId;
+  const draft = useDraft<UserFormValues>(`user-${userTenantId}-${original?.data.userId ?? 'new'}`, form);
+  const initialValues: Partial<UserFormValues> = original
+    ? toFormValues(original)
+    : { status: '0', role: 'member', deptIds: [] };
+  /** Returns false if the user did not resolve a conflict. */
+  const save = async (values: UserFormValues): Promise<boolean> => {
+    setLimitError(undefined);
+    const record = toInput(values, userTenantId);
+    if (!original) {
+      await api.createUser({ ...record, password: values.password ?? '' });
+      return true;
+    }
+    const { userId } = original.data;
+    const names = new Map<number, string>();
+    const outcome = await saveOrResolve<User>({
+      // The version that the form is based on, also if it was restored from a draft.
+      etag: form.getFieldValue('etag') ?? original.etag,
+      save: (ifMatch) => api.updateUser({ ...record, userId }, ifMatch),
+      read: async () => {
+        const theirs = await api.readUser(userId, { tenantId });
+        if (!tenantId)
+          await readNames(names, [theirs.data.deptId, ...theirs.data.deptIds, ...getDepartmentIds(values)]);
+        return theirs;
+      },
+      showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
+      getConflicts: (theirs) => compareValues(toFormValues({ data: theirs, etag: '' }), values, t, names),
+    });
+    return outcome === 'saved';
+  };
+
+  const { mutate, isPending } = useApiMutation({
+    mutationFn: save,
+    invalidates: affectedBy.users,
+    onSuccess: (isSaved, values) => {
+      if (!isSaved) return;
+      draft.clear();
+      const name = values.nickName || values.userName;
+      notify.success(original ? t.saved(name) : t.created(name));
+      if (original?.data.userId === me.userId && !tenantId) void refreshMe();
+      const { userName, password = '' } = values;
+      onSaved(original ? undefined : { tenantId: userTenantId, userName, password });
+    },
+    onError: (error) => {
+      if (isApiError(error, 'ACCOUNT_LIMIT')) {
+        setLimitError(error);
+        return true;
+      }
+      if (!isApiError(error, 'USER_NAME_TAKEN')) return false;
+      form.setFields([{ name: 'userName', errors: [error.message] }]);
+      form.focusField('userName');
+      return true;
+    },
+  });
+
+  useBlockBackWhileSaving(isPending);
+  useEffect(() => {
+    handle.current = {
+      isDirty: () => form.isFieldsTouched() || draft.restored,
+      discardDraft: draft.clear,
+      isPending,
+    };
+    return () => {
+      handle.current = undefined;
+    };
+  });
+
+  const required = { required: true, whitespace: true, message: t.required };
+  return (
+    <Form
+      form={form}
+      layout="vertical"
+      initialValues={initialValues}
+      onFinish={() => mutate({ ...initialValues, ...form.getFieldsValue(true) })}
+      onValuesChange={draft.onValuesChange}
+      className="people-form"
+    >
+      <DraftNotice
+        restored={draft.restored}
+        onDiscard={() => {
+          draft.clear();
+          form.resetFields();
+        }}
+      />
+      {limitError && (
+        <Alert
+          type="error"
+          showIcon
+          role="alert"
+          className="margin-bottom"
+          title={limitError.message}
+          description={`${t.limitReached(Number(limitError.data.accountCount))}${t.limitHint}`}
+        />
+      )}
+      <div className="people-fields">
+        <Form.Item name="userName" label={t.userName} rules={[required]} extra={t.userNameHint}>
+          <Input maxLength={50} autoComplete="off" autoCapitalize="none" spellCheck={false} />
+        </Form.Item>
+        <Form.Item name="nickName" label={t.nickName}>
+          <Input maxLength={50} autoComplete="off" />
+        </Form.Item>
+        {!original && (
+          <Form.Item
+            name="password"
+            label={t.password}
+            rules={[{ required: true, min: 8, message: t.tooShort }]}
+            className="full-row"
+          >
+            <PasswordInput />
+          </Form.Item>
+        )}
+        {/* Departments of another tenant cannot be read, so they are not edited. */}
+        {!tenantId && (
+          <>
+            <Form.Item name="deptId" label={t.deptId}>
+              <DepartmentSelect />
+            </Form.Item>
+            <Form.Item name="deptIds" label={t.deptIds}>
+              <DepartmentMultiSelect />
+            </Form.Item>
+          </>
+        )}
+        <Form.Item name="phone" label={t.phone}>
+          <Input type="tel" maxLength={32} autoComplete="off" />
+        </Form.Item>
+        <Form.Item name="email" label={t.email} rules={[{ pattern: /^[^\s@]+@[^\s@]+$/, message: t.emailInvalid }]}>
+          <Input type="email" maxLength={254} autoComplete="off" />
+        </Form.Item>
+        <Form.Item name="role" label={t.role}>
+          <Radio.Group
+            options={[
+              { value: 'member', label: t.member },
+              { value: 'admin', label: t.admin },
+            ]}
+          />
+        </Form.Item>
+        <Form.Item name="status" label={t.status}>
+          <Radio.Group
+            options={[
+              { value: '0', label: t.normal },
+              { value: '1', label: t.disabled },
+            ]}
+          />
+        </Form.Item>
+      </div>
+      <div className="form-actions">
+        <Button onClick={onCancel} disabled={isPending}>
+          {t.cancel}
+        </Button>
+        <Button type="primary" htmlType="submit" loading={isPending}>
+          {original ? t.save : t.create}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+const getDepartmentIds = ({ deptId, deptIds }: UserFormValues) => [deptId, ...(deptIds ?? [])];
+
+async function readNames(names: Map<number, string>, ids: (number | null | undefined)[]): Promise<void> {
+  const uniqueIds = [...new Set(ids)].filter((id) => id != null);
+  if (uniqueIds.length === 0) return;
+  const { data } = await api.readDepartments(uniqueIds);
+  for (const { deptId, deptName } of data.rows) names.set(deptId, deptName);
+}

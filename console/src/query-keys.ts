@@ -1,0 +1,71 @@
+import type { QueryKey } from '@tanstack/react-query';
+import type { Id } from './api.ts';
+
+/**
+ * The keys of all queries. A key starts with the domain whose records the query returns, so that invalidating
+ * `queryKeys.<domain>.all` refetches everything that shows them.
+ */
+export const queryKeys = {
+  departments: {
+    all: ['departments'],
+    detail: (id: Id) => ['departments', 'detail', id],
+    history: (id: Id) => ['departments', 'detail', id, 'history'],
+    path: (id: Id) => ['departments', 'detail', id, 'path'],
+    nearestAncestor: (id: Id) => ['departments', 'detail', id, 'nearest-ancestor'],
+    batch: (ids: readonly Id[]) => ['departments', 'batch', ids],
+    treeBatch: (ids: readonly Id[]) => ['departments', 'batch', ids, 'tree'],
+    children: (id: Id | undefined, variant: string) => ['departments', 'children', id, variant],
+    childPage: (id: Id, cursor: string, limit: number) => ['departments', 'children', id, 'page', cursor, limit],
+    list: (filter: object) => ['departments', 'list', filter],
+    users: (id: Id, filter: object) => ['departments', 'users', id, filter],
+    chart: (rootId: string, levels: string) => ['departments', 'chart', rootId, levels],
+    diff: (from: string, to: string | null) => ['departments', 'diff', from, to],
+  },
+  users: {
+    all: ['users'],
+    detail: (id: Id | null, tenantId: string | undefined, purpose = 'read') => [
+      'users',
+      'detail',
+      id,
+      tenantId,
+      purpose,
+    ],
+    list: (filter: object) => ['users', 'list', filter],
+  },
+  tenants: {
+    all: ['tenants'],
+    detail: (id: string) => ['tenants', 'detail', id],
+    editForm: (id: string) => ['tenants', 'detail', id, 'edit'],
+    path: (id: string | undefined) => ['tenants', 'detail', id, 'path'],
+    lists: ['tenants', 'list'],
+    list: (filter: object) => ['tenants', 'list', filter],
+    trees: ['tenants', 'tree'],
+    children: (id: string) => ['tenants', 'tree', id],
+    subtree: (id: string | undefined) => ['tenants', 'tree', id, 'all'],
+  },
+  changes: {
+    all: ['changes'],
+    list: (filter: object) => ['changes', 'list', filter],
+    recent: ['changes', 'recent'],
+  },
+  overview: ['overview'],
+  sessions: ['sessions'],
+} as const;
+
+/** What a mutation invalidates, by the domain that it writes to. */
+export const affectedBy = {
+  departments: [queryKeys.departments.all, queryKeys.overview],
+  /** Departments too: they show their members and count them. */
+  users: [queryKeys.users.all, queryKeys.departments.all, queryKeys.overview],
+  tenants: [queryKeys.tenants.all, queryKeys.overview],
+  /** Without the details: the screen of a deleted tenant would refetch it before it closes. */
+  tenantLists: [queryKeys.tenants.lists, queryKeys.tenants.trees, queryKeys.overview],
+  /** Reverting a change can touch any record. */
+  revert: [
+    queryKeys.changes.all,
+    queryKeys.departments.all,
+    queryKeys.users.all,
+    queryKeys.tenants.all,
+    queryKeys.overview,
+  ],
+} as const satisfies Record<string, readonly QueryKey[]>;

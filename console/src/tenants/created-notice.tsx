@@ -1,0 +1,72 @@
+import { CheckCircleFilled } from '@ant-design/icons';
+import { Alert, Button } from 'antd';
+import { Link } from 'react-router';
+import type { Tenant } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { Card } from '../ui/card.tsx';
+import { DescriptionList } from '../ui/description-list.tsx';
+import { useNotify } from '../ui/use-notify.ts';
+import { fieldTexts } from './field-texts.ts';
+import { getPeriodState } from './period.ts';
+import { tenantsTexts } from './texts.ts';
+
+/** Shown after a tenant was created: what its administrator needs to log in. */
+export function CreatedNotice({
+  tenant,
+  username,
+  onClose,
+}: {
+  tenant: Tenant;
+  username: string;
+  onClose: () => void;
+}) {
+  const t = useTexts(tenantsTexts);
+  const f = useTexts(fieldTexts);
+  const notify = useNotify();
+  const loginUrl = `${window.location.origin}/login`;
+  const loginInfo = [
+    { label: t.loginAddress, value: loginUrl },
+    { label: f.tenantId, value: tenant.tenantId },
+    { label: t.loginUser, value: username },
+  ];
+  const periodState = getPeriodState(tenant);
+  const warning =
+    tenant.status === '1'
+      ? t.loginDisabled
+      : periodState === 'waiting'
+        ? t.loginNotStarted(tenant.startTime ?? '')
+        : periodState === 'ended'
+          ? t.loginEnded
+          : '';
+  const copy = async () => {
+    await navigator.clipboard.writeText(loginInfo.map(({ label, value }) => `${label}: ${value}`).join('\n'));
+    notify.success(t.copied);
+  };
+  return (
+    <Card className="tenants-created margin-bottom" role="status">
+      <h2>
+        <CheckCircleFilled /> {t.createdTitle(tenant.tenantName || tenant.tenantId)}
+      </h2>
+      {warning && <Alert type="warning" showIcon title={warning} className="margin-bottom" />}
+      <p>{username ? t.loginHint : t.loginNoAdministrator}</p>
+      <DescriptionList
+        items={
+          username
+            ? [
+                ...loginInfo.map(({ label, value }) => ({ label, value: <strong>{value}</strong> })),
+                { label: t.loginPassword, value: t.loginPasswordHint },
+              ]
+            : [{ label: f.tenantId, value: <strong>{tenant.tenantId}</strong> }]
+        }
+      />
+      <div className="tenants-created-actions">
+        {/* The Clipboard API is missing on insecure origins. */}
+        {username && navigator.clipboard && <Button onClick={() => void copy().catch(notify.error)}>{t.copy}</Button>}
+        {!username && <Link to={`/people?tenantId=${tenant.tenantId}`}>{t.addUser}</Link>}
+        <Button type="primary" onClick={onClose}>
+          {t.done}
+        </Button>
+      </div>
+    </Card>
+  );
+}

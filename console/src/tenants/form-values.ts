@@ -1,0 +1,116 @@
+import type { Tenant, TenantInput, TenantUpdate } from '../api.ts';
+import type { FieldTexts } from './field-texts.ts';
+
+// The schema of the service has these lists too, but the console imports only its types.
+export const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
+export const QUOTAS = [
+  'enterpriseQuery',
+  'annualReportQuery',
+  'chainReport',
+  'businessReport',
+  'riskReport',
+  'merchant',
+] as const;
+/** Quotas that the service stores but never returns. */
+export const WRITE_ONLY_QUOTAS = ['riskReportUsed', 'zr', 'credit', 'pf'] as const;
+
+export type Rule = (typeof RULES)[number];
+export type ReadableQuota = (typeof QUOTAS)[number];
+export type WriteOnlyQuota = (typeof WRITE_ONLY_QUOTAS)[number];
+
+const TEXT_FIELDS = ['tenantName', 'companyName', 'contactUserName', 'contactPhone'] as const;
+
+/** The values of the tenant forms. They are plain JSON, so that a draft can be restored after a reload. */
+export interface TenantValues {
+  tenantName: string;
+  companyName: string;
+  contactUserName: string;
+  contactPhone: string;
+  tenantParent: string | null;
+  startTime: string | null;
+  endTime: string | null;
+  status: '0' | '1';
+  unlimited: boolean;
+  accountCount: number | null;
+  menuIds: string[];
+  quotas: Partial<Record<ReadableQuota | WriteOnlyQuota, number | null>>;
+  rules: Partial<Record<Rule, string>>;
+}
+
+export const emptyValues = (tenantParent: string): TenantValues => ({
+  tenantName: '',
+  companyName: '',
+  contactUserName: '',
+  contactPhone: '',
+  tenantParent,
+  startTime: null,
+  endTime: null,
+  status: '0',
+  unlimited: true,
+  accountCount: null,
+  menuIds: [],
+  quotas: Object.fromEntries(QUOTAS.map((key) => [key, 0])),
+  rules: {},
+});
+
+export const toFormValues = (tenant: Tenant): TenantValues => ({
+  tenantName: tenant.tenantName ?? '',
+  companyName: tenant.companyName ?? '',
+  contactUserName: tenant.contactUserName ?? '',
+  contactPhone: tenant.contactPhone ?? '',
+  tenantParent: tenant.tenantParent,
+  startTime: tenant.startTime,
+  endTime: tenant.endTime,
+  status: tenant.status,
+  unlimited: tenant.accountCount === -1,
+  accountCount: tenant.accountCount === -1 ? null : tenant.accountCount,
+  menuIds: getMenuIds(tenant),
+  // Explicit nulls, so that filling a form also clears the write-only quotas, whose values are unknown.
+  quotas: { ...tenant.quotaBo, riskReportUsed: null, zr: null, credit: null, pf: null },
+  rules: Object.fromEntries(RULES.map((key) => [key, tenant.ruleBo[key] ?? ''])),
+});
+
+export const getMenuIds = ({ packageBo }: Tenant) => packageBo.menuIds.match(/\d+/g) ?? [];
+
+/** Returns all fields, because the service replaces the whole record. */
+export function toInput(values: TenantValues): TenantInput {
+  return {
+    ...Object.fromEntries(TEXT_FIELDS.map((key) => [key, values[key]?.trim() || null])),
+    tenantParent: values.tenantParent,
+    startTime: values.startTime,
+    endTime: values.endTime,
+    status: values.status,
+    accountCount: values.unlimited ? -1 : (values.accountCount ?? -1),
+    packageBo: { menuIds: values.menuIds.join(',') },
+    quotaBo: Object.fromEntries([...QUOTAS, ...WRITE_ONLY_QUOTAS].map((key) => [key, values.quotas?.[key] ?? 0])),
+    ruleBo: Object.fromEntries(RULES.map((key) => [key, values.rules?.[key] || null])),
+  };
+}
+
+export const toUpdate = (id: string, values: TenantValues): TenantUpdate => ({ id, ...toInput(values) });
+
+/** The fields that differ, with labels and display values. */
+export function compareValues(theirs: Tenant, mine: TenantValues, t: FieldTexts) {
+  const [theirFields, myFields] = [toDisplayFields(toFormValues(theirs), t), toDisplayFields(mine, t)];
+  return theirFields
+    .map(({ field, value }, index) => ({ field, theirs: value, mine: myFields[index]?.value ?? '' }))
+    .filter((conflict) => conflict.theirs !== conflict.mine)
+    .map(({ field, theirs, mine }) => ({ field, theirs: truncate(theirs) || '—', mine: truncate(mine) || '—' }));
+}
+
+function toDisplayFields(values: TenantValues, t: FieldTexts): { field: string; value: string }[] {
+  const accounts = values.unlimited ? t.unlimited : String(values.accountCount ?? '');
+  return [
+    ...TEXT_FIELDS.map((key) => ({ field: t[key], value: values[key]?.trim() ?? '' })),
+    { field: t.tenantParent, value: values.tenantParent ?? '' },
+    { field: t.startTime, value: values.startTime ?? '' },
+    { field: t.endTime, value: values.endTime ?? '' },
+    { field: t.status, value: values.status === '0' ? t.normal : t.disabled },
+    { field: t.accountCount, value: accounts },
+    { field: t.menuIds, value: values.menuIds.join(', ') },
+    ...QUOTAS.map((key) => ({ field: t[key], value: String(values.quotas?.[key] ?? 0) })),
+    ...RULES.map((key) => ({ field: t[key], value: values.rules?.[key] ?? '' })),
+  ];
+}
+
+const truncate = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);

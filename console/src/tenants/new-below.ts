@@ -1,1 +1,0 @@
-export const newBelow = (code: string) => (code ? `/tenants/new?parent=${code}` : '/tenants/new');

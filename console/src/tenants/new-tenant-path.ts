@@ -1,0 +1,1 @@
+export const newTenantPath = (parentId: string) => (parentId ? `/tenants/new?parent=${parentId}` : '/tenants/new');

@@ -1,0 +1,52 @@
+import type { TenantFilter } from '../api.ts';
+import { useUrlParams } from '../ui/use-url-params.ts';
+import { daysFromNow } from './period.ts';
+
+/** The filters of the list. They are in the URL, so that a filtered list can be shared. */
+export interface TenantListParams {
+  q: string;
+  page: number;
+  status: '' | '0' | '1';
+  /** Expires within this many days; 0 for no filter. */
+  ends: number;
+  sort: '' | 'endTime';
+  view: 'list' | 'timeline';
+  /** A tenant id: shows its direct children only. */
+  parent: string;
+}
+
+export const PAGE_SIZE = 20;
+
+export function useTenantListParams() {
+  const [search, update] = useUrlParams();
+  const text = (key: string) => search.get(key) ?? '';
+  const status = text('status');
+  const params: TenantListParams = {
+    q: text('q'),
+    page: Math.max(Number.parseInt(text('page'), 10) || 1, 1),
+    status: status === '0' || status === '1' ? status : '',
+    ends: Math.max(Number.parseInt(text('ends'), 10) || 0, 0),
+    sort: text('sort') === 'endTime' ? 'endTime' : '',
+    view: text('view') === 'timeline' ? 'timeline' : 'list',
+    parent: /^\d{6,18}$/.test(text('parent')) ? text('parent') : '',
+  };
+  /** A change of any filter goes back to the first page. Default values are omitted from the URL. */
+  const setParams = (changes: Partial<TenantListParams>, options?: { replace?: boolean }) => {
+    const entries = Object.entries({ page: 1, ...changes });
+    const isDefault = (value: string | number) => !value || value === 1 || value === 'list';
+    update(Object.fromEntries(entries.map(([name, value]) => [name, isDefault(value) ? null : value])), options);
+  };
+  return [params, setParams] as const;
+}
+
+export const toFilter = ({ q, page, status, ends, sort, view, parent }: TenantListParams) =>
+  ({
+    ...(q ? { keyword: q } : {}),
+    ...(status ? { status } : {}),
+    ...(parent ? { tenantParent: parent } : {}),
+    // `endsBefore` is exclusive, the filter is inclusive.
+    ...(ends ? { endsBefore: daysFromNow(ends + 1) } : {}),
+    ...(sort || view === 'timeline' ? { sort: 'endTime' as const } : {}),
+    pageNum: page,
+    pageSize: PAGE_SIZE,
+  }) satisfies TenantFilter & { sort?: 'endTime'; endsBefore?: string };

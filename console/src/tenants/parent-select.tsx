@@ -1,0 +1,66 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Select } from 'antd';
+import { useState } from 'react';
+import { api, type TenantNode } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { getErrorMessage } from '../ui/use-notify.ts';
+import { tenantsTexts } from './texts.ts';
+
+interface Props {
+  id?: string;
+  value?: string | null;
+  onChange?: (tenantId: string) => void;
+  /** The internal id of the tenant to be moved. It and its descendants are disabled. */
+  movedId?: string;
+}
+
+const MAX_RESULTS = 20;
+
+/** Selects the own tenant or a descendant by name or id. */
+export function ParentSelect({ id, value, onChange, movedId }: Props) {
+  const t = useTexts(tenantsTexts);
+  const [keyword, setKeyword] = useState('');
+  const { data, error, isFetching } = useQuery({
+    queryKey: queryKeys.tenants.list({ keyword, pageSize: MAX_RESULTS }),
+    queryFn: ({ signal }) => api.listTenants({ ...(keyword ? { keyword } : {}), pageSize: MAX_RESULTS }, signal),
+    placeholderData: keepPreviousData,
+  });
+  const selected = useQuery({
+    queryKey: queryKeys.tenants.list({ tenantId: value }),
+    queryFn: ({ signal }) => api.listTenants({ tenantId: value ?? '' }, signal),
+    enabled: !!value,
+  });
+  const subtree = useQuery({
+    queryKey: queryKeys.tenants.subtree(movedId),
+    queryFn: ({ signal }) => api.readTenantTree({ rootId: movedId ?? '' }, signal),
+    enabled: !!movedId,
+    // The service rejects a subtree that is too large. Then an invalid parent is only detected on save.
+    retry: false,
+  });
+  const disabledIds = new Set(subtree.data ? getTenantIds(subtree.data.data) : []);
+  const results = [...(data?.data.rows ?? [])];
+  const current = selected.data?.data.rows[0];
+  if (current && !keyword && !results.some(({ tenantId }) => tenantId === current.tenantId)) results.unshift(current);
+  const options = results.map(({ tenantId, tenantName }) => ({
+    value: tenantId,
+    label: `${tenantName ?? ''} ${tenantId}${disabledIds.has(tenantId) ? ` · ${t.ownSubtree}` : ''}`.trim(),
+    disabled: disabledIds.has(tenantId),
+  }));
+  return (
+    <Select
+      {...(id ? { id } : {})}
+      value={value ?? null}
+      onChange={(tenantId: string) => onChange?.(tenantId)}
+      showSearch={{ filterOption: false, onSearch: setKeyword }}
+      loading={isFetching}
+      options={options}
+      notFoundContent={error ? getErrorMessage(error) : isFetching ? t.searching : t.noneFound}
+      labelRender={({ label, value: tenantId }) =>
+        label ?? (current ? `${current.tenantName ?? ''} ${current.tenantId}`.trim() : String(tenantId))
+      }
+    />
+  );
+}
+
+const getTenantIds = (node: TenantNode): string[] => [node.tenantId, ...node.children.flatMap(getTenantIds)];

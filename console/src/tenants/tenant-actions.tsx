@@ -1,0 +1,148 @@
+import { DownOutlined, MoreOutlined } from '@ant-design/icons';
+import { Button, Dropdown, type MenuProps } from 'antd';
+import { useRef, useState } from 'react';
+import { useNavigate } from 'react-router';
+import { api, type Tenant } from '../api.ts';
+import { isApiError } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { openFromMenu } from '../ui/open-from-menu.ts';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useDialogs } from '../ui/use-dialogs.ts';
+import { useIsMounted } from '../ui/use-is-mounted.ts';
+import { newTenantPath } from './new-tenant-path.ts';
+import { MoveDialog, StatusDialog } from './tenant-dialogs.tsx';
+import { tenantsTexts } from './texts.ts';
+
+interface Props {
+  tenant: Tenant;
+  /** An icon button, for table rows. */
+  compact?: boolean;
+}
+
+/** The actions for a tenant. The own tenant cannot be edited here; it only gets "new child tenant". */
+export function ActionMenu({ tenant, compact = false }: Props) {
+  const t = useTexts(tenantsTexts);
+  const navigate = useNavigate();
+  const isOwn = useMe().tenant.id === tenant.id;
+  const [dialog, setDialog] = useState<'move' | 'status'>();
+  const button = useRef<HTMLButtonElement>(null);
+  // The menu item that opened the dialog is gone, so return the focus to the menu button.
+  const restoreFocus = () => button.current?.focus();
+  const { confirmDelete, isPending } = useDeleteTenant(tenant, restoreFocus);
+  const closeDialog = () => {
+    setDialog(undefined);
+    restoreFocus();
+  };
+  const name = tenant.tenantName || tenant.tenantId;
+  const items: MenuProps['items'] = [
+    ...(isOwn ? [] : [{ key: 'edit', label: t.edit, onClick: () => navigate(`/tenants/${tenant.id}/edit`) }]),
+    { key: 'new', label: t.createChild, onClick: () => navigate(newTenantPath(tenant.tenantId)) },
+    ...(isOwn
+      ? []
+      : [
+          { key: 'move', label: t.move, onClick: openFromMenu(() => setDialog('move')) },
+          {
+            key: 'status',
+            label: tenant.status === '0' ? t.disable : t.enable,
+            onClick: openFromMenu(() => setDialog('status')),
+          },
+          { type: 'divider' as const },
+          { key: 'remove', label: t.delete, danger: true, onClick: openFromMenu(confirmDelete) },
+        ]),
+  ];
+  return (
+    <>
+      <Dropdown autoFocus trigger={['click']} menu={{ items }} placement="bottomRight">
+        {compact ? (
+          <Button
+            ref={button}
+            type="text"
+            loading={isPending}
+            icon={<MoreOutlined />}
+            aria-label={t.moreOf(name)}
+            aria-haspopup="menu"
+          />
+        ) : (
+          <Button ref={button} loading={isPending} aria-haspopup="menu" aria-label={t.moreOf(name)}>
+            {t.more} <DownOutlined />
+          </Button>
+        )}
+      </Dropdown>
+      {dialog === 'move' && <MoveDialog tenant={tenant} onClose={closeDialog} />}
+      {dialog === 'status' && <StatusDialog tenant={tenant} onClose={closeDialog} />}
+    </>
+  );
+}
+
+/** Asks for confirmation. If the tenant has children, it shows them with links. */
+function useDeleteTenant(tenant: Tenant, restoreFocus: () => void) {
+  const t = useTexts(tenantsTexts);
+  const dialogs = useDialogs();
+  const isMounted = useIsMounted();
+  const navigate = useNavigate();
+  const name = tenant.tenantName || tenant.tenantId;
+  const deletion = useApiMutation({
+    mutationFn: () => api.deleteTenant(tenant.id),
+    successMessage: t.deleted,
+    invalidates: affectedBy.tenantLists,
+    onSuccess: () => isMounted() && navigate('/tenants'),
+    onError: (error) => {
+      if (!isApiError(error, 'TENANT_HAS_CHILDREN')) return false;
+      void showChildren(error.message);
+      return true;
+    },
+  });
+  const showChildren = async (message: string) => {
+    const { data } = await api
+      .listTenants({ tenantParent: tenant.tenantId, pageSize: 5 })
+      .catch(() => ({ data: { rows: [] as Tenant[], total: 0 } }));
+    const { rows, total = 0 } = data;
+    const closeAndOpen = (to: string) => {
+      dialog.destroy();
+      navigate(to);
+    };
+    const dialog = dialogs.warning({
+      title: t.hasChildren(name),
+      closable: true,
+      afterClose: restoreFocus,
+      content: (
+        <>
+          <p>{message}</p>
+          <p>{t.hasChildrenHint}</p>
+          <ul>
+            {rows.map((child) => (
+              <li key={child.id}>
+                <Button type="link" size="small" onClick={() => closeAndOpen(`/tenants/${child.id}`)}>
+                  {child.tenantName || child.tenantId}
+                </Button>
+              </li>
+            ))}
+          </ul>
+          {total > rows.length && <p>{t.andMore(total)}</p>}
+        </>
+      ),
+      footer: (
+        <div className="form-actions">
+          <Button onClick={() => dialog.destroy()}>{t.close}</Button>
+          <Button type="primary" onClick={() => closeAndOpen(`/tenants?parent=${tenant.tenantId}`)}>
+            {t.showChildren}
+          </Button>
+        </div>
+      ),
+    });
+  };
+  const confirmDelete = () =>
+    dialogs.confirm({
+      title: t.deleteTitle(name),
+      content: t.deleteHint,
+      okText: t.delete,
+      afterClose: restoreFocus,
+      cancelText: t.cancel,
+      okButtonProps: { danger: true },
+      // Close the dialog in any case: showChildren opens one of its own.
+      onOk: () => deletion.mutateAsync(undefined).catch(() => undefined),
+    });
+  return { confirmDelete, isPending: deletion.isPending };
+}

@@ -1,0 +1,121 @@
+import { EditOutlined, PlusOutlined, TeamOutlined } from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
+import { Alert, Breadcrumb, Button } from 'antd';
+import { Link, useLocation, useNavigate, useParams } from 'react-router';
+import { api, type Tenant } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { Card } from '../ui/card.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import { LoadError, Loading } from '../ui/states.tsx';
+import { CreatedNotice } from './created-notice.tsx';
+import { DetailCards } from './detail-cards.tsx';
+import { newTenantPath } from './new-tenant-path.ts';
+import { getSpan } from './period.ts';
+import { Axis, formatDates, PeriodBar, PeriodStatus } from './period-bar.tsx';
+import { readTenantPath } from './read-tenant-path.ts';
+import { ActionMenu } from './tenant-actions.tsx';
+import { TenantStatusTag } from './tenant-table.tsx';
+import { tenantsTexts } from './texts.ts';
+
+export function TenantDetail() {
+  const t = useTexts(tenantsTexts);
+  const { id = '' } = useParams();
+  const { data, error, refetch } = useQuery({
+    queryKey: queryKeys.tenants.detail(id),
+    queryFn: ({ signal }) => api.readTenant(id, signal),
+  });
+  if (data) return <TenantContent key={id} tenant={data.data} />;
+  return (
+    <>
+      <PageTitle title={t.title} />
+      {error ? <LoadError error={error} onRetry={refetch} /> : <Loading />}
+    </>
+  );
+}
+
+function TenantContent({ tenant }: { tenant: Tenant }) {
+  const t = useTexts(tenantsTexts);
+  const { tenant: own } = useMe();
+  const isOwn = own.id === tenant.id;
+  const navigate = useNavigate();
+  const { state, pathname } = useLocation();
+  const created = (state as { created?: { username: string } } | null)?.created;
+  return (
+    <div className="stack">
+      <TenantPath tenant={tenant} />
+      <PageTitle title={tenant.tenantName || tenant.tenantId}>
+        <Button icon={<TeamOutlined />} onClick={() => navigate(`/people?tenantId=${tenant.tenantId}`)}>
+          {t.users}
+        </Button>
+        {isOwn ? (
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => navigate(newTenantPath(tenant.tenantId))}>
+            {t.createChild}
+          </Button>
+        ) : (
+          <>
+            <Button type="primary" icon={<EditOutlined />} onClick={() => navigate(`/tenants/${tenant.id}/edit`)}>
+              {t.edit}
+            </Button>
+            <ActionMenu tenant={tenant} />
+          </>
+        )}
+      </PageTitle>
+      {created && (
+        <CreatedNotice
+          tenant={tenant}
+          username={created.username}
+          onClose={() => navigate(pathname, { replace: true, state: null })}
+        />
+      )}
+      {isOwn && <Alert type="info" showIcon title={t.ownHint} />}
+      {tenant.status === '1' && <Alert type="warning" showIcon title={t.disabledHint} />}
+      <PeriodCard tenant={tenant} />
+      <DetailCards tenant={tenant} />
+    </div>
+  );
+}
+
+function TenantPath({ tenant }: { tenant: Tenant }) {
+  const t = useTexts(tenantsTexts);
+  const { tenant: own } = useMe();
+  const { data = [] } = useQuery({
+    queryKey: queryKeys.tenants.path(tenant.id),
+    queryFn: ({ signal }) => readTenantPath(tenant.id, own.tenantId, signal),
+  });
+  const ancestors = data.slice(0, -1);
+  return (
+    <nav aria-label={t.path}>
+      <Breadcrumb
+        items={[
+          { key: 'all', title: <Link to="/tenants">{t.title}</Link> },
+          ...ancestors.map((ancestor) => ({
+            key: ancestor.id,
+            title: <Link to={`/tenants/${ancestor.id}`}>{ancestor.tenantName || ancestor.tenantId}</Link>,
+          })),
+          { key: tenant.id, title: tenant.tenantName || tenant.tenantId },
+        ]}
+      />
+    </nav>
+  );
+}
+
+function PeriodCard({ tenant }: { tenant: Tenant }) {
+  const t = useTexts(tenantsTexts);
+  const span = getSpan(tenant);
+  return (
+    <Card
+      title={t.servicePeriod}
+      extra={
+        <>
+          <TenantStatusTag status={tenant.status} /> <PeriodStatus period={tenant} />
+        </>
+      }
+    >
+      <p className="tenants-period">{formatDates(tenant, t)}</p>
+      <PeriodBar period={tenant} span={span} />
+      <Axis span={span} />
+    </Card>
+  );
+}

@@ -1,0 +1,115 @@
+import { Form, Modal } from 'antd';
+import { useState } from 'react';
+import { api, type Tenant } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useNotify } from '../ui/use-notify.ts';
+import { fieldTexts } from './field-texts.ts';
+import { type TenantValues, toFormValues } from './form-values.ts';
+import { ParentSelect } from './parent-select.tsx';
+import { WriteOnlyQuotaFields } from './quota-fields.tsx';
+import { tenantsTexts } from './texts.ts';
+import { useSaveTenant } from './use-save-tenant.ts';
+
+interface DialogProps {
+  tenant: Tenant;
+  onClose: () => void;
+}
+
+/**
+ * Changes some fields of a tenant: reads the current record and replaces it. A running request cannot be cancelled,
+ * so the cancel button is disabled; antd keeps the dialog open while it is loading.
+ */
+function useTenantChange({ tenant, onClose }: DialogProps, successMessage: string) {
+  const saveTenant = useSaveTenant();
+  const notify = useNotify();
+  return useApiMutation({
+    mutationFn: async (change: Partial<TenantValues>) => {
+      const { data, etag } = await api.readTenant(tenant.id);
+      const current = toFormValues(data);
+      return saveTenant(
+        tenant.id,
+        etag,
+        { ...current, ...change, quotas: { ...current.quotas, ...change.quotas } },
+        () => undefined,
+      );
+    },
+    invalidates: affectedBy.tenants,
+    onSuccess: (outcome) => {
+      if (outcome === 'saved') notify.success(successMessage);
+      if (outcome !== 'cancelled') onClose();
+    },
+  });
+}
+
+export function MoveDialog({ tenant, onClose }: DialogProps) {
+  const t = useTexts(tenantsTexts);
+  const f = useTexts(fieldTexts);
+  const [form] = Form.useForm<Pick<TenantValues, 'tenantParent' | 'quotas'>>();
+  const parent = Form.useWatch('tenantParent', form);
+  const [open, setOpen] = useState(true);
+  const move = useTenantChange({ tenant, onClose: () => setOpen(false) }, t.moved);
+  return (
+    <Modal
+      open={open}
+      afterClose={onClose}
+      onCancel={() => setOpen(false)}
+      title={t.moveTitle(tenant.tenantName || tenant.tenantId)}
+      okText={t.move}
+      cancelText={t.cancel}
+      cancelButtonProps={{ disabled: move.isPending }}
+      confirmLoading={move.isPending}
+      okButtonProps={{ disabled: !parent || parent === tenant.tenantParent }}
+      onOk={() => form.submit()}
+    >
+      <p>{t.moveHint}</p>
+      <Form
+        form={form}
+        layout="vertical"
+        initialValues={{ tenantParent: tenant.tenantParent }}
+        onFinish={(change) => move.mutate(change)}
+      >
+        <Form.Item name="tenantParent" label={f.tenantParent}>
+          <ParentSelect movedId={tenant.id} />
+        </Form.Item>
+        <WriteOnlyQuotaFields />
+      </Form>
+    </Modal>
+  );
+}
+
+export function StatusDialog({ tenant, onClose }: DialogProps) {
+  const t = useTexts(tenantsTexts);
+  const [form] = Form.useForm<Pick<TenantValues, 'quotas'>>();
+  const disables = tenant.status === '0';
+  const name = tenant.tenantName || tenant.tenantId;
+  const [open, setOpen] = useState(true);
+  const change = useTenantChange(
+    { tenant, onClose: () => setOpen(false) },
+    disables ? t.disabledMessage : t.enabledMessage,
+  );
+  return (
+    <Modal
+      open={open}
+      afterClose={onClose}
+      onCancel={() => setOpen(false)}
+      title={disables ? t.disableTitle(name) : t.enableTitle(name)}
+      okText={disables ? t.disable : t.enable}
+      cancelText={t.cancel}
+      cancelButtonProps={{ disabled: change.isPending }}
+      confirmLoading={change.isPending}
+      okButtonProps={{ danger: disables }}
+      onOk={() => form.submit()}
+    >
+      <p>{disables ? t.disableHint : t.enableHint}</p>
+      <Form
+        form={form}
+        layout="vertical"
+        onFinish={({ quotas }) => change.mutate({ status: disables ? '1' : '0', quotas })}
+      >
+        <WriteOnlyQuotaFields />
+      </Form>
+    </Modal>
+  );
+}

@@ -1,0 +1,67 @@
+import type { AuditEntry } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { formTexts } from '../people/texts.ts';
+import { fieldTexts } from '../tenants/field-texts.ts';
+import { useDepartmentNames } from './department-select.tsx';
+import { recordTexts, useFieldLabels } from './field-labels.ts';
+import { diffRecords, type FieldChange } from './record-diff.ts';
+
+interface Props {
+  change: Pick<AuditEntry, 'resource' | 'before' | 'after'>;
+  /** The record belongs to another tenant, whose department names cannot be read. */
+  otherTenant?: boolean;
+}
+
+const DEPARTMENT_FIELDS = ['parentId', 'deptId', 'deptIds'];
+
+/** The changed fields with their old and new values. A created or deleted record is shown with all of its values. */
+export function FieldChanges({ change: { resource, before, after }, otherTenant = false }: Props) {
+  const t = useTexts(recordTexts);
+  const labels = useFieldLabels(resource);
+  const rows = diffRecords(labels, before, after);
+  const formatValue = useValueFormatter(rows, otherTenant);
+  if (rows.length === 0) return <p className="secondary">{before && after ? t.onlyMetadata : t.noChanges}</p>;
+  return (
+    <table className="comparison-table change-fields">
+      <thead>
+        <tr>
+          <th scope="col">{t.field}</th>
+          {before && <th scope="col">{after ? t.before : t.value}</th>}
+          {after && <th scope="col">{before ? t.after : t.value}</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ field, ...row }) => (
+          <tr key={field}>
+            <th scope="row">{labels[field]}</th>
+            {before && <td>{formatValue(field, row.before)}</td>}
+            {after && <td>{formatValue(field, row.after)}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: string, value: unknown) => string {
+  const t = useTexts(recordTexts);
+  const u = useTexts(formTexts);
+  const f = useTexts(fieldTexts);
+  const ids = rows.flatMap(({ field, before, after }) =>
+    DEPARTMENT_FIELDS.includes(field) ? [before, after].flat() : [],
+  );
+  const names = useDepartmentNames(otherTenant ? [] : ids.map(Number).filter((id) => id > 0));
+  const formatOne = (field: string, value: unknown): string => {
+    if (value === null || value === undefined || value === '') return t.none;
+    if (field === 'status') return value === '1' ? u.disabled : u.normal;
+    if (field === 'roles') return value === 'admin' ? u.admin : u.member;
+    if (field === 'parentId' && Number(value) === 0) return t.top;
+    if (DEPARTMENT_FIELDS.includes(field)) return names.get(Number(value)) ?? `#${value}`;
+    if (field === 'accountCount' && Number(value) === -1) return f.unlimited;
+    return String(value);
+  };
+  return (field, value) =>
+    Array.isArray(value) && value.length > 0
+      ? value.map((part) => formatOne(field, part)).join(t.separator)
+      : formatOne(field, Array.isArray(value) ? null : value);
+}

@@ -1,0 +1,84 @@
+import type { AuditEntry } from '../api.ts';
+import { departmentsTexts } from '../departments/texts.ts';
+import { defineTexts, useTexts } from '../language.ts';
+import { formTexts } from '../people/texts.ts';
+import { fieldTexts } from '../tenants/field-texts.ts';
+
+export const recordTexts = defineTexts({
+  zh: {
+    parentId: '上级部门',
+    top: '顶级',
+    webhookName: '名称',
+    url: '地址',
+    kinds: '订阅的变更',
+    reason: '失败原因',
+    separator: '、',
+    none: '—',
+    field: '字段',
+    before: '变更前',
+    after: '变更后',
+    value: '值',
+    noChanges: '暂无数据',
+    onlyMetadata: '仅修改人和修改时间有变化',
+  },
+  en: {
+    parentId: 'Parent department',
+    top: 'Top level',
+    webhookName: 'Name',
+    url: 'URL',
+    kinds: 'Subscribed changes',
+    reason: 'Reason',
+    separator: ', ',
+    none: '—',
+    field: 'Field',
+    before: 'Before',
+    after: 'After',
+    value: 'Value',
+    noChanges: 'No data',
+    onlyMetadata: 'Only the last editor and the time of the change differ',
+  },
+});
+
+/** The labels of a record's fields in the change log, in the order and with the names of its form. */
+export function useFieldLabels(resource: AuditEntry['resource']): Record<string, string> {
+  const t = useTexts(recordTexts);
+  const d = useTexts(departmentsTexts);
+  const u = useTexts(formTexts);
+  const f = useTexts(fieldTexts);
+  switch (resource) {
+    case 'department':
+      return {
+        deptName: d.name,
+        parentId: t.parentId,
+        leader: d.leader,
+        phone: d.phone,
+        email: d.email,
+        orderNum: d.order,
+        status: d.status,
+      };
+    case 'user':
+      return {
+        userName: u.userName,
+        nickName: u.nickName,
+        deptId: u.deptId,
+        deptIds: u.deptIds,
+        phone: u.phone,
+        email: u.email,
+        roles: u.role,
+        status: u.status,
+      };
+    case 'webhook':
+      return { name: t.webhookName, url: t.url, kinds: t.kinds, status: u.status };
+    case 'login':
+      return { userName: u.userName, reason: t.reason };
+    default:
+      return Object.fromEntries(TENANT_FIELDS.map((field) => [field, f[field as keyof typeof f] as string]));
+  }
+}
+
+const TENANT_FIELDS = [
+  ...['tenantName', 'tenantId', 'companyName', 'contactUserName', 'contactPhone', 'tenantParent', 'startTime'],
+  ...['endTime', 'status', 'accountCount', 'menuIds', 'enterpriseQuery', 'annualReportQuery', 'chainReport'],
+  ...['businessReport', 'riskReport', 'merchant', 'modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf'],
+  ...['catalogEd', 'catalogRw'],
+];

@@ -1,0 +1,20 @@
+/** Returns PostgreSQL's SQLSTATE, the driver's error code, or the system's, as text; '' if there is none. */
+export const errorCode = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** Whether a connection that had been established broke: codes of the driver and of the system. */
+export const isConnectionLost = (code: string): boolean =>
+  /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ERR_STREAM_)/.test(code);
+
+/** Whether the transaction conflicted with another one and may succeed when it is run again. */
+export const isRetryable = (code: string): boolean => [DEADLOCK_DETECTED, SERIALIZATION_FAILURE].includes(code);
+
+const DEADLOCK_DETECTED = '40P01';
+const SERIALIZATION_FAILURE = '40001';
+
+/** Thrown inside a transaction that holds its locks in the wrong order: it is rolled back and run again. */
+export class RetryTransactionError extends Error {
+  readonly code = SERIALIZATION_FAILURE;
+}
+
+/** Thrown inside a transaction whose caller has already been told to try again later: it must not be committed. */
+export class DeadlineExceededError extends Error {}

@@ -1,0 +1,398 @@
+-- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, idempotency, ledger, webhooks.
+-- Functions are in functions/, one to a file; db/migrate.ts creates them before this file runs.
+--
+-- Tenant isolation has two layers. Every statement of the service names its tenant, and row-level security shows only the
+-- rows of the tenant in the setting banyan.tenant (db/tenant-scope.ts). While that setting is null or empty, no row is
+-- visible. tenant_id leads every key, so no row can reference a row of another tenant.
+
+-- Tenants ---------------------------------------------------------------------------------------------------------------
+
+create sequence tenant_serial as bigint;
+
+create table tenants (
+  tenant_id         text primary key check (tenant_id ~ '^[0-9]{6,18}$'), -- business code, never reused
+  id                bigint not null unique,                -- internal id, the one in paths; see next_tenant_id()
+  parent_id         text references tenants,               -- null only for 000000
+  path              text[] not null,                       -- codes from 000000 down to the tenant itself
+  tenant_name       text check (char_length(tenant_name) <= 100),
+  start_date        date,                                  -- first day of service; null: no start
+  end_date          date check (end_date >= start_date),   -- last day of service, inclusive; null: no end
+  contact_user_name text check (char_length(contact_user_name) <= 50),
+  contact_phone     text check (char_length(contact_phone) <= 32),
+  company_name      text check (char_length(company_name) <= 100),
+  status            text not null default '0' check (status in ('0', '1')),  -- 0: enabled, 1: disabled
+  account_count     int not null default -1 check (account_count >= -1),     -- maximum number of users; -1: no limit
+  menu_ids          text[] not null default '{}',          -- menus of the tenant's package
+  quotas            jsonb not null,                        -- the ten keys of QuotaBo, integers of 0 or more
+  rules             jsonb not null,                        -- the seven keys of RuleBo, text or null
+  tree_version      uuid not null default gen_random_uuid(), -- changes with every move of a department
+  del_flag          text not null default '0' check (del_flag in ('0', '2')), -- 0: exists, 2: deleted
+  create_by         text not null,                         -- user name of the creator
+  create_time       timestamptz not null default now(),
+  update_by         text not null default '',              -- user name of the last updater
+  update_time       timestamptz,                           -- null: never updated
+  check ((parent_id is null) = (tenant_id = '000000')),
+  check (path[cardinality(path)] = tenant_id)
+);
+-- A tree version is random rather than counted: a database restored from a backup must not repeat a version.
+create index tenants_path on tenants using gin (path);     -- includes deleted tenants, which move with their branch
+create index tenants_parent on tenants (parent_id) where del_flag = '0';
+create index tenants_end_date on tenants (end_date, id) where del_flag = '0';
+alter table tenants enable row level security;
+alter table tenants force row level security;
+-- A tenant sees itself and its descendants. The policy itself uses the index on path: under row-level security only
+-- leakproof operators of a statement are evaluated before the policy, and @> is not one of them.
+create policy own_and_descendants on tenants using (path @> array[current_setting('banyan.tenant', true)]);
+-- tenant_state() runs as the owner of the tables and reads the ancestors, which the service's role cannot see.
+create policy owner_reads on tenants for select to current_user using (true);
+
+-- A single row. Locked by every change to the shape of the tree of tenants: such changes are rare, and two concurrent
+-- ones could each pass their checks.
+create table tenant_tree_lock (only_row boolean primary key default true check (only_row));
+insert into tenant_tree_lock default values;
+
+-- Departments -----------------------------------------------------------------------------------------------------------
+
+create sequence dept_serial as bigint start 100 maxvalue 9007199254740991;
+
+create table departments (
+  tenant_id   text not null references tenants,
+  dept_id     bigint not null default nextval('dept_serial'),
+  parent_id   bigint,                                      -- null: top level (0 in the interface)
+  dept_name   text not null default '' check (char_length(dept_name) <= 100),
+  order_num   int not null default 0,                      -- position among siblings
+  leader      text check (char_length(leader) <= 50),
+  phone       text check (char_length(phone) <= 32),
+  email       text check (char_length(email) <= 254),
+  status      text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled
+  del_flag    text not null default '0' check (del_flag in ('0', '2')), -- 0: exists, 2: deleted
+  create_by   text not null,
+  create_time timestamptz not null default now(),
+  update_by   text not null default '',
+  update_time timestamptz,                                 -- null: never updated
+  primary key (tenant_id, dept_id),
+  foreign key (tenant_id, parent_id) references departments,
+  check (parent_id <> dept_id)
+);
+create index departments_children on departments (tenant_id, parent_id, order_num, dept_id) where del_flag = '0';
+-- One index for each sort order of the list. Names sort by code point, so the order is the same in every database.
+create index departments_by_order on departments (tenant_id, order_num, dept_id) where del_flag = '0';
+create index departments_by_name on departments (tenant_id, dept_name collate "C", dept_id) where del_flag = '0';
+create index departments_by_creation on departments (tenant_id, create_time, dept_id) where del_flag = '0';
+create index departments_by_update on departments
+  (tenant_id, (coalesce(update_time, '-infinity'::timestamptz)), dept_id) where del_flag = '0';
+-- The prefix contains the tenant, so a search touches no entries of other tenants. A small pending list keeps the cost of
+-- inserts even: with the default of 4 MB an occasional create would have to flush all of it.
+create index departments_search on departments
+  using gin ((search_ngrams(tenant_id || 'n', dept_name) || search_ngrams(tenant_id || 'l', leader)))
+  with (fastupdate = on, gin_pending_list_limit = 256) where del_flag = '0';
+alter table departments enable row level security;
+alter table departments force row level security;
+create policy own_tenant on departments using (tenant_id = current_setting('banyan.tenant', true));
+-- search_departments() runs as the owner of the tables.
+create policy owner_reads on departments for select to current_user using (true);
+
+-- Users -----------------------------------------------------------------------------------------------------------------
+
+create sequence user_serial as bigint start 100 maxvalue 9007199254740991;
+
+create table users (
+  tenant_id     text not null references tenants,
+  user_id       bigint not null default nextval('user_serial'),
+  user_name     text not null check (char_length(user_name) between 1 and 50),
+  user_key      text not null,                             -- user_name normalized for comparison, case-insensitive
+  nick_name     text,
+  email         text check (char_length(email) <= 254),
+  phone         text check (char_length(phone) <= 32),
+  status        text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled
+  administrator boolean not null default false,
+  password_hash text not null,                             -- argon2id
+  del_flag      text not null default '0' check (del_flag in ('0', '2')), -- 0: exists, 2: deleted
+  create_by     text not null,
+  create_time   timestamptz not null default now(),
+  update_by     text not null default '',
+  update_time   timestamptz,                               -- null: never updated
+  primary key (tenant_id, user_id)
+);
+create unique index users_name on users (tenant_id, user_key) where del_flag = '0';
+create index users_administrators on users (tenant_id) where administrator and status = '0' and del_flag = '0';
+alter table users enable row level security;
+alter table users force row level security;
+create policy own_tenant on users using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Membership of users in departments. The rows of a deleted user are removed.
+create table user_departments (
+  tenant_id text not null,
+  user_id   bigint not null,
+  dept_id   bigint not null,
+  main      boolean not null,                              -- true: the user's deptId; false: one of their deptIds
+  primary key (tenant_id, user_id, dept_id),
+  foreign key (tenant_id, user_id) references users,
+  foreign key (tenant_id, dept_id) references departments
+);
+create unique index user_departments_main on user_departments (tenant_id, user_id) where main;
+create index user_departments_dept on user_departments (tenant_id, dept_id);
+alter table user_departments enable row level security;
+alter table user_departments force row level security;
+create policy own_tenant on user_departments using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Sessions and logins ---------------------------------------------------------------------------------------------------
+
+-- A session begins with a login and is extended by refresh tokens. Its tokens are valid while this row exists.
+create table sessions (
+  tenant_id     text not null,
+  session_id    uuid not null default gen_random_uuid(),
+  user_id       bigint not null,
+  refresh_hash  bytea not null,                            -- SHA-256 of the refresh token that is valid now
+  previous_hash bytea,                                     -- SHA-256 of the one before, for browsers only
+  next_salt     bytea,                                     -- derives the current refresh token from the previous one
+  address       text not null,
+  user_agent    text not null default '' check (char_length(user_agent) <= 500), -- as sent with the login
+  create_time   timestamptz not null default now(),
+  last_used     timestamptz not null default now(),        -- login or last refresh
+  expires       timestamptz not null,
+  primary key (tenant_id, session_id),
+  foreign key (tenant_id, user_id) references users
+);
+create index sessions_user on sessions (tenant_id, user_id);
+alter table sessions enable row level security;
+alter table sessions force row level security;
+create policy own_tenant on sessions using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Failed logins by account and address. Unknown names are counted like known ones. Attempts in flight count too, so that
+-- concurrent attempts on all nodes together stay within the limit. Old rows are removed by forgetFailures().
+create table login_failures (
+  tenant_id     text not null,
+  user_key      text not null,
+  address       text not null,                             -- '': the account over all addresses
+  failures      int not null default 0,                    -- consecutive failures
+  pending       int not null default 0,                    -- attempts in flight
+  pending_until timestamptz not null default now(),        -- after this time the attempts in flight, or their node, are gone
+  closed        timestamptz not null default '-infinity',  -- attempts are refused until then
+  trusted       boolean not null default false,            -- this address has logged in to this account before
+  seen          timestamptz not null default now(),        -- last failure
+  primary key (tenant_id, user_key, address)
+);
+create index login_failures_old on login_failures (tenant_id, seen) where not trusted;
+alter table login_failures enable row level security;
+alter table login_failures force row level security;
+create policy own_tenant on login_failures using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Failed logins of an address over all tenants and accounts.
+create table login_addresses (
+  address       text primary key,
+  failures      int not null default 0,                    -- failures since `since`
+  since         timestamptz not null default now(),
+  pending       int not null default 0,                    -- attempts in flight
+  pending_until timestamptz not null default now()
+);
+create index login_addresses_old on login_addresses (since);
+
+-- Keys that sign access tokens. The newest signs, all of them verify.
+create table signing_keys (
+  key_id      uuid primary key default gen_random_uuid(),
+  secret      bytea not null check (octet_length(secret) = 32),
+  create_time timestamptz not null default now()
+);
+
+-- Idempotency -----------------------------------------------------------------------------------------------------------
+
+-- Outcomes of requests with an Idempotency-Key, kept for a day.
+create table idempotency_keys (
+  tenant_id   text not null,
+  user_id     bigint not null,
+  key         text not null check (char_length(key) between 1 and 255),
+  fingerprint bytea not null,                              -- of the request; another request with this key is an error
+  result      jsonb,                                       -- what the operation returned
+  error       jsonb,                                       -- or the code and details of its error
+  create_time timestamptz not null default now(),
+  primary key (tenant_id, user_id, key),
+  foreign key (tenant_id, user_id) references users
+);
+create index idempotency_keys_old on idempotency_keys (tenant_id, create_time);
+alter table idempotency_keys enable row level security;
+alter table idempotency_keys force row level security;
+create policy own_tenant on idempotency_keys using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Ledger ----------------------------------------------------------------------------------------------------------------
+
+-- Every write of a department, tenant, user or webhook, and every login, leaves a row in `changes`. Triggers write it in
+-- the same transaction, so no statement can skip it. The audit log, the change feed, webhooks, history and revert read it.
+-- The setting banyan.origin says who is calling (db/tenant-scope.ts).
+
+create sequence change_serial as bigint maxvalue 9007199254740991;
+
+create table changes (
+  tenant_id       text not null,
+  change_id       bigint not null,
+  batch           bigint not null,               -- the same for all changes of one request
+  time            timestamptz not null,          -- the same for all changes of one request
+  actor_name      text not null,                 -- user name, as in create_by and update_by
+  actor_user_id   bigint,                        -- null: the service itself
+  actor_tenant_id text,                          -- tenant of the actor: this one or an ancestor
+  address         text,                          -- IP address of the request
+  request_id      text,
+  resource        text not null,                 -- department, tenant, user, login, webhook
+  resource_id     bigint not null,
+  action          text not null,                 -- created, updated, moved, deleted, restored; see server/ledger/schema.ts
+  parent_id       bigint,                        -- of a department that got its parent by this change; 0: top level
+  is_copy         boolean not null default false,-- a tenant's change, copied to the ledger of an ancestor
+  before          jsonb,                         -- the row before, by column names, times in UTC; null: did not exist
+  after           jsonb,                         -- the row after; null: does not exist any more
+  primary key (tenant_id, change_id)
+);
+-- The time is in the index so that a read of the past skips later changes without visiting the table.
+create index changes_of_resource on changes (tenant_id, resource, resource_id, change_id, time);
+create index changes_of_children on changes (tenant_id, parent_id, resource_id) where parent_id is not null;
+-- Changes of one request share their time, so this index also finds a batch.
+create index changes_by_time on changes (tenant_id, time, change_id);
+-- Finds the next change after which paths of departments may differ.
+create index changes_of_paths on changes (tenant_id, change_id)
+  where resource = 'department' and action in ('moved', 'restored');
+alter table changes enable row level security;
+alter table changes force row level security;
+create policy own_tenant on changes using (tenant_id = current_setting('banyan.tenant', true));
+-- For the audit log of descendants: their codes, which the transaction itself has read as descendants of its tenant.
+create policy descendants on changes for select
+  using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
+
+-- The published order of a tenant's changes, and the hash chain that reveals a change that was altered, removed or
+-- reordered. Sealing follows the commit, so that writers do not wait for each other: change ids are assigned before the
+-- commit and become visible in any order; seq is assigned to visible changes, under a lock, without gaps.
+create table seals (
+  tenant_id text not null,
+  seq       bigint not null,
+  change_id bigint not null,
+  hash      bytea not null,                      -- SHA-256 of the previous hash and change_hash_input()
+  archived  boolean not null default false,      -- the change was moved to changes_archive, which may have been emptied
+  primary key (tenant_id, seq),
+  unique (tenant_id, change_id)
+);
+alter table seals enable row level security;
+alter table seals force row level security;
+create policy own_tenant on seals using (tenant_id = current_setting('banyan.tenant', true));
+
+-- The last seal of each tenant. Sealing locks this row.
+create table seal_heads (
+  tenant_id text primary key,
+  seq       bigint not null,
+  hash      bytea not null
+);
+alter table seal_heads enable row level security;
+alter table seal_heads force row level security;
+create policy own_tenant on seal_heads using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on seal_heads for select to current_user using (true);
+
+-- Changes without a seal.
+create table unsealed_changes (
+  tenant_id text not null,
+  change_id bigint not null,
+  primary key (tenant_id, change_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+alter table unsealed_changes enable row level security;
+alter table unsealed_changes force row level security;
+create policy own_tenant on unsealed_changes using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on unsealed_changes for select to current_user using (true);
+
+-- Superseded changes older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here (server/ledger), so this
+-- table can be copied, emptied or dropped while the service runs.
+create table changes_archive (like changes including defaults, primary key (tenant_id, change_id));
+create index changes_archive_of_resource on changes_archive (tenant_id, resource, resource_id, change_id);
+create index changes_archive_of_paths on changes_archive (tenant_id, change_id)
+  where resource = 'department' and action in ('moved', 'restored');
+alter table changes_archive enable row level security;
+alter table changes_archive force row level security;
+create policy own_tenant on changes_archive using (tenant_id = current_setting('banyan.tenant', true));
+create policy descendants on changes_archive for select
+  using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
+
+-- A single row: from which time on all ledgers are complete. null: nothing was ever archived.
+create table ledger_retention (
+  only_row      boolean primary key default true check (only_row),
+  complete_from timestamptz
+);
+insert into ledger_retention default values;
+
+create trigger record_inserts after insert on departments
+  referencing new table as new_rows for each statement execute function record_department_inserts();
+create trigger record_updates after update on departments
+  referencing old table as old_rows new table as new_rows for each statement execute function record_department_updates();
+create trigger record_insert after insert on tenants for each row execute function record_tenant_change();
+create trigger record_update after update on tenants for each row
+  when (to_jsonb(old) - 'tree_version' is distinct from to_jsonb(new) - 'tree_version')
+  execute function record_tenant_change();
+-- A user is written by several statements, their departments among them; the change is recorded once, at the commit.
+create constraint trigger record_change after insert or update on users
+  deferrable initially deferred for each row execute function record_user_change();
+
+-- Webhooks --------------------------------------------------------------------------------------------------------------
+
+create sequence webhook_serial as bigint start 1001 maxvalue 9007199254740991;
+create sequence delivery_serial as bigint start 100001 maxvalue 9007199254740991;
+
+-- Each webhook has a position in its tenant's ledger. Changes beyond it have not been queued yet.
+create table webhooks (
+  tenant_id        text not null references tenants (tenant_id),
+  webhook_id       bigint not null default nextval('webhook_serial'),
+  name             text not null,
+  url              text not null,
+  kinds            text[] not null,                -- department.created, department.*, *
+  status           text not null check (status in ('0', '1')), -- 0: enabled, 1: disabled
+  gone             boolean not null default false, -- disabled because the receiver responded 410
+  del_flag         text not null default '0' check (del_flag in ('0', '2')), -- 2: deleted; removed with its last delivery
+  secret           bytea not null,                 -- signs messages, so it is kept as it is; empty once deleted
+  old_secret       bytea,                          -- also signs, until old_secret_until
+  old_secret_until timestamptz,
+  seq              bigint not null,                -- changes up to this position are queued or not for this webhook
+  waiting          int not null default 0,         -- deliveries that are still to be made
+  failures         int not null default 0,         -- consecutive failed attempts
+  rest_until       timestamptz,                    -- no attempts before this time, after many failures
+  next_due         timestamptz,                    -- time of the next attempt; null: nothing is waiting
+  busy_by          uuid,                           -- the worker that holds the lease
+  busy_until       timestamptz not null default '-infinity', -- end of the lease
+  create_by        text not null,
+  create_time      timestamptz not null default now(),
+  update_by        text not null default '',
+  update_time      timestamptz,
+  primary key (tenant_id, webhook_id),
+  check (cardinality(kinds) > 0)
+) with (fillfactor = 70);                          -- room for HOT updates: the position is updated often and not indexed
+alter table webhooks enable row level security;
+alter table webhooks force row level security;
+create policy own_tenant on webhooks using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on webhooks for select to current_user using (true);
+
+create table webhook_deliveries (
+  tenant_id   text not null,
+  webhook_id  bigint not null,
+  delivery_id bigint not null,
+  change_id   bigint,                          -- null: a test message
+  type        text not null,                   -- department.created
+  resource    text not null,
+  resource_id bigint not null,
+  state       text not null default 'waiting' check (state in ('waiting', 'delivered', 'failed')),
+  attempts    int not null default 0,          -- since it was queued or requested again
+  time        timestamptz not null default now(), -- when it was queued
+  give_up     timestamptz not null,            -- no attempt after this time
+  next_try    timestamptz,                     -- infinity: waits for an earlier delivery of the same resource
+  last_time   timestamptz,                     -- last attempt, with its outcome:
+  last_ms     int,                             --   duration
+  last_status int,                             --   HTTP status; null: no response
+  last_answer text,                            --   first bytes of the response
+  last_error  text,                            --   why there was no response
+  primary key (tenant_id, webhook_id, delivery_id),
+  foreign key (tenant_id, webhook_id) references webhooks (tenant_id, webhook_id),
+  check ((state = 'waiting') = (next_try is not null))
+);
+create index deliveries_due on webhook_deliveries (tenant_id, webhook_id, next_try, delivery_id) where state = 'waiting';
+create index deliveries_of_resource on webhook_deliveries (tenant_id, webhook_id, resource, resource_id, delivery_id)
+  where state = 'waiting';
+alter table webhook_deliveries enable row level security;
+alter table webhook_deliveries force row level security;
+create policy own_tenant on webhook_deliveries using (tenant_id = current_setting('banyan.tenant', true));
+
+create trigger record_insert after insert on webhooks for each row execute function record_webhook_change();
+create trigger record_update after update on webhooks for each row
+  when ((old.name, old.url, old.kinds, old.status, old.del_flag, old.secret)
+    is distinct from (new.name, new.url, new.kinds, new.status, new.del_flag, new.secret))
+  execute function record_webhook_change();

@@ -1,0 +1,20 @@
+-- Writes one change into the ledger of `ledger`, whichever tenant the transaction has set.
+create or replace function record_change(ledger text, actor text, kind text, id bigint, did text, old_record jsonb,
+    new_record jsonb, copied boolean default false) returns void
+  language plpgsql set search_path = banyan, pg_temp as $$
+declare
+  origin jsonb := request_origin();
+  tenant text := current_setting('banyan.tenant', true);
+begin
+  perform set_config('banyan.tenant', ledger, true);
+  with recorded as (
+    insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
+      request_id, resource, resource_id, action, is_copy, before, after)
+    values (ledger, nextval('change_serial'), batch_id(), batch_time(), actor,
+      (origin ->> 'userId')::bigint, origin ->> 'tenantId', origin ->> 'address', origin ->> 'requestId',
+      kind, id, did, copied, old_record, new_record)
+    returning change_id
+  )
+  insert into unsealed_changes select ledger, change_id from recorded;
+  perform set_config('banyan.tenant', coalesce(tenant, ''), true);
+end $$;

@@ -1,0 +1,30 @@
+-- Records a user's change at the commit, when the statements for their departments are done too. The state before it is
+-- the one that the ledger recorded last.
+create or replace function record_user_change() returns trigger
+  language plpgsql set search_path = banyan, pg_temp as $$
+declare
+  tenant text := current_setting('banyan.tenant', true);
+  last_id bigint;
+  old_record jsonb;
+  new_record jsonb;
+  row_now jsonb;
+begin
+  perform set_config('banyan.tenant', new.tenant_id, true);
+  if tg_op = 'UPDATE' and old.password_hash <> new.password_hash then
+    perform record_change(new.tenant_id, new.update_by, 'user', new.user_id, 'password changed', null, null);
+  end if;
+  select c.change_id, c.after into last_id, old_record from changes c
+    where c.tenant_id = new.tenant_id and c.resource = 'user' and c.resource_id = new.user_id
+      and c.action <> 'password changed'
+    order by c.change_id desc limit 1;
+  row_now := user_record(new.tenant_id, new.user_id);
+  new_record := case when row_now ->> 'del_flag' = '0' then row_now end;
+  if last_id is null or old_record is distinct from new_record then
+    perform record_change(new.tenant_id, coalesce(nullif(row_now ->> 'update_by', ''), row_now ->> 'create_by'), 'user',
+      new.user_id,
+      case when last_id is null then 'created' when new_record is null then 'deleted'
+        when old_record is null then 'restored' else 'updated' end, old_record, new_record);
+  end if;
+  perform set_config('banyan.tenant', coalesce(tenant, ''), true);
+  return null;
+end $$;

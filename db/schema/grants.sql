@@ -1,0 +1,16 @@
+-- What the service's role may do; db/roles.ts replaces :service by its name. Departments, tenants and users are only ever
+-- marked as deleted, and the ledger is never changed, so the role may neither delete the former nor update the latter.
+grant usage on schema banyan to :service;
+grant select on migrations, functions, tenant_tree_lock to :service;
+grant update on tenant_tree_lock to :service; -- to lock its row
+grant select, insert, update on tenants, departments, users to :service;
+grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys,
+  webhooks, webhook_deliveries to :service;
+grant select, insert on signing_keys to :service;
+grant select on changes_archive, ledger_retention to :service;
+grant select, insert on changes, seals to :service;
+grant select, insert, update on seal_heads to :service;
+grant select, insert, delete on unsealed_changes to :service;
+grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial to :service;
+grant execute on function tenant_state, search_departments, tenants_with_unsealed_changes, tenants_with_new_changes,
+  webhooks_with_due_work to :service;

@@ -1,0 +1,80 @@
+// Checks the direction of imports between the folders of server/: a folder imports only from folders below it in this list,
+// so no two folders import each other. db/ imports nothing from server/. Part of `npm test`.
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const FOLDERS = [
+  'cli',
+  'process',
+  'account',
+  'overview',
+  'webhooks',
+  'tenants',
+  'users',
+  'departments',
+  'ledger',
+  'access',
+  'auth',
+  'idempotency',
+  'records',
+  'console',
+  'health',
+  'http',
+];
+/** Files of server/ itself that folders may import. The others assemble the service and start it. */
+const SHARED = ['config.ts', 'context.ts', 'timing.ts', 'version.ts'];
+/** The only folders that may import the application: they start it. */
+const STARTS_APP = ['process'];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** @param {string} file */
+const importsOf = (file) =>
+  [...fs.readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, specifier]) =>
+    path.relative(root, path.resolve(path.dirname(file), /** @type {string} */ (specifier))),
+  );
+
+/** Returns a sentence for each import in the wrong direction. */
+export function checkImports() {
+  /** @type {string[]} */
+  const errors = [];
+  for (const top of ['server', 'db']) {
+    for (const name of fs.readdirSync(path.join(root, top), { recursive: true, encoding: 'utf8' })) {
+      if (!name.endsWith('.ts')) continue;
+      const file = path.join(top, name);
+      for (const imported of importsOf(path.join(root, file))) {
+        const error = problem(file.split(path.sep), imported.split(path.sep));
+        if (error) errors.push(`${file} imports ${imported}: ${error}.`);
+      }
+    }
+  }
+  return errors;
+}
+
+/**
+ * @param {string[]} file
+ * @param {string[]} imported
+ */
+function problem([top, folder = '', ...rest], [importedTop, importedFolder = '', ...importedRest]) {
+  if (importedTop !== 'server') return top === 'db' && importedTop !== 'db' ? 'db/ imports only from db/' : undefined;
+  if (top === 'db') return 'db/ imports nothing from server/';
+  // Files of server/ itself assemble the service.
+  if (rest.length === 0 || folder === importedFolder) return undefined;
+  if (importedRest.length === 0) {
+    if (SHARED.includes(importedFolder) || (STARTS_APP.includes(folder) && importedFolder === 'app.ts'))
+      return undefined;
+    return 'only server/process may import the application';
+  }
+  for (const name of [folder, importedFolder]) {
+    if (!FOLDERS.includes(name)) return `server/${name} has no place in the list of scripts/check-imports.js`;
+  }
+  if (FOLDERS.indexOf(importedFolder) > FOLDERS.indexOf(folder)) return undefined;
+  return `server/${importedFolder} is above server/${folder} in the list of scripts/check-imports.js`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const errors = checkImports();
+  for (const error of errors) console.error(error);
+  process.exitCode = errors.length > 0 ? 1 : 0;
+}

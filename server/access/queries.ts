@@ -1,0 +1,39 @@
+import { bigintOf, type Tx } from '../../db/driver.ts';
+
+/** Tenants within the scope of a caller: `path` contains the ancestors of a tenant and the tenant itself. */
+export const withinScope = (tx: Tx, callerTenant: string) => tx`t.path @> array[${callerTenant}::text]`;
+
+export const isExistingTenant = async (tx: Tx, callerTenant: string, tenantId: string): Promise<boolean> => {
+  const rows = await tx`
+    select from tenants t where ${withinScope(tx, callerTenant)} and t.del_flag = '0' and t.tenant_id = ${tenantId}`;
+  return rows.length > 0;
+};
+
+/** Includes deleted tenants. */
+export const readCode = async (tx: Tx, callerTenant: string, id: string): Promise<string | undefined> => {
+  const [row] = await tx<{ tenantId: string }[]>`
+    select t.tenant_id as "tenantId" from tenants t
+    where ${withinScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
+  return row?.tenantId;
+};
+
+/** Includes deleted tenants: their changes are still part of the audit log. */
+export const readCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
+  const rows = await tx<{ tenantId: string }[]>`
+    select t.tenant_id as "tenantId" from tenants t where ${withinScope(tx, callerTenant)}
+    order by cardinality(t.path), t.id limit ${limit}`;
+  return rows.map(({ tenantId }) => tenantId);
+};
+
+/** Serializes what must not run concurrently within a tenant: moves of departments and changes of the number of accounts. */
+export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: string) => {
+  // Call execute() to send this first: statements that are pipelined after it then run under the lock.
+  const [row] = await tx<{ accountCount: number }[]>`
+    select account_count as "accountCount" from tenants t
+    where ${withinScope(tx, callerTenant)} and t.del_flag = '0' and t.tenant_id = ${tenantId}
+    for no key update`.execute();
+  return row;
+};
+
+/** Every change to the structure of the tenant tree takes this lock. */
+export const lockTenantTree = (tx: Tx) => tx`select from tenant_tree_lock for update`;

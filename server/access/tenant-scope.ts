@@ -1,0 +1,45 @@
+import type { Tx } from '../../db/driver.ts';
+import { setTenant } from '../../db/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { apiError } from '../http/errors.ts';
+import { isExistingTenant, lockTenantRow, readCode, readCodes } from './queries.ts';
+
+export { lockTenantTree } from './queries.ts';
+
+/**
+ * Makes the transaction see the tenant in which an administrator wants to act: their own or a descendant. A tenant that
+ * does not exist is not distinguished from one outside their scope.
+ */
+export async function assumeTenant(tx: Tx, caller: Caller, tenantId: string | null | undefined): Promise<string> {
+  if (tenantId == null || tenantId === caller.tenantId) return caller.tenantId;
+  if (!(await isExistingTenant(tx, caller.tenantId, tenantId))) throw apiError('OTHER_TENANT');
+  await setTenant(tx, tenantId);
+  return tenantId;
+}
+
+/**
+ * The same for writing: locks the tenant while the transaction still sees it from the caller's tenant, and assumes it
+ * afterwards. In the other order a write could follow a move that took the tenant out of the caller's scope.
+ */
+export async function assumeTenantForWrite(tx: Tx, caller: Caller, requested: string | null | undefined) {
+  const tenantId = requested ?? caller.tenantId;
+  const { accountCount } = await lockTenant(tx, caller.tenantId, tenantId);
+  if (tenantId !== caller.tenantId) await setTenant(tx, tenantId);
+  return { tenantId, accountCount };
+}
+
+/** Locks a tenant until the transaction ends; returns its account limit. Lock order: tenant first, then ids ascending. */
+export async function lockTenant(tx: Tx, callerTenant: string, tenantId = callerTenant) {
+  const tenant = await lockTenantRow(tx, callerTenant, tenantId);
+  // Outside the scope, or deleted a moment ago. Not 401: the caller's own token may still be valid.
+  if (!tenant) throw apiError('OTHER_TENANT');
+  return tenant;
+}
+
+/** The codes of the assumed tenant and its descendants, the nearest first. */
+export const descendantCodes = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
+  readCodes(tx, tenantId, limit);
+
+/** The code of the caller's own tenant or of a descendant, by its internal id; of a deleted one too. */
+export const codeWithinScope = (tx: Tx, { tenantId }: Caller, id: string): Promise<string | undefined> =>
+  readCode(tx, tenantId, id);

@@ -1,0 +1,37 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import { checkPassword } from '../auth/login.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
+import { type AttemptKey, settle, type ThrottleParts } from '../auth/throttle.ts';
+import { userKey } from '../auth/user-key.ts';
+import { readOwnTenant } from '../tenants/tenants.ts';
+import { readOwnUser, setPassword } from '../users/users.ts';
+import type { Me, PasswordChange } from './schema.ts';
+
+export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
+  const [user, tenant] = await Promise.all([readOwnUser(tx, caller), readOwnTenant(tx, caller)]);
+  return { user, roles: user.roles, tenant };
+}
+
+/**
+ * Checks the old password and returns the hash of the new one. It is throttled like a login: a stolen token must not be
+ * enough to guess the password.
+ */
+export async function checkPasswordChange(
+  parts: ThrottleParts,
+  { tenantId, userId, userName }: Caller,
+  origin: { address: string; requestId: string },
+  { oldPassword, newPassword }: PasswordChange,
+): Promise<string> {
+  const key: AttemptKey = { tenantId, userKey: userKey(userName), address: origin.address };
+  const failed = { userName, reason: 'WRONG_PASSWORD', origin } as const;
+  const { attempt } = await checkPassword(parts, key, oldPassword, failed, { id: userId });
+  await settle(parts.db, attempt, 'passed');
+  return parts.passwords.hash(newPassword);
+}
+
+/** Sets a new password and ends all other sessions of the user, because someone else may know the old one. */
+export async function changePassword(tx: Tx, caller: Caller, passwordHash: string): Promise<void> {
+  await setPassword(tx, caller, passwordHash);
+  await endSessionsOf(tx, caller.tenantId, [caller.userId], caller.sessionId);
+}

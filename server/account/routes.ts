@@ -1,0 +1,59 @@
+import { readAs, writeAfter } from '../auth/caller.ts';
+import { loginOrigin } from '../auth/routes.ts';
+import type { App, Parts } from '../context.ts';
+import { ok } from '../http/envelope.ts';
+import { writeHeaders } from '../http/etag.ts';
+import { authenticated, responses } from '../http/openapi.ts';
+import { changePassword, checkPasswordChange, readMe } from './account.ts';
+import { Me, PasswordChange } from './schema.ts';
+
+const tags = ['Authentication'];
+
+/** Routes for the account of the user who is logged in. */
+export function accountRoutes(app: App, parts: Parts): void {
+  const { db } = parts;
+  app.get(
+    '/auth/me',
+    {
+      schema: {
+        ...authenticated,
+        tags,
+        operationId: 'readMe',
+        summary: 'Read my user, roles and tenant, with its menus, quotas and rules',
+        response: responses('guarded', { data: Me }),
+      },
+    },
+    async (request) => ok(await readAs(db, request, 'user', readMe)),
+  );
+
+  app.put(
+    '/auth/password',
+    {
+      schema: {
+        ...authenticated,
+        tags,
+        operationId: 'changePassword',
+        summary: 'Change my password',
+        description: "The user's other sessions end.",
+        headers: writeHeaders,
+        body: PasswordChange,
+        response: responses('guarded', {
+          writes: 'new',
+          reasons: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS'],
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      const origin = loginOrigin(request);
+      await writeAfter(
+        db,
+        request,
+        'user',
+        (caller) => checkPasswordChange(parts, caller, origin, request.body),
+        changePassword,
+      );
+      return ok(null);
+    },
+  );
+}

@@ -1,0 +1,156 @@
+import net from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import type { Database } from '../../db/connect.ts';
+import type { Tx } from '../../db/driver.ts';
+import { setTenant, writeInTenant } from '../../db/tenant-scope.ts';
+import { apiError } from '../http/errors.ts';
+import type { Timing } from '../timing.ts';
+import type { Passwords } from './passwords.ts';
+import {
+  type AttemptKey,
+  deleteExpiredFailures,
+  disableSynchronousCommit,
+  type Outcome,
+  recordLogin,
+  reserveAddress,
+  reserveAttempt,
+  settleAddress,
+  settleAttempt,
+  unlockAccount,
+} from './queries.ts';
+import { readTenantState } from './tenant-state.ts';
+
+/** Five failures in a row from one address lock the account for that address for 10 minutes. */
+const perAddress = { maxFailures: 5, lockSeconds: 600, exponential: false, resetSeconds: 86_400 };
+/**
+ * Failures from all addresses lock the account for 1, 2, 4 … up to 900 seconds from the tenth on. An hour without failures
+ * resets the counter.
+ */
+const perAccount = { maxFailures: 10, lockSeconds: 900, exponential: true, resetSeconds: 3_600 };
+/** An address may fail 50 times in 10 minutes, over all accounts. */
+const addressLimit = { maxFailures: 50, windowSeconds: 600 };
+
+export type { AttemptKey };
+
+export interface ThrottleParts {
+  db: Database;
+  passwords: Passwords;
+  timing: Timing;
+}
+
+/** An admitted attempt. It counts as in flight until it is settled. */
+export interface LoginAttempt {
+  key: AttemptKey;
+  /** The address has logged in to the account before, so failures from other addresses do not lock it out. */
+  trusted: boolean;
+}
+
+/**
+ * Admits or rejects a login attempt. Over all nodes, no more attempts are in flight than may fail before the account is
+ * locked; further ones wait for their outcome. An admitted attempt holds a slot for its password check until `release` is
+ * called.
+ */
+export async function admitLogin<T>(
+  { db, passwords, timing }: ThrottleParts,
+  key: AttemptKey,
+  find: (tx: Tx) => Promise<T>,
+): Promise<{ attempt: LoginAttempt; found: T; release: () => void }> {
+  const startedAt = performance.now();
+  for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
+    const release = passwords.admitLogin();
+    try {
+      return await writeInTenant(db, key.tenantId, async (tx) => {
+        const [counterKey] = await Promise.all([counterKeyOf(tx, key), disableSynchronousCommit(tx)]);
+        // Send both together to save a round trip, although a rejected attempt does not need the second.
+        const [{ trusted }, found] = await Promise.all([reserve(tx, counterKey), find(tx)]);
+        return { attempt: { key: counterKey, trusted }, found, release };
+      });
+    } catch (error) {
+      // A waiting attempt holds no slot.
+      release();
+      if (!(error instanceof TooManyInFlight)) throw error;
+      if (performance.now() - startedAt > timing.loginQueueMs) throw apiError('TOO_BUSY');
+      await setTimeout(pause * (0.5 + Math.random()));
+    }
+  }
+}
+
+/**
+ * Counts attempts on all unknown tenants under one tenant. Expired counters are deleted by later failures in the same tenant,
+ * which an unknown tenant may never have.
+ */
+async function counterKeyOf(tx: Tx, key: AttemptKey): Promise<AttemptKey> {
+  if ((await readTenantState(tx, key.tenantId)) !== 'unknown') return key;
+  await setTenant(tx, NO_TENANT);
+  return { ...key, tenantId: NO_TENANT, userKey: `${key.tenantId} ${key.userKey}` };
+}
+const NO_TENANT = 'none';
+
+/** The attempts in flight might exceed a limit, so this one has to wait for their outcome. */
+class TooManyInFlight extends Error {}
+
+async function reserve(tx: Tx, key: AttemptKey): Promise<{ trusted: boolean }> {
+  const [address, own] = await Promise.all([
+    reserveAddress(tx, key.address, addressLimit.windowSeconds),
+    reserveAttempt(tx, key, perAddress.resetSeconds),
+  ]);
+  if (address.failures >= addressLimit.maxFailures) {
+    throw apiError('TOO_MANY_LOGINS', { seconds: Math.max(1, address.secondsLeft) });
+  }
+  if (own.lockedSeconds > 0) throw apiError('TOO_MANY_LOGINS', { seconds: own.lockedSeconds });
+  if (!own.trusted) {
+    const all = await reserveAttempt(tx, { ...key, address: '' }, perAccount.resetSeconds);
+    if (all.lockedSeconds > 0) throw apiError('TOO_MANY_LOGINS', { seconds: all.lockedSeconds });
+    if (all.pending > Math.max(1, perAccount.maxFailures - all.failures)) throw new TooManyInFlight();
+  }
+  if (address.failures + address.pending > addressLimit.maxFailures) throw new TooManyInFlight();
+  if (own.failures + own.pending > perAddress.maxFailures) throw new TooManyInFlight();
+  return own;
+}
+
+/** Settles an attempt. Updates the rows in the order in which `reserve` locks them, which avoids deadlocks. */
+export async function settleInTransaction(tx: Tx, { key, trusted }: LoginAttempt, outcome: Outcome): Promise<void> {
+  await Promise.all([
+    settleAddress(tx, key.address, outcome),
+    settleAttempt(tx, key, outcome, perAddress),
+    trusted || settleAttempt(tx, { ...key, address: '' }, outcome, perAccount),
+  ]);
+  if (outcome === 'failed') await deleteExpiredFailures(tx, key.tenantId);
+}
+
+/** What the ledger records about a failed login. */
+export interface FailedLogin {
+  userName: string;
+  userId: string | null;
+  reason: string;
+  origin: { address: string; requestId: string };
+}
+
+/** Settles an attempt in a transaction of its own. */
+export const settle = (
+  db: Database,
+  attempt: LoginAttempt,
+  outcome: Outcome,
+  failed?: FailedLogin,
+): Promise<unknown> => {
+  const { tenantId } = attempt.key;
+  return writeInTenant(
+    db,
+    tenantId,
+    (tx) => Promise.all([settleInTransaction(tx, attempt, outcome), failed && recordLogin(tx, tenantId, failed)]),
+    { origin: failed && { tenantId, userId: failed.userId, ...failed.origin } },
+  );
+};
+
+/** Normalizes an address for counting. A client usually has a whole /64 of IPv6 addresses, so they count as one. */
+export function addressKey(ip: string): string {
+  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!net.isIPv6(plain)) return plain;
+  const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical.split('::').map((half) => half.split(':').filter(Boolean));
+  const zeros = Array(8 - head.length - tail.length).fill('0');
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
+}
+
+/** Clears the failed logins of an account and unlocks it. */
+export const clearFailures = (tx: Tx, tenantId: string, userKey: string) => unlockAccount(tx, tenantId, userKey);

@@ -1,0 +1,46 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Database } from '../db/connect.ts';
+import type { PasswordCost, Passwords } from './auth/passwords.ts';
+import type { Config } from './config.ts';
+import type { Output } from './http/access-log.ts';
+import type { Timing } from './timing.ts';
+import type { Resolve } from './webhooks/addresses.ts';
+
+/** The dependencies of the domains. This file has types only, so that no domain imports the application. */
+export interface Parts extends CommonOptions {
+  timing: Timing;
+  passwords: Passwords;
+}
+
+interface CommonOptions {
+  db: Database;
+  config: Config;
+  /** The folder of the built console; by default where the build puts it. */
+  consoleFolder?: URL;
+  /** Resolves host names; by default DNS. */
+  resolve?: Resolve;
+  /** Milliseconds by which the clock of access tokens is ahead of the database's clock; for tests of expiry. */
+  tokenClockAheadMs?: () => number;
+  /** Receives the log; by default standard output. */
+  output?: Output;
+}
+
+export interface Options extends CommonOptions {
+  timing?: Partial<Timing>;
+  passwordCost?: PasswordCost;
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;

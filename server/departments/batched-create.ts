@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify';
+import { createBatcher, type PendingItem } from '../../db/batcher.ts';
+import type { Database } from '../../db/connect.ts';
+import { errorCode } from '../../db/errors.ts';
+import { isDeadlineExceeded, type RequestOrigin, writeInTenant } from '../../db/tenant-scope.ts';
+import { commitWith } from '../../db/transaction.ts';
+import { loadCallers, originOf, writeAs } from '../auth/caller.ts';
+import type { Token } from '../auth/claims.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import type { Timing } from '../timing.ts';
+import { createDepartment, createDepartments, lockParents } from './rules.ts';
+import type { DeptInput } from './schema.ts';
+
+/** 'alone': the department has to be created in a transaction of its own. */
+type Item = PendingItem<{ token: Token; origin: RequestOrigin; input: DeptInput; requested: number }, number | 'alone'>;
+
+/**
+ * Creates departments. Concurrent requests of a tenant share a transaction, and so one wait for the disk. Each succeeds or
+ * fails on its own, and is answered after the commit. A request with an Idempotency-Key, or one whose parent is locked by
+ * another transaction, runs in a transaction of its own.
+ */
+export function createDepartmentCreator({
+  db,
+  timing: { responseMs },
+}: {
+  db: Database;
+  timing: Timing;
+}): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
+  async function run(tenantId: string, batch: Item[]): Promise<void> {
+    const outcomes = await createTogether(tenantId, batch).catch((error) => {
+      // The data of one item is invalid; the others must not fail with it.
+      if (/^2[23]/.test(errorCode(error))) return batch.map(() => 'alone' as const);
+      throw error;
+    });
+    for (const [n, { resolve, reject }] of batch.entries()) {
+      const outcome = outcomes[n] as number | ApiError | 'alone';
+      if (outcome instanceof ApiError) reject(outcome);
+      else resolve(outcome);
+    }
+  }
+
+  const createTogether = (tenantId: string, batch: Item[]) =>
+    writeInTenant(db, tenantId, async (tx) => {
+      const tokens = batch.map(({ request }) => request.token);
+      const inputs = batch.map(({ request }) => request.input);
+      // Both are sent in one round trip, so a caller who may not create departments briefly locks the parent.
+      const [loaded, parents] = await Promise.all([
+        loadCallers(tx, tenantId, tokens, 'administrator'),
+        lockParents(tx, tenantId, inputs, { wait: false }),
+      ]);
+      const callers = loaded.map((caller, n) =>
+        isDeadlineExceeded(batch[n]?.request.requested ?? 0, responseMs) ? apiError('TOO_BUSY') : caller,
+      );
+      const allowed = batch.flatMap(({ request: { input, origin } }, n) => {
+        const caller = callers[n];
+        return caller && !(caller instanceof ApiError) ? [{ caller, input, origin }] : [];
+      });
+      const created = await createDepartments(tx, tenantId, allowed, {
+        wait: false,
+        parents,
+        send: (insert) => commitWith(tx, insert),
+      });
+      return callers.map((caller) =>
+        caller instanceof ApiError ? caller : (created.shift() as (typeof created)[number]),
+      );
+    });
+
+  // A transaction mostly waits for the disk, so three run concurrently. The tenant's fourth slot is left for other writes.
+  const createInBatch = createBatcher(run, { maxInFlight: 3, maxBatchSize: 100 });
+  return async (request) => {
+    const requested = performance.now();
+    const { token, body: input, headers } = request;
+    const alone = headers['idempotency-key'] !== undefined;
+    const created = alone
+      ? 'alone'
+      : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requested });
+    if (created !== 'alone') return created;
+    return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input), requested);
+  };
+}

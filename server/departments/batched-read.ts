@@ -1,0 +1,90 @@
+import { createBatcher, type PendingItem } from '../../db/batcher.ts';
+import type { Database } from '../../db/connect.ts';
+import type { Tx } from '../../db/driver.ts';
+import { readInTenant } from '../../db/tenant-scope.ts';
+import { type CallerRow, loadCallers, toCaller } from '../auth/caller.ts';
+import type { Token } from '../auth/claims.ts';
+import { ApiError } from '../http/errors.ts';
+import { ancestorsOf, createPathCache, type PathCache, TOP } from './path-cache.ts';
+import { isDeleted, readWithCallers, readWithTreeVersion, showFound } from './queries.ts';
+import type { Dept } from './schema.ts';
+
+export interface DeptRequest {
+  deptId: string;
+  includeDeleted: boolean;
+}
+
+/** Reads one department for the holder of a token; undefined: it does not exist. */
+export type DeptReader = (token: Token, request: DeptRequest) => Promise<Dept | undefined>;
+
+type Item = PendingItem<DeptRequest & { token: Token }, Dept | undefined>;
+
+/**
+ * Reads single departments, which is the most frequent call. Concurrent requests of a tenant share a statement, which also
+ * loads each of the callers and their rights.
+ */
+export function createDepartmentReader(db: Database): DeptReader {
+  const paths = createPathCache(db.connectionsOpened);
+
+  async function run(tenantId: string, batch: Item[]): Promise<void> {
+    const tokens = [...new Set(batch.map(({ request }) => request.token))];
+    const deptIds = batch.map(({ request }) => request.deptId);
+    const { callers, treeVersion, departments } = await db.use((sql) =>
+      readWithCallers<CallerRow>(sql, tenantId, tokens, deptIds),
+    );
+    const callerOf = new Map(tokens.map((token, n) => [token, toCaller(callers[n], token, 'user')]));
+    const cached = paths.cached(tenantId, treeVersion);
+    const found = new Map(departments.map((row) => [row[0], row]));
+    const uncached: Item[] = [];
+    for (const item of batch) {
+      const { request, resolve, reject } = item;
+      const caller = callerOf.get(request.token);
+      const row = found.get(Number(request.deptId));
+      const ancestors = row && ancestorsOf(cached, row[1], row[2]);
+      if (caller instanceof ApiError) reject(caller);
+      else if (!row || (isDeleted(row) && !request.includeDeleted)) resolve(undefined);
+      else if (ancestors === undefined) uncached.push(item);
+      else resolve(showFound(tenantId, ancestors, row));
+    }
+    if (uncached.length > 0) await runUncached(tenantId, uncached);
+  }
+
+  /** Reads departments again with their paths, in one snapshot, and the callers too, who may have lost access by now. */
+  async function runUncached(tenantId: string, batch: Item[]): Promise<void> {
+    const requests = batch.map(({ request }) => request);
+    const tokens = [...new Set(requests.map(({ token }) => token))];
+    const [callers, found] = await readInTenant(db, tenantId, (tx) =>
+      Promise.all([loadCallers(tx, tenantId, tokens, 'user'), readWithPaths(tx, paths, tenantId, requests)]),
+    );
+    for (const [n, { request, resolve, reject }] of batch.entries()) {
+      const caller = callers[tokens.indexOf(request.token)];
+      if (caller instanceof ApiError) reject(caller);
+      else resolve(found[n]);
+    }
+  }
+
+  // While one batch is rendered, the next is read. More in flight would only make the batches smaller.
+  const readInBatch = createBatcher(run, { maxInFlight: 2, maxBatchSize: 500 });
+  return (token, request) => readInBatch(token.tenantId, { token, ...request });
+}
+
+async function readWithPaths(
+  tx: Tx,
+  paths: PathCache,
+  tenantId: string,
+  requests: readonly DeptRequest[],
+): Promise<(Dept | undefined)[]> {
+  const rows = await readWithTreeVersion(tx, tenantId, [...new Set(requests.map(({ deptId }) => deptId))]);
+  const [{ treeVersion } = { treeVersion: '' }] = rows;
+  const parents = rows.map(({ parentId }) => parentId).filter((parentId) => parentId !== 0);
+  const known = await paths.load(tx, tenantId, treeVersion, parents);
+  const found = new Map<string, Dept>();
+  for (const { treeVersion: _, ...dept } of rows) {
+    dept.ancestors = dept.parentId === 0 ? TOP : (known.get(dept.parentId) as string);
+    found.set(String(dept.deptId), dept);
+  }
+  return requests.map(({ deptId, includeDeleted }) => {
+    const dept = found.get(deptId);
+    return dept?.delFlag === '0' || includeDeleted ? dept : undefined;
+  });
+}

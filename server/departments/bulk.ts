@@ -1,0 +1,68 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import { apiError } from '../http/errors.ts';
+import { invalid } from '../http/validation.ts';
+import { insertDepts, reserveIds } from './queries.ts';
+import { department } from './record.ts';
+import { assertOwnTenant, lockParent, parentOf } from './rules.ts';
+import type { NewDept, NewDeptIds, NewDepts } from './tree/schema.ts';
+
+/** Creates departments that may be each other's parents: all of them or none. */
+export async function addDepartments(tx: Tx, caller: Caller, input: NewDepts): Promise<NewDeptIds> {
+  const { departments } = input;
+  for (const [n, entry] of departments.entries()) {
+    assertOwnTenant(caller, entry.tenantId, { field: `departments[${n}].tenantId` });
+    // Unknown fields are ignored, but ignoring this one would create the department below the wrong parent.
+    if ((entry as { parentId?: unknown }).parentId != null) throw invalid(`departments[${n}].parentId`, 'entryParent');
+  }
+  const parents = resolveParentRefs(departments);
+  assertNoCycle(parents);
+  assertParentsEnabled(departments, parents);
+  const parentId = parentOf(input.parentId ?? 0);
+  if (parentId) await lockParent(tx, caller, parentId);
+  const deptIds = await reserveIds(tx, departments.length);
+  const rows = departments.map((entry, n) => ({
+    ...department.withDefaults(entry),
+    deptId: deptIds[n] as number,
+    parentId: parents[n] === NONE ? parentId : String(deptIds[parents[n] as number]),
+    by: caller.userName,
+  }));
+  await insertDepts(tx, caller.tenantId, rows);
+  return { deptIds };
+}
+
+const NONE = -1;
+
+/** Returns the index of each entry's parent in the list; NONE: it has no `parentRef`. */
+function resolveParentRefs(departments: NewDept[]): number[] {
+  const indexes = new Map<string, number>();
+  for (const [n, { ref }] of departments.entries()) {
+    if (indexes.has(ref)) throw invalid(`departments[${n}].ref`, 'repeated');
+    indexes.set(ref, n);
+  }
+  return departments.map(({ parentRef }, n) => {
+    if (parentRef == null) return NONE;
+    const parent = indexes.get(parentRef);
+    if (parent === undefined) throw invalid(`departments[${n}].parentRef`, 'unknownRef');
+    return parent;
+  });
+}
+
+/** Walks up from each entry to one that was visited before. If that was in the same walk, there is a cycle. */
+function assertNoCycle(parents: number[]): void {
+  const visitedFrom = new Int32Array(parents.length).fill(NONE);
+  for (const start of parents.keys()) {
+    let n = start;
+    while (n !== NONE && visitedFrom[n] === NONE) {
+      visitedFrom[n] = start;
+      n = parents[n] as number;
+    }
+    if (n !== NONE && visitedFrom[n] === start) throw invalid(`departments[${n}].parentRef`, 'refCycle');
+  }
+}
+
+/** A disabled department cannot get children, in this request as in any other. */
+function assertParentsEnabled(departments: NewDept[], parents: number[]): void {
+  const n = parents.findIndex((parent) => departments[parent]?.status === '1');
+  if (n >= 0) throw apiError('PARENT_DISABLED', { field: `departments[${n}].parentRef` });
+}

@@ -1,0 +1,54 @@
+import type { Tx } from '../../../db/driver.ts';
+import { createPathBudget } from '../../http/path-budget.ts';
+import type { PointInTime } from '../../ledger/point-in-time.ts';
+import { readAncestorsAt } from './queries.ts';
+
+/** The usual length of an id. */
+const ID_LENGTH = 8;
+
+/** The ancestors of departments at a time. */
+export interface PathsAt {
+  /** As `ancestors` shows it: from 0 down to the parent. */
+  ancestors(parentId: number): string;
+  /** Names from the top down to the parent. */
+  names(parentId: number): string[];
+}
+
+/** Derives paths from the tree as it was: the move of an ancestor changes them and leaves no change of the descendants. */
+export async function readPathsAt(
+  tx: Tx,
+  tenantId: string,
+  parentIds: Iterable<number>,
+  time: PointInTime,
+): Promise<PathsAt> {
+  const parents = [...new Set(parentIds)].filter((id) => id !== 0);
+  const rows = parents.length > 0 ? await readAncestorsAt(tx, tenantId, parents, time) : [];
+  const byId = new Map(rows.map((row) => [row.deptId, row]));
+  const known = new Map<number, number[]>();
+  const spend = createPathBudget();
+  const idsTo = (parentId: number): number[] => {
+    const before = known.get(parentId);
+    if (before) return before;
+    const ids: number[] = [];
+    for (let id = parentId; id !== 0; id = byId.get(id)?.parentId ?? 0) {
+      spend(ID_LENGTH);
+      ids.push(id);
+    }
+    ids.reverse();
+    known.set(parentId, ids);
+    return ids;
+  };
+  return {
+    ancestors: (parentId) => {
+      const ids = [0, ...idsTo(parentId)].join(',');
+      spend(ids.length);
+      return ids;
+    },
+    names: (parentId) =>
+      idsTo(parentId).map((id) => {
+        const { deptName } = byId.get(id) ?? { deptName: '' };
+        spend(deptName.length);
+        return deptName;
+      }),
+  };
+}

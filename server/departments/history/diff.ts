@@ -1,0 +1,75 @@
+import type { Tx } from '../../../db/driver.ts';
+import { forceIndexScans } from '../../../db/planner.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { apiError } from '../../http/errors.ts';
+import type { PointInTime } from '../../ledger/point-in-time.ts';
+import type { StoredRow } from '../../records/record.ts';
+import { type DepartmentValues, department, storedParent } from '../record.ts';
+import { type PathsAt, readPathsAt } from './ancestors.ts';
+import { readBoth } from './queries.ts';
+import { type Diff, MAX_COMPARED, type PlacedDept } from './schema.ts';
+
+/** Compares two states. Departments that were created and deleted in between are in neither. */
+export async function compareDepartments(
+  tx: Tx,
+  { tenantId }: Caller,
+  { from, to }: { from: PointInTime; to: PointInTime },
+): Promise<Diff> {
+  await forceIndexScans(tx);
+  const touched = await readBoth(tx, tenantId, from, to, MAX_COMPARED + 1);
+  if (touched.length > MAX_COMPARED) throw apiError('DIFF_TOO_LARGE', { limit: MAX_COMPARED });
+  const parents = (side: 'before' | 'after') =>
+    touched.flatMap((each) => {
+      const row = each[side];
+      return row ? storedParent(row) : [];
+    });
+  const pathsBefore = await readPathsAt(tx, tenantId, parents('before'), from);
+  const pathsAfter = await readPathsAt(tx, tenantId, parents('after'), to);
+  const diff: Diff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
+  for (const { before, after } of touched) {
+    if (before && after) addChanges(diff, read(before), read(after), pathsBefore, pathsAfter);
+    else if (after) diff.created.push(placed(read(after), pathsAfter));
+    else if (before) diff.deleted.push(placed(read(before), pathsBefore));
+  }
+  return diff;
+}
+
+type Version = DepartmentValues & { deptId: number; parentId: number };
+
+const read = (row: StoredRow): Version => ({
+  deptId: Number(row.dept_id),
+  parentId: storedParent(row),
+  ...department.fromStored(row),
+});
+
+function addChanges(diff: Diff, before: Version, after: Version, pathsBefore: PathsAt, pathsAfter: PathsAt): void {
+  const { deptId, deptName } = after;
+  if (before.parentId !== after.parentId) {
+    diff.moved.push({
+      deptId,
+      deptName,
+      fromParentId: before.parentId,
+      toParentId: after.parentId,
+      fromPath: pathsBefore.names(before.parentId),
+      toPath: pathsAfter.names(after.parentId),
+    });
+  }
+  if (before.deptName !== deptName) diff.renamed.push({ deptId, from: before.deptName, to: deptName });
+  const fields = COMPARED.filter((field) => before[field] !== after[field]);
+  if (fields.length === 0) return;
+  diff.changed.push({
+    deptId,
+    deptName,
+    fields: fields.map((field) => ({ field, from: before[field], to: after[field] })),
+  });
+}
+
+/** A new name is listed under `renamed`. */
+const COMPARED = department.names.filter((name) => name !== 'deptName');
+
+const placed = ({ deptId, deptName, parentId }: Version, paths: PathsAt): PlacedDept => ({
+  deptId,
+  deptName,
+  parentId,
+  path: paths.names(parentId),
+});

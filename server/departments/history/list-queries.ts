@@ -1,0 +1,65 @@
+import { bigintOf, type Tx } from '../../../db/driver.ts';
+import type { PointInTime } from '../../ledger/point-in-time.ts';
+import type { StoredRow } from '../../records/record.ts';
+import type { Sort } from '../schema.ts';
+import { childrenAt, stored } from './queries.ts';
+import { allDepartments, walkDown } from './tree-queries.ts';
+
+/** The filters of a list; null: any. */
+export interface Search {
+  deptName: string | null;
+  leader: string | null;
+  status: string | null;
+  parentId: string | null;
+  underId: string | null;
+}
+
+export interface Order {
+  sort: Sort;
+  descending: boolean;
+}
+
+/** The only expressions that an `order by` may contain, for a change `c`. */
+const keys = {
+  orderNum: (tx: Tx) => stored.orderNum(tx),
+  deptName: (tx: Tx) => tx`${stored.deptName(tx)} collate "C"`,
+  createTime: (tx: Tx) => tx`(c.after ->> 'create_time')::timestamptz`,
+  updateTime: (tx: Tx) => tx`coalesce((c.after ->> 'update_time')::timestamptz, '-infinity')`,
+} satisfies Record<Sort, unknown>;
+
+/** Whether a tenant ever had more departments than this. */
+export const hadMoreThan = async (tx: Tx, tenantId: string, limit: number): Promise<boolean> => {
+  const rows = await tx`select from departments d where d.tenant_id = ${tenantId} offset ${limit} limit 1`;
+  return rows.length > 0;
+};
+
+export const readPage = async (
+  tx: Tx,
+  tenantId: string,
+  { deptName, leader, status, parentId, underId }: Search,
+  { sort, descending }: Order,
+  { time, limit, offset }: { time: PointInTime; limit: number; offset: number },
+): Promise<{ total: number; rows: StoredRow[] }> => {
+  const order = descending ? tx`key desc, id desc` : tx`key, id`;
+  const branch = { rootId: underId, depth: null };
+  const source =
+    underId !== null
+      ? tx`(${walkDown(tx, tenantId, branch, time, tx`, c.time, c.after`)} select * from branch b where b.level > 1) c`
+      : parentId !== null
+        ? tx`(${childrenAt(tx, tenantId, tx`${bigintOf(parentId)}::bigint`, time)}) c`
+        : allDepartments(tx, tenantId, time);
+  const rows = await tx<{ total: number; row: StoredRow | null }[]>`
+    with found as materialized (
+      select c.after as row, (c.after ->> 'dept_id')::bigint as id, ${keys[sort](tx)} as key
+      from ${source}
+      where c.after is not null
+        ${status === null ? tx`` : tx`and ${stored.status(tx)} = ${status}`}
+        ${parentId === null ? tx`` : tx`and ${stored.parentId(tx)} = ${bigintOf(parentId)}`}
+        ${deptName === null ? tx`` : tx`and strpos(lower(${stored.deptName(tx)}), lower(${deptName})) > 0`}
+        ${leader === null ? tx`` : tx`and strpos(lower(${stored.leader(tx)}), lower(${leader})) > 0`}
+    )
+    select t.total, page.row from (select count(*) as total from found) t
+    left join lateral (select * from found order by ${order} limit ${limit} offset ${offset}) page on true
+    order by ${order}`;
+  return { total: rows[0]?.total ?? 0, rows: rows.flatMap(({ row }) => (row ? [row] : [])) };
+};

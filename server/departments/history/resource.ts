@@ -1,0 +1,64 @@
+import type { Tx } from '../../../db/driver.ts';
+import { forceIndexScans } from '../../../db/planner.ts';
+import type { LedgerResource, RecordedRow } from '../../ledger/resources.ts';
+import { storedContents, storedParent } from '../record.ts';
+import { createStoredReader } from '../stored-reader.ts';
+import { readPathsAfter } from './queries.ts';
+import { revertDepartments } from './revert.ts';
+
+/** In a change, a longer path is shown as '': hundreds of levels deep, a feed would contain little else. */
+const MAX_PATH_LENGTH = 2_000;
+
+/** How the ledger shows and reverts departments. */
+export function departmentResource(timeZone: string): LedgerResource {
+  const show = createStoredReader(timeZone);
+  return {
+    resource: 'department',
+    async show(tx, rows) {
+      const paths = await readPaths(tx, rows);
+      return rows.map(({ row }, n) => show(row, paths[n] as string));
+    },
+    contents: storedContents,
+    revert: revertDepartments,
+  };
+}
+
+/** `ancestors` of each row, as it was after the change. */
+async function readPaths(tx: Tx, rows: RecordedRow[]): Promise<string[]> {
+  const paths = rows.map(() => '0');
+  const byTenant = new Map<string, { n: number; deptId: number; changeId: number; time: string }[]>();
+  for (const [n, { tenantId, changeId, time, row }] of rows.entries()) {
+    const deptId = storedParent(row);
+    if (deptId === 0) continue;
+    const wanted = byTenant.get(tenantId) ?? [];
+    wanted.push({ n, deptId, changeId, time });
+    byTenant.set(tenantId, wanted);
+  }
+  if (byTenant.size === 0) return paths;
+  await forceIndexScans(tx);
+  // An audit log may span many tenants; most pages have one.
+  const found = [...byTenant].map(async ([tenantId, wanted]) => {
+    const ancestors = await readPathsAfter(tx, tenantId, wanted);
+    const parents = new Map<string, number>();
+    for (const row of ancestors) if (row.deptId !== null) parents.set(`${row.deptId} ${row.until}`, row.parentId);
+    for (const row of ancestors) {
+      const target = row.deptId === null ? wanted[row.n - 1] : undefined;
+      if (target) paths[target.n] = pathTo(target.deptId, (id) => parents.get(`${id} ${row.until}`));
+    }
+  });
+  await Promise.all(found);
+  return paths;
+}
+
+/** Returns '' for a path that is too long, or that cannot be known because changes were removed from the archive. */
+function pathTo(deptId: number, parentOf: (id: number) => number | undefined): string {
+  const ids: number[] = [];
+  let length = 1;
+  for (let id: number | undefined = deptId; id !== 0; id = parentOf(id)) {
+    if (id === undefined) return '';
+    ids.push(id);
+    length += String(id).length + 1;
+    if (length > MAX_PATH_LENGTH) return '';
+  }
+  return [0, ...ids.reverse()].join(',');
+}

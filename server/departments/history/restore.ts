@@ -1,0 +1,57 @@
+import type { Tx } from '../../../db/driver.ts';
+import { forceIndexScans } from '../../../db/planner.ts';
+import { lockTenant } from '../../access/tenant-scope.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { apiError } from '../../http/errors.ts';
+import { jsonId } from '../../http/fields.ts';
+import { bumpTreeVersion, lockAnyForUpdate, markRestored } from '../queries.ts';
+import { parentOf } from '../rules.ts';
+import { readDeletedWith } from './restore-queries.ts';
+import type { RestoreInput } from './schema.ts';
+
+/** Restores a department with the part of its branch that the same request deleted. */
+export async function restoreDepartment(
+  tx: Tx,
+  { tenantId, userName }: Caller,
+  deptId: string,
+  input: RestoreInput,
+): Promise<void> {
+  await forceIndexScans(tx);
+  // Lock the tree first, so that no department is moved or restored meanwhile.
+  await lockTenant(tx, tenantId);
+  const deleted = await readDeletedWith(tx, tenantId, deptId);
+  const branch = branchOf(deptId, deleted);
+  const requested = input.parentId == null ? undefined : parentOf(input.parentId);
+  const parentBefore = deleted.find((dept) => dept.deptId === deptId)?.parentId ?? null;
+  const parentId = requested === undefined ? parentBefore : requested;
+  const locked = await lockAnyForUpdate(tx, tenantId, [...branch, ...(parentId ? [parentId] : [])]);
+  const found = new Map(locked.map((dept) => [dept.deptId, dept]));
+  const dept = found.get(deptId);
+  if (!dept) throw apiError('DEPT_NOT_FOUND');
+  if (dept.delFlag === '0') throw apiError('DEPT_NOT_DELETED');
+  if (parentId) {
+    if (branch.has(parentId)) throw apiError('DEPT_CYCLE');
+    const parent = found.get(parentId);
+    if (parent?.delFlag !== '0') {
+      throw apiError(requested ? 'PARENT_NOT_FOUND' : 'PARENT_GONE', { parentId: jsonId(parentId) });
+    }
+    if (parent.status !== '0') throw apiError('PARENT_DISABLED');
+  }
+  const parents = new Map([...branch].map((id) => [id, found.get(id)?.parentId ?? null]));
+  await markRestored(tx, tenantId, parents.set(deptId, parentId), userName);
+  if (parentId !== dept.parentId) await bumpTreeVersion(tx, tenantId);
+}
+
+function branchOf(deptId: string, deleted: readonly { deptId: string; parentId: string | null }[]): Set<string> {
+  const children = new Map<string, string[]>();
+  for (const { deptId, parentId } of deleted) {
+    if (!parentId) continue;
+    const siblings = children.get(parentId);
+    if (siblings) siblings.push(deptId);
+    else children.set(parentId, [deptId]);
+  }
+  const branch = new Set([deptId]);
+  // The loop also visits elements that are added while it runs.
+  for (const id of branch) for (const child of children.get(id) ?? []) branch.add(child);
+  return branch;
+}

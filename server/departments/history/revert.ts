@@ -1,0 +1,71 @@
+import type { Tx } from '../../../db/driver.ts';
+import { lockTenant } from '../../access/tenant-scope.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { apiError } from '../../http/errors.ts';
+import { assertNotContradicted } from '../../ledger/conflicts.ts';
+import type { Goal } from '../../ledger/resources.ts';
+import type { StoredRow } from '../../records/record.ts';
+import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
+import { department, storedContents, storedParent } from '../record.ts';
+import { assertUnused, moveDepartment, parentOf } from '../rules.ts';
+import { wasDisabled } from './restore-queries.ts';
+
+/** Reverts departments of the caller's own tenant. */
+export async function revertDepartments(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void> {
+  const { tenantId, userName } = caller;
+  if (ledger !== tenantId) throw apiError('OTHER_TENANT');
+  const created = goals.filter(({ to }) => !to).map(({ id }) => id);
+  const deleted = goals.filter(({ from }) => !from);
+  const moved = goals.filter(({ from, to }) => from && to && storedParent(from) !== storedParent(to));
+  const updated = goals.filter(({ from, to }) => from && to && storedParent(from) === storedParent(to));
+
+  // Lock the tree first, so that no department is moved or restored between the checks and the writes.
+  await lockTenant(tx, tenantId);
+  const parents = parentsOutside([...deleted, ...moved], deleted);
+  const locked = await lockAnyForUpdate(tx, tenantId, [...new Set([...goals.map(({ id }) => id), ...parents.keys()])]);
+  const found = new Map(locked.map((dept) => [dept.deptId, dept]));
+  await assertNotContradicted(tx, tenantId, { resource: 'department', contents: storedContents }, goals);
+  for (const [parentId, changeId] of parents) {
+    const parent = found.get(parentId);
+    if (parent?.delFlag !== '0') throw apiError('PARENT_GONE', { parentId: Number(parentId) });
+    // A department may return to a parent that was disabled already, but not to one that was disabled since.
+    const disabledSince = parent.status !== '0' && !(await wasDisabled(tx, tenantId, parentId, changeId));
+    if (disabledSince) throw apiError('PARENT_DISABLED');
+  }
+
+  if (created.length > 0) {
+    await markDeleted(tx, tenantId, created, userName);
+    // Children and members that are left do not belong to the batch.
+    await assertUnused(tx, tenantId, created);
+  }
+  if (deleted.length > 0) {
+    const places = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
+    await markRestored(tx, tenantId, places, userName);
+    if ([...places].some(([id, parentId]) => found.get(id)?.parentId !== parentId)) await bumpTreeVersion(tx, tenantId);
+  }
+  for (const { id, to } of moved) {
+    const row = to as StoredRow;
+    const values = { ...department.fromStored(row, found.get(id)), parentId: parentIn(row) };
+    await moveDepartment(tx, caller, id, values, { allowDisabled: true });
+  }
+  if (updated.length > 0) {
+    const rows = updated.map(({ id, to }) => ({
+      deptId: id,
+      ...department.fromStored(to as StoredRow, found.get(id)),
+    }));
+    await updateMany(tx, tenantId, userName, rows);
+  }
+}
+
+const parentIn = (row: StoredRow): string | null => parentOf(storedParent(row));
+
+/** Returns the parents that departments return to, except those restored with them, each with the first change to revert. */
+function parentsOutside(goals: readonly Goal[], restored: readonly Goal[]): Map<string, number> {
+  const inside = new Set(restored.map(({ id }) => id));
+  const parents = new Map<string, number>();
+  for (const { to, first } of goals) {
+    const parentId = to && parentIn(to);
+    if (parentId && !inside.has(parentId) && !parents.has(parentId)) parents.set(parentId, first);
+  }
+  return parents;
+}

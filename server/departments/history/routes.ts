@@ -1,0 +1,105 @@
+import { readAs, writeAs } from '../../auth/caller.ts';
+import type { App, Parts } from '../../context.ts';
+import { ok } from '../../http/envelope.ts';
+import { writeHeaders } from '../../http/etag.ts';
+import { IdPath } from '../../http/fields.ts';
+import { authenticated, responses } from '../../http/openapi.ts';
+import { invalid, pathId } from '../../http/validation.ts';
+import { now, resolvePointInTime } from '../../ledger/point-in-time.ts';
+import type { LedgerResources } from '../../ledger/resources.ts';
+import { compareDepartments } from './diff.ts';
+import { restoreDepartment } from './restore.ts';
+import { Diff, DiffFilter, RestoreInput, TimelineFilter, TimelinePage } from './schema.ts';
+import { readDepartmentTimeline } from './timeline.ts';
+
+const path = '/system/dept-api';
+const shared = { ...authenticated, tags: ['Departments'] };
+
+export function departmentHistoryRoutes(app: App, parts: Parts, resources: LedgerResources): void {
+  const { db } = parts;
+  app.get(
+    `${path}/:id/history`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readDepartmentHistory',
+        summary: 'List the changes of a department',
+        description:
+          'Administrators, because the changes name the users who made them. Also works for a deleted department.',
+        params: IdPath,
+        querystring: TimelineFilter,
+        response: responses('guarded', { data: TimelinePage, reasons: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      return ok(
+        await readAs(db, request, 'administrator', (tx, caller) =>
+          readDepartmentTimeline(tx, resources, caller, id, request.query),
+        ),
+      );
+    },
+  );
+
+  app.get(
+    `${path}/diff`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'compareDepartments',
+        summary: 'Compare the departments at two times',
+        description:
+          'Any user of the tenant. Returns the departments that were created, deleted, moved, renamed or changed. Those ' +
+          'that were created and deleted in between are not listed. Each list is sorted by id.',
+        querystring: DiffFilter,
+        response: responses('guarded', {
+          data: Diff,
+          reasons: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+        }),
+      },
+    },
+    async (request) => {
+      const { query } = request;
+      const from = await resolvePointInTime(parts, query.from, 'from');
+      const to = query.to === undefined ? await now(parts) : await resolvePointInTime(parts, query.to, 'to');
+      // Both have one format and one time zone, so they compare as text.
+      if (to < from) throw invalid('to', 'beforeFrom');
+      return ok(await readAs(db, request, 'user', (tx, caller) => compareDepartments(tx, caller, { from, to })));
+    },
+  );
+
+  app.post(
+    `${path}/:id/restore`,
+    {
+      config: { writesMany: () => true },
+      schema: {
+        ...shared,
+        operationId: 'restoreDepartment',
+        summary: 'Restore a deleted department with its branch',
+        description:
+          'Administrators. Restores the department with everything below it that the same request deleted, to its ' +
+          'previous parent or to the one given.',
+        headers: writeHeaders,
+        params: IdPath,
+        body: RestoreInput,
+        response: responses('guarded', {
+          writes: 'new',
+          reasons: [
+            'NOT_ALLOWED',
+            'DEPT_NOT_FOUND',
+            'DEPT_NOT_DELETED',
+            'PARENT_GONE',
+            'PARENT_NOT_FOUND',
+            'PARENT_DISABLED',
+            'DEPT_CYCLE',
+          ],
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      await writeAs(db, request, 'administrator', (tx, caller) => restoreDepartment(tx, caller, id, request.body));
+      return ok(null);
+    },
+  );
+}

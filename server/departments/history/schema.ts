@@ -1,0 +1,93 @@
+import Type, { type Static } from 'typebox';
+import { Long, LongOut, optional, orNull } from '../../http/fields.ts';
+import { Change, DateTime, PageCursor, TIME_FORMAT } from '../../ledger/schema.ts';
+
+export const TimelineFilter = Type.Object({
+  sort: Type.Optional(
+    Type.Unsafe<'time' | '-time'>({
+      type: 'string',
+      enum: ['time', '-time'],
+      default: '-time',
+      description: '`-time`: newest first; `time`: oldest first',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
+  cursor: Type.Optional(
+    Type.String({ ...PageCursor, description: '`next` of the previous page; empty for the first page' }),
+  ),
+});
+export type TimelineFilter = Static<typeof TimelineFilter>;
+
+const { id, time, by, action, before, after } = Change.properties;
+
+export const TimelineEntry = Type.Object({
+  id,
+  time,
+  by,
+  action,
+  before,
+  after,
+  changed: Type.Array(Type.String(), {
+    description: 'Fields that differ between `before` and `after`, without `updateBy` and `updateTime`',
+  }),
+});
+export type TimelineEntry = Omit<Static<typeof TimelineEntry>, 'before' | 'after'> & {
+  before: object | null;
+  after: object | null;
+};
+
+export const TimelinePage = Type.Object({
+  rows: Type.Array(TimelineEntry),
+  next: orNull(Type.String({ description: 'Cursor of the next page; null on the last page' })),
+});
+
+/** The most departments that one request compares. */
+export const MAX_COMPARED = 10_000;
+
+export const DiffFilter = Type.Object({
+  from: Type.String({ ...DateTime, description: `The earlier time. ${TIME_FORMAT}` }),
+  to: Type.Optional(Type.String({ ...DateTime, description: `The later time; omitted: now. ${TIME_FORMAT}` })),
+});
+export type DiffFilter = Static<typeof DiffFilter>;
+
+const Path = Type.Array(Type.String(), { description: 'Names from the top down to the parent' });
+
+const PlacedDept = Type.Object({ deptId: LongOut, deptName: Type.String(), parentId: LongOut, path: Path });
+export type PlacedDept = Static<typeof PlacedDept>;
+
+const Value = Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] });
+
+export const Diff = Type.Object({
+  created: Type.Array(PlacedDept, { description: 'Departments that exist at `to` but not at `from`, as at `to`' }),
+  deleted: Type.Array(PlacedDept, { description: 'Departments that exist at `from` but not at `to`, as at `from`' }),
+  moved: Type.Array(
+    Type.Object({
+      deptId: LongOut,
+      deptName: Type.String({ description: 'As at `to`' }),
+      fromParentId: LongOut,
+      toParentId: LongOut,
+      fromPath: Path,
+      toPath: Path,
+    }),
+    { description: 'Departments with another parent; descendants that moved along with them are not listed' },
+  ),
+  renamed: Type.Array(Type.Object({ deptId: LongOut, from: Type.String(), to: Type.String() })),
+  changed: Type.Array(
+    Type.Object({
+      deptId: LongOut,
+      deptName: Type.String({ description: 'As at `to`' }),
+      fields: Type.Array(Type.Object({ field: Type.String(), from: Value, to: Value })),
+    }),
+    { description: 'Departments that differ in orderNum, leader, phone, email or status' },
+  ),
+});
+export type Diff = Static<typeof Diff>;
+
+export const RestoreInput = Type.Object(
+  { parentId: optional(Long) },
+  {
+    'x-optional': true,
+    description: 'The body may be omitted. `parentId`: a new parent instead of the previous one; 0 for the top level.',
+  },
+);
+export type RestoreInput = Static<typeof RestoreInput>;

@@ -1,0 +1,54 @@
+import type { Fragment, Tx } from '../../db/driver.ts';
+import { apiError } from '../http/errors.ts';
+import { idOf, jsonIds } from '../http/fields.ts';
+import { countRows } from './list-queries.ts';
+import { deleteMemberships, insertMemberships, memberIds } from './members-queries.ts';
+import { lockForShare, readDept } from './queries.ts';
+
+/** The functions that the users domain calls. */
+
+export interface UserDepartments {
+  /** The main department; null: none. */
+  deptId: string | null;
+  /** All departments, the main one included. */
+  deptIds: string[];
+}
+
+/** Locks the departments of a user, so that none is deleted before the user has joined it. */
+export async function lockUserDepartments(
+  tx: Tx,
+  tenantId: string,
+  input: { deptId?: number | string | null | undefined; deptIds?: (number | string)[] | null | undefined },
+): Promise<UserDepartments> {
+  const deptId = input.deptId == null ? null : idOf(input.deptId);
+  const deptIds = [...new Set([...(deptId ? [deptId] : []), ...(input.deptIds ?? []).map(idOf)])];
+  const missing = await lockExisting(tx, tenantId, deptIds);
+  if (missing.length > 0) throw apiError('USER_DEPT_NOT_FOUND', { deptIds: jsonIds(missing) });
+  return { deptId, deptIds };
+}
+
+/** Locks departments against deletion; returns the ids of those that do not exist. */
+export async function lockExisting(tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> {
+  const found = await lockForShare(tx, tenantId, deptIds);
+  return deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
+}
+
+export const addMemberships = (tx: Tx, user: { tenantId: string; userId: string }, departments: UserDepartments) =>
+  insertMemberships(tx, user, departments);
+
+export const removeMemberships = (tx: Tx, tenantId: string, userIds: string[]) =>
+  deleteMemberships(tx, tenantId, userIds);
+
+export async function assertDepartmentExists(tx: Tx, tenantId: string, deptId: string): Promise<void> {
+  if (!(await readDept(tx, tenantId, deptId, false))) throw apiError('DEPT_NOT_FOUND');
+}
+
+/** The ids of the members of a department or of its branch, as a part of a statement. */
+export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { withBranch: boolean }): Fragment =>
+  memberIds(tx, tenantId, deptId, options);
+
+/** The number of departments of a tenant. */
+export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>
+  countRows(tx, tenantId, NO_FILTER, { from: 'index' });
+
+const NO_FILTER = { deptName: null, leader: null, status: null, parentId: null, underId: null };

@@ -1,0 +1,27 @@
+import { Email, Int, Status, Text } from '../http/fields.ts';
+import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
+
+/** The one definition of a department's fields. The database function read_departments lists them in this order. */
+export const department = defineRecord({
+  deptName: { column: 'dept_name', type: 'text', schema: Text(100), default: '' },
+  orderNum: { column: 'order_num', type: 'int', schema: Int(), default: 0 },
+  leader: { column: 'leader', type: 'text', schema: Text(50), default: null },
+  phone: { column: 'phone', type: 'text', schema: Text(32), default: null },
+  email: { column: 'email', type: 'text', schema: Email, default: null },
+  status: { column: 'status', type: 'text', schema: Status, default: '0' as const },
+});
+
+export type DepartmentValues = ValuesOf<typeof department.fields>;
+
+/** A department to be written. `parentId` null: top level. */
+export type DepartmentRow = DepartmentValues & { parentId: string | null };
+
+/** The parent in a row that the ledger recorded; 0: top level. */
+export const storedParent = (row: StoredRow): number => Number(row.parent_id ?? 0);
+
+/** The part of a recorded row in which two versions may differ: without the fields that every write sets. */
+export const storedContents = (row: StoredRow) => ({
+  parentId: storedParent(row),
+  delFlag: row.del_flag,
+  ...department.storedFields(row),
+});

@@ -1,0 +1,195 @@
+import type { Tx } from '../../db/driver.ts';
+import { RetryTransactionError } from '../../db/errors.ts';
+import type { RequestOrigin } from '../../db/tenant-scope.ts';
+import { lockTenant } from '../access/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import { assertEtag, etagOf, type IfMatch } from '../http/etag.ts';
+import { idOf, jsonId, jsonIds } from '../http/fields.ts';
+import { withMembers } from './members-queries.ts';
+import {
+  bumpTreeVersion,
+  insertDepts,
+  isAtOrAbove,
+  lockForShare,
+  lockForUpdate,
+  markDeleted,
+  moveDept,
+  readDept,
+  updateInPlace,
+  withChildren,
+} from './queries.ts';
+import { type DepartmentRow, department } from './record.ts';
+import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
+
+export interface Creation {
+  caller: Pick<Caller, 'tenantId' | 'userName'>;
+  input: DeptInput;
+  /** Set where several callers share a transaction. */
+  origin?: RequestOrigin;
+}
+
+export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput): Promise<number> {
+  const parents = await lockParents(tx, caller.tenantId, [input], { wait: true });
+  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input }], { wait: true, parents });
+  if (created instanceof ApiError) throw created;
+  return created as number;
+}
+
+/**
+ * Creates departments of one tenant. Returns an id or an error for each item; without `wait` also 'alone' for one whose
+ * parent is locked at the moment or does not exist, so that the others need not wait for it.
+ */
+export async function createDepartments(
+  tx: Tx,
+  tenantId: string,
+  creations: Creation[],
+  { wait, parents, send = (insert) => insert() }: { wait: boolean; parents: Parents; send?: Send },
+): Promise<(number | ApiError | 'alone')[]> {
+  const outcomes = creations.map(({ caller, input, origin }) => {
+    const parentId = parentOf(input.parentId ?? 0);
+    const parent = parents.get(parentId);
+    if (isOtherTenant(caller, input.tenantId)) return apiError('OTHER_TENANT');
+    if (!parent) return wait ? apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId as string) }) : 'alone';
+    if (parent.status !== '0') return apiError('PARENT_DISABLED');
+    return { ...department.withDefaults(input), parentId, by: caller.userName, origin };
+  });
+  const rows = outcomes.filter((outcome) => outcome !== 'alone' && !(outcome instanceof ApiError));
+  const ids = rows.length > 0 ? await send(() => insertDepts(tx, tenantId, rows)) : [];
+  return outcomes.map((outcome) => {
+    if (outcome === 'alone' || outcome instanceof ApiError) return outcome;
+    return ids[rows.indexOf(outcome)] as number;
+  });
+}
+
+/** Sends the insert, which is the last statement of the transaction that can still fail. */
+type Send = (insert: () => Promise<number[]>) => Promise<number[]>;
+
+type Parents = ReadonlyMap<string | null, { status: string }>;
+
+/** Locks the parents of new departments, so that none is deleted or disabled before the transaction ends. */
+export async function lockParents(
+  tx: Tx,
+  tenantId: string,
+  inputs: DeptInput[],
+  { wait }: { wait: boolean },
+): Promise<Parents> {
+  const wanted = inputs.map((input) => parentOf(input.parentId ?? 0));
+  const parentIds = [...new Set(wanted.filter((id) => id !== null))];
+  const locked = parentIds.length > 0 ? await lockForShare(tx, tenantId, parentIds, { wait }) : [];
+  return new Map<string | null, { status: string }>([
+    [null, { status: '0' }],
+    ...locked.map((parent) => [String(parent.deptId), parent] as const),
+  ]);
+}
+
+export async function readDepartment(tx: Tx, { tenantId }: Caller, deptId: string): Promise<Dept> {
+  const dept = await readDept(tx, tenantId, deptId, false);
+  if (!dept) throw apiError('DEPT_NOT_FOUND');
+  return dept;
+}
+
+export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate, ifMatch: IfMatch): Promise<void> {
+  assertOwnTenant(caller, input.tenantId);
+  const { tenantId, userName } = caller;
+  const deptId = idOf(input.deptId);
+  // The parent changes only when it is sent: leaving it out must not move a branch.
+  const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
+  const values = department.withDefaults(input);
+  await assertUnchanged(tx, tenantId, deptId, ifMatch, parentId);
+  const { updated, parentBefore } = await updateInPlace(tx, tenantId, deptId, userName, { ...values, parentId });
+  if (updated) return;
+  if (parentId === undefined) throw apiError('DEPT_NOT_FOUND');
+  // It was moved away while we waited for its lock. We hold that lock now, but the tree has to be locked first.
+  if (parentBefore === parentId) throw new RetryTransactionError();
+  await moveDepartment(tx, caller, deptId, { ...values, parentId });
+}
+
+/** `allowDisabled`: a revert may put a department back below a parent that is disabled. */
+export async function moveDepartment(
+  tx: Tx,
+  { tenantId, userName }: Caller,
+  deptId: string,
+  row: DepartmentRow,
+  { allowDisabled = false } = {},
+): Promise<void> {
+  const { parentId } = row;
+  // Take the tree lock first: two concurrent opposite moves would each pass the cycle check. All are sent together, and the
+  // later statements get a newer snapshot than the lock.
+  const [, found, cycle] = await Promise.all([
+    lockTenant(tx, tenantId),
+    lockForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]),
+    parentId !== null && isAtOrAbove(tx, tenantId, deptId, parentId),
+  ]);
+  if (!found.some((dept) => String(dept.deptId) === deptId)) throw apiError('DEPT_NOT_FOUND');
+  if (parentId) {
+    const parent = found.find((dept) => String(dept.deptId) === parentId);
+    if (!parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
+    if (cycle) throw apiError('DEPT_CYCLE');
+    if (parent.status !== '0' && !allowDisabled) throw apiError('PARENT_DISABLED');
+  }
+  await Promise.all([moveDept(tx, tenantId, deptId, userName, row), bumpTreeVersion(tx, tenantId)]);
+}
+
+export async function removeDepartments(
+  tx: Tx,
+  { tenantId, userName }: Caller,
+  deptIds: string[],
+  ifMatch: IfMatch,
+): Promise<void> {
+  // The ETag covers `ancestors`, so the tree must not change while it is compared.
+  if (ifMatch) await lockTenant(tx, tenantId);
+  const found = await lockForUpdate(tx, tenantId, deptIds);
+  const missing = deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
+  if (missing.length > 0) throw apiError('DEPT_NOT_FOUND', { deptIds: jsonIds(missing) });
+  if (ifMatch) for (const id of deptIds) assertEtag(ifMatch, etagOf(await readDept(tx, tenantId, id, false)));
+  // Check after locking, in a new snapshot: a child or a member may have been added while we waited.
+  await assertUnused(tx, tenantId, deptIds);
+  await markDeleted(tx, tenantId, deptIds, userName);
+}
+
+/** Throws if locked departments have children or members. */
+export async function assertUnused(tx: Tx, tenantId: string, deptIds: string[]): Promise<void> {
+  const parents = await withChildren(tx, tenantId, deptIds);
+  if (parents.length > 0) throw apiError('DEPT_HAS_CHILDREN', { deptIds: jsonIds(parents) });
+  const used = await withMembers(tx, tenantId, deptIds);
+  if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used) });
+}
+
+/** Locks the parent of new departments, so that it is neither deleted nor disabled before the transaction ends. */
+export async function lockParent(tx: Tx, { tenantId }: Caller, parentId: string): Promise<void> {
+  const [parent] = await lockForShare(tx, tenantId, [parentId]);
+  if (!parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
+  if (parent.status !== '0') throw apiError('PARENT_DISABLED');
+}
+
+/**
+ * Compares the ETag under locks. The tree is locked too, because the ETag covers `ancestors`. So is the new parent: locking
+ * it later would break the order of ids.
+ */
+async function assertUnchanged(
+  tx: Tx,
+  tenantId: string,
+  deptId: string,
+  ifMatch: IfMatch,
+  parentId: string | null | undefined,
+): Promise<void> {
+  if (!ifMatch) return;
+  await lockTenant(tx, tenantId);
+  await lockForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]);
+  const dept = await readDept(tx, tenantId, deptId, false);
+  if (!dept) throw apiError('DEPT_NOT_FOUND');
+  assertEtag(ifMatch, etagOf(dept));
+}
+
+/** Another tenant's code is an error: ignoring it would write to a tenant that the caller did not mean. */
+const isOtherTenant = (caller: Pick<Caller, 'tenantId'>, tenantId: string | null | undefined): boolean =>
+  tenantId != null && tenantId !== caller.tenantId;
+
+/** `details`: which item of a request it is. */
+export function assertOwnTenant(caller: Caller, tenantId: string | null | undefined, details = {}): void {
+  if (isOtherTenant(caller, tenantId)) throw apiError('OTHER_TENANT', details);
+}
+
+/** null: top level, which the interface calls 0. */
+export const parentOf = (id: number | string): string | null => (idOf(id) === '0' ? null : idOf(id));

@@ -1,0 +1,22 @@
+import { createTimeFormatter, type StoredRow } from '../records/record.ts';
+import { department, storedParent } from './record.ts';
+import type { Dept } from './schema.ts';
+
+export type StoredReader = (row: StoredRow, ancestors: string) => Dept;
+
+/** Maps a row that the ledger recorded to what a read shows. */
+export function createStoredReader(timeZone: string): StoredReader {
+  const formatTime = createTimeFormatter(timeZone);
+  return (row, ancestors) => ({
+    deptId: Number(row.dept_id),
+    parentId: storedParent(row),
+    ancestors,
+    ...department.fromStored(row),
+    delFlag: row.del_flag as Dept['delFlag'],
+    tenantId: String(row.tenant_id),
+    createBy: String(row.create_by),
+    createTime: formatTime(row.create_time) ?? '',
+    updateBy: String(row.update_by ?? ''),
+    updateTime: formatTime(row.update_time),
+  });
+}

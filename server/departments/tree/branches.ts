@@ -1,0 +1,118 @@
+import type { Tx } from '../../../db/driver.ts';
+import { forceIndexScans } from '../../../db/planner.ts';
+import { lockTenant } from '../../access/tenant-scope.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { apiError } from '../../http/errors.ts';
+import { assertEtag, etagOf, type IfMatch } from '../../http/etag.ts';
+import { idOf, jsonId, jsonIds } from '../../http/fields.ts';
+import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
+import { createPathBudget } from '../../http/path-budget.ts';
+import { invalid } from '../../http/validation.ts';
+import { countMembers, withMembers } from '../members-queries.ts';
+import { markDeleted, renumber } from '../queries.ts';
+import { parentOf, readDepartment } from '../rules.ts';
+import { listChildren as listRows, lockBranch, lockForReorder, readBranchIds, readChildIds } from './queries.ts';
+import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_BRANCH_SIZE } from './schema.ts';
+
+/** The most ids that an error names. */
+const MAX_NAMED = 100;
+
+export async function listChildren(
+  tx: Tx,
+  caller: Caller,
+  deptId: string,
+  { limit = 50, cursor, counts = false }: ChildrenFilter,
+): Promise<ChildrenPage> {
+  // A cursor is valid for the children of this department only.
+  const sort = `children of ${deptId}`;
+  const last = cursor ? decodeCursor(cursor, sort, isOrderNum) : undefined;
+  const after = last && { orderNum: Number(last.key), deptId: last.id };
+  const parentId = parentOf(deptId);
+  // Both statements are sent together, in one round trip.
+  const [ancestors] = await Promise.all([parentId ? pathBelow(tx, caller, parentId) : '0', forceIndexScans(tx)]);
+  const found = await listRows(tx, caller.tenantId, parentId, { after, limit: limit + 1 });
+  const spend = createPathBudget();
+  for (const row of found) {
+    row.ancestors = ancestors;
+    spend(ancestors.length);
+  }
+  const page = toCursorPage(found, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
+  if (!counts) return page;
+  const users = await countMembers(
+    tx,
+    caller.tenantId,
+    page.rows.map(({ deptId }) => deptId),
+  );
+  return { ...page, rows: page.rows.map((row) => ({ ...row, userCount: users.get(row.deptId) ?? 0 })) };
+}
+
+const isOrderNum = (key: string) => /^-?\d{1,10}$/.test(key) && (Number(key) | 0) === Number(key);
+
+async function pathBelow(tx: Tx, caller: Caller, deptId: string): Promise<string> {
+  const { ancestors } = await readDepartment(tx, caller, deptId);
+  return `${ancestors},${deptId}`;
+}
+
+export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, input: DeptOrder): Promise<void> {
+  const listed = input.deptIds.map(idOf);
+  const distinct = new Set<string>();
+  for (const [n, id] of listed.entries()) {
+    if (distinct.has(id)) throw invalid(`deptIds[${n}]`, 'repeated');
+    distinct.add(id);
+  }
+  const parentId = parentOf(input.parentId);
+  await forceIndexScans(tx);
+  // Lock the tree first: concurrent reorderings would mix, and a move could take a child away while it is numbered.
+  await lockTenant(tx, tenantId);
+  const candidates = await readChildIds(tx, tenantId, parentId, MAX_BRANCH_SIZE + 1);
+  if (candidates.length > MAX_BRANCH_SIZE) {
+    throw apiError('BRANCH_TOO_LARGE', { limit: MAX_BRANCH_SIZE, parentId: jsonId(parentId ?? '0') });
+  }
+  // Updates and deletions do not lock the tree, so the children are only certain once their rows are locked.
+  const found = await lockForReorder(tx, tenantId, parentId ? [parentId, ...candidates] : candidates);
+  if (parentId && !found.some(({ deptId }) => String(deptId) === parentId)) {
+    throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
+  }
+  const children = new Map(
+    found.filter((dept) => String(dept.parentId ?? 0) === (parentId ?? '0')).map((dept) => [String(dept.deptId), dept]),
+  );
+  const notChildren = listed.filter((id) => !children.has(id));
+  if (notChildren.length > 0) throw apiError('NOT_CHILDREN', { deptIds: jsonIds(notChildren.slice(0, MAX_NAMED)) });
+  const unlisted = [...children.values()].filter(({ deptId }) => !distinct.has(String(deptId)));
+  unlisted.sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId);
+  const inOrder = [...listed, ...unlisted.map(({ deptId }) => String(deptId))];
+  const numbered = inOrder.map((id, n): [string, number] => [id, n + 1]);
+  const changed = numbered.filter(([id, number]) => children.get(id)?.orderNum !== number);
+  await renumber(tx, tenantId, userName, changed);
+}
+
+/** Deletes a department with all of its descendants, or nothing. */
+export async function removeBranch(tx: Tx, caller: Caller, deptId: string, ifMatch: IfMatch): Promise<void> {
+  const { tenantId, userName } = caller;
+  await forceIndexScans(tx);
+  // Lock the tree first, so that no department moves into the branch or out of it.
+  await lockTenant(tx, tenantId);
+  const deptIds = await lockWholeBranch(tx, tenantId, deptId);
+  if (ifMatch) assertEtag(ifMatch, etagOf(await readDepartment(tx, caller, deptId)));
+  const used = await withMembers(tx, tenantId, deptIds);
+  if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used.slice(0, MAX_NAMED)) });
+  await markDeleted(tx, tenantId, deptIds, userName);
+}
+
+/**
+ * Locks a department and all of its descendants. While it waits for locks, other transactions can still create departments
+ * below those that are not locked yet. A create locks its parent, so nothing is created below a locked department. So the
+ * branch is read again until all of it is locked.
+ */
+async function lockWholeBranch(tx: Tx, tenantId: string, deptId: string): Promise<string[]> {
+  const locked = new Set<string>();
+  for (;;) {
+    const branch = await readBranchIds(tx, tenantId, deptId, MAX_BRANCH_SIZE + 1);
+    if (branch.length === 0) throw apiError('DEPT_NOT_FOUND', { deptIds: jsonIds([deptId]) });
+    if (branch.length > MAX_BRANCH_SIZE) throw apiError('BRANCH_TOO_LARGE', { limit: MAX_BRANCH_SIZE });
+    const unlocked = branch.filter((id) => !locked.has(id));
+    if (unlocked.length === 0) return branch;
+    await lockBranch(tx, tenantId, unlocked);
+    for (const id of unlocked) locked.add(id);
+  }
+}

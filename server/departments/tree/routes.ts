@@ -1,0 +1,154 @@
+import Type from 'typebox';
+import type { Tx } from '../../../db/driver.ts';
+import { KeyedSemaphore, Semaphore } from '../../../db/semaphore.ts';
+import { type Caller, readAs, writeAs } from '../../auth/caller.ts';
+import type { App, Parts } from '../../context.ts';
+import { ok } from '../../http/envelope.ts';
+import { rejectIfMatch, writeHeaders } from '../../http/etag.ts';
+import { IdPath } from '../../http/fields.ts';
+import { authenticated, responses } from '../../http/openapi.ts';
+import { isClientWaiting, queueTimeout, sendChunks, sendSerialized, streamResponse } from '../../http/streaming.ts';
+import { pathId } from '../../http/validation.ts';
+import { resolvePointInTime } from '../../ledger/point-in-time.ts';
+import { addDepartments } from '../bulk.ts';
+import { listChildrenAt } from '../history/reads.ts';
+import { treeAt } from '../history/tree.ts';
+import { createStoredReader } from '../stored-reader.ts';
+import { listChildren, orderDepartments } from './branches.ts';
+import { ChildrenFilter, ChildrenPage, DeptOrder, NewDeptIds, NewDepts, TreeFilter, TreeNode } from './schema.ts';
+import { currentTree, readSmallTree, readTree } from './tree.ts';
+
+const path = '/system/dept-api';
+const shared = { ...authenticated, tags: ['Departments'] };
+
+/** Enough for ten thousand departments with all of their fields. Other requests have the default limit. */
+const BULK_BODY_LIMIT = 8_388_608;
+
+export function treeRoutes(app: App, parts: Parts): void {
+  const { db } = parts;
+  const show = createStoredReader(parts.config.timeZone);
+  // These limits leave some of the pool's ten connections to other requests. A large tree holds a connection for as long as
+  // its client reads; a small one is sent from memory.
+  const smallTrees = new Semaphore(4);
+  const largeTrees = new Semaphore(2);
+  const largeTreesOfTenant = new KeyedSemaphore(1);
+  app.get(
+    `${path}/:id/children`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'listChildren',
+        summary: 'List the children of a department',
+        description: 'Any user of the tenant. Sorted by `orderNum`, then by id. Id 0: the top level.',
+        params: IdPath,
+        querystring: ChildrenFilter,
+        response: responses('guarded', {
+          data: ChildrenPage,
+          reasons: ['DEPT_NOT_FOUND', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      const { query } = request;
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(parts, query.asOf);
+      return ok(
+        await readAs(db, request, 'user', (tx, caller) =>
+          time ? listChildrenAt(tx, show, caller, id, { ...query, time }) : listChildren(tx, caller, id, query),
+        ),
+      );
+    },
+  );
+
+  app.get(
+    `${path}/tree`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readTree',
+        summary: 'Read a branch or all departments as a tree',
+        description:
+          'Any user of the tenant. Returns nested nodes in display order, from one snapshot. A large tree is streamed: if ' +
+          'that fails halfway, the connection is closed before the response is complete.',
+        querystring: TreeFilter,
+        response: responses('guarded', { data: Type.Array(TreeNode), reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
+      },
+    },
+    async (request, reply) => {
+      const { query } = request;
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(parts, query.asOf);
+      const sourceOf = (tx: Tx, caller: Caller) =>
+        time ? treeAt(tx, caller, query, time) : currentTree(tx, caller, query);
+      const small = await smallTrees.run(
+        () => readAs(db, request, 'user', async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
+        queueTimeout(reply),
+      );
+      if (small !== undefined) return sendSerialized(reply, small);
+      const send = () =>
+        readAs(db, request, 'user', (tx, caller) =>
+          sendChunks(
+            reply,
+            readTree(tx, sourceOf(tx, caller), () => isClientWaiting(reply)),
+          ),
+        );
+      return streamResponse(reply, () =>
+        largeTreesOfTenant.run(
+          request.token.tenantId,
+          () => largeTrees.run(send, queueTimeout(reply)),
+          queueTimeout(reply),
+        ),
+      );
+    },
+  );
+
+  app.put(
+    `${path}/order`,
+    {
+      config: { writesMany: () => true },
+      schema: {
+        ...shared,
+        operationId: 'orderDepartments',
+        summary: 'Reorder the children of a department',
+        description:
+          'Administrators. Sets `orderNum` of all children from 1 on. Children whose number stays the same are not changed.',
+        headers: writeHeaders,
+        body: DeptOrder,
+        response: responses('guarded', {
+          writes: 'new',
+          reasons: ['NOT_ALLOWED', 'PARENT_NOT_FOUND', 'NOT_CHILDREN', 'BRANCH_TOO_LARGE'],
+          alternativeTexts: ['BRANCH_TOO_LARGE'],
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      rejectIfMatch(request);
+      await writeAs(db, request, 'administrator', (tx, caller) => orderDepartments(tx, caller, request.body));
+      return ok(null);
+    },
+  );
+
+  app.post(
+    `${path}/bulk`,
+    {
+      config: { writesMany: () => true },
+      bodyLimit: BULK_BODY_LIMIT,
+      schema: {
+        ...shared,
+        operationId: 'addDepartments',
+        summary: 'Create departments in bulk',
+        description: 'Administrators. Creates all of them or none. The body may have up to 8 MiB.',
+        headers: writeHeaders,
+        body: NewDepts,
+        response: responses('guarded', {
+          writes: 'new',
+          data: NewDeptIds,
+          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
+          body: true,
+        }),
+      },
+    },
+    async (request) =>
+      ok(await writeAs(db, request, 'administrator', (tx, caller) => addDepartments(tx, caller, request.body))),
+  );
+}

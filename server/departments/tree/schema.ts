@@ -1,0 +1,111 @@
+import Type, { type Static } from 'typebox';
+import { Int, Long, LongOut, optional, orNull, Status } from '../../http/fields.ts';
+import { asOf } from '../../ledger/schema.ts';
+import { Dept, DeptInput } from '../schema.ts';
+
+/** An id in a query string, where every value is text. */
+const LongText = (description: string) => Type.String({ ...Long, type: 'string', description });
+
+const counts = Type.Optional(Type.Boolean({ default: false, description: 'Adds `userCount` to each department' }));
+const userCount = Type.Optional(
+  Type.Integer({ minimum: 0, description: 'Users who have it as `deptId` or in `deptIds`; only with `counts`' }),
+);
+
+export const ChildrenFilter = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the previous page' })),
+  counts,
+  asOf,
+});
+export type ChildrenFilter = Static<typeof ChildrenFilter>;
+
+export const Child = Type.Object({
+  ...Dept.properties,
+  hasChildren: Type.Boolean({ description: 'Whether it has children' }),
+  userCount,
+});
+export type Child = Static<typeof Child>;
+
+export const ChildrenPage = Type.Object({
+  rows: Type.Array(Child),
+  next: orNull(Type.String({ description: 'Cursor of the next page; null on the last page' })),
+});
+export type ChildrenPage = Static<typeof ChildrenPage>;
+
+export const TreeFilter = Type.Object({
+  rootId: Type.Optional(LongText('Only the branch of this department; omitted or 0: all departments')),
+  depth: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2147483646,
+      description: 'Number of levels, 1 = only the roots; omitted: all',
+    }),
+  ),
+  counts,
+  asOf,
+});
+export type TreeFilter = Static<typeof TreeFilter>;
+
+export const TreeNode = Type.Object({
+  deptId: LongOut,
+  parentId: LongOut,
+  deptName: Type.String(),
+  orderNum: Int(),
+  leader: orNull(Type.String()),
+  status: Status,
+  userCount,
+  hasChildren: Type.Boolean({ description: 'Also true when `depth` leaves the children out' }),
+  children: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A node like this one' })),
+});
+
+/** One statement could not process more departments within the deadline. */
+export const MAX_BRANCH_SIZE = 100_000;
+/** The most departments that a request may list. */
+const MAX_LISTED = 10_000;
+
+export const DeptOrder = Type.Object(
+  { parentId: Long, deptIds: Type.Array(Long, { minItems: 1, maxItems: MAX_LISTED }) },
+  {
+    description:
+      'The listed children come first, in this order; the others follow in their previous order. `parentId` 0: the top level.',
+    examples: [{ parentId: 100, deptIds: [103, 101] }],
+  },
+);
+export type DeptOrder = Static<typeof DeptOrder>;
+
+const { parentId: _, ...fields } = DeptInput.properties;
+
+export const NewDept = Type.Object({
+  ref: Type.String({ minLength: 1, maxLength: 100, description: 'Identifies the department within this request' }),
+  parentRef: optional(
+    Type.String({ maxLength: 100, description: '`ref` of the parent, which may stand anywhere in the list' }),
+  ),
+  ...fields,
+});
+export type NewDept = Static<typeof NewDept>;
+
+export const NewDepts = Type.Object(
+  {
+    parentId: optional(Long),
+    departments: Type.Array(NewDept, { minItems: 1, maxItems: MAX_LISTED }),
+  },
+  {
+    description:
+      'Creates all departments or none. Entries without `parentRef` go below `parentId`; omitted or 0: the top level.',
+    examples: [
+      {
+        parentId: 0,
+        departments: [
+          { ref: 'rd', deptName: '研发部' },
+          { ref: 'web', parentRef: 'rd', deptName: '前端组' },
+        ],
+      },
+    ],
+  },
+);
+export type NewDepts = Static<typeof NewDepts>;
+
+export const NewDeptIds = Type.Object({
+  deptIds: Type.Array(LongOut, { description: 'Ids of the new departments, in the order of the request' }),
+});
+export type NewDeptIds = Static<typeof NewDeptIds>;

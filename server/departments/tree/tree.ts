@@ -1,0 +1,196 @@
+import type { Tx } from '../../../db/driver.ts';
+import { forceIndexScans } from '../../../db/planner.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { successEnvelope } from '../../http/envelope.ts';
+import { apiError } from '../../http/errors.ts';
+import { idOf } from '../../http/fields.ts';
+import type { Chunk } from '../../http/streaming.ts';
+import { countMembers } from '../members-queries.ts';
+import {
+  closeSkeleton,
+  fetchSkeleton,
+  keepAlive,
+  type NodeRow,
+  openSkeleton,
+  type Part,
+  readContents,
+  readNodes,
+} from './queries.ts';
+import type { TreeFilter } from './schema.ts';
+import { Skeleton, type Step, traverse } from './skeleton.ts';
+
+/** Up to this many nodes, a tree is read with one statement and serialized in memory. */
+const MAX_IN_MEMORY = 10_000;
+/** How many nodes of a larger tree one statement reads. */
+const BATCH_SIZE = 1_000;
+/** How many of them are serialized at a time: larger pieces would survive many minor garbage collections. */
+const PIECE_SIZE = 200;
+
+export type { NodeRow };
+
+/** How to read a tree, at present or at a time in the past. */
+export interface TreeSource {
+  part: Part;
+  /**
+   * Reads the nodes, the children of one parent together and in display order. Returns undefined, or more than `maxRows`
+   * rows, when there are more.
+   */
+  nodes(maxRows: number): Promise<NodeRow[] | undefined>;
+  /** Reads the shape of a tree of any size; undefined when the client no longer waits for it. */
+  skeleton(isAwaited: () => boolean): Promise<Skeleton | undefined>;
+  /** Reads the contents of nodes, in no order. */
+  contents(skeleton: Skeleton, nodes: number[]): Promise<NodeRow[]>;
+}
+
+export function currentTree(tx: Tx, { tenantId }: Caller, filter: TreeFilter): TreeSource {
+  const part = partOf(filter);
+  return {
+    part,
+    async nodes(maxRows) {
+      await forceIndexScans(tx);
+      const rows = await readNodes(tx, tenantId, part, maxRows + 1);
+      if (filter.counts && rows.length <= maxRows) {
+        const ids = rows.map(({ deptId }) => deptId);
+        addCounts(rows, await countMembers(tx, tenantId, ids));
+      }
+      return rows;
+    },
+    async skeleton(isAwaited) {
+      await forceIndexScans(tx);
+      return readSkeleton(tx, tenantId, part, isAwaited);
+    },
+    async contents(skeleton, nodes) {
+      const ids = nodes.map((node) => skeleton.id(node));
+      // Both statements are sent together, in one round trip.
+      const [rows, users] = await Promise.all([
+        readContents(tx, tenantId, ids, { depthLimited: part.depth !== null }),
+        filter.counts ? countMembers(tx, tenantId, ids) : undefined,
+      ]);
+      if (users) addCounts(rows, users);
+      return rows;
+    },
+  };
+}
+
+/** Returns a tree as the body of a response; undefined when it is too large to be serialized in memory. */
+export async function readSmallTree({ part, nodes }: TreeSource): Promise<Buffer | undefined> {
+  const rows = await nodes(MAX_IN_MEMORY);
+  if (!rows || rows.length > MAX_IN_MEMORY) return undefined;
+  if (part.rootId && rows.length === 0) throw apiError('DEPT_NOT_FOUND');
+  const skeleton = new Skeleton();
+  const contents: NodeRow[] = [];
+  for (const row of rows) contents[skeleton.add(row.deptId, parentInTree(part, row.deptId, row.parentId))] = row;
+  const json = serialize(skeleton, [...traverse(skeleton)], (node) => contents[node] as NodeRow);
+  return Buffer.concat([Buffer.from(`${successEnvelope.before}[`), json, Buffer.from(`]${successEnvelope.after}`)]);
+}
+
+/**
+ * Yields the same for a tree of any size, piece by piece. It reads the shape of the whole tree first, and keeps only that in
+ * memory; the contents follow in the order in which they are sent. The transaction of the caller has to be one snapshot.
+ * `isAwaited` is called until the first piece is yielded; after that the consumer may stop early.
+ */
+export async function* readTree(tx: Tx, source: TreeSource, isAwaited: () => boolean): AsyncGenerator<Chunk, void> {
+  const skeleton = await source.skeleton(isAwaited);
+  if (!skeleton) return;
+  if (source.part.rootId && skeleton.size === 0) throw apiError('DEPT_NOT_FOUND');
+  const steps = traverse(skeleton);
+  const readNext = () => {
+    const batch = take(steps, BATCH_SIZE);
+    const nodes = batch.map(({ node }) => node);
+    const rows = nodes.length > 0 ? source.contents(skeleton, nodes) : undefined;
+    // The error is thrown where `rows` is awaited; until then it must not count as an unhandled rejection.
+    rows?.catch(() => {});
+    return { batch, rows };
+  };
+  const stopKeepAlive = keepAlive(tx);
+  let next = readNext();
+  try {
+    yield `${successEnvelope.before}[`;
+    for (let completedBefore = 0; next.rows; ) {
+      const { batch } = next;
+      const contents = new Map((await next.rows).map((row) => [row.deptId, row]));
+      // While one batch is serialized, the next is read.
+      next = readNext();
+      for (let start = 0; start < batch.length; start += PIECE_SIZE) {
+        const piece = batch.slice(start, start + PIECE_SIZE);
+        yield serialize(skeleton, piece, (node) => contents.get(skeleton.id(node)) as NodeRow, completedBefore);
+        completedBefore = piece.at(-1)?.completed ?? 0;
+      }
+    }
+  } finally {
+    stopKeepAlive();
+    skeleton.release();
+    // If the consumer stops early, the transaction ends next: wait for the statement that is still in flight.
+    await next.rows;
+  }
+  yield `]${successEnvelope.after}`;
+}
+
+function addCounts(rows: NodeRow[], users: Map<number, number>): void {
+  for (const row of rows) {
+    row.jsonPrefix = Buffer.concat([row.jsonPrefix, Buffer.from(`"userCount":${users.get(row.deptId) ?? 0},`)]);
+  }
+}
+
+async function readSkeleton(tx: Tx, tenantId: string, part: Part, isAwaited: () => boolean) {
+  const skeleton = new Skeleton();
+  await openSkeleton(tx, tenantId, part);
+  for (;;) {
+    const rows = await fetchSkeleton(tx);
+    if (rows.length === 0) break;
+    if (!isAwaited()) return undefined;
+    for (const [deptId, parentId] of rows) skeleton.add(deptId, parentInTree(part, deptId, parentId));
+  }
+  await closeSkeleton(tx);
+  return skeleton;
+}
+
+function take(steps: Generator<Step, void>, count: number): Step[] {
+  const taken: Step[] = [];
+  while (taken.length < count) {
+    const { value } = steps.next();
+    if (!value) break;
+    taken.push(value);
+  }
+  return taken;
+}
+
+/** The root of a branch has a parent, but not in this tree. */
+const parentInTree = ({ rootId }: Part, deptId: number, parentId: number) => (String(deptId) === rootId ? 0 : parentId);
+
+const WITH_CHILDREN = Buffer.from('"hasChildren":true,"children":[');
+const WITHOUT_CHILDREN = Buffer.from('"hasChildren":false,"children":[');
+const END_OF_NODE = Buffer.from(']}');
+const COMMA = ','.charCodeAt(0);
+
+/**
+ * Serializes nodes. It copies the bytes that PostgreSQL sent, because decoding them to strings and encoding them again is
+ * expensive. `completedBefore` is the `completed` of the step before the first of these; 0: no comma precedes it.
+ */
+function serialize(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => NodeRow, completedBefore = 0): Buffer {
+  const rows = steps.map(({ node }) => rowOf(node));
+  // `WITHOUT_CHILDREN` is the longer of the two, and the 1 is for a comma.
+  const maxSize = (sum: number, { jsonPrefix }: NodeRow, n: number) =>
+    sum + jsonPrefix.length + WITHOUT_CHILDREN.length + END_OF_NODE.length * (steps[n] as Step).completed + 1;
+  const bytes = Buffer.allocUnsafe(rows.reduce(maxSize, 0));
+  let length = 0;
+  const append = (part: Buffer) => {
+    bytes.set(part, length);
+    length += part.length;
+  };
+  let before = completedBefore;
+  for (const [n, { node, completed }] of steps.entries()) {
+    const { jsonPrefix, hasChildren = false } = rows[n] as NodeRow;
+    if (before > 0) bytes[length++] = COMMA;
+    append(jsonPrefix);
+    append(hasChildren || skeleton.firstChild(node) !== 0 ? WITH_CHILDREN : WITHOUT_CHILDREN);
+    for (let count = 0; count < completed; count++) append(END_OF_NODE);
+    before = completed;
+  }
+  return bytes.subarray(0, length);
+}
+
+export const partOf = ({ rootId, depth }: TreeFilter): Part => {
+  const id = rootId === undefined ? '0' : idOf(rootId);
+  return { rootId: id === '0' ? null : id, depth: depth ?? null };
+};

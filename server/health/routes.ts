@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import Type from 'typebox';
+import type { App, Parts } from '../context.ts';
+import { ok } from '../http/envelope.ts';
+import { responses } from '../http/openapi.ts';
+import { version } from '../version.ts';
+
+const shared = { tags: ['Operations'], security: [] };
+const HealthStatus = (status: string) => Type.Object({ status: Type.Literal(status) });
+
+/** Whether a request is a health check. These are exempt from load shedding. */
+export const isHealthCheck = ({ url = '' }: IncomingMessage): boolean => url.startsWith('/health/');
+
+/** Routes for operators. They need no token, so they reveal nothing confidential. */
+export function healthRoutes(app: App, { db }: Parts): void {
+  app.get(
+    '/health/live',
+    {
+      schema: {
+        ...shared,
+        operationId: 'isLive',
+        summary: 'Liveness: the process responds',
+        response: responses('public', { data: HealthStatus('live') }),
+      },
+    },
+    async () => ok({ status: 'live' as const }),
+  );
+
+  app.get(
+    '/health/ready',
+    {
+      schema: {
+        ...shared,
+        operationId: 'isReady',
+        summary: 'Readiness: the database responds',
+        response: responses('open', { data: HealthStatus('ready') }),
+      },
+    },
+    async () => {
+      await db.use((sql) => sql`select 1`);
+      return ok({ status: 'ready' as const });
+    },
+  );
+
+  app.get(
+    '/version',
+    {
+      schema: {
+        ...shared,
+        operationId: 'readVersion',
+        summary: 'Read the version of the service',
+        response: responses('public', { data: Type.Object({ name: Type.Literal('banyan'), version: Type.String() }) }),
+      },
+    },
+    async () => ok({ name: 'banyan' as const, version }),
+  );
+}

@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Config } from '../config.ts';
+import { renderError, requestIdOf } from './envelope.ts';
+import { type ApiError, apiError } from './errors.ts';
+
+/** The error for a request that Node could not parse or receive; undefined if the client has disconnected. */
+export function clientErrorOf({ code }: Error & { code?: string }): ApiError | undefined {
+  switch (code) {
+    case 'ECONNRESET':
+      return undefined;
+    case 'HPE_INVALID_URL':
+      return apiError('ADDRESS_NOT_ENCODED');
+    case 'HPE_HEADER_OVERFLOW':
+      return apiError('HEADERS_TOO_LARGE');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return apiError('REQUEST_TIMEOUT');
+    default:
+      return apiError('BAD_REQUEST', { cause: 'HTTP' });
+  }
+}
+
+/** The headers of the request if only its body failed; otherwise the language, if the received bytes contain it. */
+export function headersOfFailedRequest(error: Error, arriving: IncomingMessage | undefined): IncomingHttpHeaders {
+  if (arriving) return arriving.headers;
+  const { rawPacket } = error as Error & { rawPacket?: Buffer };
+  const [, language] = /\r\naccept-language: *([^\r\n]*)/i.exec(rawPacket?.toString('latin1') ?? '') ?? [];
+  return language === undefined ? {} : { 'accept-language': language };
+}
+
+/** Writes an error to the socket: what Node's parser rejects never becomes a request, but gets the same response format. */
+export function respondToClientError(
+  error: ApiError | undefined,
+  socket: Socket,
+  config: Config,
+  requestHeaders: IncomingHttpHeaders = {},
+): void {
+  if (!error || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = requestIdOf({ headers: requestHeaders });
+  const { status, headers, body } = renderError(error, requestHeaders, requestId, config);
+  const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} Refused`, ...lines, '', body].join('\r\n'));
+}

@@ -1,0 +1,401 @@
+/**
+ * The catalogue of errors: the code, its HTTP status, and its message in both languages. `{name}` is replaced by the detail
+ * with that name. Callers receive the code as `reason` and rely on it, so codes never change.
+ */
+export const reasons = {
+  BAD_REQUEST: [400, '请求格式错误：{cause}', 'The request is malformed: {cause}'],
+  ADDRESS_NOT_ENCODED: [
+    400,
+    'URL 中的非 ASCII 字符需进行百分号编码，例如“研”应写为 %E7%A0%94',
+    'The URL contains characters outside ASCII. Percent-encode them, for example é as %C3%A9.',
+  ],
+  INVALID_JSON: [400, '请求体不是有效的 JSON，请检查格式', 'The body is not valid JSON. Check its syntax.'],
+  INVALID_UTF8: [
+    400,
+    '请求不是有效的 UTF-8 文本，或百分号编码有误，请使用 UTF-8 编码',
+    'The request is not valid UTF-8 or has an invalid percent-encoding. Encode it as UTF-8.',
+  ],
+  FORBIDDEN_KEY: [
+    400,
+    '请求体包含不允许的字段（__proto__ 或 constructor），请移除后重试',
+    'The body contains a key that is not allowed (__proto__ or constructor). Remove it.',
+  ],
+  BODY_REQUIRED: [400, '请求体不能为空，请发送 JSON 对象', 'A body is required. Send a JSON object.'],
+  FIELD_REQUIRED: [400, '{field} 不能为空', '{field} is required.'],
+  INVALID_FIELD: [400, '{field} {problem}', '{field} {problem}.'],
+  TOO_MANY_IDS: [
+    400,
+    '单次最多处理 {limit} 个编号，请分批提交',
+    'A request can contain at most {limit} ids. Split it into several requests.',
+  ],
+  PARENT_NOT_FOUND: [
+    400,
+    '上级部门不存在，请选择已有部门，或使用 0 表示顶级部门',
+    'The parent department does not exist. Use an existing department, or 0 for the top level.',
+  ],
+  NOT_CHILDREN: [
+    400,
+    '以下部门不是该上级部门的直接下级：{deptIds}，请仅提交其直接下级部门',
+    'These departments are not direct children of the parent: {deptIds}. Send only its direct children.',
+  ],
+  TENANT_PARENT_NOT_FOUND: [
+    400,
+    '上级租户不存在，请核对 tenantParent；不填则默认为当前租户',
+    'The parent tenant does not exist. Check tenantParent, or omit it to use your own tenant.',
+  ],
+  USER_DEPT_NOT_FOUND: [
+    400,
+    '用户所属部门不存在：{deptIds}，请选择该租户的已有部门',
+    'These departments do not exist in the tenant of the user: {deptIds}. Use existing departments.',
+  ],
+  TENANT_TREE_TOO_LARGE: [
+    400,
+    '租户数量超过 {limit} 个，请用 depth 限制层级，或用 rootId 缩小范围',
+    'The tree has more than {limit} tenants. Limit the levels with depth, or request a subtree with rootId.',
+  ],
+  TOO_MANY_LEDGERS: [
+    400,
+    '下级租户超过 {limit} 个，请用 tenantId 指定租户，或用 below=false 仅查询本租户',
+    'There are more than {limit} descendant tenants. Select one with tenantId, or exclude them with below=false.',
+  ],
+  WEBHOOK_ADDRESS_REFUSED: [
+    400,
+    '{field} 必须是公网 https 地址；如需使用内网地址，请在 BANYAN_WEBHOOK_NETWORKS 中添加（开发时设为 loopback 可使用本机 http 地址）',
+    '{field} must be an https URL with a public address. To allow internal addresses, add their networks to BANYAN_WEBHOOK_NETWORKS (for development, loopback allows http to this machine).',
+  ],
+  DIFF_TOO_LARGE: [
+    400,
+    '所选时间范围内变更的部门超过 {limit} 个，请缩小时间范围',
+    'More than {limit} departments changed between the two times. Choose a shorter period.',
+  ],
+  PATHS_TOO_LONG: [
+    400,
+    '部门层级过深，路径总长度超过 {limit} 个字符，请减少单次查询的部门数量',
+    'These departments are nested so deeply that their paths exceed {limit} characters. Request fewer departments at a time.',
+  ],
+  PAST_TOO_LARGE: [
+    400,
+    '部门数量超过 {limit} 个，查询历史列表时请用 parentId 或 underId 缩小范围',
+    'The tenant had more than {limit} departments. Narrow the historical list with parentId or underId.',
+  ],
+  HISTORY_NOT_KEPT: [
+    400,
+    '该时间的记录已归档，最早可查询时间为 {from}',
+    'The history of that time has been archived. Use a time from {from} on.',
+  ],
+  WRONG_PASSWORD: [400, '旧密码错误，请重新输入', 'The old password is wrong. Enter it again.'],
+
+  NO_TOKEN: [
+    401,
+    '认证失败，无法访问系统资源',
+    'Authentication is required. Log in and send the header Authorization: Bearer <access token>.',
+  ],
+  INVALID_TOKEN: [401, '令牌无效，请重新登录', 'The access token is invalid. Log in again.'],
+  TOKEN_EXPIRED: [401, '令牌已过期，请刷新或重新登录', 'The access token has expired. Refresh it, or log in again.'],
+  SESSION_ENDED: [401, '会话已结束，请重新登录', 'The session has ended. Log in again.'],
+  USER_DELETED: [401, '用户已被删除，请联系管理员', 'The user has been deleted. Contact an administrator.'],
+  TENANT_DELETED: [
+    401,
+    '租户已被删除，请联系上级租户的管理员',
+    'The tenant has been deleted. Contact an administrator of a parent tenant.',
+  ],
+  LOGIN_FAILED: [
+    401,
+    '租户、用户名或密码错误，请核对后重试',
+    'The tenant, user name or password is wrong. Check them and try again.',
+  ],
+  REFRESH_REFUSED: [
+    401,
+    '刷新令牌无效或已过期，请重新登录',
+    'The refresh token is invalid or has expired. Log in again.',
+  ],
+
+  NOT_ALLOWED: [
+    403,
+    '没有访问权限，请联系管理员授权',
+    'You do not have permission to do this. Ask an administrator for access.',
+  ],
+  OTHER_TENANT: [
+    403,
+    '无权访问该租户的数据；不填 tenantId 则默认为当前租户',
+    'You do not have access to this tenant. Omit tenantId to use your own tenant.',
+  ],
+  OTHER_SITE: [
+    403,
+    '不允许从其他网站使用此会话，请直接打开控制台地址',
+    'Pages of other sites cannot use this session. Open the console at its own URL.',
+  ],
+  TENANT_PARENT_FORBIDDEN: [
+    403,
+    '上级租户不在您的管理范围内，请选择当前租户或其下级租户',
+    'You do not have access to the parent tenant. Choose your own tenant or one of its descendants.',
+  ],
+  OWN_TENANT: [
+    403,
+    '不能修改或删除自己所属的租户，请联系上级租户的管理员',
+    'You cannot change or delete your own tenant. Contact an administrator of a parent tenant.',
+  ],
+  USER_DISABLED: [403, '用户已被停用，请联系管理员', 'The user is disabled. Contact an administrator.'],
+  TENANT_DISABLED: [
+    403,
+    '租户或其上级租户已被停用，请联系管理员',
+    'The tenant or one of its parent tenants is disabled. Contact its administrator.',
+  ],
+  TENANT_NOT_STARTED: [
+    403,
+    '租户或其上级租户的服务尚未开始，请联系管理员',
+    'The service period of the tenant or of one of its parent tenants has not started yet. Contact its administrator.',
+  ],
+  TENANT_ENDED: [
+    403,
+    '租户或其上级租户的服务已到期，请联系管理员',
+    'The service period of the tenant or of one of its parent tenants has ended. Contact its administrator.',
+  ],
+
+  DEPT_NOT_FOUND: [
+    404,
+    '部门不存在或已被删除，请核对编号',
+    'The department does not exist or has been deleted. Check the id.',
+  ],
+  TENANT_NOT_FOUND: [
+    404,
+    '租户不存在或已被删除，请核对编号（应为 id，而非租户代码）',
+    'The tenant does not exist or has been deleted. Check that you sent its id, not its code.',
+  ],
+  USER_NOT_FOUND: [
+    404,
+    '用户不存在或已被删除，请核对编号',
+    'The user does not exist or has been deleted. Check the id.',
+  ],
+  CHANGE_NOT_FOUND: [404, '变更记录不存在，请核对编号', 'The change does not exist. Check the id.'],
+  SESSION_NOT_FOUND: [
+    404,
+    '会话不存在或已结束，请刷新会话列表',
+    'The session does not exist or has already ended. Reload the list of sessions.',
+  ],
+  WEBHOOK_NOT_FOUND: [404, 'Webhook 不存在，请核对编号', 'The webhook does not exist. Check the id.'],
+  DELIVERY_NOT_FOUND: [
+    404,
+    '投递记录不存在，请核对编号；投递记录仅保留 30 天',
+    'The delivery does not exist. Check the id; deliveries are kept for 30 days.',
+  ],
+  PATH_NOT_FOUND: [
+    404,
+    '请求的路径不存在，可用路径请查看 /docs',
+    'The path does not exist. See /docs for the available paths.',
+  ],
+  CONSOLE_NOT_BUILT: [
+    404,
+    '控制台尚未构建，请运行 npm run build 后重启服务',
+    'The console has not been built. Run npm run build and restart the service.',
+  ],
+  METHOD_NOT_ALLOWED: [
+    405,
+    '该路径不支持此请求方法，支持的方法：{allowed}',
+    'The path does not support this method. Use one of: {allowed}.',
+  ],
+  REQUEST_TIMEOUT: [
+    408,
+    '请求接收超时，请在 10 秒内发送完整请求',
+    'The request did not arrive in time. Send all of it within 10 seconds.',
+  ],
+
+  DEPT_HAS_CHILDREN: [
+    409,
+    '存在下级部门,不允许删除',
+    'The department has child departments. Move or delete them first.',
+  ],
+  DEPT_HAS_USERS: [409, '部门存在用户,不允许删除', 'The department has users. Move them to another department first.'],
+  BRANCH_TOO_LARGE: [
+    409,
+    '涉及的部门超过 {limit} 个，请分批处理',
+    'This affects more than {limit} departments. Process smaller subtrees one at a time.',
+  ],
+  DEPT_CYCLE: [
+    409,
+    '上级部门不能是自己或自己的下级部门',
+    'A department cannot be moved below itself. Choose another parent.',
+  ],
+  PARENT_DISABLED: [
+    409,
+    '部门停用，不允许新增',
+    'The parent department is disabled. Enable it or choose another parent.',
+  ],
+  DEPT_NOT_DELETED: [409, '部门未被删除，无需恢复', 'The department is not deleted. There is nothing to restore.'],
+  PARENT_GONE: [
+    409,
+    '原上级部门 {parentId} 已被删除，请先恢复该部门，或指定其他上级部门',
+    'The parent department {parentId} has been deleted. Restore it first, or choose another parent.',
+  ],
+  TENANT_HAS_CHILDREN: [
+    409,
+    '存在下级租户,不允许删除，请先移动或删除下级租户',
+    'The tenant has child tenants. Move or delete them first.',
+  ],
+  TENANT_CYCLE: [
+    409,
+    '上级租户不能是自己或自己的下级租户，请重新选择',
+    'A tenant cannot be moved below itself. Choose another parent.',
+  ],
+  TENANT_NOT_DELETED: [409, '租户未被删除，无需恢复', 'The tenant is not deleted. There is nothing to restore.'],
+  TENANT_PARENT_GONE: [
+    409,
+    '上级租户 {tenantParent} 已被删除，请先恢复该租户',
+    'The parent tenant {tenantParent} has been deleted. Restore it first.',
+  ],
+  ACCOUNT_LIMIT: [
+    409,
+    '当前租户下用户名额不足，请联系管理员',
+    'The tenant has reached its account limit. Delete a user, or ask an administrator to raise accountCount.',
+  ],
+  USER_NAME_TAKEN: [
+    409,
+    '用户名已存在，请使用其他用户名',
+    'The user name is already in use in this tenant. Choose another name.',
+  ],
+  LAST_ADMINISTRATOR: [
+    409,
+    '不能删除、停用或降级租户的最后一位管理员，请先指定其他管理员',
+    'The last administrator of a tenant cannot be deleted, disabled or demoted. Appoint another administrator first.',
+  ],
+  OWN_USER: [
+    409,
+    '不能删除当前登录用户，请由其他管理员操作',
+    'You cannot delete yourself. Ask another administrator to do it.',
+  ],
+  TOO_MANY_WEBHOOKS: [
+    409,
+    '每个租户最多 {limit} 个 Webhook，请先删除不再使用的 Webhook',
+    'A tenant can have at most {limit} webhooks. Delete one first.',
+  ],
+  DELIVERY_TOO_OLD: [
+    409,
+    '对应的变更记录已清除，无法重新投递',
+    'The change of this delivery is no longer stored, so it cannot be sent again. Read the current state instead.',
+  ],
+  WEBHOOK_DISABLED: [409, 'Webhook 已停用，请先启用', 'The webhook is disabled. Enable it first.'],
+  USER_NOT_DELETED: [409, '用户未被删除，无需恢复', 'The user is not deleted. There is nothing to restore.'],
+  USER_DEPT_GONE: [
+    409,
+    '用户原所属部门已被删除：{deptIds}，请先恢复这些部门',
+    'Former departments of the user have been deleted: {deptIds}. Restore them first.',
+  ],
+  CHANGE_CONTRADICTED: [
+    409,
+    '存在后续变更：{resources}（变更 {changeIds}），请先撤销这些变更',
+    'Later changes conflict with this one: {resources} (changes {changeIds}). Revert those first.',
+  ],
+  CHANGE_TOO_OLD: [
+    409,
+    '该变更已超出变更记录的保留期，无法撤销，请手动修改',
+    'The change is older than the retention period of the ledger and cannot be reverted. Edit the record instead.',
+  ],
+  CHANGE_IRREVERSIBLE: [
+    409,
+    '登录、密码和 Webhook 的变更，以及租户移入或移出管理范围的变更，均无法撤销',
+    'Logins, changes of passwords and webhooks, moves of tenants into or out of your subtree, and other changes made by the ' +
+      'same request cannot be reverted.',
+  ],
+
+  KEY_REUSED: [
+    409,
+    '该 Idempotency-Key 已用于其他请求，请使用新的值',
+    'This Idempotency-Key was used for a different request. Use a new key.',
+  ],
+  CHANGED_MEANWHILE: [
+    412,
+    '数据已被修改，请刷新后重试',
+    'The record has changed since you read it. Read it again, then retry.',
+  ],
+  BODY_TOO_LARGE: [
+    413,
+    '请求体超过 {limit} 字节，请分批提交',
+    'The body is larger than {limit} bytes. Split it into several requests.',
+  ],
+  NOT_JSON: [
+    415,
+    '请求体必须是 JSON，请设置 Content-Type: application/json',
+    'The body must be JSON. Send Content-Type: application/json.',
+  ],
+  TOO_MANY_LOGINS: [
+    429,
+    '登录失败次数过多，请 {seconds} 秒后重试',
+    'Too many failed logins. Try again in {seconds} seconds.',
+  ],
+  HEADERS_TOO_LARGE: [
+    431,
+    '请求 URL 或请求头过长，请缩短后重试',
+    'The URL or the headers of the request are too long. Shorten them.',
+  ],
+
+  INTERNAL: [
+    500,
+    '系统内部错误，请联系管理员（请求编号 {requestId}）',
+    'An internal error occurred. Contact your administrator and quote the request id {requestId}.',
+  ],
+  DATABASE_AWAY: [503, '数据库暂时不可用，请稍后重试', 'The database is temporarily unavailable. Try again shortly.'],
+  TOO_BUSY: [503, '系统繁忙，请稍后重试', 'The service is busy. Try again shortly.'],
+} as const satisfies Record<string, readonly [status: number, zh: string, en: string]>;
+
+export type Reason = keyof typeof reasons;
+
+/** Messages that replace the usual ones of a code when the error has the named detail. */
+export const alternativeTexts = {
+  ACCOUNT_LIMIT: [
+    'field',
+    // Existing front ends compare this text, so it stays the same.
+    '当前租户下用户名额不足，请联系管理员',
+    '{field} {accountCount} leaves no account for the first administrator. Send 1 or more, -1 for no limit, or omit username and password.',
+  ],
+  BRANCH_TOO_LARGE: [
+    'parentId',
+    'parentId 为 {parentId} 的部门超过 {limit} 个，无法排序，请先将部分部门移至其他上级部门',
+    'More than {limit} departments have the parentId {parentId}, too many to reorder. Move some to another parent first.',
+  ],
+} as const satisfies Partial<Record<Reason, readonly [detail: string, zh: string, en: string]>>;
+
+export type Language = 'zh' | 'en';
+/** The value of a detail. A text may exist in both languages. */
+export type Detail = string | number | readonly (string | number)[] | Record<Language, string>;
+
+/** An error that the caller receives. The error handler in app.ts turns it into a response. */
+export class ApiError extends Error {
+  readonly reason: Reason;
+  readonly details: Record<string, Detail>;
+
+  constructor(reason: Reason, details: Record<string, Detail>) {
+    super(reason);
+    this.reason = reason;
+    this.details = details;
+  }
+
+  get status(): number {
+    return reasons[this.reason][0];
+  }
+
+  text(language: Language): string {
+    const [detail, ...alternative] = alternativeTexts[this.reason as keyof typeof alternativeTexts] ?? [];
+    const [zh, en] = detail !== undefined && detail in this.details ? alternative : reasons[this.reason].slice(1);
+    const template = String(language === 'en' ? en : zh);
+    return template.replace(/\{(\w+)\}/g, (_, name) => String(translate(this.details[name] ?? '', language)));
+  }
+
+  /** The code and the details, as the response contains them. */
+  data(language: Language): Record<string, unknown> {
+    const details = Object.entries(this.details).map(([name, detail]) => [name, translate(detail, language)]);
+    return { reason: this.reason, ...Object.fromEntries(details) };
+  }
+}
+
+const translate = (detail: Detail, language: Language) =>
+  typeof detail === 'object' && 'zh' in detail ? detail[language] : detail;
+
+/** `throw apiError('DEPT_HAS_CHILDREN', { deptIds })` */
+export function apiError(reason: Reason, details: Record<string, Detail> = {}): ApiError {
+  // Skip the stack trace: nobody debugs these errors, and capturing it costs more than the rest of the error response.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = new ApiError(reason, details);
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { ok } from './envelope.ts';
+import { apiError } from './errors.ts';
+import { invalid } from './validation.ts';
+
+/** The headers that every write accepts. */
+export const writeHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'Makes retries safe: a repeated request with the same key within 24 hours returns the stored response and writes nothing',
+    }),
+  ),
+});
+
+/** The headers that updates and deletions accept. */
+export const changeHeaders = Type.Object({
+  ...writeHeaders.properties,
+  'if-match': Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'ETag of the version that the change is based on; 412 if the record has changed since',
+    }),
+  ),
+});
+
+/** A record with its ETag. */
+export interface Tagged<T> {
+  data: T;
+  etag: string;
+}
+
+/** Hashes the whole record, so that the tag also changes with hidden fields and with two writes in the same second. */
+export const etagOf = (record: unknown): string => etagOfText(JSON.stringify(record));
+
+/** The same for a record that is serialized already. */
+export const etagOfText = (record: string | Buffer): string => `"${hash('sha1', record, 'base64url')}"`;
+
+export function okWithEtag<T>(reply: FastifyReply, { data, etag }: Tagged<T>) {
+  reply.header('etag', etag);
+  return ok(data);
+}
+
+/** The tags of an If-Match header; undefined if any version is accepted. */
+export type IfMatch = readonly string[] | undefined;
+
+export function ifMatchOf(request: FastifyRequest, ids: readonly string[] = []): IfMatch {
+  const header = request.headers['if-match'];
+  // A tag identifies the version of one record.
+  if (header !== undefined && ids.length > 1) throw invalid('If-Match', 'single');
+  if (header === undefined || header.trim() === '*') return undefined;
+  return header.split(',').map((tag) => tag.trim());
+}
+
+/** Rejects If-Match in operations that write several records: a tag identifies the version of one. */
+export function rejectIfMatch(request: FastifyRequest): void {
+  if (request.headers['if-match'] !== undefined) throw invalid('If-Match', 'single');
+}
+
+/** The caller of this function must hold a lock on the record, so that nobody writes between the check and the write. */
+export function assertEtag(ifMatch: IfMatch, etag: string): void {
+  if (ifMatch && !ifMatch.includes(etag)) throw apiError('CHANGED_MEANWHILE', { etag });
+}

@@ -1,0 +1,41 @@
+import type { Tx } from '../../db/driver.ts';
+import { errorCode } from '../../db/errors.ts';
+import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { apiError } from '../http/errors.ts';
+import { idOf } from '../http/fields.ts';
+import { invalid } from '../http/validation.ts';
+import { type AuditSearch, allowLedgers, listAudit } from './queries.ts';
+import { type LedgerResources, showChanges } from './resources.ts';
+import type { AuditFilter } from './schema.ts';
+
+/** The most ledgers that one request reads. */
+const MAX_LEDGERS = 1_000;
+
+export async function listChanges(tx: Tx, resources: LedgerResources, caller: Caller, filter: AuditFilter) {
+  const { limit = 50, below = true } = filter;
+  const tenantId = await assumeTenant(tx, caller, filter.tenantId);
+  const codes = below ? await descendantCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
+  if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
+  await allowLedgers(tx, codes);
+  const rows = await listAudit(tx, codes, searchOf(filter), !below, limit + 1).catch((error) => {
+    // A time such as the 31st of February passes the schema.
+    throw errorCode(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'moment') : error;
+  });
+  const page = rows.slice(0, limit);
+  return {
+    rows: await showChanges(tx, resources, page),
+    next: rows.length > limit ? String(page.at(-1)?.id) : null,
+  };
+}
+
+const searchOf = (filter: AuditFilter): AuditSearch => ({
+  resource: filter.resource ?? null,
+  resourceId: filter.resourceId === undefined ? null : idOf(filter.resourceId),
+  action: filter.action ?? null,
+  by: filter.by ?? null,
+  requestId: filter.requestId ?? null,
+  from: filter.from ?? null,
+  to: filter.to ?? null,
+  before: filter.cursor || null,
+});

@@ -1,0 +1,195 @@
+import { bigintOf, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
+import type { StoredRow } from '../records/record.ts';
+import { batchOf } from './history.ts';
+import type { Resource } from './schema.ts';
+
+/** A change as it is stored: `before` and `after` are rows with column names as keys. */
+export interface ChangeRow {
+  id: number;
+  time: string;
+  by: string;
+  requestId: string | null;
+  resource: Resource;
+  resourceId: string;
+  tenantId: string;
+  action: string;
+  before: StoredRow | null;
+  after: StoredRow | null;
+}
+
+export const exactTime = (tx: Tx, time: Fragment) =>
+  tx`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+export const changeColumns = (tx: Tx) => tx`
+  c.change_id as id, ${exactTime(tx, tx`c.time`)} as time, c.actor_name as by, c.request_id as "requestId", c.resource,
+  c.resource_id::text as "resourceId", c.tenant_id as "tenantId", c.action, c.before, c.after`;
+
+/** Assigns committed changes their positions in the ledger; returns the last position. */
+export const sealChanges = async (tx: Tx, tenantId: string, maxRows: number): Promise<number> => {
+  const [row] = await tx<[{ seq: number | null }]>`select seal_changes(${tenantId}, ${maxRows}) as seq`;
+  return row.seq ?? 0;
+};
+
+/** A change by its id, archived or not. */
+const changeOrArchived = (tx: Tx, tenantId: string, changeId: Fragment) => tx`
+  select * from (
+    (select * from changes c
+    where c.tenant_id = ${tenantId} and c.change_id >= ${changeId} and c.change_id <= ${changeId}
+    order by c.change_id limit 1)
+    union all
+    (select * from changes_archive c
+    where c.tenant_id = ${tenantId} and c.change_id >= ${changeId} and c.change_id <= ${changeId}
+    order by c.change_id limit 1)
+  ) c limit 1`;
+
+/** Reads the changes after one position and up to another. Logins and webhooks are shown in the audit log only. */
+export const readFeed = (
+  tx: Tx,
+  tenantId: string,
+  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+) => tx<(ChangeRow & { seq: number })[]>`
+  select s.seq, ${changeColumns(tx)} from seals s
+  cross join lateral (${changeOrArchived(tx, tenantId, tx`s.change_id`)}) c
+  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook')
+  order by s.seq limit ${limit}`;
+
+export const readByIds = (tx: Tx, tenantId: string, changeIds: number[]) => tx<ChangeRow[]>`
+  select ${changeColumns(tx)} from unnest(${changeIds.map(String)}::bigint[]) wanted (id)
+  cross join lateral (${changeOrArchived(tx, tenantId, tx`wanted.id`)}) c`;
+
+/** Returns the tenants whose ledger has changes beyond the given position. */
+export const tenantsWithNewChanges = async (sql: Sql, positions: ReadonlyMap<string, number>): Promise<string[]> => {
+  const rows = await sql<{ tenantId: string }[]>`
+    select tenant_id as "tenantId" from tenants_with_new_changes(
+      ${[...positions.keys()]}::text[], ${[...positions.values()].map(String)}::bigint[]) tenant_id`;
+  return rows.map(({ tenantId }) => tenantId);
+};
+
+export const tenantsWithUnsealedChanges = async (sql: Sql, maxRows: number): Promise<string[]> => {
+  const rows = await sql<{ tenantId: string }[]>`
+    select tenant_id as "tenantId" from tenants_with_unsealed_changes(${maxRows}) tenant_id`;
+  return rows.map(({ tenantId }) => tenantId);
+};
+
+export interface AuditRow extends ChangeRow {
+  byUserId: number | null;
+  byTenantId: string | null;
+  address: string | null;
+  batch: number;
+}
+
+export interface AuditSearch {
+  resource: string | null;
+  resourceId: string | null;
+  action: string | null;
+  by: string | null;
+  requestId: string | null;
+  from: string | null;
+  to: string | null;
+  /** Only changes before this one. */
+  before: string | null;
+}
+
+/** Lets the transaction read the ledgers of these tenants, which must be its own or descendants of it. */
+export const allowLedgers = (tx: Tx, tenantIds: string[]) => tx`
+  select set_config('banyan.descendants', ${tenantIds.join(',')}, true)`;
+
+/** Reads changes of several ledgers, latest first. `copies`: includes copies of changes that belong to other ledgers. */
+export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, copies: boolean, limit: number) => {
+  const { resource, resourceId, action, by, requestId, from, to, before } = search;
+  return tx<AuditRow[]>`
+    select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.actor_tenant_id as "byTenantId", c.address, c.batch
+    from unnest(${tenantIds}::text[]) ledger
+    cross join lateral (
+      select * from changes c
+      where c.tenant_id = ledger
+        ${resource === null ? tx`` : tx`and c.resource = ${resource}`}
+        ${resourceId === null ? tx`` : tx`and c.resource_id = ${resourceId}`}
+        ${action === null ? tx`` : tx`and c.action = ${action}`}
+        ${by === null ? tx`` : tx`and c.actor_name = ${by}`}
+        ${requestId === null ? tx`` : tx`and c.request_id = ${requestId}`}
+        ${from === null ? tx`` : tx`and c.time >= ${from}::text::timestamptz`}
+        ${to === null ? tx`` : tx`and c.time < ${to}::text::timestamptz`}
+        ${before === null ? tx`` : tx`and c.change_id < ${before}`}
+        ${copies ? tx`` : tx`and not c.is_copy`}
+      order by c.change_id desc limit ${limit}
+    ) c
+    order by c.change_id desc limit ${limit}`;
+};
+
+/** A change to be reverted. */
+export interface BatchRow extends ChangeRow {
+  batch: number;
+  /** The ledger is complete only from a later time: other changes of the batch may have been archived. */
+  incomplete: boolean;
+}
+
+/** Reads all changes of one request, oldest first, given the id of one of them. */
+export const readBatch = (tx: Tx, tenantId: string, changeId: string) => tx<BatchRow[]>`
+  select ${changeColumns(tx)}, c.batch, exists (select from ledger_retention where complete_from > c.time) as incomplete
+  from (select * from changes where tenant_id = ${tenantId} and change_id = ${bigintOf(changeId)} limit 1) one
+  cross join lateral (${batchOf(tx, tenantId)}) c
+  order by c.change_id`;
+
+/**
+ * Reads the changes of records after those in `seen`, oldest first, at most the latest `maxRows` of each record. Changes of
+ * the batch itself are excluded by the number of the batch, because its copies in another ledger have other ids.
+ */
+export const readLater = (
+  tx: Tx,
+  tenantId: string,
+  { resource, batch, seen }: { resource: Resource; batch: number; seen: ReadonlyMap<string, number> },
+  maxRows: number,
+) => tx<ChangeRow[]>`
+  select ${changeColumns(tx)}
+  from unnest(${[...seen.keys()]}::bigint[], ${[...seen.values()].map(String)}::bigint[]) s (id, seen)
+  cross join lateral (
+    select * from changes c
+    where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= s.id and c.resource_id <= s.id
+      and c.change_id > s.seen and c.batch <> ${batch} and c.action <> 'password changed'
+    order by c.resource_id desc, c.change_id desc limit ${maxRows}
+  ) c order by c.change_id`;
+
+export interface PointInTimeRow {
+  /** In UTC, exact to the microsecond; as text, because a Date would drop the microseconds. */
+  time: string;
+  isFuture: boolean;
+  /** Whether everything that was written until then is visible. */
+  isSettled: boolean;
+  /** Set when the ledger is complete only from a later time. */
+  completeFrom: string | null;
+}
+
+/**
+ * Parses a time. A change has the time of its write and becomes visible with its commit, so the time is settled when no
+ * transaction is left that began before it and has written something, which gives it a transaction id.
+ */
+export const readPointInTime = async (sql: Sql, text: string): Promise<PointInTimeRow> => {
+  const [row] = await sql<[PointInTimeRow]>`
+    select to_char(m.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time,
+      m.at > clock_timestamp() as "isFuture",
+      (select to_char(complete_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from ledger_retention
+        where m.at < complete_from) as "completeFrom",
+      not exists (
+        select from pg_stat_activity a
+        where a.datname = current_database() and a.backend_xid is not null and a.xact_start <= m.at
+      ) as "isSettled"
+    from (select coalesce(nullif(${text}, 'now')::timestamptz, clock_timestamp()) as at offset 0) m`;
+  return row;
+};
+
+/** Reads the changes of one record, from a change on in either direction. */
+export const readTimeline = (
+  tx: Tx,
+  tenantId: string,
+  { resource, id }: { resource: Resource; id: string },
+  { oldestFirst, beyond, limit }: { oldestFirst: boolean; beyond: string | undefined; limit: number },
+) => {
+  const [further, direction] = oldestFirst ? [tx`>`, tx`asc`] : [tx`<`, tx`desc`];
+  return tx<ChangeRow[]>`
+    select ${changeColumns(tx)} from changes c
+    where c.tenant_id = ${tenantId} and c.resource = ${resource}
+      and c.resource_id >= ${bigintOf(id)} and c.resource_id <= ${bigintOf(id)}
+      ${beyond === undefined ? tx`` : tx`and c.change_id ${further} ${beyond}`}
+    order by c.resource_id ${direction}, c.change_id ${direction} limit ${limit}`;
+};

@@ -1,0 +1,95 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { StoredRow } from '../records/record.ts';
+import type { Resource } from './schema.ts';
+
+/** A row of a record as a change stores it, before or after. */
+export interface RecordedRow {
+  tenantId: string;
+  changeId: number;
+  /** Time of the change, in UTC, exact to the microsecond. */
+  time: string;
+  resourceId: string;
+  row: StoredRow;
+}
+
+/** How a revert changes one record: from the state in which the batch left it to the state before the batch. */
+export interface Goal {
+  resource: Resource;
+  id: string;
+  /** null: the record did not exist. */
+  from: StoredRow | null;
+  to: StoredRow | null;
+  batch: number;
+  /** First and last change of the record in the batch. */
+  first: number;
+  last: number;
+}
+
+/** How one kind of record is shown and reverted. Each domain defines its own, so the ledger depends on none of them. */
+export interface LedgerResource {
+  resource: Resource;
+  /** Maps stored rows to the records that the interface shows, in the same order. */
+  show(tx: Tx, rows: RecordedRow[]): Promise<object[]> | object[];
+  /** Returns the fields that a conflict check compares: not `update_by` or `update_time`, which every write sets. */
+  contents?(row: StoredRow): Record<string, unknown>;
+  /** Reverts changes of a batch in a ledger. Conflicts with later changes are checked by `assertNotContradicted`. */
+  revert?(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void>;
+  /** Whether reverting records of this kind also reverts the other changes of the batch. */
+  covers?: boolean;
+}
+
+/** All kinds of records, by name. */
+export type LedgerResources = ReadonlyMap<Resource, LedgerResource>;
+
+export const ledgerResources = (...resources: LedgerResource[]): LedgerResources =>
+  new Map(resources.map((each) => [each.resource, each]));
+
+/** A change as the ledger stores it. */
+export interface StoredChange {
+  id: number;
+  time: string;
+  resource: Resource;
+  resourceId: string;
+  tenantId: string;
+  before: StoredRow | null;
+  after: StoredRow | null;
+}
+
+interface Sides {
+  before: object | null;
+  after: object | null;
+}
+
+/** Maps `before` and `after` of changes to what the interface shows, with one call for each kind of record. */
+export async function showChanges<T extends StoredChange>(
+  tx: Tx,
+  resources: LedgerResources,
+  changes: readonly T[],
+): Promise<(Omit<T, 'before' | 'after'> & Sides)[]> {
+  const shown = changes.map((change): Omit<T, 'before' | 'after'> & Sides => ({
+    ...change,
+    before: null,
+    after: null,
+  }));
+  for (const [resource, { show }] of resources) {
+    const targets: { index: number; side: 'before' | 'after' }[] = [];
+    const rows: RecordedRow[] = [];
+    for (const [index, change] of changes.entries()) {
+      if (change.resource !== resource) continue;
+      for (const side of ['before', 'after'] as const) {
+        const row = change[side];
+        if (!row) continue;
+        const { tenantId, id: changeId, time, resourceId } = change;
+        rows.push({ tenantId, changeId, time, resourceId, row });
+        targets.push({ index, side });
+      }
+    }
+    if (rows.length === 0) continue;
+    const records = await show(tx, rows);
+    for (const [n, { index, side }] of targets.entries()) {
+      (shown[index] as (typeof shown)[number])[side] = records[n] as object;
+    }
+  }
+  return shown;
+}

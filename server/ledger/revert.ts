@@ -1,0 +1,45 @@
+import type { Tx } from '../../db/driver.ts';
+import { forceIndexScans } from '../../db/planner.ts';
+import { assumeTenant } from '../access/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { apiError } from '../http/errors.ts';
+import { type BatchRow, readBatch } from './queries.ts';
+import type { Goal, LedgerResources } from './resources.ts';
+import type { Resource } from './schema.ts';
+
+/** Reverts everything that one request did, given one of its changes, or nothing. The revert is itself a change. */
+export async function revertChange(
+  tx: Tx,
+  resources: LedgerResources,
+  caller: Caller,
+  changeId: string,
+  tenantId: string | undefined,
+): Promise<void> {
+  const ledger = await assumeTenant(tx, caller, tenantId);
+  await forceIndexScans(tx);
+  const batch = await readBatch(tx, ledger, changeId);
+  if (batch.length === 0) throw apiError('CHANGE_NOT_FOUND');
+  if (batch.some(({ incomplete }) => incomplete)) throw apiError('CHANGE_TOO_OLD');
+  if (batch.some((change) => isIrreversible(resources, change))) throw apiError('CHANGE_IRREVERSIBLE');
+  for (const { resource, revert, covers = false } of resources.values()) {
+    const goals = goalsOf(batch, resource);
+    if (!revert || goals.length === 0) continue;
+    await revert(tx, caller, ledger, goals);
+    if (covers) return;
+  }
+}
+
+/** A tenant that left this ledger or joined it cannot be brought back from here. */
+const isIrreversible = (resources: LedgerResources, { resource, action, before, after }: BatchRow): boolean =>
+  !resources.get(resource)?.revert || action === 'password changed' || (action === 'moved' && !(before && after));
+
+/** A request may change a record more than once: the goal leads from its last state back to the first. */
+function goalsOf(rows: readonly BatchRow[], resource: Resource): Goal[] {
+  const goals = new Map<string, Goal>();
+  for (const { id, resourceId, before, after, batch, ...row } of rows) {
+    if (row.resource !== resource) continue;
+    const known = goals.get(resourceId) ?? { resource, id: resourceId, batch, to: before, first: id };
+    goals.set(resourceId, { ...known, from: after, last: id });
+  }
+  return [...goals.values()].filter(({ from, to }) => from || to);
+}

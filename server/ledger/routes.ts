@@ -1,0 +1,197 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readInWrite, writeAs } from '../auth/caller.ts';
+import type { TokenReader } from '../auth/tokens.ts';
+import type { App, Parts } from '../context.ts';
+import { ok } from '../http/envelope.ts';
+import { writeHeaders } from '../http/etag.ts';
+import { IdPath, TenantQuery } from '../http/fields.ts';
+import { authenticated, responses } from '../http/openapi.ts';
+import { invalid, pathId } from '../http/validation.ts';
+import { listChanges } from './audit.ts';
+import { readChanges } from './feed.ts';
+import type { LedgerResources } from './resources.ts';
+import { revertChange } from './revert.ts';
+import { AuditFilter, AuditPage, ChangePage, FeedFilter, StreamFilter, StreamHeaders } from './schema.ts';
+import { streamChanges } from './stream.ts';
+import type { Subscribers } from './subscribers.ts';
+
+const path = '/system/change-api';
+const shared = { ...authenticated, tags: ['Changes'] };
+
+/** Whether a request waits for changes: a stream, or a read of the feed with `wait`. */
+export const isSubscription = ({ url = '' }: IncomingMessage): boolean =>
+  url.startsWith(path) && (url.startsWith(`${path}/stream`) || /^[^?]*\?(.*&)?wait=[1-9]/.test(url.slice(path.length)));
+
+export function ledgerRoutes(
+  app: App,
+  parts: Parts,
+  { resources, subscribers, tokens }: { resources: LedgerResources; subscribers: Subscribers; tokens: TokenReader },
+): void {
+  const { db } = parts;
+  const read = (request: FastifyRequest, page: { after: number; limit: number; tenantId: string | undefined }) =>
+    readInWrite(db, request, 'administrator', (tx, caller) => readChanges(tx, resources, caller, page));
+
+  app.get(
+    path,
+    {
+      schema: {
+        ...shared,
+        operationId: 'readChanges',
+        summary: 'Read the change feed of a tenant',
+        description:
+          'Administrators. Returns all changes in commit order: of departments and users, and of the records of this ' +
+          'tenant and its descendants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
+          'response is sent as soon as there is a change or when that time has passed.',
+        querystring: FeedFilter,
+        response: responses('guarded', { data: ChangePage, reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+      },
+    },
+    async (request, reply) => {
+      const { after = '0', limit = 100, wait = 0, tenantId } = request.query;
+      const from = { after: Number(after), limit, tenantId };
+      const until = performance.now() + wait * 1000;
+      for (;;) {
+        const { rows, next } = await read(request, from);
+        const left = until - performance.now();
+        if (rows.length > 0 || left <= 0 || subscribers.closed || reply.raw.destroyed) return ok({ rows, next });
+        // Positions without changes for this feed need not be scanned again.
+        from.after = Number(next);
+        await subscribers.waitForChanges(tenantId ?? request.token.tenantId, from.after, left, disconnectSignal(reply));
+      }
+    },
+  );
+
+  app.get(
+    `${path}/stream`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'streamChanges',
+        summary: 'Stream the changes of a tenant as server-sent events',
+        description:
+          'Administrators. Sends the same changes as `GET /system/change-api`, one event for each: `id` is the cursor ' +
+          'after it, `data` is the change. When the access token expires, the stream ends with an event `refused` and ' +
+          'the reason `TOKEN_EXPIRED`. Reconnect with a new token and with `Last-Event-ID` to miss nothing.',
+        querystring: StreamFilter,
+        headers: StreamHeaders,
+        response: responses('guarded', { reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+      },
+    },
+    async (request, reply) => {
+      const { after = '0', tenantId } = request.query;
+      const last = request.headers['last-event-id'] || after;
+      if (!/^\d{1,18}$/.test(last)) throw invalid('Last-Event-ID', 'cursor');
+      const signal = disconnectSignal(reply);
+      const events = streamChanges(
+        subscribers,
+        (position) => read(request, { after: position, limit: 100, tenantId }),
+        { tenantId: tenantId ?? request.token.tenantId, after: Number(last) },
+        { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: parts.timing.streamHeartbeatMs, signal },
+      );
+      // Read the first page before the stream begins, so that its error is sent as a regular response.
+      const first = await events.next();
+      const source = Readable.from(prepend(first.value ?? '', events), { objectMode: false });
+      return reply
+        .type('text/event-stream; charset=utf-8')
+        .header('x-accel-buffering', 'no')
+        .send(source as never);
+    },
+  );
+
+  app.get(
+    `${path}/list`,
+    {
+      schema: {
+        ...shared,
+        operationId: 'listChanges',
+        summary: 'Search the audit log',
+        description:
+          'Administrators. Returns who changed what, when and from where, in their tenant and its descendants, newest ' +
+          'first. Includes successful and failed logins, but no passwords or secrets.',
+        querystring: AuditFilter,
+        response: responses('guarded', {
+          data: AuditPage,
+          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_LEDGERS'],
+        }),
+      },
+    },
+    async (request) =>
+      ok(
+        await readInWrite(db, request, 'administrator', (tx, caller) =>
+          listChanges(tx, resources, caller, request.query),
+        ),
+      ),
+  );
+
+  app.post(
+    `${path}/:id/revert`,
+    {
+      config: { writesMany: () => true },
+      schema: {
+        ...shared,
+        operationId: 'revertChange',
+        summary: 'Revert a change',
+        description:
+          'Administrators. Takes the id of a change and reverts all changes of the same request, or none. It fails if ' +
+          'later changes conflict with them; the error names these. A revert is itself a change that can be reverted.',
+        headers: writeHeaders,
+        params: IdPath,
+        querystring: TenantQuery,
+        response: responses('guarded', {
+          writes: 'new',
+          reasons: [
+            'NOT_ALLOWED',
+            'OTHER_TENANT',
+            'CHANGE_NOT_FOUND',
+            'CHANGE_CONTRADICTED',
+            'CHANGE_IRREVERSIBLE',
+            'CHANGE_TOO_OLD',
+            'PARENT_GONE',
+            'PARENT_DISABLED',
+            'DEPT_CYCLE',
+            'DEPT_HAS_CHILDREN',
+            'DEPT_HAS_USERS',
+            'USER_DEPT_GONE',
+            'USER_NAME_TAKEN',
+            'ACCOUNT_LIMIT',
+            'LAST_ADMINISTRATOR',
+            'OWN_USER',
+            'OWN_TENANT',
+            'TENANT_NOT_FOUND',
+            'TENANT_HAS_CHILDREN',
+            'TENANT_CYCLE',
+            'TENANT_PARENT_GONE',
+            'TENANT_PARENT_FORBIDDEN',
+          ],
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      await writeAs(db, request, 'administrator', (tx, caller) =>
+        revertChange(tx, resources, caller, id, request.query.tenantId),
+      );
+      return ok(null);
+    },
+  );
+}
+
+async function* prepend(first: string, others: AsyncGenerator<string, void>): AsyncGenerator<string, void> {
+  yield first;
+  yield* others;
+}
+
+/** Returns a signal that aborts when the client disconnects. */
+function disconnectSignal({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  raw.once('close', () => {
+    raw.req.socket.off('close', abort);
+    abort();
+  });
+  // A response that is queued behind others (HTTP pipelining) gets no `close` event when the connection closes.
+  raw.req.socket.once('close', abort);
+  return controller.signal;
+}

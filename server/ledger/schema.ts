@@ -1,0 +1,122 @@
+import Type, { type Static } from 'typebox';
+import { Long, LongOut, orNull, TenantQuery, Text } from '../http/fields.ts';
+
+export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook'] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+export const TIME_FORMAT = 'ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone';
+
+export const DateTime = Type.String({
+  maxLength: 40,
+  pattern:
+    '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$',
+  'x-problem': 'moment',
+  description: TIME_FORMAT,
+});
+
+const Record = orNull(
+  Type.Object({}, { additionalProperties: true, description: 'The record as reads return it; null: it did not exist' }),
+);
+
+export const Change = Type.Object({
+  id: LongOut,
+  time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
+  by: Type.String({ description: 'Name of the user who made the change' }),
+  requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
+  resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
+  resourceId: Type.String({ description: 'deptId, userId or the internal id of a tenant, as a string of digits' }),
+  action: Type.String({
+    description:
+      'created, updated, moved, deleted or restored; for a user also `password changed`, without `before` and `after`',
+    examples: ['created'],
+  }),
+  before: Record,
+  after: Record,
+});
+
+export const ChangePage = Type.Object({
+  rows: Type.Array(Change),
+  next: Type.String({ description: 'Send it as `after` of the next call, even if there were no rows' }),
+});
+
+/** A position in a tenant's ledger: the number of changes before it. */
+export const Cursor = Type.String({ pattern: '^[0-9]{1,18}$', 'x-problem': 'cursor' });
+
+/** The id of the last change of the previous page; empty for the first page. */
+export const PageCursor = { ...Cursor, pattern: '^[0-9]{0,18}$' };
+
+/** Reads the state at a time in the past. */
+export const asOf = Type.Optional(
+  Type.String({
+    ...DateTime,
+    description: `Returns the state at this time, which must not be in the future. ${TIME_FORMAT}`,
+  }),
+);
+export const AsOf = Type.Object({ asOf });
+
+const tenantId = TenantQuery.properties.tenantId;
+
+export const FeedFilter = Type.Object({
+  after: Type.Optional(
+    Type.String({ ...Cursor, description: '`next` of the previous call; omitted or 0: from the beginning' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 60,
+      default: 0,
+      description: 'Seconds to wait for a change if there is none yet',
+    }),
+  ),
+  tenantId,
+});
+export type FeedFilter = Static<typeof FeedFilter>;
+
+export const StreamFilter = Type.Object({ after: FeedFilter.properties.after, tenantId });
+export type StreamFilter = Static<typeof StreamFilter>;
+
+export const StreamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({ maxLength: 18, description: 'Sent by browsers when they reconnect; overrides `after`' }),
+  ),
+});
+
+export const AuditEntry = Type.Object({
+  ...Change.properties,
+  tenantId: Type.String({ description: 'The tenant whose ledger contains the change' }),
+  byUserId: orNull(LongOut),
+  byTenantId: orNull(
+    Type.String({ description: 'The tenant of the user who made the change: the same tenant or an ancestor' }),
+  ),
+  address: orNull(Type.String()),
+  batch: LongOut,
+});
+
+export const AuditFilter = Type.Object({
+  resource: Type.Optional(Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] })),
+  resourceId: Type.Optional(Type.String({ ...Long, type: 'string' })),
+  action: Type.Optional(Text(50)),
+  by: Type.Optional(Text(50, 'Exact user name')),
+  requestId: Type.Optional(Text(64)),
+  from: Type.Optional(DateTime),
+  to: Type.Optional(DateTime),
+  tenantId,
+  below: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description:
+        'Includes changes of descendant tenants. With more than 1,000 tenants it fails: send a `tenantId` with fewer.',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
+  cursor: Type.Optional(
+    Type.String({ ...PageCursor, description: '`next` of the previous page; empty for the first page' }),
+  ),
+});
+export type AuditFilter = Static<typeof AuditFilter>;
+
+export const AuditPage = Type.Object({
+  rows: Type.Array(AuditEntry),
+  next: orNull(Type.String({ description: 'Cursor of the next page, with earlier changes; null on the last page' })),
+});

@@ -1,0 +1,47 @@
+import { ApiError, type Reason } from '../http/errors.ts';
+import type { FeedPage } from './feed.ts';
+import type { Subscribers } from './subscribers.ts';
+
+/**
+ * Yields server-sent events, one for each change, until the access token expires or the client disconnects. Every page is
+ * read with the rights that the caller has by then, so a caller who loses access receives nothing more.
+ */
+export async function* streamChanges(
+  subscribers: Subscribers,
+  read: (after: number) => Promise<FeedPage>,
+  { tenantId, after }: { tenantId: string; after: number },
+  { timeLeft, heartbeatMs, signal }: { timeLeft: () => number; heartbeatMs: number; signal: AbortSignal },
+): AsyncGenerator<string, void> {
+  let position = after;
+  let page = await read(position);
+  yield ': the changes of a tenant\n\n';
+  for (;;) {
+    yield eventsOf(page, position);
+    position = Number(page.next);
+    if (subscribers.closed || signal.aborted) return;
+    if (page.rows.length === 0) {
+      await subscribers.waitForChanges(tenantId, position, Math.min(heartbeatMs, timeLeft()), signal);
+    }
+    if (signal.aborted) return;
+    // An expired token is rejected like in any other request, even if its session lasts longer.
+    if (timeLeft() <= 0) {
+      yield errorEvent('TOKEN_EXPIRED');
+      return;
+    }
+    try {
+      page = await read(position);
+    } catch (error) {
+      if (error instanceof ApiError) yield errorEvent(error.reason);
+      return;
+    }
+  }
+}
+
+/** Reports why the stream ends. The event has a different name, so that browsers do not handle it as a change. */
+const errorEvent = (reason: Reason) => `event: refused\ndata: ${JSON.stringify({ reason })}\n\n`;
+
+/** The `id` of an event is the position after its change. A page without rows may still have skipped other changes. */
+function eventsOf({ rows, next, positions }: FeedPage, before: number): string {
+  if (rows.length === 0) return Number(next) > before ? `id: ${next}\n: skipped changes\n\n` : ': heartbeat\n\n';
+  return rows.map((row, n) => `id: ${positions[n]}\nevent: change\ndata: ${JSON.stringify(row)}\n\n`).join('');
+}

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { openPool } from '../../db/connect.ts';
+import { ignoreLostConnections } from '../../db/driver.ts';
+import { serveSockets } from './serve.ts';
+import type { ParentMessage, WorkerMessage, WorkerTask } from './workers.ts';
+
+/** A worker process. Its parent (workers.ts) starts it and passes it connections. */
+
+const send = (message: WorkerMessage) => process.send?.(message);
+
+ignoreLostConnections();
+process.setSourceMapsEnabled(true);
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+// Ignore signals: a terminal sends them to all processes, but only the parent decides when a worker stops. Exit without it.
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
+process.once('disconnect', () => process.exit(1));
+send('started');
+const [{ config, database, processOptions }] = (await once(process, 'message')) as [WorkerTask];
+const { connectionTiming, ...parts } = processOptions ?? {};
+const db = openPool(database, { ...config, ...(connectionTiming ? { timing: connectionTiming } : {}) });
+const { accept, close } = await serveSockets({ db, config, ...parts });
+process.on('message', async (message: ParentMessage, socket: Socket) => {
+  if (message === 'connection') {
+    // The socket is missing if the client has disconnected in the meantime.
+    if (socket) accept(socket);
+    send('accepted');
+  }
+  if (message !== 'stop') return;
+  await close();
+  await db.close();
+  process.exit(0);
+});
+send('ready');

@@ -1,0 +1,139 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Target } from '../../db/driver.ts';
+import type { Config } from '../config.ts';
+import { defaultTiming } from '../timing.ts';
+import type { ProcessOptions, RunningServer } from './serve.ts';
+
+/** What a worker needs to start. It is sent as a message: other users could read the password in its environment. */
+export interface WorkerTask {
+  config: Config;
+  database: Target;
+  processOptions?: ProcessOptions;
+}
+/** The messages to a worker, after its task. A `connection` comes with its socket. */
+export type ParentMessage = 'connection' | 'stop';
+/** The messages of a worker; `accepted` acknowledges a connection. */
+export type WorkerMessage = 'started' | 'ready' | 'accepted';
+
+/** The pause after a worker failed to start: the next one will probably fail too, and must not keep the CPU busy. */
+const RESTART_DELAY_MS = 1_000;
+
+/**
+ * Serves requests in several worker processes, which share nothing but the database, as nodes do. This process accepts
+ * connections, passes them to the workers in turn, and replaces a worker that exits. Node's cluster module would drop
+ * connections that it has accepted but not yet passed on when it is closed.
+ */
+export async function serveInWorkers(task: WorkerTask, print: (line: string) => void): Promise<RunningServer> {
+  const { host, port, workers } = task.config;
+  const { shutdownMs } = { ...defaultTiming, ...task.processOptions?.timing };
+  const ready: Worker[] = [];
+  let closing = false;
+
+  async function start(): Promise<void> {
+    const worker = new Worker();
+    // Wait for its first message: anything sent before it listens is lost.
+    await worker.receive('started');
+    worker.send(task);
+    await worker.receive('ready');
+    ready.push(worker);
+    void worker.exited.then((cause) => {
+      ready.splice(ready.indexOf(worker), 1);
+      if (!closing) void replace(cause);
+    });
+  }
+
+  async function replace(cause: string) {
+    print(`worker exited (${cause}); starting another`);
+    while (!closing) {
+      try {
+        return await start();
+      } catch (error) {
+        print(`worker failed to start: ${(error as Error).message}`);
+        await setTimeout(RESTART_DELAY_MS);
+      }
+    }
+  }
+
+  function dispatch(socket: net.Socket) {
+    const worker = ready.shift();
+    if (!worker) return void socket.destroy();
+    ready.push(worker);
+    worker.pass(socket);
+  }
+
+  const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, dispatch);
+  const close = async () => {
+    closing = true;
+    server.close();
+    await Promise.all(ready.map((worker) => worker.stop(shutdownMs + 500)));
+  };
+  try {
+    await Promise.all(Array.from({ length: workers }, start));
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { port: (server.address() as net.AddressInfo).port, close };
+}
+
+class Worker {
+  /** Resolves to the exit code or the signal. */
+  readonly exited: Promise<string>;
+  private readonly process: ChildProcess;
+  /**
+   * Sockets that the worker has not acknowledged. Ours is closed when the worker has accepted its own or has exited;
+   * otherwise the client would wait indefinitely.
+   */
+  private readonly unacknowledged: net.Socket[] = [];
+
+  constructor() {
+    this.process = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), { execArgv: [] });
+    this.process.on('message', (message: WorkerMessage) => {
+      if (message === 'accepted') this.unacknowledged.shift()?.destroy();
+    });
+    // A worker that cannot receive messages is useless.
+    this.process.on('error', () => this.process.kill('SIGKILL'));
+    this.exited = new Promise((resolve) =>
+      this.process.once('exit', (code, signal) => {
+        for (const socket of this.unacknowledged) socket.destroy();
+        resolve(String(signal ?? code));
+      }),
+    );
+  }
+
+  /** Waits for a message. Rejects if the worker exits before. */
+  receive(expected: WorkerMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onMessage = (message: WorkerMessage) => {
+        if (message !== expected) return;
+        this.process.off('message', onMessage);
+        resolve();
+      };
+      this.process.on('message', onMessage);
+      void this.exited.then((cause) => reject(new Error(`worker exited (${cause})`)));
+    });
+  }
+
+  send(message: WorkerTask | ParentMessage, socket?: net.Socket) {
+    // Ignore errors: if the worker has just exited, `exited` reports it.
+    this.process.send(message, socket, { keepOpen: true }, () => {});
+  }
+
+  pass(socket: net.Socket) {
+    this.unacknowledged.push(socket);
+    this.send('connection', socket);
+  }
+
+  async stop(withinMs: number) {
+    // The message arrives after all connections that were passed before.
+    if (this.process.connected) this.send('stop');
+    await Promise.race([this.exited, setTimeout(withinMs)]);
+    this.process.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,75 @@
+import type { Tx } from '../../db/driver.ts';
+import { setTenant } from '../../db/tenant-scope.ts';
+import { codeWithinScope, lockTenantTree } from '../access/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import { assertNotContradicted } from '../ledger/conflicts.ts';
+import { readStoredAt } from '../ledger/history.ts';
+import type { PointInTime } from '../ledger/point-in-time.ts';
+import type { Goal, LedgerResource } from '../ledger/resources.ts';
+import type { StoredRow } from '../records/record.ts';
+import { readById } from './queries.ts';
+import { fromStored, type TenantRow, tenant } from './record.ts';
+import type { Tenant, TenantUpdate } from './schema.ts';
+import { showTenant } from './show.ts';
+import { removeTenant, restoreTenant, updateTenant } from './tenants.ts';
+
+/** The present tree decides who may read: administrators of a current ancestor see the tenant's whole past. */
+export async function readTenantAt(tx: Tx, caller: Caller, id: string, time: PointInTime): Promise<Tenant> {
+  const tenantId = await codeWithinScope(tx, caller, id);
+  if (!tenantId) throw apiError('TENANT_NOT_FOUND');
+  // Read the tenant's own ledger: it contains all of its changes, wherever the tenant was moved.
+  await setTenant(tx, tenantId);
+  const row = await readStoredAt(tx, tenantId, 'tenant', id, time);
+  if (!row) throw apiError('TENANT_NOT_FOUND');
+  return showTenant(fromStored(row, id));
+}
+
+/** The part of a recorded row that tells whether two versions differ: times, authors and the path do not count. */
+const storedContents = (row: StoredRow) => {
+  const { tenantParent, menuIds, quotas, rules } = fromStored(row, '');
+  return { tenantParent, ...tenant.storedFields(row), menuIds, quotas, rules, delFlag: row.del_flag };
+};
+
+/** How the ledger shows and reverts tenants. Reverting a creation also covers the first administrator. */
+export const tenantResource: LedgerResource = {
+  resource: 'tenant',
+  show: (_tx, rows) => rows.map(({ row, resourceId }) => showTenant(fromStored(row, resourceId))),
+  contents: storedContents,
+  revert: revertTenants,
+  covers: true,
+};
+
+async function revertTenants(tx: Tx, caller: Caller, _ledger: string, goals: Goal[]): Promise<void> {
+  await lockTenantTree(tx);
+  for (const goal of goals) {
+    await setTenant(tx, caller.tenantId);
+    const code = await codeWithinScope(tx, caller, goal.id);
+    if (!code) throw apiError('TENANT_NOT_FOUND');
+    // Check the tenant's own ledger: it contains all of its changes, also those made under another parent.
+    await setTenant(tx, code);
+    await assertNotContradicted(tx, code, { resource: 'tenant', contents: storedContents }, [goal]);
+    await setTenant(tx, caller.tenantId);
+    const { id, from, to } = goal;
+    if (!to) await removeTenant(tx, caller, id, undefined);
+    else if (!from) await restoreTenant(tx, caller, id);
+    else {
+      const input = toUpdate(to, id, await readById(tx, caller.tenantId, id));
+      await updateTenant(tx, caller, input, undefined).catch((error) => rethrowAsGone(error, input));
+    }
+  }
+}
+
+/** The recorded row as an update, with all ten quotas. */
+function toUpdate(row: StoredRow, id: string, present: TenantRow | undefined): TenantUpdate {
+  const { menuIds, quotas, rules, tenantId: _, ...fields } = fromStored(row, id, present);
+  return { ...fields, packageBo: { menuIds: menuIds.join(',') }, quotaBo: quotas, ruleBo: rules };
+}
+
+/** A revert sends a parent that existed once; the error has to say that it is gone. */
+function rethrowAsGone(error: unknown, { tenantParent }: TenantUpdate): never {
+  if (error instanceof ApiError && error.reason === 'TENANT_PARENT_NOT_FOUND') {
+    throw apiError('TENANT_PARENT_GONE', { tenantParent: tenantParent ?? '' });
+  }
+  throw error;
+}

@@ -1,0 +1,58 @@
+import { CalendarDate, Int, Status, Text } from '../http/fields.ts';
+import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
+
+export const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
+export const QUOTAS = [
+  'enterpriseQuery',
+  'annualReportQuery',
+  'chainReport',
+  'businessReport',
+  'riskReport',
+  'merchant',
+] as const;
+/** Stored, but not shown by reads. */
+export const HIDDEN_QUOTAS = ['riskReportUsed', 'zr', 'credit', 'pf'] as const;
+
+/** The one definition of a tenant's plain fields. Menus, quotas and rules are lists of their own (schema.ts). */
+export const tenant = defineRecord({
+  tenantName: { column: 'tenant_name', type: 'text', schema: Text(100), default: null },
+  startTime: { column: 'start_date', type: 'date', schema: CalendarDate, default: null },
+  endTime: { column: 'end_date', type: 'date', schema: CalendarDate, default: null },
+  contactUserName: { column: 'contact_user_name', type: 'text', schema: Text(50), default: null },
+  contactPhone: { column: 'contact_phone', type: 'text', schema: Text(32), default: null },
+  companyName: { column: 'company_name', type: 'text', schema: Text(100), default: null },
+  status: { column: 'status', type: 'text', schema: Status, default: '0' as const },
+  accountCount: { column: 'account_count', type: 'int', schema: Int({ minimum: -1 }), default: -1 },
+});
+
+export type TenantValues = ValuesOf<typeof tenant.fields>;
+
+/** A tenant to be written. */
+export type TenantFields = TenantValues & {
+  menuIds: string[];
+  quotas: Record<(typeof QUOTAS | typeof HIDDEN_QUOTAS)[number], number>;
+  rules: Record<(typeof RULES)[number], string | null>;
+};
+
+export interface TenantRow extends TenantFields {
+  id: string;
+  tenantId: string;
+  tenantParent: string | null;
+}
+
+/** Reads a row that the ledger recorded. The id comes from the change: it exceeds what a number holds exactly. */
+export function fromStored(row: StoredRow, id: string, present?: TenantRow): TenantRow {
+  const quotas = (row.quotas ?? {}) as Record<string, number>;
+  const rules = (row.rules ?? {}) as Record<string, string>;
+  return {
+    id,
+    tenantId: String(row.tenant_id),
+    tenantParent: row.parent_id as string | null,
+    ...tenant.fromStored(row, present),
+    menuIds: (row.menu_ids as string[] | undefined) ?? [],
+    quotas: Object.fromEntries(
+      [...QUOTAS, ...HIDDEN_QUOTAS].map((key) => [key, quotas[key] ?? 0]),
+    ) as TenantRow['quotas'],
+    rules: Object.fromEntries(RULES.map((key) => [key, rules[key] ?? null])) as TenantRow['rules'],
+  };
+}

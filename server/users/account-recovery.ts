@@ -1,0 +1,39 @@
+import type { Database } from '../../db/connect.ts';
+import { writeInTenant } from '../../db/tenant-scope.ts';
+import { hashPassword } from '../auth/passwords.ts';
+import { readTenantState, type TenantState } from '../auth/tenant-state.ts';
+import { clearFailures } from '../auth/throttle.ts';
+import { userKey } from '../auth/user-key.ts';
+import { listAdministrators, type RecoveredUser, recoverUser } from './users.ts';
+
+/** The author that the ledger records, in place of a user name. */
+const AUTHOR = 'operator';
+
+/** If the user does not exist, the operator is shown up to this many administrators of the tenant. */
+const MAX_ADMINISTRATORS = 20;
+
+export type Recovery =
+  | ({ found: true; state: TenantState } & RecoveredUser)
+  | { found: false; state: 'unknown' | 'deleted' }
+  | { found: false; state: TenantState; administrators: string[] };
+
+/**
+ * Lets a user back in whose password is lost; only the operator of the service can do this. Sets a new password, ends the
+ * user's sessions, enables the account and clears its failed logins, in one transaction. The ledger records it.
+ */
+export async function recoverAccount(
+  db: Database,
+  { tenantId, userName }: { tenantId: string; userName: string },
+  password: string,
+): Promise<Recovery> {
+  const passwordHash = await hashPassword(password);
+  return writeInTenant(db, tenantId, async (tx) => {
+    const state = await readTenantState(tx, tenantId);
+    if (state === 'unknown' || state === 'deleted') return { found: false, state };
+    const user = await recoverUser(tx, { tenantId, userName, by: AUTHOR }, passwordHash);
+    if (!user)
+      return { found: false, state, administrators: await listAdministrators(tx, tenantId, MAX_ADMINISTRATORS) };
+    await clearFailures(tx, tenantId, userKey(user.userName));
+    return { found: true, state, ...user };
+  });
+}

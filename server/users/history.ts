@@ -1,0 +1,91 @@
+import type { Tx } from '../../db/driver.ts';
+import { assumeTenant, assumeTenantForWrite } from '../access/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { lockExisting } from '../departments/members.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import { assertNotContradicted } from '../ledger/conflicts.ts';
+import { readLastDeleted, readStoredAt } from '../ledger/history.ts';
+import type { PointInTime } from '../ledger/point-in-time.ts';
+import type { Goal, LedgerResource } from '../ledger/resources.ts';
+import type { StoredRow } from '../records/record.ts';
+import { lockAnyUsers, readUser as readUserRow } from './queries.ts';
+import { rolesOf, storedContents, storedDepartments, user } from './record.ts';
+import type { User } from './schema.ts';
+import { createStoredReader } from './stored-reader.ts';
+import { assertSelfOrAdministrator, removeUsers, restoreDeletedUser, updateUser } from './users.ts';
+
+export async function readUserAt(
+  tx: Tx,
+  show: (row: StoredRow) => User,
+  caller: Caller,
+  userId: string,
+  { tenantId: requested, time }: { tenantId: string | undefined; time: PointInTime },
+): Promise<User> {
+  assertSelfOrAdministrator(caller, userId, requested);
+  const tenantId = await assumeTenant(tx, caller, requested);
+  const row = await readStoredAt(tx, tenantId, 'user', userId, time);
+  if (!row) throw apiError('USER_NOT_FOUND');
+  return show(row);
+}
+
+/** Restores a deleted user to those of their departments that still exist. */
+export async function restoreUser(
+  tx: Tx,
+  caller: Caller,
+  userId: string,
+  requested: string | undefined,
+): Promise<void> {
+  const { tenantId } = await assumeTenantForWrite(tx, caller, requested);
+  const row = await readLastDeleted(tx, tenantId, 'user', userId);
+  const { deptId, deptIds } = row ? storedDepartments(row) : { deptId: null, deptIds: [] };
+  const missing = await lockExisting(tx, tenantId, [...(deptId ? [deptId] : []), ...deptIds].map(String));
+  const exists = (id: number) => !missing.includes(String(id));
+  await restoreDeletedUser(tx, caller, {
+    tenantId,
+    userId,
+    deptId: deptId && exists(deptId) ? deptId : null,
+    deptIds: deptIds.filter(exists),
+  });
+}
+
+/** How the ledger shows and reverts users. */
+export function userResource(timeZone: string): LedgerResource {
+  const show = createStoredReader(timeZone);
+  return {
+    resource: 'user',
+    show: (_tx, rows) => rows.map(({ row }) => show(row)),
+    contents: storedContents,
+    revert: revertUsers,
+  };
+}
+
+async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void> {
+  const { tenantId } = await assumeTenantForWrite(tx, caller, ledger);
+  await lockAnyUsers(
+    tx,
+    tenantId,
+    goals.map(({ id }) => id),
+  );
+  await assertNotContradicted(tx, tenantId, { resource: 'user', contents: storedContents }, goals);
+  const created = goals.filter(({ to }) => !to).map(({ id }) => id);
+  if (created.length > 0) await removeUsers(tx, caller, created, tenantId, undefined);
+  for (const { id: userId, from, to } of goals) {
+    if (!to) continue;
+    const departments = storedDepartments(to);
+    if (!from) await restoreDeletedUser(tx, caller, { tenantId, userId, ...departments }).catch(rethrowAsGone);
+    else {
+      const present = await readUserRow(tx, tenantId, userId);
+      const userName = String(to.user_name);
+      const roles = rolesOf(to.administrator === true);
+      const input = { userId, tenantId, userName, ...user.fromStored(to, present), ...departments, roles };
+      await updateUser(tx, caller, input, undefined, undefined).catch(rethrowAsGone);
+    }
+  }
+}
+
+/** A revert sends departments that existed once; the error has to say that they are gone. */
+function rethrowAsGone(error: unknown): never {
+  if (error instanceof ApiError && error.reason === 'USER_DEPT_NOT_FOUND')
+    throw apiError('USER_DEPT_GONE', error.details);
+  throw error;
+}

@@ -1,0 +1,29 @@
+import { Email, Status, Text } from '../http/fields.ts';
+import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
+
+/** The one definition of a user's plain fields. Name, departments and roles are handled where they are used. */
+export const user = defineRecord({
+  nickName: { column: 'nick_name', type: 'text', schema: Text(50), default: null },
+  email: { column: 'email', type: 'text', schema: Email, default: null },
+  phone: { column: 'phone', type: 'text', schema: Text(32), default: null },
+  status: { column: 'status', type: 'text', schema: Status, default: '0' as const },
+});
+
+export type UserValues = ValuesOf<typeof user.fields>;
+
+export const rolesOf = (administrator: boolean): ('admin' | 'member')[] => [administrator ? 'admin' : 'member'];
+
+/** The departments in a row that the ledger recorded. */
+export const storedDepartments = (row: StoredRow): { deptId: number | null; deptIds: number[] } => ({
+  deptId: row.dept_id === null ? null : Number(row.dept_id),
+  deptIds: (row.dept_ids as number[] | undefined) ?? [],
+});
+
+/** The part of a recorded row that tells whether two versions differ: times and authors do not count. */
+export const storedContents = (row: StoredRow) => ({
+  userName: row.user_name,
+  ...user.storedFields(row),
+  ...storedDepartments(row),
+  administrator: row.administrator,
+  delFlag: row.del_flag,
+});

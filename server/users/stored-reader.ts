@@ -1,0 +1,20 @@
+import { createTimeFormatter, type StoredRow } from '../records/record.ts';
+import { rolesOf, storedDepartments, user } from './record.ts';
+import type { User } from './schema.ts';
+
+/** Returns a function that maps a row recorded by the ledger to what a read shows. */
+export function createStoredReader(timeZone: string): (row: StoredRow) => User {
+  const formatTime = createTimeFormatter(timeZone);
+  return (row) => ({
+    userId: Number(row.user_id),
+    tenantId: String(row.tenant_id),
+    userName: String(row.user_name),
+    ...user.fromStored(row),
+    ...storedDepartments(row),
+    roles: rolesOf(row.administrator === true),
+    createBy: String(row.create_by),
+    createTime: formatTime(row.create_time) ?? '',
+    updateBy: String(row.update_by ?? ''),
+    updateTime: formatTime(row.update_time),
+  });
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectAsService, measureCost } from '../support/cost.ts';
+import { DEPTS } from '../support/expect.ts';
+import { report, scale } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
+import { captureQueries, type Query } from '../support/statements.ts';
+import { insertDepartments } from '../support/trees.ts';
+
+/**
+ * Branches that PostgreSQL's statistics do not cover: a tenant that was just imported, into an empty table and into a
+ * table with current statistics. A plan that reads the whole tenant for each department of a level would take minutes.
+ */
+
+const queries: Query[] = [];
+const service = await startService({}, { wrapDatabase: captureQueries(queries) });
+const { superuser } = service;
+await superuser`alter table departments set (autovacuum_enabled = false)`;
+// These tests do not search, and inserts are twice as fast without this index.
+await superuser`drop index departments_search`;
+const connection = await connectAsService(service);
+// Branches of more than 20,000 departments take the path that does not read id by id.
+const COUNT = scale(23_000, 90_000);
+
+for (const [what, first] of [
+  ['an empty table', 1_000_000],
+  ['a table with current statistics', 2_000_000],
+] as const) {
+  test(`reading a branch of more than 20,000 departments just imported into ${what} costs few blocks each`, async (t) => {
+    const boss = await service.createTenant();
+    const { tenantId } = boss;
+    // Three of every hundred departments are below the second (sometimes the third), the rest below the first of those.
+    await insertDepartments(superuser, tenantId, {
+      first,
+      count: COUNT,
+      parentOf: `case when n > 3 then
+        case when n % 100 >= 3 then greatest(n - n % 100, 3) when n % 10000 < 3 then 3 else 2 end end`,
+    });
+    const top = first + 2;
+    const [{ total }] = await superuser<[{ total: number }]>`
+      with recursive branch (id) as (
+        select ${top}::bigint
+        union all
+        select d.dept_id from branch join departments d on d.tenant_id = ${tenantId} and d.parent_id = id
+      )
+      select count(*) - 1 as total from branch`;
+    assert.ok(total > 20_000, String(total));
+    /** Reads the path and expects only a few blocks read for each department of the tenant. */
+    const readCheaply = async (path: string) => {
+      queries.length = 0;
+      const response = await boss.get(`${DEPTS}/${path}`);
+      assert.equal(response.status, 200, response.text);
+      const cost = await measureCost(connection, tenantId, [...queries]);
+      report(t, { path, ...cost });
+      assert.ok(cost.statements > 0);
+      assert.ok(cost.blocks < 12 * COUNT, `${cost.blocks} blocks were read for ${path}`);
+      return response;
+    };
+    const numbered = await readCheaply(`list?underId=${top}`);
+    assert.deepEqual([numbered.data.total, numbered.data.rows?.length], [total, 20]);
+    const next = await readCheaply(`list?underId=${top}&cursor=`);
+    assert.deepEqual(next.data.rows, numbered.data.rows);
+    for (const query of ['', '&countOnly=true']) {
+      const users = await readCheaply(`${top}/users?below=true${query}`);
+      assert.equal(users.data.total, 0, users.text);
+    }
+    await superuser`analyze departments`;
+  });
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
+
+/** Lists of tenants and of users. */
+
+const service = await startService();
+const { root } = service;
+
+const listOf =
+  (resource: string) =>
+  (client: Client, query: Record<string, string | number> = {}) =>
+    read(client, `${resource}/list?${new URLSearchParams(query as Record<string, string>)}`);
+
+const invalidQueries: [query: string, field: string][] = [
+  ['pageNum=0', 'pageNum'],
+  ['pageNum=-1', 'pageNum'],
+  ['pageNum=x', 'pageNum'],
+  ['pageNum=1.5', 'pageNum'],
+  ['pageSize=0', 'pageSize'],
+  ['pageSize=501', 'pageSize'],
+  ['pageSize=x', 'pageSize'],
+  ['status=2', 'status'],
+];
+
+describe('GET /system/tenant-api/list', () => {
+  const list = listOf(TENANTS);
+  const names = async (client: Client, query: Record<string, string | number>) => {
+    const { rows, total } = await list(client, query);
+    assert.equal(total, rows.length);
+    return rows.map((row: { tenantName: string }) => row.tenantName);
+  };
+
+  test('the list contains the tenant of the caller and those below it at any depth, without deleted ones', async () => {
+    const boss = await service.createTenant({ tenantName: 'own' });
+    const child = await service.createTenant({ tenantName: 'child' }, boss);
+    await service.createTenant({ tenantName: 'grandchild' }, child);
+    await service.createTenant({ tenantName: 'sibling' });
+    const deleted = await boss.create(TENANTS, { tenantName: 'gone' });
+    expectOk(await boss.delete(`${TENANTS}/${deleted}`));
+    assert.deepEqual(await names(boss, {}), ['own', 'child', 'grandchild']);
+    assert.deepEqual(await names(child, {}), ['child', 'grandchild']);
+    const everyone = await names(root, {});
+    for (const name of ['own', 'child', 'grandchild', 'sibling']) assert.ok(everyone.includes(name));
+    assert.ok(!everyone.includes('gone'));
+  });
+
+  test('rows have the fields of a single read, in order of creation', async () => {
+    const boss = await service.createTenant();
+    for (const tenantName of ['c', 'a', 'b'])
+      await boss.create(TENANTS, { tenantName, quotaBo: { zr: 1, merchant: 2 } });
+    const { rows, total } = await list(boss);
+    assert.equal(total, 4);
+    assert.deepEqual(rows.map((row: { tenantName: string }) => row.tenantName).join(), 't,c,a,b');
+    for (const row of rows) assert.deepEqual(row, await read(boss, `${TENANTS}/${row.id}`));
+  });
+
+  test('tenantName matches a part of the name', async () => {
+    const boss = await service.createTenant({ tenantName: '总部' });
+    for (const tenantName of ['上海分公司', '北京分公司', null]) await boss.create(TENANTS, { tenantName });
+    assert.deepEqual(await names(boss, { tenantName: '分公司' }), ['上海分公司', '北京分公司']);
+    assert.deepEqual(await names(boss, { tenantName: '北京' }), ['北京分公司']);
+    assert.deepEqual(await names(boss, { tenantName: '广州' }), []);
+  });
+
+  test('pattern and SQL characters in tenantName match literally', async () => {
+    const boss = await service.createTenant();
+    const special = ['100%', '1000', 'a_b', 'axb', 'back\\slash', "O'Neil", '.*', '"; --'];
+    for (const tenantName of special) await boss.create(TENANTS, { tenantName });
+    for (const [tenantName, found] of [
+      ['%', ['100%']],
+      ['_', ['a_b']],
+      ['a_b', ['a_b']],
+      ['1%', []],
+      ['\\', ['back\\slash']],
+      ["'", ["O'Neil"]],
+      ["' or '1'='1", []],
+      ['.*', ['.*']],
+      ['--', ['"; --']],
+    ] as const) {
+      assert.deepEqual(await names(boss, { tenantName }), found, tenantName);
+    }
+  });
+
+  test('tenantId matches exactly, within the tenants that the caller may see', async () => {
+    const boss = await service.createTenant({ tenantName: 'above' });
+    const child = await service.createTenant({ tenantName: 'below' }, boss);
+    assert.deepEqual(await names(boss, { tenantId: child.tenantId }), ['below']);
+    for (const outside of [boss.tenantId, '000000', '%', '_'.repeat(6), child.tenantId.slice(0, 5)]) {
+      assert.deepEqual(await names(child, { tenantId: outside }), [], outside);
+    }
+  });
+
+  test('status filters tenants', async () => {
+    const boss = await service.createTenant({ tenantName: 'normal' });
+    await boss.create(TENANTS, { tenantName: 'disabled', status: '1' });
+    assert.deepEqual(await names(boss, { status: '0' }), ['normal']);
+    assert.deepEqual(await names(boss, { status: '1' }), ['disabled']);
+  });
+
+  test('tenantParent matches direct children only', async () => {
+    const boss = await service.createTenant();
+    const child = await service.createTenant({ tenantName: 'child' }, boss);
+    await child.create(TENANTS, { tenantName: 'grandchild' });
+    assert.deepEqual(await names(boss, { tenantParent: boss.tenantId }), ['child']);
+    assert.deepEqual(await names(boss, { tenantParent: child.tenantId }), ['grandchild']);
+    // Of the children of its parent a tenant sees only itself.
+    assert.deepEqual(await names(child, { tenantParent: boss.tenantId }), ['child']);
+    assert.deepEqual(await names(child, { tenantParent: '000000' }), []);
+  });
+
+  test('a row must match all filters, and empty filters are ignored', async () => {
+    const boss = await service.createTenant({ tenantName: 'one' });
+    await boss.create(TENANTS, { tenantName: 'two', status: '1' });
+    await boss.create(TENANTS, { tenantName: 'three', status: '1' });
+    const { tenantId: tenantParent } = boss;
+    assert.deepEqual(await names(boss, { tenantName: 'o', status: '1', tenantParent }), ['two']);
+    const empty = { tenantName: '', tenantId: '', status: '', tenantParent: '' };
+    assert.deepEqual(await names(boss, empty), ['one', 'two', 'three']);
+  });
+
+  test('a page has 20 rows by default and at most 500, and total counts all rows', async () => {
+    const boss = await service.createTenant({ tenantName: '0' });
+    for (let index = 1; index <= 22; index++) await boss.create(TENANTS, { tenantName: String(index) });
+    await expectPages(boss, list, 23, (row) => row.tenantName);
+    for (const [query, field] of invalidQueries) {
+      expectError(await boss.get(`${TENANTS}/list?${query}`), 400, 'INVALID_FIELD', { field });
+    }
+  });
+
+  test('a member may not list tenants', async () => {
+    const member = await service.createMember(await service.createTenant());
+    expectError(await member.get(`${TENANTS}/list`), 403, 'NOT_ALLOWED');
+  });
+});
+
+describe('GET /system/user-api/list', () => {
+  const list = listOf(USERS);
+  const names = async (client: Client, query: Record<string, string | number>) => {
+    const { rows, total } = await list(client, query);
+    assert.equal(total, rows.length);
+    return rows.map((row: { userName: string }) => row.userName);
+  };
+
+  test('the list contains the users of the tenant without deleted ones, by id, with the fields of a single read', async () => {
+    const boss = await service.createTenant();
+    await (await service.createTenant({}, boss)).createUser({ userName: 'below' });
+    const deptId = await boss.createDepartment();
+    for (const userName of ['c', 'a', 'b'])
+      await boss.createUser({ userName, deptId, deptIds: [await boss.createDepartment()] });
+    expectOk(await boss.delete(`${USERS}/${await boss.createUser({ userName: 'gone' })}`));
+    const { rows, total } = await list(boss);
+    assert.equal(total, 4);
+    assert.equal(rows.map((row: { userName: string }) => row.userName).join(), 'boss,c,a,b');
+    for (const row of rows) assert.deepEqual(row, await read(boss, `${USERS}/${row.userId}`));
+  });
+
+  test('tenantId lists the users of a tenant below, and no other', async () => {
+    const boss = await service.createTenant();
+    const child = await service.createTenant({}, boss);
+    const grandchild = await service.createTenant({}, child);
+    await grandchild.createUser({ userName: 'deep below' });
+    assert.deepEqual(await names(boss, { tenantId: grandchild.tenantId }), ['boss', 'deep below']);
+    assert.deepEqual(await names(boss, { tenantId: boss.tenantId }), ['boss']);
+    for (const tenantId of [boss.tenantId, '000000', '999999999999']) {
+      expectError(await child.get(`${USERS}/list?tenantId=${tenantId}`), 403, 'OTHER_TENANT');
+    }
+    for (const tenantId of ['x', '%25', '1']) {
+      expectError(await child.get(`${USERS}/list?tenantId=${tenantId}`), 400, 'INVALID_FIELD', { field: 'tenantId' });
+    }
+  });
+
+  test('userName matches a part of the name, with pattern and SQL characters taken literally', async () => {
+    const boss = await service.createTenant();
+    for (const userName of ['100%', '1000', 'a_b', 'axb', '\\', "O'Neil"]) await boss.createUser({ userName });
+    for (const [userName, found] of [
+      ['00', ['100%', '1000']],
+      ['%', ['100%']],
+      ['_', ['a_b']],
+      ['1%0', []],
+      ['\\', ['\\']],
+      ["'", ["O'Neil"]],
+      ["' or '1'='1", []],
+    ] as const) {
+      assert.deepEqual(await names(boss, { userName }), found, userName);
+    }
+  });
+
+  test('deptId lists users with that main or additional department', async () => {
+    const boss = await service.createTenant();
+    const [one, two, none] = [
+      await boss.createDepartment(),
+      await boss.createDepartment(),
+      await boss.createDepartment(),
+    ];
+    await boss.createUser({ userName: 'main', deptId: one });
+    await boss.createUser({ userName: 'further', deptId: two, deptIds: [one] });
+    await boss.createUser({ userName: 'elsewhere', deptId: two });
+    assert.deepEqual(await names(boss, { deptId: one }), ['main', 'further']);
+    assert.deepEqual(await names(boss, { deptId: two }), ['further', 'elsewhere']);
+    for (const deptId of [none, '4000000000000', '9223372036854775807']) {
+      assert.deepEqual(await names(boss, { deptId }), []);
+    }
+    for (const deptId of ['x', '-1', '1.5', '12345678901234567890']) {
+      expectError(await boss.get(`${USERS}/list?deptId=${deptId}`), 400, 'INVALID_FIELD', { field: 'deptId' });
+    }
+  });
+
+  test('a user must match status and all other filters, and empty filters are ignored', async () => {
+    const boss = await service.createTenant();
+    const deptId = await boss.createDepartment();
+    await boss.createUser({ userName: 'off', status: '1', deptId });
+    await boss.createUser({ userName: 'other', status: '1' });
+    assert.deepEqual(await names(boss, { status: '0' }), ['boss']);
+    assert.deepEqual(await names(boss, { status: '1' }), ['off', 'other']);
+    assert.deepEqual(await names(boss, { status: '1', deptId, userName: 'f', tenantId: boss.tenantId }), ['off']);
+    const empty = { userName: '', deptId: '', status: '', tenantId: '', pageNum: '' };
+    assert.deepEqual(await names(boss, empty), ['boss', 'off', 'other']);
+  });
+
+  test('a page has 20 rows by default and at most 500, and total counts all rows', async () => {
+    const boss = await service.createTenant();
+    await Promise.all(Array.from({ length: 22 }, (_, index) => boss.createUser({ userName: String(index) })));
+    await expectPages(boss, list, 23, (row) => row.userId);
+    for (const [query, field] of invalidQueries) {
+      expectError(await boss.get(`${USERS}/list?${query}`), 400, 'INVALID_FIELD', { field });
+    }
+  });
+});
+
+/** Expects that the pages together are the whole list in its order. */
+async function expectPages(
+  client: Client,
+  list: ReturnType<typeof listOf>,
+  count: number,
+  // biome-ignore lint/suspicious/noExplicitAny: a row of either list
+  key: (row: any) => unknown,
+): Promise<void> {
+  const all = (await list(client, { pageSize: 500 })).rows.map(key);
+  assert.equal(new Set(all).size, count);
+  const first = await list(client);
+  assert.deepEqual([first.total, first.rows.map(key)], [count, all.slice(0, 20)]);
+  const second = await list(client, { pageNum: 2 });
+  assert.deepEqual([second.total, second.rows.map(key)], [count, all.slice(20)]);
+  for (const pageNum of [1, 2, 3]) {
+    const { rows, total } = await list(client, { pageNum, pageSize: 10 });
+    assert.deepEqual([total, rows.map(key)], [count, all.slice((pageNum - 1) * 10, pageNum * 10)]);
+  }
+  const beyond = await list(client, { pageNum: 1_000_000, pageSize: 500 });
+  assert.deepEqual(beyond, { rows: [], total: count });
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { openDatabase } from '../../db/connect.ts';
+import { connectOwner } from '../../db/driver.ts';
+import { NO_DEADLINES } from '../support/database.ts';
+import { newDataFolder, project, start } from '../support/process.ts';
+import { isLong, report } from '../support/scale.ts';
+import { createEmptyDatabase } from '../support/service.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
+
+test('the next start completes a migration that was interrupted halfway, and keeps existing data', async (t) => {
+  const { databaseUrl, superuserUrl } = await createEmptyDatabase();
+  const superuser = connectOwner({ url: superuserUrl });
+  const owner = connectOwner({ url: databaseUrl });
+  after(() => Promise.all([superuser.end(), owner.end()]));
+  const startService = () => start(newDataFolder(), { DATABASE_URL: databaseUrl });
+  /** Starts the service and interrupts it, by a signal or by closing its connection, once its migration waits for our row. */
+  const interrupt = async (file: string, isProcess: boolean) => {
+    const lines: string[] = [];
+    const run = isProcess ? startService() : undefined;
+    const progress = (line: string) => void lines.push(line);
+    const place = { databaseUrl, dataDir: '', timeZone: 'UTC', timing: NO_DEADLINES, progress };
+    const opened = run ? undefined : assert.rejects(openDatabase(place));
+    // It must wait for our row, not for the lock of the previous start, which PostgreSQL keeps until it notices the kill.
+    await waitFor(`${file} waits`, async () => (await countLockWaits(owner, 'transactionid')) > 0);
+    assert.match(run?.stderr ?? lines.join(), new RegExp(`Preparing tables: ${file}`));
+    if (run) await run.kill('SIGKILL');
+    else
+      await superuser`
+        select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+        where datname = current_database() and not granted`;
+    await opened;
+  };
+  const applied = async () =>
+    (await owner<{ name: string }[]>`select name from banyan.migrations order by 1`).map(nameOf);
+  const tables = async () =>
+    (
+      await owner<{ name: string }[]>`
+    select relname as name from pg_class where relnamespace = 'banyan'::regnamespace order by 1`
+    ).map(nameOf);
+  const files = fs
+    .readdirSync(path.join(project, 'db/schema'))
+    .filter((name) => /^\d{4}_/.test(name))
+    .sort();
+
+  // Create the table as the very first start does, so that we can insert a conflicting row.
+  await owner`create schema banyan`;
+  await owner`
+    create table banyan.migrations (
+      version int primary key, name text not null, checksum text not null, applied timestamptz not null default now())`;
+  await owner`
+    create table banyan.functions (
+      name text primary key, checksum text not null, applied timestamptz not null default now())`;
+  for (const [index, file] of files.entries()) {
+    const before = index === 0 ? await tables() : [];
+    // The last statement of a migration inserts its row and has to wait for ours: by then all is done, nothing committed.
+    await superuser`begin`;
+    await superuser`insert into banyan.migrations values (${Number.parseInt(file, 10)}, 'conflicting', '')`;
+    // For PostgreSQL a killed process is a closed connection. One real kill covers that; killing each start takes long.
+    await interrupt(file, isLong || index === 0);
+    await superuser`rollback`;
+    await waitFor('the interrupted start is gone', async () => (await countLockWaits(owner)) === 0);
+    assert.deepEqual(await applied(), files.slice(0, index));
+    if (index === 0) assert.deepEqual(await tables(), before, 'the interrupted migration was rolled back');
+  }
+
+  const run = startService();
+  const admin = await run.admin();
+  assert.match(run.stderr, new RegExp(`Preparing tables: ${files.at(-1)}`));
+  assert.deepEqual(await applied(), files);
+  await admin.createDepartment();
+  report(t, { migrations: files.length });
+  assert.equal(await run.stop(), 0, run.stderr);
+});
+
+const nameOf = ({ name }: { name: string }) => name;

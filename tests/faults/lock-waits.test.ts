@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEPTS, expectError, read, readDept } from '../support/expect.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
+import { databaseOf, startNode } from './node.ts';
+
+/** Requests that wait for row locks or for a database connection. */
+
+const service = await startService();
+const { owner, superuser } = service;
+const database = await databaseOf(service);
+
+/** Creates a tenant with two departments: one that the test will lock, and one that stays free. */
+async function createTenant() {
+  const boss = await service.createTenant();
+  return { boss, locked: await boss.createDepartment({ deptName: 'locked' }), free: await boss.createDepartment() };
+}
+
+const rename = (client: Client, deptId: string, deptName: string) => client.put(DEPTS, { deptId, deptName });
+
+/** Locks departments while `work` runs. */
+const withLocked = <T>(ids: string[], work: () => Promise<T>): Promise<T> =>
+  superuser.begin(async (tx) => {
+    await tx`select from departments where dept_id = any(${ids}::bigint[]) for update`;
+    return work();
+  }) as Promise<T>;
+
+const waitForLockWaits = (count: number) =>
+  waitFor(`${count} connections wait for a lock`, async () => (await countLockWaits(owner)) === count);
+
+/** Expects that all calls succeed while other requests are blocked. A blocked call fails the test instead of hanging it. */
+async function expectServed(calls: Record<string, () => Promise<ApiResponse>>): Promise<void> {
+  const blocked = new Set(Object.keys(calls));
+  const responses = Object.entries(calls).map(async ([name, call]) => {
+    const response = await call();
+    blocked.delete(name);
+    return response;
+  });
+  await waitFor('all other requests are served', () => blocked.size === 0).catch((cause) => {
+    throw new Error(`Blocked: ${[...blocked]}`, { cause });
+  });
+  for (const response of await Promise.all(responses)) assert.equal(response.code, 200, response.text);
+}
+
+/** Counts the requests that arrive at the service from now on. */
+function countArrivals(): () => number {
+  let arrivals = 0;
+  service.app.server.on('request', () => arrivals++);
+  return () => arrivals;
+}
+
+function expectTooBusy(response: ApiResponse): void {
+  expectError(response, 503, 'TOO_BUSY');
+  assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/);
+}
+
+test('requests that queue up on two locked rows block no other requests, even of their own tenants', async () => {
+  const [few, many, neighbour] = [await createTenant(), await createTenant(), await createTenant()];
+  const queued = await withLocked([few.locked, many.locked], async () => {
+    const arrivals = countArrivals();
+    let completed = 0;
+    const updates = [few, few, few, ...Array(20).fill(many)].map(async ({ boss, locked }, n) => {
+      const response = await rename(boss, locked, `changed ${n}`);
+      completed++;
+      return response as ApiResponse;
+    });
+    await waitFor('all requests have arrived', () => arrivals() === 23);
+    await waitFor('updates wait for both rows', async () => (await countLockWaits(owner)) >= 4);
+    await expectServed({
+      'list of a neighbour': () => neighbour.boss.get(`${DEPTS}/list`),
+      'create of a neighbour': () => neighbour.boss.post(DEPTS, {}),
+      'update of a neighbour': () => rename(neighbour.boss, neighbour.free, 'changed'),
+      'read of a locked row': () => many.boss.get(`${DEPTS}/${many.locked}`),
+      'read of the other locked row': () => few.boss.get(`${DEPTS}/${few.locked}`),
+      'update where few requests wait': () => rename(few.boss, few.free, 'changed'),
+      'update where many requests wait': () => rename(many.boss, many.free, 'changed'),
+      'create where many requests wait': () => many.boss.post(DEPTS, {}),
+    });
+    assert.equal(completed, 0, 'all updates are still blocked');
+    return { updates };
+  });
+  for (const response of await Promise.all(queued.updates)) assert.equal(response.code, 200, response.text);
+});
+
+test('two tenants with many requests on locked rows do not block a third tenant', async () => {
+  const [one, other] = [await service.createTenant(), await service.createTenant()];
+  const neighbour = await createTenant();
+  const locked: [Client, string][] = [];
+  for (const boss of [one, other])
+    for (let n = 0; n < 6; n++) locked.push([boss, await boss.createDepartment({ deptName: `locked too ${n}` })]);
+  const queued = await withLocked(
+    locked.map(([, id]) => id),
+    async () => {
+      const arrivals = countArrivals();
+      let completed = 0;
+      const updates = locked.map(async ([boss, deptId]) => {
+        const response = await rename(boss, deptId, 'changed');
+        completed++;
+        return response;
+      });
+      await waitFor('all requests have arrived', () => arrivals() === 12);
+      await waitFor('the allowed number of requests wait for a row', async () => (await countLockWaits(owner)) >= 6);
+      await expectServed({
+        'list of a neighbour': () => neighbour.boss.get(`${DEPTS}/list`),
+        'update of a neighbour': () => rename(neighbour.boss, neighbour.free, 'changed'),
+        'create of a neighbour': () => neighbour.boss.post(DEPTS, {}),
+        'read of a locked row': () => one.get(`${DEPTS}/${locked[0]?.[1]}`),
+        'list of a waiting tenant': () => one.get(`${DEPTS}/list`),
+      });
+      assert.equal(completed, 0, 'all updates are still blocked');
+      return { updates };
+    },
+  );
+  for (const response of await Promise.all(queued.updates)) assert.equal(response.code, 200, response.text);
+});
+
+test('a statement that waits too long for a lock is cancelled, and its request fails with TOO_BUSY', async () => {
+  const { boss, locked } = await createTenant();
+  const node = await startNode(database, { connectionTiming: { statementMs: 200 } });
+  await withLocked([locked], async () => {
+    const responses = Array.from({ length: 5 }, (_, n) => rename(node.as(boss), locked, `changed ${n}`));
+    for (const response of await Promise.all(responses)) expectTooBusy(response);
+    assert.equal(await countLockWaits(owner), 0, 'no statement is left waiting in the database');
+  });
+  assert.equal((await readDept(boss, locked)).deptName, 'locked');
+});
+
+test('requests that exceed the response deadline fail with TOO_BUSY and are not executed later', async () => {
+  const { boss, locked } = await createTenant();
+  // No statement is cancelled: the first request keeps the only connection until the lock is released.
+  const node = await startNode(database, { connections: 1, timing: { responseMs: 200 } });
+  const caller = node.as(boss);
+  const before = node.uses.begun;
+  const waitForUses = (count: number) =>
+    waitFor(`${count} connections are requested`, () => node.uses.begun - before === count);
+  await withLocked([locked], async () => {
+    const responses = [rename(caller, locked, 'first')];
+    await waitForLockWaits(1);
+    // Three transactions that wait for the connection: as many as may create departments concurrently.
+    for (const [n, deptName] of ['one', 'two', 'three'].entries()) {
+      responses.push(caller.post(DEPTS, { deptName }));
+      await waitForUses(2 + n);
+    }
+    // A create that waits for the next batch, and an update that waits for its turn.
+    responses.push(caller.post(DEPTS, { deptName: 'behind' }), rename(caller, locked, 'second'));
+    for (const response of await Promise.all(responses)) expectTooBusy(response);
+    assert.equal(await countLockWaits(owner), 1, 'the first update still waits');
+  });
+  await waitFor('all six have run', () => node.uses.begun - before === 6 && node.uses.ended - before === 6);
+  const { rows } = await read(boss, `${DEPTS}/list`);
+  assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), ['', 'locked']);
+});
+
+test('work that waited too long for a connection is not started', async () => {
+  const { boss } = await createTenant();
+  const waitMs = 20;
+  const node = await startNode(database, { connections: 1, connectionTiming: { waitMs } });
+  const caller = node.as(boss);
+  const before = node.uses.begun;
+  let responses: Promise<ApiResponse>[] = [];
+  await node.db.use(async () => {
+    responses = [caller.post(DEPTS, { deptName: 'late' }), caller.get(`${DEPTS}/list`)];
+    await waitFor('both requests wait for the only connection', () => node.uses.begun - before === 3);
+    const since = performance.now();
+    await waitFor('the wait limit has passed', () => performance.now() - since > waitMs);
+  });
+  for (const response of await Promise.all(responses)) expectTooBusy(response);
+  assert.equal((await read(boss, `${DEPTS}/list?deptName=late`)).total, 0);
+});
+
+test('a request that may write a whole branch has a longer response deadline', async () => {
+  const { boss, locked, free } = await createTenant();
+  const child = await boss.createDepartment({ parentId: free });
+  const node = await startNode(database, { timing: { responseMs: 200 } });
+  const caller = node.as(boss);
+  const { reordering } = await withLocked([child, locked], async () => {
+    const reordering = caller.put(`${DEPTS}/order`, { parentId: free, deptIds: [child] });
+    await waitForLockWaits(1);
+    // The update started later and exceeds its deadline earlier.
+    expectTooBusy(await rename(caller, locked, 'changed'));
+    return { reordering };
+  });
+  const { code, text } = await reordering;
+  assert.equal(code, 200, text);
+  assert.equal((await readDept(boss, child)).orderNum, 1);
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
+import { after, test } from 'node:test';
+import { setInterval } from 'node:timers';
+import { DEPTS, read } from '../support/expect.ts';
+import { scale } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+import { databaseOf, startNode } from './node.ts';
+
+/** Clients that open a connection and send their request slowly, or never. */
+
+const service = await startService();
+const boss = await service.createTenant();
+const id = await boss.createDepartment({ deptName: 'still here' });
+
+const sockets = new Set<net.Socket>();
+after(() => {
+  for (const socket of sockets) socket.destroy();
+});
+
+interface SlowClient {
+  socket: net.Socket;
+  /** Resolves to everything the server sent, once it has closed the connection. */
+  closed: Promise<string>;
+}
+
+/** Sends the beginning immediately, then the bytes of the rest, if any, one by one. */
+async function connectSlowly(base: string, beginning: string, rest: string): Promise<SlowClient> {
+  const { hostname, port } = new URL(base);
+  const socket = net.connect(Number(port), hostname);
+  sockets.add(socket);
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk));
+  socket.on('error', () => {});
+  const closed = once(socket, 'close').then(() => {
+    clearInterval(timer);
+    return received;
+  });
+  await once(socket, 'connect');
+  if (beginning) socket.write(beginning);
+  let at = 0;
+  const timer = rest && setInterval(() => socket.writable && socket.write(rest[at++ % rest.length] ?? ''), 20);
+  return { socket, closed };
+}
+
+const head = [
+  'POST /system/dept-api HTTP/1.1',
+  'Host: banyan',
+  `Authorization: Bearer ${boss.token}`,
+  'Accept-Language: en',
+  'X-Request-Id: slow-1',
+].join('\r\n');
+const body = 'Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"deptName":"half a';
+const cases: [what: string, beginning: string, rest: string][] = [
+  ['nothing', '', ''],
+  ['half a line', 'GET /system/dept', ''],
+  ['headers, byte by byte', 'GET /health/live HTTP/1.1\r\nHost: banyan\r\nX: ', 'x'],
+  ['all headers but the last line', `${head}\r\n`, ''],
+  ['half a body', `${head}\r\n${body}`, ''],
+  ['half a body, then byte by byte', `${head}\r\n${body}`, ' '],
+];
+
+test('slow clients do not block other requests', async () => {
+  const each = Math.ceil(scale(300, 2_000) / cases.length);
+  const slow = await Promise.all(
+    cases.flatMap(([, beginning, rest]) =>
+      Array.from({ length: each }, () => connectSlowly(service.base, beginning, rest)),
+    ),
+  );
+  const reads = await Promise.all(Array.from({ length: 64 }, () => boss.get(`${DEPTS}/${id}`)));
+  for (const response of reads) assert.equal(response.code, 200, response.text);
+  await boss.createDepartment({ deptName: 'created meanwhile' });
+  // Their deadline has not passed yet.
+  for (const { socket } of slow) assert.equal(socket.readyState, 'open');
+  for (const { socket } of slow) socket.destroy();
+});
+
+// Only slow clients call this node.
+const node = await startNode(await databaseOf(service), { timing: { requestMs: 300, requestCheckMs: 50 } });
+
+for (const [what, beginning, rest] of cases) {
+  test(`a client that sends ${what} gets a 408 response, and its connection is closed`, async () => {
+    const { closed } = await connectSlowly(node.base, beginning, rest);
+    let received: string | undefined;
+    void closed.then((text) => (received = text));
+    await waitFor('the connection is closed', () => received !== undefined);
+    // The response may be lost in a connection reset when the client is still sending.
+    if (received || !rest) assert.match(received ?? '', /^HTTP\/1\.1 408 .*"reason":"REQUEST_TIMEOUT"\}\}$/s);
+    // The service has read the headers before the body.
+    if (received && what.startsWith('half a body'))
+      assert.match(received, /content-language: en\r\n.*x-request-id: slow-1\r/s);
+    assert.equal((await read(boss, `${DEPTS}/list?deptName=half`)).total, 0, 'half a body creates nothing');
+  });
+}

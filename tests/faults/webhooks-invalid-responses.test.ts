@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import net, { type AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { Receiver } from '../support/receiver.ts';
+import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Receivers whose response is not valid HTTP. The delivery fails like any other, and other receivers are not affected. */
+
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
+const path = '/system/webhook-api';
+
+/** Starts a server that responds with this text to each connection. Returns its URL. */
+async function startRawServer(text: string, { close = false } = {}): Promise<string> {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => (close ? socket.end(text) : socket.write(text)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+async function register(boss: Client, url: string): Promise<number> {
+  const { data, text } = await boss.post(path, { url, kinds: ['department.*'] });
+  assert.ok(data?.id, text);
+  return data.id;
+}
+
+const invalid: [string, string, { close?: boolean }?][] = [
+  ['with another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'],
+  ['with nothing', '', { close: true }],
+  ['with incomplete headers', 'HTTP/1.1 200 OK\r\ncontent-', { close: true }],
+  ['with something other than HTTP', 'SSH-2.0-x\r\n', { close: true }],
+];
+for (const [name, text, options] of invalid) {
+  test(`a delivery to a receiver that responds ${name} fails and is retried`, async () => {
+    const boss = await service.createTenant();
+    const id = await register(boss, await startRawServer(text, options));
+    await boss.createDepartment();
+    await waitFor('the attempt is recorded as failed', async () => {
+      const { data } = await boss.get(`${path}/${id}/deliveries`);
+      return data.rows[0]?.attempts > 0 && data.rows[0].lastError !== null;
+    });
+    const { data } = await boss.get(`${path}/${id}/deliveries`);
+    assert.equal(data.rows[0].state, 'waiting');
+  });
+}
+
+test('many receivers with invalid responses do not delay deliveries to others', async () => {
+  const url = await startRawServer((invalid[0] as [string, string])[1]);
+  for (let n = 0; n < 4; n++) {
+    const boss = await service.createTenant();
+    for (let m = 0; m < 16; m++) await register(boss, url);
+    await boss.createDepartment();
+  }
+  const receiver = await Receiver.start();
+  const boss = await service.createTenant();
+  await register(boss, receiver.url);
+  await boss.createDepartment();
+  await waitFor('the message is delivered', () => receiver.accepted.length === 1);
+});

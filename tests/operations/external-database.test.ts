@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import { test } from 'node:test';
+import { openDatabase } from '../../db/connect.ts';
+import { connectOwner, LOCKS } from '../../db/driver.ts';
+import { newDataFolder, start, startOnDatabase } from '../support/process.ts';
+import { createEmptyDatabase } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+test('with DATABASE_URL the service starts on that database and leaves it running', async () => {
+  const { databaseUrl } = await createEmptyDatabase();
+  const dataDir = newDataFolder();
+  const first = start(dataDir, { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: '' });
+  const password = (await first.ready()) && first.printed('Password');
+  const id = await (await first.admin(password)).createDepartment();
+  assert.equal(await first.stop(), 0);
+  assert.doesNotMatch(first.stderr, /Starting PostgreSQL|^ +Data /m);
+  assert.equal(fs.existsSync(dataDir), false);
+
+  // Several services may share the database.
+  const runs = [1, 2].map(() => startOnDatabase(databaseUrl));
+  for (const run of runs) {
+    const admin = await run.admin(password);
+    assert.equal((await admin.get(`/system/dept-api/${id}`)).code, 200);
+    assert.equal(run.printed('Password'), '');
+  }
+  for (const run of runs) assert.equal(await run.stop(), 0);
+});
+
+test('an unusable database is rejected with a message that does not contain the password', async () => {
+  const { name, databaseUrl } = await createEmptyDatabase();
+  const secret = new URL(databaseUrl).password;
+  for (const [address, expected] of [
+    ['postgres://me:hush-hush@127.0.0.1:1/banyan', /ECONNREFUSED.*Check that it is running, and check host, port/],
+    // The name servers may take longer than the connection timeout.
+    [
+      'postgres://me:hush-hush@no-such-host.invalid/banyan',
+      /(ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT).*Check that it is running/,
+    ],
+    // This fails immediately, because it is the broadcast address.
+    ['postgres://me:hush-hush@255.255.255.255/banyan', /(ENETUNREACH|EACCES|EHOSTUNREACH).*Check that it is running/],
+    [databaseUrl.replace(secret, 'hush-hush'), /28P01.*password authentication failed/],
+    [databaseUrl.replace(name, 'no_such_database'), /3D000.*"no_such_database" does not exist/],
+  ] as const) {
+    const opened = openDatabase({ databaseUrl: address, dataDir: '', timeZone: 'UTC' });
+    const { message } = await opened.then(
+      () => assert.fail(`opened ${address}`),
+      (error) => error as Error,
+    );
+    assert.match(message, expected);
+    assert.doesNotMatch(message, /hush-hush/);
+    assert.equal(message.includes(secret), false);
+  }
+});
+
+test('a start with an unusable DATABASE_URL ends with a message without the password and without a stack trace', async () => {
+  for (const [address, expected] of [
+    ['postgres://me:hush-hush@127.0.0.1:1/banyan', /ECONNREFUSED.*Check that it is running, and check host, port/],
+    ['postgres://me:hush-hush#1@host/banyan', /DATABASE_URL: must look like .* escaped as %23/],
+  ] as const) {
+    const run = start(newDataFolder(), { DATABASE_URL: address });
+    assert.equal(await run.ended, 1);
+    assert.match(run.stderr, expected);
+    assert.match(run.stderr, /^Banyan did not start\. [\s\S]*DATABASE_URL/m);
+    assert.doesNotMatch(run.stderr, /hush-hush|\n +at /);
+  }
+});
+
+test('a server that closes connections or never responds is rejected after one attempt', async () => {
+  const attempts = [
+    [(socket: net.Socket) => socket.resume().end(), 'CONNECTION_CLOSED'],
+    // This takes ten seconds, the connection timeout.
+    [(socket: net.Socket) => socket.resume(), 'CONNECT_TIMEOUT'],
+  ] as const;
+  await Promise.all(
+    attempts.map(async ([respond, code]) => {
+      let connections = 0;
+      const proxy = net.createServer((socket) => {
+        connections++;
+        respond(socket.on('error', () => {}));
+      });
+      proxy.listen(0, '127.0.0.1').unref();
+      await once(proxy, 'listening');
+      const { port } = proxy.address() as net.AddressInfo;
+      const databaseUrl = `postgres://me:hush-hush@127.0.0.1:${port}/banyan`;
+      const { message } = await openDatabase({ databaseUrl, dataDir: '', timeZone: 'UTC' }).then(
+        () => assert.fail('opened'),
+        (error) => error as Error,
+      );
+      assert.equal(connections, 1);
+      assert.ok(message.startsWith(`The database at DATABASE_URL can't be used (${code})`), message);
+      assert.ok(!message.includes('hush-hush'));
+      proxy.close();
+    }),
+  );
+});
+
+test('a service that waits for another node to prepare the tables stops on SIGTERM', async () => {
+  const { databaseUrl } = await createEmptyDatabase();
+  const other = connectOwner({ url: databaseUrl });
+  await other`select pg_advisory_lock(${LOCKS.migrate})`;
+  const run = startOnDatabase(databaseUrl);
+  await waitFor('the service waits for the lock', async () => {
+    const [row] = await other`
+      select from pg_locks l join pg_database d on d.oid = l.database
+      where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`;
+    return row;
+  });
+  assert.equal(await run.stop(), 0, run.stderr);
+  await other.end();
+});

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { after } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+/** A connection loss at the commit of one transaction. */
+export interface Cut {
+  moment: 'before the commit' | 'after the commit';
+  /** Text that only this transaction sends: background work of the service commits too. */
+  of: string;
+}
+
+/**
+ * A proxy between the service and PostgreSQL that can delay responses and break connections at the worst moment: at a COMMIT,
+ * before PostgreSQL receives it, or after, so that only the response is lost.
+ */
+export class PostgresProxy {
+  /** The delay of PostgreSQL's responses. */
+  latencyMs = 0;
+  /** The losses of future commits. */
+  cuts: Cut[] = [];
+  /** Connections that stay open but forward nothing. */
+  private readonly silenced = new Set<net.Socket>();
+  private readonly socketPath: string;
+  private readonly server = net.createServer((client) => this.forward(client));
+  private readonly sockets = new Set<net.Socket>();
+
+  /** `socketPath` is that of PostgreSQL. */
+  constructor(socketPath: string) {
+    this.socketPath = socketPath;
+    after(() => this.close());
+  }
+
+  /** Starts to listen. Returns the port. */
+  async listen(): Promise<number> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return (this.server.address() as net.AddressInfo).port;
+  }
+
+  /** Stops forwarding on all current connections, without closing them. */
+  silence(): void {
+    for (const socket of this.sockets) this.silenced.add(socket);
+  }
+
+  close(): void {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private forward(client: net.Socket): void {
+    const postgres = net.connect(this.socketPath);
+    for (const [one, other] of [
+      [client, postgres],
+      [postgres, client],
+    ] as const) {
+      this.sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        this.sockets.delete(one);
+        other.destroy();
+      });
+    }
+    let previous: Promise<unknown> = Promise.resolve();
+    const forwardResponse = (bytes: Buffer) => {
+      if (this.silenced.has(client)) return;
+      previous = Promise.all([previous, setTimeout(this.latencyMs)]).then(() => client.write(bytes));
+    };
+    postgres.on('data', forwardResponse);
+    const transactionCommittedBy = watchCommits();
+    client.on('data', (bytes) => {
+      if (this.silenced.has(client)) return;
+      const cut = this.takeCut(transactionCommittedBy(bytes));
+      if (cut?.moment === 'before the commit') {
+        client.destroy();
+        return;
+      }
+      // Drop the responses, and disconnect once PostgreSQL has committed: statements sent with the commit respond earlier.
+      if (cut)
+        postgres
+          .off('data', forwardResponse)
+          .on('data', (response) => response.includes('COMMIT\0') && client.destroy());
+      postgres.write(bytes);
+    });
+  }
+
+  /** Removes and returns the loss that is planned for this transaction. */
+  private takeCut(transaction: string): Cut | undefined {
+    const index = this.cuts.findIndex(({ of }) => transaction.includes(of));
+    return index < 0 ? undefined : this.cuts.splice(index, 1)[0];
+  }
+}
+
+/**
+ * Returns a function that takes the bytes of a client. If they contain a COMMIT, it returns everything its transaction has
+ * sent, otherwise ''. The driver sends the text of COMMIT once and later only the name of the prepared statement; the text of
+ * BEGIN each time.
+ */
+function watchCommits(): (bytes: Buffer) => string {
+  let name: string | undefined;
+  let transaction = '';
+  return (bytes) => {
+    const text = bytes.toString('latin1');
+    transaction += text;
+    transaction = transaction.slice(Math.max(0, transaction.lastIndexOf('begin read write\0')));
+    name ??= /([a-z0-9]+)\0commit\0/.exec(text)?.[1];
+    return name !== undefined && text.includes(`\0${name}\0`) ? transaction : '';
+  };
+}
