@@ -10,11 +10,11 @@ import {
   visit,
 } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
-import { bossOf, createDepartments } from './departments-page.ts';
+import { createDepartments, credentialsOf } from './departments-page.ts';
 
 const fixture = await startConsole();
 const company = await fixture.service.createTenant({ tenantName: '榕树集团' });
-const boss = bossOf(company);
+const boss = credentialsOf(company);
 
 const edit = async (client: Client, id: number | string, changes: object) => {
   const { data } = await client.get(`/system/dept-api/${id}`);
@@ -32,18 +32,19 @@ const { head, research, market, design, closed } = await createDepartments(compa
 await company.createUser({ userName: 'lan', nickName: '兰', deptId: research });
 await company.createUser({ userName: 'plain', nickName: '普通人', deptId: market });
 await edit(company, head, { orderNum: 7 });
-const before = new Date().toISOString();
+const beforeEdits = new Date().toISOString();
 await edit(company, design, { parentId: research });
 await edit(company, research, { deptName: '研究院', leader: '竹' });
 await company.createDepartment({ deptName: '客服部', parentId: head });
 await company.delete(`/system/dept-api/${closed}`);
 
-/** A part of the difference between two moments. */
-const part = (page: Page, name: RegExp) => page.locator('.card').filter({ has: page.getByRole('heading', { name }) });
-/** What was created itself is a link; where it is, is none. */
-const created = (page: Page, name: string) => part(page, /^新建/).getByRole('link', { name, exact: true });
+/** Returns the card of the diff screen with this heading. */
+const diffCard = (page: Page, name: RegExp) =>
+  page.locator('.card').filter({ has: page.getByRole('heading', { name }) });
+/** Returns the link to a created department. The name of its parent is plain text. */
+const createdLink = (page: Page, name: string) => diffCard(page, /^新建/).getByRole('link', { name, exact: true });
 
-test('home shows the last changes, without logins, and leads to the record', async () => {
+test('the home screen lists the latest changes without logins and links to the changed record', async () => {
   const page = await fixture.logIn(boss);
   const panel = page.locator('.card').filter({ has: page.getByRole('heading', { name: '最近变更' }) });
   const rows = panel.getByRole('listitem');
@@ -54,15 +55,15 @@ test('home shows the last changes, without logins, and leads to the record', asy
   await rows.filter({ hasText: '研究院' }).getByRole('link', { name: '研究院' }).click();
   await page.getByRole('article', { name: '研究院' }).waitFor();
   await page.getByRole('tab', { name: '历史' }).click();
-  const life = page.getByRole('region', { name: '历史' });
-  await life.getByRole('row', { name: '部门名称 研发部 研究院' }).waitFor();
-  await life.getByRole('row', { name: '上级部门 总部' }).waitFor();
-  assert.equal(await life.getByRole('listitem').count(), 2);
+  const history = page.getByRole('region', { name: '历史' });
+  await history.getByRole('row', { name: '部门名称 研发部 研究院' }).waitFor();
+  await history.getByRole('row', { name: '上级部门 总部' }).waitFor();
+  assert.equal(await history.getByRole('listitem').count(), 2);
   await expectNoAxeViolations(page);
   expectNoCspViolations(page);
 });
 
-test('the audit list filters, pages, and shows what differs', async () => {
+test('the change log can be filtered and shows the changed fields of an entry', async () => {
   const page = await fixture.logIn(boss);
   await page.getByRole('link', { name: '变更记录' }).click();
   const list = page.getByRole('region', { name: '变更' });
@@ -90,7 +91,7 @@ test('the audit list filters, pages, and shows what differs', async () => {
   expectNoCspViolations(page);
 });
 
-test('older changes come when asked for; an administrator above sees those of the tenants below, and of one of them', async () => {
+test('the change log loads older changes on demand; an administrator can filter it by child tenant', async () => {
   const branch = await fixture.service.createTenant({ tenantName: '分公司' });
   const departments = Array.from({ length: 31 }, (_, n) => ({ ref: `${n}`, deptName: `分公司部门 ${n}` }));
   assert.equal((await branch.post('/system/dept-api/bulk', { departments })).code, 200);
@@ -113,29 +114,29 @@ test('older changes come when asked for; an administrator above sees those of th
   await rows.filter({ hasText: '分公司部门' }).first().waitFor({ state: 'detached' });
 });
 
-test('the difference of two moments shows what was created, moved, renamed and deleted', async () => {
-  const page = await fixture.logIn(boss, `/changes/diff?from=${before}`);
-  await part(page, /^移动（1）/)
+test('the diff between two points in time lists created, moved, renamed and deleted departments', async () => {
+  const page = await fixture.logIn(boss, `/changes/diff?from=${beforeEdits}`);
+  await diffCard(page, /^移动（1）/)
     .getByText('设计组')
     .waitFor();
-  assert.match(await part(page, /^移动/).innerText(), /从\s*总部 \/ 市场部\s*移动到\s*总部 \/ 研究院/);
-  assert.match(await part(page, /^重命名（1）/).innerText(), /研发部\s*改为\s*研究院/);
-  assert.match(await part(page, /^新建（1）/).innerText(), /客服部\s*总部/);
-  assert.match(await part(page, /^删除（1）/).innerText(), /筹备组\s*总部/);
-  await part(page, /^其他修改/)
+  assert.match(await diffCard(page, /^移动/).innerText(), /从\s*总部 \/ 市场部\s*移动到\s*总部 \/ 研究院/);
+  assert.match(await diffCard(page, /^重命名（1）/).innerText(), /研发部\s*改为\s*研究院/);
+  assert.match(await diffCard(page, /^新建（1）/).innerText(), /客服部\s*总部/);
+  assert.match(await diffCard(page, /^删除（1）/).innerText(), /筹备组\s*总部/);
+  await diffCard(page, /^其他修改/)
     .getByRole('row', { name: '负责人 兰 竹' })
     .waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'changes-diff');
   await page.getByRole('button', { name: '最近 7 天' }).click();
-  await created(page, '总部').waitFor();
-  const choose = async (label: string, moment: string, shown: RegExp) => {
-    await page.getByLabel(label, { exact: true }).fill(moment);
+  await createdLink(page, '总部').waitFor();
+  const choose = async (label: string, time: string, shown: RegExp) => {
+    await page.getByLabel(label, { exact: true }).fill(time);
     await page.getByLabel(label, { exact: true }).press('Enter');
     await page.waitForURL(shown);
   };
   await choose('开始时间', '2022-01-01 00:00:00', /from=202[12]-/);
-  // The screen is a moment behind the address, as on a slow machine: what the address says stays chosen.
+  // Change the URL before the screen renders it, as on a slow machine: the value in the URL must be kept.
   await page.evaluate("history.replaceState(history.state, '', '?from=2020-01-01T00:00:00.000Z')");
   await choose('结束时间', '2020-01-02 12:00:00', /to=2020-/);
   assert.match(page.url(), /from=2020-.*to=2020-/);
@@ -145,26 +146,26 @@ test('the difference of two moments shows what was created, moved, renamed and d
   expectNoCspViolations(page);
 });
 
-test('a moment that is typed while the difference is being read is not taken back when it comes', async () => {
+test('a start time typed while the diff is loading is kept when the diff arrives', async () => {
   const page = await fixture.logIn(boss);
-  let tellNow = () => {};
-  const later = new Promise<void>((resolve) => (tellNow = resolve));
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/system/dept-api/diff?*', async (route) => {
-    await later;
+    await released;
     await route.continue();
   });
-  await visit(page, `/changes/diff?from=${before}`);
+  await visit(page, `/changes/diff?from=${beforeEdits}`);
   const field = page.getByLabel('开始时间', { exact: true });
   await field.fill('2020-01-01 00:00:00');
-  tellNow();
+  release();
   await page.getByRole('heading', { name: '重命名（1）' }).waitFor();
   assert.equal(await field.inputValue(), '2020-01-01 00:00:00');
   await field.press('Enter');
   await page.waitForURL(/from=20(19|20)-/);
-  await created(page, '总部').waitFor();
+  await createdLink(page, '总部').waitFor();
 });
 
-test('a change is reverted, unless a later one contradicts it, which is said', async () => {
+test('a change can be reverted; if a later change conflicts with it, an error says so', async () => {
   const other = await fixture.service.createTenant();
   const { from, to, moved } = await createDepartments(other, {
     from: { deptName: '市场部' },
@@ -172,9 +173,9 @@ test('a change is reverted, unless a later one contradicts it, which is said', a
     moved: { parentRef: 'from', deptName: '设计组' },
   });
   await edit(other, moved, { parentId: to });
-  const page = await fixture.logIn(bossOf(other), `/changes?resource=department&resourceId=${moved}`);
+  const page = await fixture.logIn(credentialsOf(other), `/changes?resource=department&resourceId=${moved}`);
   const dialog = page.getByRole('dialog', { name: '撤销此变更？' });
-  const row = (did: string) => page.getByRole('listitem').filter({ has: page.getByText(did, { exact: true }) });
+  const row = (action: string) => page.getByRole('listitem').filter({ has: page.getByText(action, { exact: true }) });
   await row('新建').getByRole('button', { name: '详情：部门 设计组' }).click();
   await row('新建').getByRole('button', { name: '撤销此变更' }).click();
   await dialog.getByRole('button', { name: /^撤\s*销$/ }).click();
@@ -193,7 +194,7 @@ test('a change is reverted, unless a later one contradicts it, which is said', a
   assert.equal(String(data.parentId), from);
 });
 
-test('on a phone, in English', async () => {
+test('the change log and the diff fit on a phone in English', async () => {
   const page = await fixture.logIn(boss, '/home', { viewport: PHONE, language: 'en' });
   await page.getByRole('button', { name: 'Account: boss' }).click();
   await page.getByRole('menuitem', { name: 'Changes' }).click();
@@ -204,20 +205,20 @@ test('on a phone, in English', async () => {
   assert.equal(await fits(), true);
   await expectNoAxeViolations(page);
   await screenshot(page, 'changes-phone');
-  await visit(page, `/changes/diff?from=${before}`);
+  await visit(page, `/changes/diff?from=${beforeEdits}`);
   await page.getByRole('heading', { name: 'Renamed (1)' }).waitFor();
   assert.equal(await fits(), true);
   await expectNoAxeViolations(page);
   await screenshot(page, 'changes-diff-phone');
 });
 
-test('a member sees none of it', async () => {
+test('a member cannot see changes, diffs or the history of a department', async () => {
   const page = await fixture.logIn({ tenantId: company.tenantId, username: 'plain' });
   await page.getByText('您好，普通人').waitFor();
   assert.equal(await page.getByText('最近变更').count(), 0);
   assert.equal(await page.getByRole('link', { name: '变更记录' }).count(), 0);
-  for (const place of ['/changes', `/changes/diff?from=${before}`]) {
-    await visit(page, place);
+  for (const path of ['/changes', `/changes/diff?from=${beforeEdits}`]) {
+    await visit(page, path);
     await page.getByText('仅管理员可访问此页面').waitFor();
   }
   await visit(page, `/departments/${research}?tab=history`);

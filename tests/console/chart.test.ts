@@ -6,12 +6,14 @@ import { dateInDays } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, PHONE, screenshot, startConsole } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
-import { bossOf, waitForView } from './departments-page.ts';
+import { credentialsOf, waitForValue } from './departments-page.ts';
 
 const fixture = await startConsole();
 
-/** 云杉科技: three levels, leaders, people, one department out of use, and a fourth level that is closed at first. */
-async function company(name: string): Promise<{ boss: Client; who: { tenantId: string; username: string } }> {
+/** Creates a tenant with three levels of departments, leaders, users, a disabled department and a collapsed fourth level. */
+async function createCompany(
+  name: string,
+): Promise<{ boss: Client; credentials: { tenantId: string; username: string } }> {
   const boss = await fixture.service.createTenant({ tenantName: name });
   const branches: [string, string, string[]][] = [
     ['产品研发中心', '陈晓东', ['前端组', '后端组', '测试组', '架构组', '设计组']],
@@ -31,7 +33,7 @@ async function company(name: string): Promise<{ boss: Client; who: { tenantId: s
   const { data } = await boss.post('/system/dept-api/bulk', { departments });
   const id = (ref: string) => data.deptIds[departments.findIndex((dept) => dept.ref === ref)];
   await Promise.all(['zhao', 'qian', 'sun'].map((userName) => boss.createUser({ userName, deptId: id('前端组') })));
-  return { boss, who: bossOf(boss) };
+  return { boss, credentials: credentialsOf(boss) };
 }
 
 const cards = (page: Page) => page.getByRole('treeitem');
@@ -39,26 +41,26 @@ const card = (page: Page, name: string) => page.getByRole('treeitem', { name, ex
 const tree = (page: Page) => page.getByRole('tree');
 const percent = async (page: Page) => Number.parseInt(await page.locator('output').innerText(), 10);
 
-/** Two fingers in the middle of a phone, this far from each other. */
+/** Moves two fingers on a phone through these distances from the middle of the screen. */
 async function pinch(page: Page, distances: number[]) {
-  const hand = await page.context().newCDPSession(page);
-  for (const [n, far] of distances.entries()) {
-    const touchPoints = [195 - far, 195 + far].map((x, id) => ({ x, y: 500, id }));
-    await hand.send('Input.dispatchTouchEvent', { type: n === 0 ? 'touchStart' : 'touchMove', touchPoints });
+  const cdp = await page.context().newCDPSession(page);
+  for (const [n, distance] of distances.entries()) {
+    const touchPoints = [195 - distance, 195 + distance].map((x, id) => ({ x, y: 500, id }));
+    await cdp.send('Input.dispatchTouchEvent', { type: n === 0 ? 'touchStart' : 'touchMove', touchPoints });
   }
-  await hand.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
 
-async function saved(page: Page, button: string) {
+async function exportFile(page: Page, button: string) {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: button }).click();
   const file = await download;
   return { name: file.suggestedFilename(), content: fs.readFileSync(await file.path()) };
 }
 
-const { boss, who } = await company('云杉科技');
-test('the chart shows three levels, with leaders and the number of people; a card opens its department', async () => {
-  const page = await fixture.logIn(who, '/chart');
+const { boss, credentials } = await createCompany('云杉科技');
+test('the chart shows three levels with leaders and user counts; a card links to its department', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
   await card(page, '产品研发中心，负责人 陈晓东，0 人').waitFor();
   await card(page, '前端组，未设负责人，3 人').waitFor();
@@ -75,8 +77,8 @@ test('the chart shows three levels, with leaders and the number of people; a car
   expectNoCspViolations(page);
 });
 
-test('branches are closed and opened, further levels read when they are wanted', async () => {
-  const page = await fixture.logIn(who, '/chart');
+test('branches collapse and expand; deeper levels load on demand', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
   await card(page, '产品研发中心').locator('[data-handle]').click();
@@ -92,8 +94,8 @@ test('branches are closed and opened, further levels read when they are wanted',
   assert.match(page.url(), /\/chart\?levels=2$/);
 });
 
-test('zoom and pan with buttons, wheel, mouse and keyboard', async () => {
-  const page = await fixture.logIn(who, '/chart');
+test('the chart zooms and pans with buttons, wheel, mouse and keyboard', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
   const root = card(page, '云杉科技有限公司');
   await root.waitFor();
   const at = async () => (await root.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
@@ -119,24 +121,24 @@ test('zoom and pan with buttons, wheel, mouse and keyboard', async () => {
   await page.mouse.down();
   await page.mouse.move(box.x + 300, box.y + 60, { steps: 4 });
   await page.mouse.up();
-  // What a pointer does while it moves is drawn when there is time for it, not within the event.
-  await waitForView(at, ({ x, y }) => Math.abs(x - box.x + 100) < 1 && Math.abs(y - box.y - 40) < 1);
+  // Pointer moves are rendered asynchronously, not in the event handler.
+  await waitForValue(at, ({ x, y }) => Math.abs(x - box.x + 100) < 1 && Math.abs(y - box.y - 40) < 1);
   await page.mouse.wheel(0, -300);
   await page.waitForFunction(`parseInt(document.querySelector('output').innerText) > ${whole}`);
 });
 
-test('all of it by keyboard: through the tree, open, close, and on to the department', async () => {
-  const page = await fixture.logIn(who, '/chart');
+test('the keyboard moves through the chart, expands and collapses branches, and opens a department', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
   await page.getByRole('button', { name: '导出 PNG' }).focus();
   await page.keyboard.press('Tab');
-  const chosen = async () =>
+  const selectedName = async () =>
     (await page.getByRole('treeitem', { selected: true }).locator('title').textContent())?.split('，')[0];
   const press = async (key: string, name: string) => {
     await page.keyboard.press(key);
-    assert.equal(await chosen(), name, key);
+    assert.equal(await selectedName(), name, key);
   };
-  assert.equal(await chosen(), '云杉科技有限公司');
+  assert.equal(await selectedName(), '云杉科技有限公司');
   await press('ArrowDown', '产品研发中心');
   await press('ArrowRight', '市场与销售部');
   await press('ArrowLeft', '产品研发中心');
@@ -157,14 +159,14 @@ test('all of it by keyboard: through the tree, open, close, and on to the depart
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
 });
 
-test('saved as SVG and PNG: what is open, with title and date, light also in the dark', async () => {
-  const page = await fixture.logIn(who, '/chart', { dark: true });
+test('the SVG and PNG exports show the expanded cards, a title and the date, in light colours even in dark mode', async () => {
+  const page = await fixture.logIn(credentials, '/chart', { dark: true });
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'chart-dark');
   const today = dateInDays(0);
-  const svg = await saved(page, '导出 SVG');
+  const svg = await exportFile(page, '导出 SVG');
   assert.match(svg.name, /^云杉科技有限公司-组织架构图-\d{4}-\d\d-\d\d\.svg$/);
   const drawn = (await page.evaluate(`(() => {
     const file = new DOMParser().parseFromString(${JSON.stringify(svg.content.toString('utf8'))}, 'image/svg+xml');
@@ -172,22 +174,22 @@ test('saved as SVG and PNG: what is open, with title and date, light also in the
     return {
       wrong: all('parsererror').length + all('foreignObject, image, style, script').length,
       texts: all('text').map((text) => text.textContent),
-      places: all('g > g[transform] > g').map((g) => g.parentElement.getAttribute('transform').match(/[\\d.]+/g).map(Number)),
+      positions: all('g > g[transform] > g').map((g) => g.parentElement.getAttribute('transform').match(/[\\d.]+/g).map(Number)),
       width: Number(file.documentElement.getAttribute('width')),
       height: Number(file.documentElement.getAttribute('height')),
     };
-  })()`)) as { wrong: number; texts: string[]; places: number[][]; width: number; height: number };
+  })()`)) as { wrong: number; texts: string[]; positions: number[][]; width: number; height: number };
   assert.equal(drawn.wrong, 0);
   for (const text of ['云杉科技有限公司', '移动端小组', '负责人 陈晓东', '3 人', '停用', `组织架构图 · ${today}`])
     assert.ok(drawn.texts.includes(text), text);
   assert.doesNotMatch(svg.content.toString('utf8'), /var\(|style=/);
-  const overlaps = drawn.places.flatMap(([x = 0, y = 0], n) =>
-    drawn.places.slice(n + 1).filter(([a = 0, b = 0]) => Math.abs(a - x) < 208 && Math.abs(b - y) < 76),
+  const overlaps = drawn.positions.flatMap(([x = 0, y = 0], n) =>
+    drawn.positions.slice(n + 1).filter(([a = 0, b = 0]) => Math.abs(a - x) < 208 && Math.abs(b - y) < 76),
   );
   assert.deepEqual(overlaps, []);
-  assert.equal(drawn.places.length, 17);
+  assert.equal(drawn.positions.length, 17);
 
-  const png = await saved(page, '导出 PNG');
+  const png = await exportFile(page, '导出 PNG');
   assert.match(png.name, /\.png$/);
   assert.equal(png.content.subarray(0, 8).toString('hex'), '89504e470d0a1a0a');
   assert.equal(png.content.readUInt32BE(16), drawn.width * 2);
@@ -196,8 +198,8 @@ test('saved as SVG and PNG: what is open, with title and date, light also in the
   expectNoCspViolations(page);
 });
 
-test('another root is found by its name; a colleague who gets the link sees the same, and the way up', async () => {
-  const page = await fixture.logIn(who, '/chart');
+test('a search result becomes the root of the chart; a colleague who opens the link sees the same chart and the path to it', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
   await page.getByRole('combobox', { name: '搜索部门' }).fill('人力');
   await page.locator('.chart-search-result').getByText('人力资源部').click();
   await card(page, '云杉科技有限公司').waitFor({ state: 'detached' });
@@ -206,7 +208,7 @@ test('another root is found by its name; a colleague who gets the link sees the 
 
   await fixture.service.createMember(boss, { userName: 'colleague' });
   const { pathname } = new URL(page.url());
-  const colleague = { ...who, username: 'colleague' };
+  const colleague = { ...credentials, username: 'colleague' };
   const other = await fixture.logIn(colleague, pathname, { viewport: PHONE, language: 'en' });
   await card(other, '招聘组').waitFor();
   assert.equal(await cards(other).count(), 4);
@@ -217,8 +219,8 @@ test('another root is found by its name; a colleague who gets the link sees the 
   await screenshot(other, 'chart-phone');
   const before = await percent(other);
   await pinch(other, [40, 60, 90]);
-  // Two fingers enlarge it; they too are followed when there is time for it.
-  await waitForView(
+  // Pinching zooms in, which is rendered asynchronously too.
+  await waitForValue(
     () => percent(other),
     (now) => now > before * 1.5,
   );
@@ -228,55 +230,55 @@ test('another root is found by its name; a colleague who gets the link sees the 
   expectNoCspViolations(other);
 });
 
-test('what is not there is told, with a way on; where there is nothing yet, what to do; many are shown some at a time', async () => {
-  const page = await fixture.logIn(who, '/chart/999999999');
+test('the chart reports a missing department, explains an empty tenant and shows many siblings a page at a time', async () => {
+  const page = await fixture.logIn(credentials, '/chart/999999999');
   await page.getByRole('alert').getByText('部门不存在').waitFor();
   await page.getByRole('link', { name: '查看完整组织架构图' }).click();
   await card(page, '云杉科技有限公司').waitFor();
 
-  const anonymous = await fixture.service.createTenant({ tenantName: '新公司' });
-  const other = await fixture.logIn(bossOf(anonymous), '/chart');
+  const newTenant = await fixture.service.createTenant({ tenantName: '新公司' });
+  const other = await fixture.logIn(credentialsOf(newTenant), '/chart');
   await other.getByText('暂无部门').waitFor();
   await expectNoAxeViolations(other);
 
   const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
-  await anonymous.post('/system/dept-api/bulk', { departments });
+  await newTenant.post('/system/dept-api/bulk', { departments });
   await other.getByRole('button', { name: '刷新' }).click();
   await card(other, '新公司，租户').waitFor();
-  const inAll = async () =>
-    ((await saved(other, '导出 SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
-  assert.equal(await inAll(), 50);
+  const countExported = async () =>
+    ((await exportFile(other, '导出 SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
+  assert.equal(await countExported(), 50);
   await tree(other).focus();
   await other.keyboard.press('End');
   await other.keyboard.press('Enter');
   await card(other, '门店 50，').waitFor();
-  assert.equal(await inAll(), 100);
+  assert.equal(await countExported(), 100);
 });
 
-test('10,000 departments: open, expand, zoom out and save while fewer than 500 cards are in the page', async () => {
+test('a chart of 10,000 departments opens, expands, zooms out and is exported with fewer than 500 cards in the DOM', async () => {
   const large = await fixture.service.createTenant({ tenantName: '大集团', accountCount: -1 });
   await insertDepartments(fixture.service.superuser, large.tenantId, {
     first: 10_000_000,
     count: 10_000,
     parentOf: 'case when n > 1 then (n - 2) / 20 + 1 end',
   });
-  const page = await fixture.logIn(bossOf(large));
+  const page = await fixture.logIn(credentialsOf(large));
   await page.getByRole('link', { name: '组织架构图' }).click();
   await card(page, '部门 1，').waitFor();
-  const few = async () => assert.ok((await page.locator('[data-card]').count()) < 500);
-  await few();
+  const expectFewCards = async () => assert.ok((await page.locator('[data-card]').count()) < 500);
+  await expectFewCards();
   await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
   await page.getByTitle('全部展开').click();
   await page.getByText('部门较多，已展开').waitFor();
-  await few();
+  await expectFewCards();
   await page.getByRole('button', { name: '适应窗口' }).click();
-  await few();
+  await expectFewCards();
   await page.mouse.move(700, 500);
   await page.mouse.down();
   await page.mouse.move(500, 520, { steps: 20 });
   await page.mouse.up();
-  await few();
-  const svg = await saved(page, '导出 SVG');
+  await expectFewCards();
+  const svg = await exportFile(page, '导出 SVG');
   assert.ok((svg.content.toString('utf8').match(/部门 \d+</g) ?? []).length >= 2000);
   expectNoCspViolations(page);
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, PHONE, screenshot, startConsole, visit } from '../support/console.ts';
-import { bossOf, company, pull, row, tree } from './departments-page.ts';
+import { createCompany, credentialsOf, row, startDrag, tree } from './departments-page.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
 
-test('a link opens the same place for a colleague, on a phone too', async () => {
-  const { boss, back } = await company(service);
+test('a link to a department opens it with its users, on a phone too', async () => {
+  const { boss, back } = await createCompany(service);
   await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: back, phone: '13900000001' });
-  const page = await fixture.logIn(bossOf(boss), `/departments/${back}?tab=people`);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${back}?tab=people`);
   await page.getByText('韩梅梅').waitFor();
   await row(page, '后端组').waitFor();
   assert.equal(await row(page, '后端组').getAttribute('aria-selected'), 'true');
@@ -26,7 +26,7 @@ test('a link opens the same place for a colleague, on a phone too', async () => 
   await page.goBack();
   await page.getByRole('article', { name: '后端组' }).waitFor();
 
-  const phone = await fixture.logIn(bossOf(boss), `/departments/${back}`, { viewport: PHONE, dark: true });
+  const phone = await fixture.logIn(credentialsOf(boss), `/departments/${back}`, { viewport: PHONE, dark: true });
   await phone.getByText('韩梅梅').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(phone);
@@ -37,23 +37,23 @@ test('a link opens the same place for a colleague, on a phone too', async () => 
   await expectNoAxeViolations(phone);
 });
 
-test('two people edit one department: the second is asked, nothing is overwritten silently', async () => {
-  const { boss, market } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
+test('saving a department that someone else has edited shows the conflict and overwrites nothing', async () => {
+  const { boss, market } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('部门名称').fill('市场与销售部');
   const { data } = await boss.get(`/system/dept-api/${market}`);
   await boss.put('/system/dept-api', { ...data, leader: '赵敏' });
-  // What is typed outlives a reload, and still knows what it was based on.
+  // The draft survives a reload and keeps the version that it was based on.
   await page.reload();
   await page.getByText('已恢复您上次未保存的内容').waitFor();
   assert.equal(await page.getByLabel('部门名称').inputValue(), '市场与销售部');
   await page.getByRole('button', { name: '保存' }).click();
-  const choice = page.getByRole('dialog', { name: '内容已被他人修改' });
-  await choice.getByRole('cell', { name: '赵敏' }).waitFor();
+  const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
+  await conflict.getByRole('cell', { name: '赵敏' }).waitFor();
   await expectNoAxeViolations(page);
-  await choice.getByRole('button', { name: '查看对方的版本' }).click();
-  await choice.waitFor({ state: 'detached' });
+  await conflict.getByRole('button', { name: '查看对方的版本' }).click();
+  await conflict.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('负责人').inputValue(), '赵敏');
   await page.getByLabel('部门名称').fill('销售部');
   await page.getByRole('button', { name: '保存' }).click();
@@ -62,9 +62,9 @@ test('two people edit one department: the second is asked, nothing is overwritte
   assert.equal((await boss.get(`/system/dept-api/${market}`)).data.leader, '赵敏');
 });
 
-test('a half-filled form does not close by itself', async () => {
-  const { boss, top } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), `/departments/${top}`);
+test('closing a half-filled form asks for confirmation', async () => {
+  const { boss, top } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${top}`);
   await page.getByRole('button', { name: '新建下级' }).click();
   const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
   await dialog.getByLabel('部门名称').fill('人事部');
@@ -81,11 +81,11 @@ test('a half-filled form does not close by itself', async () => {
   await dialog.waitFor({ state: 'detached' });
 });
 
-test('what cannot be read says so, and is tried again', async () => {
-  const { boss, market } = await company(service);
-  const page = await fixture.logIn(bossOf(boss));
-  const broken = { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } };
-  await page.route(/-api\/(0\/children|\d+\?|\d+$)/, (route) => route.fulfill({ status: 500, json: broken }));
+test('data that fails to load shows the error and can be retried', async () => {
+  const { boss, market } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss));
+  const errorBody = { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } };
+  await page.route(/-api\/(0\/children|\d+\?|\d+$)/, (route) => route.fulfill({ status: 500, json: errorBody }));
   await visit(page, `/departments/${market}`);
   await tree(page).getByText('系统内部错误').waitFor();
   await page.getByRole('alert').getByText('系统内部错误').waitFor();
@@ -96,8 +96,8 @@ test('what cannot be read says so, and is tried again', async () => {
   await page.getByRole('article', { name: '市场部' }).waitFor();
 });
 
-test('a member sees the tree and no editing', async () => {
-  const { boss, research } = await company(service);
+test('a member can view the tree but not edit it', async () => {
+  const { boss, research } = await createCompany(service);
   await boss.createUser({ userName: 'lan' });
   const page = await fixture.logIn({ tenantId: boss.tenantId, username: 'lan' }, `/departments/${research}`);
   await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
@@ -105,7 +105,7 @@ test('a member sees the tree and no editing', async () => {
   for (const name of ['新建顶级部门', '新建下级', '编辑', '移动…', '删除', '多选'])
     assert.equal(await page.getByRole('button', { name }).count(), 0, name);
   assert.equal(await page.getByRole('tab', { name: '用户' }).count(), 0);
-  await pull(page, row(page, '市场部'), row(page, '研发部'), 'into');
+  await startDrag(page, row(page, '市场部'), row(page, '研发部'), 'into');
   assert.equal(await page.locator('.tree-drag-label').count(), 0);
   await page.mouse.up();
   await tree(page).focus();

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { logIn } from '../support/console.ts';
 import type { Client, Service } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** The Departments screen as people use it. */
+/** Helpers for tests of the Departments screen. */
 
 export const row = (page: Page | Locator, name: string) => page.getByRole('treeitem', { name, exact: true });
 export const tree = (page: Page) => page.getByRole('tree', { name: /^(组织架构|Department tree)$/ });
 
-export const bossOf = ({ tenantId }: Client) => ({ tenantId, username: 'boss' });
-export const asBoss = (page: Page, boss: Client, place = '/departments') => logIn(page, bossOf(boss), place);
+export const credentialsOf = ({ tenantId }: Client) => ({ tenantId, username: 'boss' });
 
-/** What the tree shows, with its levels: `1 总部`, `2 研发部`. */
+/** Returns the visible rows of the tree with their levels: `1 总部`, `2 研发部`. */
 export const outline = (page: Page) =>
   tree(page)
     .getByRole('treeitem')
@@ -23,60 +21,60 @@ export const outline = (page: Page) =>
           .map((item) => `${item.getAttribute('aria-level')} ${item.textContent}`) as string[],
     );
 
-export type Place = 'before' | 'into' | 'after';
-const SHARE = { before: 0.08, into: 0.5, after: 0.92 };
+export type DropPosition = 'before' | 'into' | 'after';
+const OFFSETS = { before: 0.08, into: 0.5, after: 0.92 };
 
-/** Presses on one and moves over the other, without letting go. */
-export async function pull(page: Page, from: Locator, to: Locator, where: Place): Promise<void> {
-  // Waits until the row stands still, and is not covered.
+/** Presses the mouse on one row and moves it over another without releasing it. */
+export async function startDrag(page: Page, from: Locator, to: Locator, position: DropPosition): Promise<void> {
+  // Hovering waits until the row is stable and not covered.
   await from.hover({ position: { x: 90, y: 12 } });
   await page.mouse.down();
   const box = await to.boundingBox();
-  if (!box) throw new Error('Not in sight.');
-  await page.mouse.move(box.x + 100, box.y + box.height * SHARE[where], { steps: 6 });
+  if (!box) throw new Error('The target row is not visible.');
+  await page.mouse.move(box.x + 100, box.y + box.height * OFFSETS[position], { steps: 6 });
 }
 
-/** Does so until the tree shows that it would be dropped there: a tree that is read again meanwhile may have moved. */
-export async function hover(page: Page, from: Locator, to: Locator, where: Place): Promise<void> {
-  await waitFor('the tree shows where it would be dropped', async () => {
-    await pull(page, from, to, where);
+/** Retries the drag until the tree shows the drop indicator: rows may move when the tree reloads in the meantime. */
+export async function dragOver(page: Page, from: Locator, to: Locator, position: DropPosition): Promise<void> {
+  await waitFor('the tree shows the drop indicator', async () => {
+    await startDrag(page, from, to, position);
     await page.evaluate(
       'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => 0)',
     );
-    const shown = (await to.getAttribute('class'))?.includes('drop-');
-    if (shown) return true;
+    const hasIndicator = (await to.getAttribute('class'))?.includes('drop-');
+    if (hasIndicator) return true;
     await page.keyboard.press('Escape');
     await page.mouse.up();
     return false;
   });
 }
 
-export async function drag(page: Page, from: Locator, to: Locator, where: Place): Promise<void> {
-  await hover(page, from, to, where);
+export async function dragAndDrop(page: Page, from: Locator, to: Locator, position: DropPosition): Promise<void> {
+  await dragOver(page, from, to, position);
   await page.mouse.up();
 }
 
-/** Looks with every frame until what it sees is right, and returns that. */
-export async function waitForView<T>(look: () => Promise<T>, isRight: (seen: T) => boolean): Promise<T> {
-  let seen: T | undefined;
-  await waitFor('the page shows it', async () => {
-    seen = await look();
-    return isRight(seen);
+/** Polls until the value that `read` returns matches, and returns it. */
+export async function waitForValue<T>(read: () => Promise<T>, matches: (value: T) => boolean): Promise<T> {
+  let value: T | undefined;
+  await waitFor('the page shows the expected value', async () => {
+    value = await read();
+    return matches(value);
   }).catch((error) => {
-    throw new Error(`Still ${JSON.stringify(seen)}`, { cause: error });
+    throw new Error(`The last value was ${JSON.stringify(value)}`, { cause: error });
   });
-  return seen as T;
+  return value as T;
 }
 
-/** Waits until the tree shows exactly this. */
-export const shows = (page: Page, lines: string[]) =>
-  waitForView(
+/** Waits until the tree shows exactly these rows. */
+export const expectOutline = (page: Page, lines: string[]) =>
+  waitForValue(
     () => outline(page),
     (now) => JSON.stringify(now) === JSON.stringify(lines),
   );
 
-/** 总部 with 研发部 (前端组, 后端组), 市场部 and 旧部门, which is disabled. */
-export async function company(service: Service) {
+/** Creates 总部 with 研发部 (前端组, 后端组), 市场部 and 旧部门, which is disabled. */
+export async function createCompany(service: Service) {
   const boss = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
   const ids = await createDepartments(boss, {
     top: { deptName: '总部', leader: '王芳', phone: '13800000000', email: 'hq@example.com' },
@@ -89,7 +87,7 @@ export async function company(service: Service) {
   return { boss, ...ids };
 }
 
-/** Creates departments by one call; returns the id of each by its key, which is also what `parentRef` names. */
+/** Creates departments with one request. Returns their ids by key; a `parentRef` is the key of the parent. */
 export async function createDepartments<Key extends string>(boss: Client, departments: Record<Key, object>) {
   const keys = Object.keys(departments) as Key[];
   const { code, data, text } = await boss.post('/system/dept-api/bulk', {

@@ -1,18 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, screenshot, startConsole } from '../support/console.ts';
-import { bossOf, company, drag, hover, outline, pull, row, shows, tree } from './departments-page.ts';
-import { hold } from './hands.ts';
+import {
+  createCompany,
+  credentialsOf,
+  dragAndDrop,
+  dragOver,
+  expectOutline,
+  outline,
+  row,
+  startDrag,
+  tree,
+} from './departments-page.ts';
+import { holdRequests } from './page-actions.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
 
-test('a tree of three levels is built by mouse', async () => {
+test('a tree of three levels can be built with the mouse', async () => {
   const boss = await service.createTenant();
-  const page = await fixture.logIn(bossOf(boss), '/departments');
+  const page = await fixture.logIn(credentialsOf(boss), '/departments');
   await page.getByText('暂无部门').waitFor();
   await expectNoAxeViolations(page);
-  const make = async (button: string, name: string) => {
+  const create = async (button: string, name: string) => {
     await page.getByRole('button', { name: button }).click();
     await page.getByLabel('部门名称').fill(name);
     await page.getByRole('dialog').getByRole('button', { name: '保存', exact: true }).click();
@@ -20,20 +30,20 @@ test('a tree of three levels is built by mouse', async () => {
     await page.getByRole('article', { name }).waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
-  await make('新建顶级部门', '总部');
-  await make('新建下级', '研发部');
-  await make('新建下级', '前端组');
-  await shows(page, ['1 总部', '2 研发部', '3 前端组']);
+  await create('新建顶级部门', '总部');
+  await create('新建下级', '研发部');
+  await create('新建下级', '前端组');
+  await expectOutline(page, ['1 总部', '2 研发部', '3 前端组']);
   await row(page, '总部').click();
   await page.getByRole('article', { name: '总部' }).waitFor();
-  await make('新建下级', '市场部');
-  await shows(page, ['1 总部', '2 研发部', '3 前端组', '2 市场部']);
+  await create('新建下级', '市场部');
+  await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '2 市场部']);
   expectNoCspViolations(page);
 });
 
-test('another tree of three levels is built, and put in order, by keyboard only', async () => {
+test('a tree of three levels can be built and reordered with the keyboard only', async () => {
   const boss = await service.createTenant();
-  const page = await fixture.logIn(bossOf(boss), '/departments', { language: 'en' });
+  const page = await fixture.logIn(credentialsOf(boss), '/departments', { language: 'en' });
   const press = (...keys: string[]) =>
     keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
   const fill = async (name: string) => {
@@ -43,18 +53,18 @@ test('another tree of three levels is built, and put in order, by keyboard only'
     await page.getByRole('article', { name }).waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
-  const focused = async (what: RegExp) => {
+  const tabTo = async (label: RegExp) => {
     for (let tabs = 0; tabs < 40; tabs++) {
       const now = String(await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.innerText'));
-      if (what.test(now.trim())) return;
+      if (label.test(now.trim())) return;
       await press('Tab');
     }
-    throw new Error(`Tab never comes to ${what}`);
+    throw new Error(`Tab never reaches ${label}`);
   };
-  await focused(/^New top-level department$/);
+  await tabTo(/^New top-level department$/);
   await press('Enter');
   await fill('Head office');
-  await focused(/^Department tree$/);
+  await tabTo(/^Department tree$/);
   await press('Home', 'Insert');
   await fill('Sales');
   await press('ArrowUp', 'Insert');
@@ -62,21 +72,21 @@ test('another tree of three levels is built, and put in order, by keyboard only'
   await press('Insert');
   await fill('Web');
   await tree(page).and(page.locator(':focus')).waitFor();
-  await shows(page, ['1 Head office', '2 Sales', '2 Research', '3 Web']);
+  await expectOutline(page, ['1 Head office', '2 Sales', '2 Research', '3 Web']);
 
-  // Up with Research, before Sales; then typing finds the way, and Enter opens.
+  // Move Research up, before Sales. Then typing selects a row by its name, and Enter opens it.
   await press('ArrowUp', 'Alt+ArrowUp');
   await page.getByText('Order saved').waitFor();
-  // It is saved before the tree is read again, and End would lead to what is last until then.
-  await shows(page, ['1 Head office', '2 Research', '3 Web', '2 Sales']);
+  // Wait for the tree to reload: until then, End would select the row that was last before.
+  await expectOutline(page, ['1 Head office', '2 Research', '3 Web', '2 Sales']);
   await press('Home', 'w', 'Enter');
   await page.getByRole('article', { name: 'Web' }).waitFor();
   await press('ArrowLeft', 'ArrowLeft', 'End', 'Enter');
   await page.getByRole('article', { name: 'Sales' }).waitFor();
   await expectNoAxeViolations(page);
 
-  // The dialog does for the keyboard what dragging does for the mouse.
-  await focused(/^Move…$/);
+  // The move dialog is the alternative to dragging for keyboard users.
+  await tabTo(/^Move…$/);
   await press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Move “Sales”' });
   await dialog.waitFor();
@@ -98,34 +108,34 @@ test('another tree of three levels is built, and put in order, by keyboard only'
   expectNoCspViolations(page);
 });
 
-test('departments are moved and reordered by dragging; what cannot be dropped says why before', async () => {
-  const { boss, market, research } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
+test('departments are moved and reordered by dragging; an invalid target shows the reason before the drop', async () => {
+  const { boss, market, research } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
   await page.getByRole('article', { name: '市场部' }).waitFor();
   await row(page, '研发部').waitFor();
   await row(page, '研发部').locator('[data-act=toggle]').click();
-  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
 
-  await hover(page, row(page, '研发部'), row(page, '前端组'), 'into');
+  await dragOver(page, row(page, '研发部'), row(page, '前端组'), 'into');
   await page.getByText('不能移动到“研发部”的下级部门中').waitFor();
   await screenshot(page, 'departments-refused');
   await page.mouse.up();
-  await hover(page, row(page, '市场部'), row(page, '旧部门 停用'), 'into');
+  await dragOver(page, row(page, '市场部'), row(page, '旧部门 停用'), 'into');
   await page.getByText('该部门已停用，不能移入').waitFor();
   await page.keyboard.press('Escape');
   await page.getByText('该部门已停用，不能移入').waitFor({ state: 'detached' });
   await page.mouse.up();
-  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
 
-  await drag(page, row(page, '后端组'), row(page, '前端组'), 'before');
+  await dragAndDrop(page, row(page, '后端组'), row(page, '前端组'), 'before');
   await page.getByText('顺序已保存').waitFor();
-  await shows(page, ['1 总部', '2 研发部', '3 后端组', '3 前端组', '2 市场部', '2 旧部门停用']);
-  await drag(page, row(page, '市场部'), row(page, '前端组'), 'into');
+  await expectOutline(page, ['1 总部', '2 研发部', '3 后端组', '3 前端组', '2 市场部', '2 旧部门停用']);
+  await dragAndDrop(page, row(page, '市场部'), row(page, '前端组'), 'into');
   await page.getByText('“市场部”已移动').waitFor();
-  await shows(page, ['1 总部', '2 研发部', '3 后端组', '3 前端组', '4 市场部', '2 旧部门停用']);
+  await expectOutline(page, ['1 总部', '2 研发部', '3 后端组', '3 前端组', '4 市场部', '2 旧部门停用']);
   await page.getByRole('navigation', { name: '上级路径' }).getByText('前端组').waitFor();
-  await drag(page, row(page, '市场部'), row(page, '研发部'), 'before');
-  await shows(page, ['1 总部', '2 市场部', '2 研发部', '3 后端组', '3 前端组', '2 旧部门停用']);
+  await dragAndDrop(page, row(page, '市场部'), row(page, '研发部'), 'before');
+  await expectOutline(page, ['1 总部', '2 市场部', '2 研发部', '3 后端组', '3 前端组', '2 旧部门停用']);
   assert.equal(
     (await boss.get(`/system/dept-api/${market}`)).data.parentId,
     Number((await boss.get(`/system/dept-api/${research}`)).data.parentId),
@@ -133,59 +143,59 @@ test('departments are moved and reordered by dragging; what cannot be dropped sa
   expectNoCspViolations(page);
 });
 
-test('what is dragged while the move before is being saved is not moved, and that is said', async () => {
-  const { boss, top } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), `/departments/${top}`);
+test('a department dragged while the previous move is being saved is not moved, and a message says so', async () => {
+  const { boss, top } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
-  await shows(page, ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用']);
-  const { asked, release } = await hold(page, 'PUT', '/system/dept-api/order');
+  await expectOutline(page, ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用']);
+  const { requests, release } = await holdRequests(page, 'PUT', '/system/dept-api/order');
   const sent = page.waitForRequest('**/system/dept-api/order');
-  await drag(page, row(page, '市场部'), row(page, '研发部'), 'before');
+  await dragAndDrop(page, row(page, '市场部'), row(page, '研发部'), 'before');
   await sent;
-  await drag(page, row(page, '研发部'), row(page, '旧部门 停用'), 'after');
+  await dragAndDrop(page, row(page, '研发部'), row(page, '旧部门 停用'), 'after');
   await page.getByText('上一次移动正在保存，“研发部”未移动').waitFor();
-  // By keyboard likewise.
+  // The same applies to the keyboard.
   await row(page, '市场部').click();
   await page.keyboard.press('Alt+ArrowDown');
   await page.getByText('上一次移动正在保存，“市场部”未移动').waitFor();
   release();
-  await shows(page, ['1 总部', '2 市场部', '2 研发部', '2 旧部门停用']);
-  assert.equal(asked.length, 1);
-  await drag(page, row(page, '研发部'), row(page, '旧部门 停用'), 'after');
-  await shows(page, ['1 总部', '2 市场部', '2 旧部门停用', '2 研发部']);
+  await expectOutline(page, ['1 总部', '2 市场部', '2 研发部', '2 旧部门停用']);
+  assert.equal(requests.length, 1);
+  await dragAndDrop(page, row(page, '研发部'), row(page, '旧部门 停用'), 'after');
+  await expectOutline(page, ['1 总部', '2 市场部', '2 旧部门停用', '2 研发部']);
 });
 
-test('a cycle that the page could not know of is refused in the words of the service', async () => {
-  const { boss, research, market } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
+test('a move that creates a cycle unknown to the page shows the error of the service', async () => {
+  const { boss, research, market } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
   await row(page, '研发部').waitFor();
   const { data } = await boss.get(`/system/dept-api/${market}`);
   await boss.put('/system/dept-api', { ...data, parentId: research });
-  await drag(page, row(page, '研发部'), row(page, '市场部'), 'into');
+  await dragAndDrop(page, row(page, '研发部'), row(page, '市场部'), 'into');
   await page.getByRole('alert').getByText('上级部门不能是自己或自己的下级部门').waitFor();
-  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '3 市场部', '2 旧部门停用']);
+  await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '3 市场部', '2 旧部门停用']);
 });
 
-test('a closed department opens when something is held over it, but not when it is itself dragged slowly', async () => {
-  const { boss } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), '/departments');
+test('a collapsed department expands when another is held over it, but not while it is dragged itself', async () => {
+  const { boss } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), '/departments');
   await row(page, '总部').locator('[data-act=toggle]').click();
-  const closed = ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用'];
-  await shows(page, closed);
-  // The clock of the page stands still, and is turned on by hand.
+  const collapsed = ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用'];
+  await expectOutline(page, collapsed);
+  // Use fake timers, so that the test can advance the clock of the page.
   await page.clock.install();
-  const letGoOutside = async () => {
+  const dropOutside = async () => {
     await page.mouse.move(0, 0);
     await page.mouse.up();
   };
-  await pull(page, row(page, '研发部'), row(page, '研发部'), 'into');
+  await startDrag(page, row(page, '研发部'), row(page, '研发部'), 'into');
   await page.getByText('不能移动到自身之下').waitFor();
   await page.clock.runFor(60_000);
-  assert.deepEqual(await outline(page), closed);
-  await letGoOutside();
-  await pull(page, row(page, '市场部'), row(page, '研发部'), 'into');
+  assert.deepEqual(await outline(page), collapsed);
+  await dropOutside();
+  await startDrag(page, row(page, '市场部'), row(page, '研发部'), 'into');
   await page.clock.runFor(60_000);
-  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
-  // The next test gets a page with a clock that runs.
+  await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  // Close the page, so that the next test gets one with a real clock.
   await page.close();
 });

@@ -11,7 +11,7 @@ import {
   startConsole,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { bossOf, createDepartments } from './departments-page.ts';
+import { createDepartments, credentialsOf } from './departments-page.ts';
 
 const fixture = await startConsole();
 const { root } = fixture.service;
@@ -23,24 +23,24 @@ const company = await fixture.service.createTenant({
   accountCount: 5,
   quotaBo: { enterpriseQuery: 1200, riskReport: 100, riskReportUsed: 85 },
 });
-const boss = bossOf(company);
+const boss = credentialsOf(company);
 const { head } = await createDepartments(company, {
   head: { deptName: '总部' },
   research: { deptName: '研发部', parentRef: 'head' },
   market: { deptName: '市场部', parentRef: 'head' },
   finance: { deptName: '财务部', parentRef: 'head' },
 });
-const below = (body: Record<string, unknown>) =>
+const createChildTenant = (body: Record<string, unknown>) =>
   company.create('/system/tenant-api', { username: 'boss', password: PASSWORD, ...body });
 await Promise.all([
   ...['lan', 'zhu', 'ju'].map((userName) => company.createUser({ userName, deptId: head })),
-  below({ tenantName: '上海分公司', endTime: dateInDays(9), accountCount: 20 }),
-  below({ tenantName: '北京分公司', endTime: dateInDays(-3) }),
-  below({ tenantName: '广州分公司', endTime: dateInDays(200), accountCount: 1 }),
+  createChildTenant({ tenantName: '上海分公司', endTime: dateInDays(9), accountCount: 20 }),
+  createChildTenant({ tenantName: '北京分公司', endTime: dateInDays(-3) }),
+  createChildTenant({ tenantName: '广州分公司', endTime: dateInDays(200), accountCount: 1 }),
 ]);
 
-test('before there are departments, home says what to do first, and leads there', async () => {
-  const page = await fixture.logIn(bossOf(empty));
+test('the home screen of a tenant without departments shows the first steps and links to them', async () => {
+  const page = await fixture.logIn(credentialsOf(empty));
   await page.getByRole('heading', { name: '快速开始' }).waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'home-first');
@@ -51,7 +51,7 @@ test('before there are departments, home says what to do first, and leads there'
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
 });
 
-test('home counts, warns of what ends and of what is used up, and leads there', async () => {
+test('the home screen shows counts, warns of expiring tenants and exhausted limits, and links to them', async () => {
   const page = await fixture.logIn(boss);
   const numbers = page.getByRole('region', { name: '数据概览' });
   await numbers.getByRole('link', { name: '部门 4' }).waitFor();
@@ -67,11 +67,11 @@ test('home counts, warns of what ends and of what is used up, and leads there', 
   );
   await page.getByText('额度 1,200').waitFor();
 
-  const ending = (name: string) => page.getByRole('listitem').filter({ hasText: name });
-  await ending('北京分公司').getByText('已到期 3 天').waitFor();
-  await ending('上海分公司').getByText('剩余 9 天').waitFor();
-  await ending('榕树集团').getByText('本租户').waitFor();
-  await ending('广州分公司').getByText('1 / 1 已用完').waitFor();
+  const listItem = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  await listItem('北京分公司').getByText('已到期 3 天').waitFor();
+  await listItem('上海分公司').getByText('剩余 9 天').waitFor();
+  await listItem('榕树集团').getByText('本租户').waitFor();
+  await listItem('广州分公司').getByText('1 / 1 已用完').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'home');
   await page.getByRole('link', { name: '广州分公司 的用户' }).click();
@@ -79,7 +79,7 @@ test('home counts, warns of what ends and of what is used up, and leads there', 
   expectNoCspViolations(page);
 });
 
-test('home on a phone, in the dark, in English', async () => {
+test('the home screen fits on a phone in dark mode and in English', async () => {
   const page = await fixture.logIn(boss, '/home', { viewport: PHONE, dark: true, language: 'en' });
   await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
@@ -87,7 +87,7 @@ test('home on a phone, in the dark, in English', async () => {
   await screenshot(page, 'home-dark-phone');
 });
 
-test('a member finds his own things, and nothing of tenants', async () => {
+test('the home screen of a member shows their own data and nothing about tenants', async () => {
   const dept = await root.createDepartment({ deptName: '成员部' });
   await root.createUser({ userName: 'plain', nickName: '普通人', deptId: dept });
   const page = await fixture.logIn({ username: 'plain' });
@@ -100,7 +100,7 @@ test('a member finds his own things, and nothing of tenants', async () => {
   await page.getByRole('heading', { level: 1, name: '个人中心' }).waitFor();
 });
 
-test('home that cannot be read says why, and tries again when asked', async () => {
+test('a home screen that fails to load shows the error and can be retried', async () => {
   const page = await fixture.sharedPage();
   await resetToLogin(page);
   await page.route('**/system/overview-api', (route) =>

@@ -15,20 +15,20 @@ import {
   startConsole,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { logInHere, logOutHere } from './desk.ts';
+import { logOut, submitLogin } from './login-form.ts';
 
 const fixture = await startConsole();
 const shared = await fixture.sharedPage();
 
-test('first login: a wrong password is told in words, the right one opens, a reload keeps it, logging out ends it; the scripts take less than 300 kB', async () => {
+test('a wrong password shows an error, the right one logs in, a reload keeps the session and a logout ends it; scripts take less than 300 kB', async () => {
   const page = await fixture.newPage();
   let bytes = 0;
-  const count = (answer: Response) => {
-    if (!answer.url().endsWith('.js')) return;
-    assert.match(answer.headers()['content-encoding'] ?? '', /br|gzip/, answer.url());
-    bytes += Number(answer.headers()['content-length']);
+  const countScriptBytes = (response: Response) => {
+    if (!response.url().endsWith('.js')) return;
+    assert.match(response.headers()['content-encoding'] ?? '', /br|gzip/, response.url());
+    bytes += Number(response.headers()['content-length']);
   };
-  page.on('response', count);
+  page.on('response', countScriptBytes);
   await open(page, '/');
   assert.match(page.url(), /\/login$/);
   await expectNoAxeViolations(page);
@@ -42,54 +42,54 @@ test('first login: a wrong password is told in words, the right one opens, a rel
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
   await expectNoAxeViolations(page);
-  page.off('response', count);
-  assert.ok(bytes > 100_000 && bytes < 300_000, `login and home together took ${bytes} bytes of script`);
+  page.off('response', countScriptBytes);
+  assert.ok(bytes > 100_000 && bytes < 300_000, `login and home loaded ${bytes} bytes of scripts`);
 
   await page.reload();
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
 
-  await logOutHere(page);
-  assert.equal(await page.getByLabel('租户编号').inputValue(), '000000', 'the tenant is remembered');
-  assert.equal(await page.getByRole('alert').count(), 0, 'whoever left on purpose is told nothing');
+  await logOut(page);
+  assert.equal(await page.getByLabel('租户编号').inputValue(), '000000', 'the tenant code is remembered');
+  assert.equal(await page.getByRole('alert').count(), 0, 'a user who has logged out sees no message');
   await page.goto('/home');
   await page.getByRole('heading', { name: '登录榕树' }).waitFor();
-  assert.equal(await page.getByRole('alert').count(), 0, 'nor is somebody who was not logged in');
+  assert.equal(await page.getByRole('alert').count(), 0, 'a visitor who was not logged in sees no message');
   expectNoCspViolations(page);
 });
 
-test('whoever is sent a link logs in and is there', async () => {
+test('a user who opens a link logs in and sees the linked screen', async () => {
   const page = await fixture.newPage();
   await logInByForm(page, {}, '/chart?zoom=2');
   await page.getByRole('heading', { level: 1, name: '组织架构图' }).waitFor();
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/chart?zoom=2');
 });
 
-test('a login leads nowhere but into the console', async () => {
+test('the login redirects only to paths of the console', async () => {
   const page = shared;
-  // Whoever was here before was somebody else: the next person would begin at home.
+  // Log in as the same user first: a login after a session of another user leads to the home screen.
   await logInOnPage(page);
-  for (const [to, place] of [
+  for (const [to, path] of [
     ['/me', '/me'],
     ['//example.com/', '/home'],
   ]) {
     await resetToLogin(page);
     await navigate(page, `/login?to=${to}`);
-    await logInHere(page);
-    assert.equal(page.url(), `${fixture.service.base}${place}`);
+    await submitLogin(page);
+    assert.equal(page.url(), `${fixture.service.base}${path}`);
   }
 });
 
-test('no script can read the refresh token, and none is stored', async () => {
+test('scripts cannot read the refresh token, and no token is stored', async () => {
   const page = shared;
   await resetToLogin(page);
-  await logInHere(page);
+  await submitLogin(page);
   assert.equal(await page.evaluate('document.cookie'), '');
   assert.doesNotMatch(String(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')), /eyJ/);
   const [cookie] = await page.context().cookies(`${fixture.service.base}/auth/refresh`);
   assert.equal(cookie?.httpOnly, true);
 });
 
-test('the language is switched, for the screens and for what the service says, and is kept', async () => {
+test('switching the language changes screens and service messages and survives a reload', async () => {
   const page = await fixture.newPage();
   await open(page, '/login');
   await page.getByRole('button', { name: 'English' }).click();
@@ -110,22 +110,22 @@ test('the language is switched, for the screens and for what the service says, a
   assert.match(await page.title(), /^首页/);
 });
 
-test('on a phone all places are within reach, and nothing is wider than the screen', async () => {
+test('on a phone all screens are reachable and none is wider than the viewport', async () => {
   const page = shared;
   await resetToLogin(page, { viewport: PHONE });
-  await logInHere(page);
-  for (const place of ['部门', '组织架构图', '人员', '租户', '首页']) {
-    await page.getByRole('navigation').getByRole('link', { name: place }).click();
-    await page.getByRole('heading', { level: 1, name: place }).waitFor();
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, place);
+  await submitLogin(page);
+  for (const name of ['部门', '组织架构图', '人员', '租户', '首页']) {
+    await page.getByRole('navigation').getByRole('link', { name }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, name);
   }
   await expectNoAxeViolations(page);
 });
 
-test('whoever is shut out while he is logged in is told why at the login, and is in again when it is over', async () => {
+test('a user whose tenant is disabled or expired sees the reason at the login and is logged in again once it is active', async () => {
   const { id, tenantId } = await fixture.service.createTenant({ tenantName: '停业公司' });
-  const change = async (what: object) => {
-    const { code } = await fixture.service.root.put('/system/tenant-api', { id, tenantName: '停业公司', ...what });
+  const change = async (changes: object) => {
+    const { code } = await fixture.service.root.put('/system/tenant-api', { id, tenantName: '停业公司', ...changes });
     assert.equal(code, 200);
   };
   const page = await fixture.newPage();
@@ -147,7 +147,7 @@ test('whoever is shut out while he is logged in is told why at the login, and is
   await page.getByRole('heading', { level: 1, name: 'My account' }).waitFor();
 });
 
-test('by keyboard: past the menu to the content, into the account menu and back', async () => {
+test('the keyboard skips the navigation and opens, closes and uses the account menu', async () => {
   const page = await fixture.newPage();
   await logIn(page);
   await page.keyboard.press('Tab');

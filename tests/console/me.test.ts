@@ -16,14 +16,14 @@ const fixture = await startConsole();
 const { root } = fixture.service;
 const page = await fixture.sharedPage();
 
-/** Somebody of his own for each test, so that no test ends another's sessions. */
-async function somebody(userName: string) {
+/** Creates an administrator for one test, so that no test ends the sessions of another. */
+async function createAdministrator(userName: string) {
   await root.createUser({ userName, roles: ['admin'] });
   return { username: userName };
 }
 
-test('the password is changed; a wrong old one is told beside its field', async () => {
-  await logInOnPage(page, await somebody('mei'), '/me');
+test('a user can change their password; a wrong old password is reported at its field', async () => {
+  await logInOnPage(page, await createAdministrator('mei'), '/me');
   await page.getByLabel('旧密码').fill('not my password');
   await page.getByLabel('新密码', { exact: true }).fill('another password');
   await page.getByLabel('确认新密码').fill('another passwort');
@@ -39,27 +39,27 @@ test('the password is changed; a wrong old one is told beside its field', async 
   expectNoCspViolations(page);
 });
 
-test('sessions are listed and ended, one and all of them', async () => {
-  const who = await somebody('lan');
-  const there = await fixture.service.logIn('000000', 'lan');
-  await logInOnPage(page, who, '/me');
+test('a user can list their sessions and end one or all of them', async () => {
+  const credentials = await createAdministrator('lan');
+  const otherClient = await fixture.service.logIn('000000', 'lan');
+  await logInOnPage(page, credentials, '/me');
   await page.getByText('当前会话').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'me');
   await page.getByRole('button', { name: /^结束会话/ }).click();
   await page.getByText('会话已结束').waitFor();
   await page.getByRole('button', { name: /^结束会话/ }).waitFor({ state: 'detached' });
-  expectError(await there.get('/auth/me'), 401, 'SESSION_ENDED');
+  expectError(await otherClient.get('/auth/me'), 401, 'SESSION_ENDED');
 
-  const third = await fixture.service.logIn('000000', 'lan');
+  const thirdClient = await fixture.service.logIn('000000', 'lan');
   await page.getByRole('button', { name: '退出所有设备' }).click();
   await page.getByRole('dialog').getByRole('button', { name: '退出所有设备' }).click();
   await page.getByRole('heading', { name: '登录榕树' }).waitFor();
-  assert.equal((await third.get('/auth/me')).code, 401);
+  assert.equal((await thirdClient.get('/auth/me')).code, 401);
 });
 
-test('light and dark are chosen and kept; both can be read', async () => {
-  // A browser of its own: the choice is kept in it.
+test('the dark theme survives a reload and is accessible', async () => {
+  // Use a new context, because the browser stores the theme.
   const page = await fixture.newPage({ viewport: PHONE });
   await logIn(page, {}, '/me');
   await page.getByText('深色').click();
@@ -71,9 +71,9 @@ test('light and dark are chosen and kept; both can be read', async () => {
   await screenshot(page, 'me-dark-phone');
 });
 
-test('nothing moves for who asked the system for little motion', async () => {
-  await somebody('qin');
-  const movements = async (reducedMotion: 'reduce' | 'no-preference') => {
+test('nothing is animated when the system asks for reduced motion', async () => {
+  await createAdministrator('qin');
+  const recordAnimations = async (reducedMotion: 'reduce' | 'no-preference') => {
     await logInOnPage(page, { username: 'qin' }, '/me');
     await page.emulateMedia({ reducedMotion });
     await page.getByText('当前会话').waitFor();
@@ -85,6 +85,6 @@ test('nothing moves for who asked the system for little motion', async () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     return (await page.evaluate('moved')) as string[];
   };
-  assert.notDeepEqual(await movements('no-preference'), []);
-  assert.deepEqual(await movements('reduce'), []);
+  assert.notDeepEqual(await recordAnimations('no-preference'), []);
+  assert.deepEqual(await recordAnimations('reduce'), []);
 });

@@ -12,7 +12,7 @@ import {
 } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
-import { fillLogin } from './desk.ts';
+import { fillLogin } from './login-form.ts';
 
 const fixture = await startConsole();
 const { root } = fixture.service;
@@ -22,24 +22,24 @@ const sales = await root.createDepartment({ deptName: '销售部' });
 
 const page = await fixture.sharedPage();
 const rowOf = (name: string) => page.getByRole('row', { name });
-const dialogOf = () => page.locator('.ant-modal-wrap:visible').last();
+const topDialog = () => page.locator('.ant-modal-wrap:visible').last();
 
-/** The new password that is shown for somebody. By his whole name: a part of it may be in the password of another. */
+/** Returns the new password shown for a user. Matches the whole user name: a part of it may occur in another password. */
 const passwordOf = (userName: string) =>
-  dialogOf()
+  topDialog()
     .locator('dl')
     .filter({ has: page.getByText(userName, { exact: true }) })
     .locator('code');
 
-/** Opens the menu of a person by keyboard and takes what is named. */
-async function act(who: string, action: string) {
-  await page.getByRole('button', { name: `更多操作：${who}` }).press('Enter');
+/** Opens the menu of a user with the keyboard and chooses an action. */
+async function chooseAction(name: string, action: string) {
+  await page.getByRole('button', { name: `更多操作：${name}` }).press('Enter');
   await page.getByRole('menuitem', { name: action }).press('Enter');
-  await dialogOf().waitFor();
+  await topDialog().waitFor();
 }
 
 async function chooseDepartment(label: string, part: string, name: string) {
-  const field = dialogOf().getByLabel(label, { exact: true });
+  const field = topDialog().getByLabel(label, { exact: true });
   await field.fill(part);
   await page.locator('.department-option', { hasText: name }).waitFor();
   await page.locator('.department-option').filter({ hasNotText: name }).first().waitFor({ state: 'detached' });
@@ -48,7 +48,7 @@ async function chooseDepartment(label: string, part: string, name: string) {
 
 const recordOf = async (id: string) => (await root.get(`/system/user-api/${id}`)).data;
 
-test('somebody new is created with a generated password, shown once, and logs in with it', async () => {
+test('a new user gets a generated password, which is shown once, and can log in with it', async () => {
   await logInOnPage(page, {}, '/people');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await rowOf('admin').waitFor();
@@ -75,56 +75,56 @@ test('somebody new is created with a generated password, shown once, and logs in
   await shown.getByRole('button', { name: '关闭', exact: true }).last().click();
   await rowOf('王小明').getByText('研发部').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  assert.equal((await page.content()).includes(password), false, 'it is shown once');
+  assert.equal((await page.content()).includes(password), false, 'the password is shown only once');
   await fixture.service.logIn('000000', 'xiaoming', password);
   expectNoCspViolations(page);
 });
 
-test('a new password is typed for somebody: he is logged out, and logs in with it', async () => {
+test('a user whose password is reset is logged out and can log in with the new one', async () => {
   await root.createUser({ userName: 'reset', nickName: '赵重置', roles: ['admin'] });
-  const before = await fixture.service.logIn('000000', 'reset');
+  const client = await fixture.service.logIn('000000', 'reset');
   await logInOnPage(page, {}, '/people?q=reset');
-  await act('赵重置', '重置密码');
-  await dialogOf().getByLabel('新密码').fill('short');
-  await dialogOf().getByRole('button', { name: '重置密码' }).click();
-  await dialogOf().getByText('至少 8 个字符').waitFor();
-  await dialogOf().getByLabel('新密码').fill('a brand new one');
-  await dialogOf().getByRole('button', { name: '重置密码' }).click();
-  await dialogOf().getByText('a brand new one').waitFor();
+  await chooseAction('赵重置', '重置密码');
+  await topDialog().getByLabel('新密码').fill('short');
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByText('至少 8 个字符').waitFor();
+  await topDialog().getByLabel('新密码').fill('a brand new one');
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByText('a brand new one').waitFor();
   await expectNoAxeViolations(page);
-  await dialogOf().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   assert.equal(
     await page.evaluate('document.activeElement.getAttribute("aria-label")'),
     '更多操作：赵重置',
-    'the focus is back where it was',
+    'the focus returns to the menu button',
   );
-  expectError(await before.get('/auth/me'), 401, 'SESSION_ENDED');
+  expectError(await client.get('/auth/me'), 401, 'SESSION_ENDED');
   await fixture.service.logIn('000000', 'reset', 'a brand new one');
 });
 
-test('whoever is disabled is shut out, and comes back when enabled', async () => {
+test('a disabled user is locked out until they are enabled again', async () => {
   await root.createUser({ userName: 'shut', nickName: '钱停用' });
-  const before = await fixture.service.logIn('000000', 'shut');
+  const client = await fixture.service.logIn('000000', 'shut');
   await logInOnPage(page, {}, '/people?q=shut');
-  await act('钱停用', '停用');
-  await dialogOf().getByText('停用后无法登录').waitFor();
-  await dialogOf().getByRole('button', { name: '停用' }).click();
+  await chooseAction('钱停用', '停用');
+  await topDialog().getByText('停用后无法登录').waitFor();
+  await topDialog().getByRole('button', { name: '停用' }).click();
   await page.getByText('已停用：钱停用').waitFor();
   await rowOf('钱停用').getByText('停用', { exact: true }).waitFor();
-  expectError(await before.get('/auth/me'), 403, 'USER_DISABLED');
+  expectError(await client.get('/auth/me'), 403, 'USER_DISABLED');
   await resetToLogin(page);
   await fillLogin(page, { username: 'shut' });
   await page.keyboard.press('Enter');
   await page.getByRole('alert').getByText('用户已被停用').waitFor();
   await logInOnPage(page, {}, '/people?q=shut');
-  await act('钱停用', '启用');
-  await dialogOf().getByRole('button', { name: '启用' }).click();
+  await chooseAction('钱停用', '启用');
+  await topDialog().getByRole('button', { name: '启用' }).click();
   await rowOf('钱停用').getByText('正常').waitFor();
   await fixture.service.logIn('000000', 'shut');
 });
 
-test('an edit keeps what others changed meanwhile, by choice', async () => {
+test('saving a user that someone else has edited shows the conflict and can keep the other changes', async () => {
   const id = await root.createUser({ userName: 'both', nickName: '孙两人', phone: '13800000001', deptId: sales });
   await logInOnPage(page, {}, '/people?q=both');
   await page.getByRole('button', { name: '编辑 孙两人' }).click();
@@ -132,11 +132,11 @@ test('an edit keeps what others changed meanwhile, by choice', async () => {
   await dialog.getByLabel('邮箱').fill('sun@example.com');
   await root.put('/system/user-api', { ...(await recordOf(id)), nickName: '孙改名', deptId: engineering });
   await dialog.getByRole('button', { name: '保存' }).click();
-  const choice = page.getByRole('dialog', { name: '内容已被他人修改' });
-  await choice.getByRole('row', { name: '部门 研发部 销售部' }).waitFor();
+  const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
+  await conflict.getByRole('row', { name: '部门 研发部 销售部' }).waitFor();
   await expectNoAxeViolations(page);
-  await choice.getByRole('button', { name: '查看对方的版本' }).click();
-  await choice.waitFor({ state: 'hidden' });
+  await conflict.getByRole('button', { name: '查看对方的版本' }).click();
+  await conflict.waitFor({ state: 'hidden' });
   assert.equal(await dialog.getByLabel('姓名').inputValue(), '孙改名');
   await dialog.getByLabel('邮箱').fill('sun@example.com');
   await dialog.getByRole('button', { name: '保存' }).click();
@@ -148,7 +148,7 @@ test('an edit keeps what others changed meanwhile, by choice', async () => {
   );
 });
 
-test('a half-filled form asks before it closes, and is there again after a reload', async () => {
+test('closing a half-filled form asks for confirmation, and a reload restores the form', async () => {
   await logInOnPage(page, {}, '/people');
   await page.getByRole('button', { name: '新建用户' }).click();
   const dialog = page.getByRole('dialog', { name: '新建用户' });
@@ -165,7 +165,7 @@ test('a half-filled form asks before it closes, and is there again after a reloa
   assert.equal(await dialog.getByLabel('用户名').inputValue(), '');
 });
 
-test('several at once: moved, new passwords, deleted; who was refused is told with the reason', async () => {
+test('selected users are moved, given new passwords and deleted in bulk; failures are listed with the reason', async () => {
   const child = await fixture.service.createTenant({ tenantName: '多人公司' });
   const [a, b] = [
     await child.createDepartment({ deptName: '一部' }),
@@ -182,69 +182,69 @@ test('several at once: moved, new passwords, deleted; who was refused is told wi
   await screenshot(page, 'people');
   await page.getByRole('toolbar').getByRole('button', { name: '移动部门' }).click();
   await chooseDepartment('移动到', '二部', '二部');
-  await dialogOf().getByRole('button', { name: '移动', exact: true }).click();
-  await dialogOf().getByText('2 人全部完成').waitFor();
-  await dialogOf().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await topDialog().getByRole('button', { name: '移动', exact: true }).click();
+  await topDialog().getByText('2 人全部完成').waitFor();
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
   const read = async (id: string) => (await child.get(`/system/user-api/${id}`)).data;
   const [yi, er] = [await read(ids[0] as string), await read(ids[1] as string)];
-  assert.deepEqual([yi.deptId, yi.phone, yi.email], [Number(b), '1', 'yi@example.com'], 'the rest stays');
+  assert.deepEqual([yi.deptId, yi.phone, yi.email], [Number(b), '1', 'yi@example.com'], 'other fields are unchanged');
   assert.deepEqual([er.deptId, er.deptIds], [Number(b), []]);
 
   await page.getByRole('checkbox', { name: '选择本页全部' }).check();
   await page.getByRole('toolbar').getByRole('button', { name: '重置密码' }).click();
-  await dialogOf().getByRole('button', { name: '重置密码' }).click();
-  await dialogOf().getByText('3 人中完成 2 人').waitFor();
-  await dialogOf().getByRole('listitem').filter({ hasText: 'boss' }).getByText('不能对自己').waitFor();
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByText('3 人中完成 2 人').waitFor();
+  await topDialog().getByRole('listitem').filter({ hasText: 'boss' }).getByText('不能对自己').waitFor();
   await expectNoAxeViolations(page);
   const password = await passwordOf('yi').innerText();
   await fixture.service.logIn(child.tenantId, 'yi', password);
-  await dialogOf().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
 
   await page.getByRole('checkbox', { name: '选择本页全部' }).check();
-  // Somebody else deletes one of them first.
+  // Another administrator deletes one of them first.
   await child.delete(`/system/user-api/${ids[1]}`);
   await page.getByRole('toolbar').getByRole('button', { name: '删除' }).click();
-  await dialogOf().getByRole('button', { name: '删除' }).click();
-  await dialogOf().getByText('3 人中完成 1 人').waitFor();
-  await dialogOf().getByRole('listitem').filter({ hasText: '乙二' }).getByText('用户不存在').waitFor();
-  await dialogOf().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await topDialog().getByRole('button', { name: '删除' }).click();
+  await topDialog().getByText('3 人中完成 1 人').waitFor();
+  await topDialog().getByRole('listitem').filter({ hasText: '乙二' }).getByText('用户不存在').waitFor();
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
   await rowOf('甲一').waitFor({ state: 'detached' });
   expectNoCspViolations(page);
 });
 
-/** From home to five people, whose passwords are being reset; the second waits until it is let go. */
-async function resetPasswords() {
+/** Goes from home to the people screen and resets five passwords. The second write is held until `release` is called. */
+async function startResettingPasswords() {
   const child = await fixture.service.createTenant({ tenantName: '密码公司' });
   await Promise.all([1, 2, 3, 4, 5].map((n) => child.createUser({ userName: `worker${n}` })));
   await logInOnPage(page, { tenantId: child.tenantId, username: 'boss' });
   await page.getByRole('navigation').getByRole('link', { name: '人员' }).click();
   for (const n of [1, 2, 3, 4, 5]) await page.getByRole('checkbox', { name: `选择 worker${n}` }).check();
   await page.getByRole('toolbar').getByRole('button', { name: '重置密码' }).click();
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
   const writes: unknown[] = [];
   await page.route('**/system/user-api', async (route) => {
-    if (route.request().method() === 'PUT' && writes.push(route.request().postDataJSON()) === 2) await held;
+    if (route.request().method() === 'PUT' && writes.push(route.request().postDataJSON()) === 2) await released;
     await route.continue();
   });
-  let asked = 0;
-  const second = page.waitForRequest((request) => request.method() === 'PUT' && ++asked === 2);
-  await dialogOf().getByRole('button', { name: '重置密码' }).click();
+  let sent = 0;
+  const second = page.waitForRequest((request) => request.method() === 'PUT' && ++sent === 2);
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
   await page.getByText('正在处理 1 / 5').waitFor();
-  // The second is only being read at first: who leaves by then stops before him.
+  // Wait for the second write: leaving while the second user is only being read would stop before that write.
   await second;
-  return { child, letGo, writes };
+  return { child, release, writes };
 }
 
-test('who goes back while passwords are reset is asked, and once more while they are shown', async () => {
-  const { child, letGo } = await resetPasswords();
+test('going back asks for confirmation while passwords are being reset and while they are shown', async () => {
+  const { child, release } = await startResettingPasswords();
   await page.evaluate('history.back()');
   const running = page.getByRole('dialog', { name: '操作尚未完成，确定离开？' });
   await running.getByText('已经重置的新密码不会再显示').waitFor();
   await expectNoAxeViolations(page);
   await running.getByRole('button', { name: '留在此页' }).click();
   await running.waitFor({ state: 'hidden' });
-  letGo();
+  release();
   await page.getByText('5 人全部完成').waitFor();
   await page.evaluate('history.back()');
   const shown = page.getByRole('dialog', { name: '离开后密码将不再显示，确定离开？' });
@@ -252,9 +252,9 @@ test('who goes back while passwords are reset is asked, and once more while they
   await shown.waitFor({ state: 'hidden' });
   const password = await passwordOf('worker5').innerText();
   await fixture.service.logIn(child.tenantId, 'worker5', password);
-  const asked = page.waitForEvent('dialog');
+  const beforeUnload = page.waitForEvent('dialog');
   await page.close({ runBeforeUnload: true });
-  const question = await asked;
+  const question = await beforeUnload;
   assert.equal(question.type(), 'beforeunload');
   await question.dismiss();
   await page.evaluate('history.back()');
@@ -264,38 +264,38 @@ test('who goes back while passwords are reset is asked, and once more while they
   expectNoCspViolations(page);
 });
 
-test('who leaves while passwords are reset stops it', async () => {
-  const { letGo, writes } = await resetPasswords();
+test('leaving the screen while passwords are being reset stops the operation', async () => {
+  const { release, writes } = await startResettingPasswords();
   await page.evaluate('history.back()');
   await page.getByRole('dialog', { name: '操作尚未完成，确定离开？' }).getByRole('button', { name: '离开' }).click();
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
-  // What is on the screen is read again when all is over, however it went.
+  // The console reloads the data on the screen when the operation ends, whatever its result.
   await page.getByText('用户名额').waitFor();
-  const over = page.waitForRequest('**/system/overview-api');
-  letGo();
-  await over;
+  const reloaded = page.waitForRequest('**/system/overview-api');
+  release();
+  await reloaded;
   assert.equal(writes.length, 2);
 });
 
-test('who goes back from the password of somebody new is asked', async () => {
+test('going back while the password of a new user is shown asks for confirmation', async () => {
   await logInOnPage(page, {}, '/people');
   await page.getByRole('button', { name: '新建用户' }).click();
-  await dialogOf().getByLabel('用户名').fill('onlyonce');
-  await dialogOf().getByRole('button', { name: '随机生成' }).click();
-  await dialogOf().getByRole('button', { name: '创建' }).click();
-  const made = page.getByRole('dialog', { name: 'onlyonce 的登录信息' });
-  await made.waitFor();
+  await topDialog().getByLabel('用户名').fill('onlyonce');
+  await topDialog().getByRole('button', { name: '随机生成' }).click();
+  await topDialog().getByRole('button', { name: '创建' }).click();
+  const loginDetails = page.getByRole('dialog', { name: 'onlyonce 的登录信息' });
+  await loginDetails.waitFor();
   await page.evaluate('history.back()');
   const question = page.getByRole('dialog', { name: '离开后密码将不再显示，确定离开？' });
   await question.getByRole('button', { name: '留在此页' }).click();
   await question.waitFor({ state: 'hidden' });
-  await made.locator('code').waitFor();
+  await loginDetails.locator('code').waitFor();
   await page.evaluate('history.back()');
   await question.getByRole('button', { name: '离开' }).click();
-  await made.waitFor({ state: 'hidden' });
+  await loginDetails.waitFor({ state: 'hidden' });
 });
 
-test('a tenant below: its people by the address, and its account limit explained', async () => {
+test('a URL opens the users of a child tenant; an exceeded user limit is explained', async () => {
   const child = await fixture.service.createTenant({ tenantName: '小公司', accountCount: 2 });
   await child.createUser({
     userName: 'zai',
@@ -306,22 +306,22 @@ test('a tenant below: its people by the address, and its account limit explained
   await page.getByText(`“小公司 ${child.tenantId}”`).waitFor();
   await rowOf('在编者').waitFor();
   await page.getByRole('button', { name: '编辑 在编者' }).click();
-  await dialogOf().getByLabel('手机号').fill('139');
-  await dialogOf().getByRole('button', { name: '保存' }).click();
+  await topDialog().getByLabel('手机号').fill('139');
+  await topDialog().getByRole('button', { name: '保存' }).click();
   await rowOf('在编者').getByText('139').waitFor();
   const { rows } = (await child.get('/system/user-api/list?userName=zai')).data;
-  assert.ok(rows[0].deptId, 'the department stays');
+  assert.ok(rows[0].deptId, 'the department is unchanged');
   await page.getByRole('button', { name: '新建用户' }).click();
-  await dialogOf().getByLabel('用户名').fill('third');
-  await dialogOf().getByLabel('初始密码').fill(PASSWORD);
-  await dialogOf().getByRole('button', { name: '创建' }).click();
-  await dialogOf().getByText('当前租户下用户名额不足').waitFor();
-  await dialogOf().getByText('此租户最多 2 个用户').waitFor();
-  assert.equal(await dialogOf().getByLabel('用户名').inputValue(), 'third', 'what was typed is there');
+  await topDialog().getByLabel('用户名').fill('third');
+  await topDialog().getByLabel('初始密码').fill(PASSWORD);
+  await topDialog().getByRole('button', { name: '创建' }).click();
+  await topDialog().getByText('当前租户下用户名额不足').waitFor();
+  await topDialog().getByText('此租户最多 2 个用户').waitFor();
+  assert.equal(await topDialog().getByLabel('用户名').inputValue(), 'third', 'the input is kept');
   await expectNoAxeViolations(page);
 });
 
-test('pages, search and filters are the service’s, and are in the address', async () => {
+test('pagination, search and filters are applied by the service and kept in the URL', async () => {
   const company = await fixture.service.createTenant({ tenantName: '仓储公司' });
   const { tenantId } = company;
   const dept = await company.createDepartment({ deptName: '仓库' });
@@ -352,7 +352,7 @@ test('pages, search and filters are the service’s, and are in the address', as
   await page.getByTitle('停用', { exact: true }).click();
   await page.getByText('共 1 人').waitFor();
   await rowOf('工人7').waitFor();
-  // Whoever is sent the address finds the same.
+  // The URL shows the same result after a new login.
   const { pathname, search } = new URL(page.url());
   await logInOnPage(page, { tenantId, username: 'boss' }, pathname + search);
   await page.getByText('共 1 人').waitFor();
@@ -364,7 +364,7 @@ test('pages, search and filters are the service’s, and are in the address', as
   assert.equal(await page.getByLabel('搜索用户名、姓名或手机号').inputValue(), '');
 });
 
-test('on a phone people are a list, and everything can be done', async () => {
+test('on a phone users are shown as a list and can be moved, selected and edited', async () => {
   const id = await root.createUser({ userName: 'pocket', nickName: '李口袋', deptId: sales, phone: '13812345678' });
   await logInOnPage(page, {}, '/people', { viewport: PHONE });
   await page.getByText('李口袋').waitFor();
@@ -372,25 +372,25 @@ test('on a phone people are a list, and everything can be done', async () => {
   await screenshot(page, 'people-phone');
   await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
   await page.getByText('共 1 人').waitFor();
-  await act('李口袋', '移动部门');
+  await chooseAction('李口袋', '移动部门');
   await chooseDepartment('移动到', '研发', '研发部');
-  await dialogOf().getByRole('button', { name: '移动', exact: true }).click();
+  await topDialog().getByRole('button', { name: '移动', exact: true }).click();
   await page.getByRole('listitem').filter({ hasText: '李口袋' }).getByText('研发部').waitFor();
   await page.getByRole('checkbox', { name: '选择 李口袋' }).check();
   await page.getByText('已选择 1 项').waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await page.getByRole('button', { name: '编辑 李口袋' }).click();
-  await dialogOf().getByLabel('邮箱').fill('li@example.com');
+  await topDialog().getByLabel('邮箱').fill('li@example.com');
   await expectNoAxeViolations(page);
   await screenshot(page, 'people-phone-edit');
-  await dialogOf().getByRole('button', { name: '保存' }).click();
+  await topDialog().getByRole('button', { name: '保存' }).click();
   await page.getByText('已保存 李口袋').waitFor();
   const { email, phone, deptId } = await recordOf(id);
   assert.deepEqual([email, phone, deptId], ['li@example.com', '13812345678', Number(engineering)]);
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
 });
 
-test('in the dark and in English it can be read', async () => {
+test('the people screen is accessible in dark mode and in English', async () => {
   await logInOnPage(page, {}, '/people', { dark: true, language: 'en' });
   await page.getByRole('row', { name: /^Select admin/ }).waitFor();
   await page.getByRole('checkbox', { name: 'Select admin' }).check();
@@ -398,7 +398,7 @@ test('in the dark and in English it can be read', async () => {
   await screenshot(page, 'people-dark');
 });
 
-test('a member is shown no people to manage', async () => {
+test('a member cannot open the people screen', async () => {
   await root.createUser({ userName: 'plain' });
   await logInOnPage(page, { username: 'plain' });
   assert.equal(await page.getByRole('navigation').getByRole('link', { name: '人员' }).count(), 0);

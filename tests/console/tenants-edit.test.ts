@@ -15,11 +15,11 @@ import { PASSWORD } from '../support/service.ts';
 const fixture = await startConsole();
 const { root } = fixture.service;
 
-const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
-const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
+const createTenant = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
+const readTenant = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
-// What the stories find: a small group of companies.
-const group = await make({
+// The tests share a small group of companies.
+const group = await createTenant({
   tenantName: '榕树集团',
   companyName: '榕树集团有限公司',
   startTime: dateInDays(-400),
@@ -30,24 +30,24 @@ const group = await make({
   quotaBo: { enterpriseQuery: 5000, riskReport: 300 },
   ruleBo: { modelZr: '{"min": 3, "max": 9}', catalogRw: '连续三个月逾期即预警' },
 });
-const { tenantId: groupCode } = await read(group);
-const south = await make({
+const { tenantId: groupCode } = await readTenant(group);
+const south = await createTenant({
   tenantName: '华南分公司',
   tenantParent: groupCode,
   startTime: dateInDays(-200),
   endTime: dateInDays(21),
 });
-const north = await make({
+const north = await createTenant({
   tenantName: '华北分公司',
   tenantParent: groupCode,
   startTime: dateInDays(30),
   endTime: dateInDays(395),
 });
-await make({ tenantName: '西部合作方', startTime: dateInDays(-500), endTime: dateInDays(-12), status: '1' });
+await createTenant({ tenantName: '西部合作方', startTime: dateInDays(-500), endTime: dateInDays(-12), status: '1' });
 
 const page = await fixture.sharedPage();
 
-test('tenants are found by name and by code, in the tree and in the table; the address can be sent', async () => {
+test('tenants are found by name and by code, in the tree and in the table; the URL keeps the search', async () => {
   await logInOnPage(page, {}, '/tenants');
   await page.getByText('剩余 21 天').waitFor();
   await page.getByText('已到期 12 天').waitFor();
@@ -63,7 +63,7 @@ test('tenants are found by name and by code, in the tree and in the table; the a
   await page.getByRole('searchbox', { name: '搜索租户' }).fill(groupCode);
   await page.getByRole('link', { name: '榕树集团', exact: true }).waitFor();
 
-  // The keyboard opens the branch and goes to the tenant.
+  // The keyboard expands the branch and opens the tenant.
   await page.getByRole('tree', { name: '租户树' }).getByText('Banyan').waitFor();
   await page.getByRole('tree').focus();
   for (const key of ['Home', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
@@ -74,7 +74,7 @@ test('tenants are found by name and by code, in the tree and in the table; the a
   await page.getByRole('navigation', { name: '上级租户路径' }).getByText('榕树集团').waitFor();
 });
 
-test('all of a tenant is edited; what no read shows is set again, and nothing is lost on the way', async () => {
+test('all fields of a tenant can be edited, including quotas that are never returned, and a reload keeps the draft', async () => {
   await logInOnPage(page, {}, `/tenants/${group}`);
   await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
   await expectNoAxeViolations(page);
@@ -100,7 +100,7 @@ test('all of a tenant is edited; what no read shows is set again, and nothing is
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByRole('heading', { level: 1, name: '榕树控股', exact: true }).waitFor();
-  const saved = await read(group);
+  const saved = await readTenant(group);
   assert.deepEqual(
     [saved.endTime, saved.packageBo.menuIds, saved.accountCount, saved.quotaBo.riskReport, saved.ruleBo.modelZr],
     [dateInDays(701), '100, 101, 102, 103', 200, 300, '{"min": 3, "max": 9}'],
@@ -111,43 +111,43 @@ test('all of a tenant is edited; what no read shows is set again, and nothing is
   expectNoCspViolations(page);
 });
 
-test('two people edit the same tenant: the second is asked', async () => {
+test('saving a tenant that someone else has edited shows the conflict', async () => {
   await logInOnPage(page, {}, `/tenants/${south}/edit`);
   await page.getByLabel('联系人').fill('我写的');
-  await root.put('/system/tenant-api', { ...(await read(south)), contactUserName: '别人写的' });
+  await root.put('/system/tenant-api', { ...(await readTenant(south)), contactUserName: '别人写的' });
   await page.getByRole('button', { name: '保存' }).click();
-  const choice = page.getByRole('dialog', { name: '内容已被他人修改' });
-  await choice.getByText('别人写的').waitFor();
+  const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
+  await conflict.getByText('别人写的').waitFor();
   await expectNoAxeViolations(page);
-  await choice.getByRole('button', { name: '查看对方的版本' }).click();
-  await choice.waitFor({ state: 'detached' });
+  await conflict.getByRole('button', { name: '查看对方的版本' }).click();
+  await conflict.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('联系人').inputValue(), '别人写的');
   await page.getByLabel('联系人').fill('商量好的');
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByRole('heading', { level: 1, name: '华南分公司', exact: true }).waitFor();
-  assert.equal((await read(south)).contactUserName, '商量好的');
+  assert.equal((await readTenant(south)).contactUserName, '商量好的');
 });
 
-const choose = async (name: string) => {
+const chooseAction = async (name: string) => {
   await page.getByRole('button', { name: /^更多操作/ }).click();
   await page.getByRole('menuitem', { name, exact: true }).click();
 };
 
-test('a tenant with tenants below is not deleted; they are shown, moved away, and then it goes', async () => {
-  const old = await make({ tenantName: '旧集团' });
-  const { tenantId } = await read(old);
-  const child = await make({ tenantName: '待移动', tenantParent: tenantId });
+test('a tenant with child tenants is deleted only after they are moved to another one', async () => {
+  const old = await createTenant({ tenantName: '旧集团' });
+  const { tenantId } = await readTenant(old);
+  const child = await createTenant({ tenantName: '待移动', tenantParent: tenantId });
   await logInOnPage(page, {}, `/tenants/${old}`);
   await page.getByRole('heading', { level: 1, name: '旧集团' }).waitFor();
-  await choose('删除');
+  await chooseAction('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
-  const refused = page.getByRole('dialog', { name: '“旧集团”还有下级租户' });
-  await refused.getByText('存在下级租户,不允许删除').waitFor();
+  const errorDialog = page.getByRole('dialog', { name: '“旧集团”还有下级租户' });
+  await errorDialog.getByText('存在下级租户,不允许删除').waitFor();
   await expectNoAxeViolations(page);
-  await refused.getByRole('button', { name: '待移动' }).click();
+  await errorDialog.getByRole('button', { name: '待移动' }).click();
   await page.getByRole('heading', { level: 1, name: '待移动' }).waitFor();
 
-  // The keyboard alone: into the menu, into the dialog, and back to where it was.
+  // The keyboard opens the menu and the dialog, and Escape returns the focus to the button.
   const more = page.getByRole('button', { name: /^更多操作/ });
   await more.focus();
   await page.keyboard.press('Enter');
@@ -160,7 +160,7 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.locator('button:focus', { hasText: '更多' }).waitFor();
 
-  await choose('移动');
+  await chooseAction('移动');
   const move = page.getByRole('dialog', { name: '移动“待移动”' });
   await move.getByLabel('上级租户').fill('待移动');
   await page.getByText('不可选：该租户自身或其下级').waitFor();
@@ -168,42 +168,42 @@ test('a tenant with tenants below is not deleted; they are shown, moved away, an
   await page.getByTitle(`榕树控股 ${groupCode}`).click();
   await move.getByRole('button', { name: '移动' }).click();
   await page.getByText('已移动').waitFor();
-  assert.equal((await read(child)).tenantParent, groupCode);
+  assert.equal((await readTenant(child)).tenantParent, groupCode);
 
   await navigate(page, `/tenants/${old}`);
   await page.getByRole('heading', { level: 1, name: '旧集团' }).waitFor();
-  await choose('删除');
+  await chooseAction('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
   await page.getByText('已删除').waitFor();
   await page.getByRole('heading', { level: 1, name: '租户' }).waitFor();
   assert.equal((await root.get(`/system/tenant-api/${old}`)).code, 404);
 });
 
-test('a disabled tenant lets nobody in until it is enabled', async () => {
+test('users of a disabled tenant cannot log in until it is enabled', async () => {
   await fixture.service.createTenant({ tenantName: '停用试验' });
   await logInOnPage(page, {}, '/tenants?q=停用试验');
   await page.getByRole('link', { name: '停用试验', exact: true }).click();
-  // Its row in the list has such a menu too, which goes with the list.
+  // Wait for the screen of the tenant: its row in the list has the same menu.
   await page.getByRole('heading', { level: 1, name: '停用试验' }).waitFor();
-  await choose('停用');
+  await chooseAction('停用');
   await page.getByRole('dialog').getByRole('button', { name: '停用' }).click();
   await page.getByText('租户已停用，').waitFor();
-  const { tenantId } = await read(new URL(page.url()).pathname.split('/').at(-1) as string);
-  const answer = await fixture.service.anonymous.post('/auth/login', {
+  const { tenantId } = await readTenant(new URL(page.url()).pathname.split('/').at(-1) as string);
+  const response = await fixture.service.anonymous.post('/auth/login', {
     tenantId,
     username: 'boss',
     password: PASSWORD,
   });
-  assert.equal(answer.code, 403);
-  // While it closes it takes the focus back, and would close the menu too.
+  assert.equal(response.code, 403);
+  // A dialog that closes restores the focus, which would close the menu.
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  await choose('启用');
+  await chooseAction('启用');
   await page.getByRole('dialog').getByRole('button', { name: '启用' }).click();
   await page.getByText('租户已停用，').waitFor({ state: 'detached' });
   await fixture.service.logIn(tenantId, 'boss');
 });
 
-test('what ends first is on top, in the table and on the timeline', async () => {
+test('the table and the timeline show the tenants that expire first at the top', async () => {
   await logInOnPage(page, {}, '/tenants');
   await page.getByRole('columnheader', { name: /^到期/ }).click();
   await page.locator('tbody tr.ant-table-row').first().getByText('西部合作方').waitFor();
@@ -218,7 +218,7 @@ test('what ends first is on top, in the table and on the timeline', async () => 
   await page.getByText('共 2 个').waitFor();
 });
 
-test('a member has no tenants screen', async () => {
+test('a member cannot open the tenants screen', async () => {
   await root.createUser({ userName: 'mei' });
   await logInOnPage(page, { username: 'mei' });
   assert.equal(await page.getByRole('navigation').getByRole('link', { name: '租户' }).count(), 0);
@@ -226,26 +226,26 @@ test('a member has no tenants screen', async () => {
   await page.getByText('仅管理员可访问此页面').waitFor();
 });
 
-test('on a phone and in the dark nothing is wider than the screen, and all can be read', async () => {
+test('on a phone in dark mode the tenant screens are accessible and not wider than the viewport', async () => {
   await logInOnPage(page, {}, '/tenants', { viewport: PHONE, dark: true });
-  const fits = async (what: string) => {
+  const expectFits = async (screen: string) => {
     await expectNoAxeViolations(page);
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, what);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, screen);
   };
   await page.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
-  await fits('list');
+  await expectFits('list');
   await screenshot(page, 'tenants-phone-dark');
   await page.getByText('时间线', { exact: true }).click();
   await page.getByRole('list', { name: '时间线' }).waitFor();
-  await fits('timeline');
+  await expectFits('timeline');
   await page.getByRole('button', { name: '显示租户树' }).click();
   await page.getByRole('tree').getByText('西部合作方').click();
   await page.getByRole('heading', { level: 1, name: '西部合作方' }).waitFor();
-  await fits('detail');
+  await expectFits('detail');
   await navigate(page, `/tenants/${north}/edit`);
   await page.getByLabel('预警目录规则', { exact: true }).waitFor();
-  await fits('edit');
+  await expectFits('edit');
   await navigate(page, '/tenants/new');
   await page.getByText('第 1 步，共 7 步').waitFor();
-  await fits('new');
+  await expectFits('new');
 });

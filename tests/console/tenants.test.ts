@@ -14,19 +14,19 @@ import { PASSWORD } from '../support/service.ts';
 const fixture = await startConsole();
 const { root } = fixture.service;
 
-const make = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
-const read = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
+const createTenant = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
+const readTenant = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
 const next = (page: Page) => page.getByRole('button', { name: '下一步' }).click();
 const heading = (page: Page, level: number, name: string) => page.getByRole('heading', { level, name, exact: true });
 
-/** Typed, as the calendar allows too. */
+/** Types a date into a date picker. */
 async function fillDate(page: Page, label: string, date: string) {
   await page.getByLabel(label).fill(date);
   await page.keyboard.press('Enter');
 }
 
-test('a child tenant is created in steps; its administrator logs in and sees only his own', async () => {
+test('a child tenant is created in steps; its administrator logs in and sees only their own tenant', async () => {
   const page = await fixture.logIn({}, '/tenants');
   await page.getByRole('button', { name: '新建租户' }).first().click();
 
@@ -80,7 +80,7 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
 
   await heading(page, 2, '确认信息').waitFor();
   await page.getByRole('button', { name: '修改基本信息' }).click();
-  assert.equal(await page.getByLabel('租户名称').inputValue(), '华东公司', 'nothing is lost on the way back');
+  assert.equal(await page.getByLabel('租户名称').inputValue(), '华东公司', 'going back keeps the input');
   await page.goBack();
   await heading(page, 2, '确认信息').waitFor();
   await page.getByText('wangmin').waitFor();
@@ -88,22 +88,28 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await page.getByRole('button', { name: '创建租户' }).click();
 
   await heading(page, 1, '华东公司').waitFor();
-  const told = page.getByRole('status').filter({ hasText: '已创建' });
-  await told.getByText('wangmin').waitFor();
+  const notice = page.getByRole('status').filter({ hasText: '已创建' });
+  await notice.getByText('wangmin').waitFor();
   await screenshot(page, 'tenants-created');
   await expectNoAxeViolations(page);
   const id = new URL(page.url()).pathname.split('/').at(-1) as string;
-  const made = await read(id);
-  await told.getByText(made.tenantId, { exact: true }).waitFor();
-  await told.getByText(`${fixture.service.base}/login`).waitFor();
+  const created = await readTenant(id);
+  await notice.getByText(created.tenantId, { exact: true }).waitFor();
+  await notice.getByText(`${fixture.service.base}/login`).waitFor();
   assert.deepEqual(
-    [made.endTime, made.accountCount, made.packageBo.menuIds, made.quotaBo.enterpriseQuery, made.ruleBo.modelZr],
+    [
+      created.endTime,
+      created.accountCount,
+      created.packageBo.menuIds,
+      created.quotaBo.enterpriseQuery,
+      created.ruleBo.modelZr,
+    ],
     [dateInDays(40), 5, '100, 200', 1000, '{"min": 3}'],
   );
   expectNoCspViolations(page);
 
-  await make({ tenantName: '不相干的租户' });
-  await logInOnPage(page, { tenantId: made.tenantId, username: 'wangmin' }, '/tenants');
+  await createTenant({ tenantName: '不相干的租户' });
+  await logInOnPage(page, { tenantId: created.tenantId, username: 'wangmin' }, '/tenants');
   await page.getByRole('link', { name: '华东公司', exact: true }).waitFor();
   await page.getByText('暂无下级租户').waitFor();
   await page.getByText('共 1 个').waitFor();

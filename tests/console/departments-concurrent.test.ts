@@ -4,33 +4,33 @@ import type { Page } from 'playwright-core';
 import { expectNoAxeViolations, startConsole } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import {
-  bossOf,
-  company,
+  createCompany,
   createDepartments,
-  drag,
+  credentialsOf,
+  dragAndDrop,
+  expectOutline,
   outline,
   row,
-  shows,
   tree,
-  waitForView,
+  waitForValue,
 } from './departments-page.ts';
 
-/** Two administrators, one tree: the page of one, and what the other does meanwhile. */
+/** Two administrators change one tree at the same time: one uses the page, the other the API. */
 
 const fixture = await startConsole();
 const { service } = fixture;
 
-const change = async (boss: Client, id: string | number, what: object) => {
+const updateDepartment = async (boss: Client, id: string | number, changes: object) => {
   const { data } = await boss.get(`/system/dept-api/${id}`);
-  assert.equal((await boss.put('/system/dept-api', { ...data, ...what })).code, 200);
+  assert.equal((await boss.put('/system/dept-api', { ...data, ...changes })).code, 200);
 };
-const order = async (boss: Client, parentId: string, deptIds: string[]) =>
+const saveOrder = async (boss: Client, parentId: string, deptIds: string[]) =>
   assert.equal((await boss.put('/system/dept-api/order', { parentId, deptIds })).code, 200);
 const childrenOf = async (boss: Client, id: string): Promise<string[]> =>
   (await boss.get(`/system/dept-api/${id}/children`)).data.rows.map(({ deptName }: { deptName: string }) => deptName);
 
-/** 总部 with 250 groups, more than the tree reads at once, and 分部 after it. */
-async function wide() {
+/** Creates 总部 with 250 groups, more than the tree loads at once, and 分部 after it. */
+async function createWideTree() {
   const boss = await service.createTenant();
   const { top, other } = await createDepartments(boss, {
     top: { deptName: '总部', orderNum: 1 },
@@ -42,55 +42,55 @@ async function wide() {
   return { boss, top, other, groups: data.deptIds as number[] };
 }
 
-async function find(page: Page, name: string): Promise<void> {
+async function openBySearch(page: Page, name: string): Promise<void> {
   await page.getByLabel('搜索部门').fill(name);
   await page.getByRole('button', { name: new RegExp(`^${name}`) }).click();
   await page.getByRole('article', { name }).waitFor();
   await row(page, name).waitFor();
 }
 
-const MORE = '2 加载更多部门';
-/** The end of the tree: what was found beyond the first page, and what follows. */
-const ends = (page: Page, lines: string[]) =>
-  waitForView(
-    async () => (await outline(page)).join('|').split(`${MORE}|`)[1],
+const LOAD_MORE = '2 加载更多部门';
+/** Waits until the tree shows these rows after the first page of siblings. */
+const expectEnd = (page: Page, lines: string[]) =>
+  waitForValue(
+    async () => (await outline(page)).join('|').split(`${LOAD_MORE}|`)[1],
     (now) => now === lines.join('|'),
   );
 
-test('what was found beyond the first page of siblings is renamed, deleted and moved like everything else', async () => {
-  const { boss, other, groups } = await wide();
-  const page = await fixture.logIn(bossOf(boss), `/departments/${groups[241]}`);
+test('departments found beyond the first page of siblings are updated when they are renamed, deleted or moved', async () => {
+  const { boss, other, groups } = await createWideTree();
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${groups[241]}`);
   await row(page, '组 241').waitFor();
-  for (const name of ['组 242', '组 243', '组 244']) await find(page, name);
+  for (const name of ['组 242', '组 243', '组 244']) await openBySearch(page, name);
   await tree(page).focus();
   await page.keyboard.press('End');
   await row(page, '分部').locator('[data-act=toggle]').click();
-  await ends(page, ['2 组 241', '2 组 242', '2 组 243', '2 组 244', '1 分部', '2 老组']);
+  await expectEnd(page, ['2 组 241', '2 组 242', '2 组 243', '2 组 244', '1 分部', '2 老组']);
 
-  await change(boss, groups[241] as number, { deptName: '新名' });
+  await updateDepartment(boss, groups[241] as number, { deptName: '新名' });
   await boss.delete(`/system/dept-api/${groups[242]}`);
-  await change(boss, groups[243] as number, { parentId: Number(other), orderNum: 0 });
+  await updateDepartment(boss, groups[243] as number, { parentId: Number(other), orderNum: 0 });
   await page.getByRole('button', { name: '刷新' }).click();
-  await ends(page, ['2 新名', '2 组 244', '1 分部', '2 组 243', '2 老组']);
+  await expectEnd(page, ['2 新名', '2 组 244', '1 分部', '2 组 243', '2 老组']);
 
-  // One's own doings likewise.
+  // The user's own changes are shown as well.
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('部门名称').fill('改名');
   await page.getByRole('button', { name: '保存' }).click();
-  await ends(page, ['2 新名', '2 改名', '1 分部', '2 组 243', '2 老组']);
-  await drag(page, row(page, '新名'), row(page, '老组'), 'into');
+  await expectEnd(page, ['2 新名', '2 改名', '1 分部', '2 组 243', '2 老组']);
+  await dragAndDrop(page, row(page, '新名'), row(page, '老组'), 'into');
   await page.getByText('“新名”已移动').waitFor();
   await row(page, '老组').locator('[data-act=toggle]').click();
-  await ends(page, ['2 改名', '1 分部', '2 组 243', '2 老组', '3 新名']);
+  await expectEnd(page, ['2 改名', '1 分部', '2 组 243', '2 老组', '3 新名']);
 
-  // A leaf that got children meanwhile can be opened.
+  // A leaf that has got children in the meantime can be expanded.
   await boss.createDepartment({ deptName: '小组', parentId: groups[244] });
   await page.getByRole('button', { name: '刷新' }).click();
   await row(page, '改名').locator('[data-act=toggle] svg').click();
-  await ends(page, ['2 改名', '3 小组', '1 分部', '2 组 243', '2 老组', '3 新名']);
+  await expectEnd(page, ['2 改名', '3 小组', '1 分部', '2 组 243', '2 老组', '3 新名']);
 });
 
-test('an order keeps what somebody else put in order since the page was read', async () => {
+test('reordering keeps the order that someone else has saved since the page was loaded', async () => {
   const boss = await service.createTenant();
   const top = await boss.createDepartment({ deptName: '总部' });
   const [a, b, c, d, e] = (await Promise.all(
@@ -98,34 +98,34 @@ test('an order keeps what somebody else put in order since the page was read', a
       boss.createDepartment({ deptName, parentId: top, orderNum: n }),
     ),
   )) as [string, string, string, string, string];
-  const page = await fixture.logIn(bossOf(boss), '/departments');
-  const drop = async (from: string, to: string, where: 'before' | 'after', seen: string[], then: string[]) => {
-    await shows(page, ['1 总部', ...seen.map((name) => `2 ${name}`)]);
-    await drag(page, row(page, from), row(page, to), where);
-    await shows(page, ['1 总部', ...then.map((name) => `2 ${name}`)]);
-    assert.deepEqual(await childrenOf(boss, top), then);
+  const page = await fixture.logIn(credentialsOf(boss), '/departments');
+  const drop = async (from: string, to: string, position: 'before' | 'after', shown: string[], expected: string[]) => {
+    await expectOutline(page, ['1 总部', ...shown.map((name) => `2 ${name}`)]);
+    await dragAndDrop(page, row(page, from), row(page, to), position);
+    await expectOutline(page, ['1 总部', ...expected.map((name) => `2 ${name}`)]);
+    assert.deepEqual(await childrenOf(boss, top), expected);
   };
   await row(page, '总部').locator('[data-act=toggle]').click();
-  await shows(page, ['1 总部', '2 甲', '2 乙', '2 丙', '2 丁', '2 戊']);
-  await order(boss, top, [c, b, a]);
+  await expectOutline(page, ['1 总部', '2 甲', '2 乙', '2 丙', '2 丁', '2 戊']);
+  await saveOrder(boss, top, [c, b, a]);
   await drop('戊', '丁', 'before', ['甲', '乙', '丙', '丁', '戊'], ['丙', '乙', '甲', '戊', '丁']);
 
-  // The one it was to stand behind is gone: then behind the one before that. Who is new stays where he is.
+  // The sibling to insert after is deleted, so the one before it is used. A new sibling keeps its position.
   await boss.createDepartment({ deptName: '己', parentId: top, orderNum: 0 });
   await boss.delete(`/system/dept-api/${b}`);
   await drop('丁', '乙', 'after', ['丙', '乙', '甲', '戊', '丁'], ['己', '丙', '丁', '甲', '戊']);
 
-  // Nobody in sight is there any more.
+  // None of the visible siblings exists any more.
   await boss.delete(`/system/dept-api/${a},${c},${e}`);
   const first = (await boss.get(`/system/dept-api/${top}/children`)).data.rows[0].deptId;
   await boss.delete(`/system/dept-api/${first}`);
   await boss.createDepartment({ deptName: '庚', parentId: top, orderNum: 9 });
   await drop('丁', '丙', 'before', ['己', '丙', '丁', '甲', '戊'], ['庚', '丁']);
 
-  // The dialog does the same.
+  // The move dialog behaves in the same way.
   await boss.createDepartment({ deptName: '辛', parentId: top, orderNum: 9 });
   await page.getByRole('button', { name: '刷新' }).click();
-  await shows(page, ['1 总部', '2 庚', '2 丁', '2 辛']);
+  await expectOutline(page, ['1 总部', '2 庚', '2 丁', '2 辛']);
   await row(page, '庚').click();
   await page.getByRole('button', { name: '移动…' }).click();
   const dialog = page.getByRole('dialog', { name: '移动“庚”' });
@@ -133,35 +133,35 @@ test('an order keeps what somebody else put in order since the page was read', a
   await dialog.getByLabel('位置').click();
   await page.getByTitle('排在“辛”之后').click();
   const x = await boss.createDepartment({ deptName: '壬', parentId: top });
-  await order(boss, top, [x, d]);
+  await saveOrder(boss, top, [x, d]);
   await dialog.getByRole('button', { name: '移动', exact: true }).click();
   await page.getByText('“庚”已移动').waitFor();
   assert.deepEqual(await childrenOf(boss, top), ['壬', '丁', '辛', '庚']);
 });
 
-test('a refresh is one also for what is closed', async () => {
-  const { boss, top, web, back } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), '/departments');
+test('a refresh also reloads collapsed branches', async () => {
+  const { boss, top, web, back } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), '/departments');
   const toggle = (name: string) => row(page, name).locator('[data-act=toggle]').click();
   await toggle('总部');
   await toggle('研发部');
-  await shows(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
   await toggle('研发部');
   await toggle('总部');
   await boss.createDepartment({ deptName: '人事部', parentId: top, orderNum: 9 });
   await boss.delete(`/system/dept-api/${web}`);
-  await change(boss, back, { deptName: '平台组' });
+  await updateDepartment(boss, back, { deptName: '平台组' });
   const read = page.waitForResponse('**/system/dept-api/0/children?*');
   await page.getByRole('button', { name: '刷新' }).click();
   await read;
   await toggle('总部');
   await toggle('研发部');
-  await shows(page, ['1 总部', '2 研发部', '3 平台组', '2 市场部', '2 旧部门停用', '2 人事部']);
+  await expectOutline(page, ['1 总部', '2 研发部', '3 平台组', '2 市场部', '2 旧部门停用', '2 人事部']);
 });
 
-test('a branch is deleted while a department inside it is shown: the one above is shown then', async () => {
-  const { boss, web } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), `/departments/${web}`);
+test('deleting the branch of the open department opens the parent of the branch', async () => {
+  const { boss, web } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${web}`);
   await page.getByRole('article', { name: '前端组' }).waitFor();
   await row(page, '前端组').waitFor();
   await tree(page).focus();
@@ -172,33 +172,33 @@ test('a branch is deleted while a department inside it is shown: the one above i
   await dialog.getByText('我确认删除这 3 个部门').click();
   await dialog.getByRole('button', { name: '删除部门及其下级（3 个部门）' }).click();
   await page.getByRole('article', { name: '总部' }).waitFor();
-  await shows(page, ['1 总部', '2 市场部', '2 旧部门停用']);
+  await expectOutline(page, ['1 总部', '2 市场部', '2 旧部门停用']);
 });
 
-test('somebody else deletes the branch of the department that is shown: it says so, and leads to the nearest above', async () => {
-  const { boss, top, research, web } = await company(service);
-  const page = await fixture.logIn(bossOf(boss), `/departments/${web}`);
+test('an open department that someone else deletes is reported with a link to its nearest remaining ancestor', async () => {
+  const { boss, top, research, web } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${web}`);
   await row(page, '前端组').waitFor();
   assert.equal((await boss.delete(`/system/dept-api/${research}?subtree=true`)).code, 200);
   await page.getByRole('button', { name: '刷新' }).click();
-  const told = page.getByRole('alert');
-  await told.getByText('“前端组”已被删除').waitFor();
-  await shows(page, ['1 总部', '2 市场部', '2 旧部门停用']);
+  const alert = page.getByRole('alert');
+  await alert.getByText('“前端组”已被删除').waitFor();
+  await expectOutline(page, ['1 总部', '2 市场部', '2 旧部门停用']);
   await expectNoAxeViolations(page);
-  await told.getByRole('link', { name: '转到上级部门“总部”' }).click();
+  await alert.getByRole('link', { name: '转到上级部门“总部”' }).click();
   await page.getByRole('article', { name: '总部' }).waitFor();
 
-  // All of it is gone: then there is the tree.
+  // No ancestor is left, so the link leads to the tree.
   assert.equal((await boss.delete(`/system/dept-api/${top}?subtree=true`)).code, 200);
   await page.getByRole('button', { name: 'English' }).click();
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await told.getByText('“总部” was deleted').waitFor();
-  await told.getByRole('link', { name: 'Back to the department tree' }).click();
+  await alert.getByText('“总部” was deleted').waitFor();
+  await alert.getByRole('link', { name: 'Back to the department tree' }).click();
   await page.getByText('No departments yet').waitFor();
 
-  // Whoever has a link only is told no more than the service tells.
-  await fixture.logIn(bossOf(boss), `/departments/${web}`, { language: 'en' });
-  await told.getByText('The department does not exist or has been deleted').waitFor();
-  await told.getByRole('link', { name: 'Back to the department tree' }).click();
+  // A user who opens a link to a deleted department sees the error of the service.
+  await fixture.logIn(credentialsOf(boss), `/departments/${web}`, { language: 'en' });
+  await alert.getByText('The department does not exist or has been deleted').waitFor();
+  await alert.getByRole('link', { name: 'Back to the department tree' }).click();
   assert.equal(new URL(page.url()).pathname, '/departments');
 });

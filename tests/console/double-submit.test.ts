@@ -2,41 +2,41 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoCspViolations, logInOnPage, navigate, resetToLogin, startConsole } from '../support/console.ts';
 import { type Client, PASSWORD } from '../support/service.ts';
-import { company } from './departments-page.ts';
-import { fillLogin, untilSettled } from './desk.ts';
-import { clickTwice, hold } from './hands.ts';
+import { createCompany } from './departments-page.ts';
+import { fillLogin } from './login-form.ts';
+import { clickTwice, holdRequests, waitUntilSettled } from './page-actions.ts';
 
-/** What is asked for once is done once, whatever hands do meanwhile. */
+/** A form is submitted once, whatever the user clicks or presses in the meantime. */
 
 const fixture = await startConsole();
 const { service } = fixture;
 const page = await fixture.sharedPage();
 
-const asBoss = ({ tenantId }: Client, place: string) => logInOnPage(page, { tenantId, username: 'boss' }, place);
+const logInAsBoss = ({ tenantId }: Client, path: string) => logInOnPage(page, { tenantId, username: 'boss' }, path);
 
-/** Holds the answers to what is made, until told. */
-async function holdCreates(path: string) {
+/** Holds the responses to POST requests until `release` is called. `requests` are the bodies. */
+async function holdCreateResponses(path: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const asked: string[] = [];
+  const requests: string[] = [];
   await page.route(`**${path}`, async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
-    asked.push(route.request().postData() ?? '');
+    requests.push(route.request().postData() ?? '');
     const response = await route.fetch();
     await released;
     await route.fulfill({ response });
   });
-  return { asked, release };
+  return { requests, release };
 }
 
-async function newDepartment(name: string) {
+async function fillNewDepartment(name: string) {
   await page.getByRole('button', { name: '新建下级' }).click();
   const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
   await dialog.getByLabel('部门名称').fill(name);
   return dialog;
 }
 
-async function newTenant(name: string) {
+async function fillNewTenant(name: string) {
   await page.getByRole('button', { name: '新建租户' }).first().click();
   await page.getByLabel('租户名称').fill(name);
   for (const step of ['服务期与用户名额', '套餐', '额度', '规则', '首个管理员']) {
@@ -55,25 +55,25 @@ const childrenOf = async (boss: Client, parent: string) =>
     ({ deptName }: { deptName: string }) => deptName,
   );
 
-test('a double click makes one department and one tenant', async () => {
-  const { boss, top } = await company(service);
-  await asBoss(boss, `/departments/${top}`);
-  const dialog = await newDepartment('人事部');
+test('a double click creates one department and one tenant', async () => {
+  const { boss, top } = await createCompany(service);
+  await logInAsBoss(boss, `/departments/${top}`);
+  const dialog = await fillNewDepartment('人事部');
   await clickTwice(dialog.getByRole('button', { name: '保存', exact: true }));
   await page.getByRole('article', { name: '人事部' }).waitFor();
   assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
 
   await navigate(page, '/tenants');
-  await clickTwice(await newTenant('一次公司'));
+  await clickTwice(await fillNewTenant('一次公司'));
   await page.getByRole('heading', { level: 1, name: '一次公司', exact: true }).waitFor();
   const { data } = await boss.get(`/system/tenant-api/list?tenantName=${encodeURIComponent('一次公司')}`);
   assert.equal(data.total, 1);
   expectNoCspViolations(page);
 });
 
-test('a department whose answer was lost is sent again, and made once', async () => {
-  const { boss, top } = await company(service);
-  await asBoss(boss, `/departments/${top}`);
+test('a department whose response is lost is sent again and created once', async () => {
+  const { boss, top } = await createCompany(service);
+  await logInAsBoss(boss, `/departments/${top}`);
   const keys: (string | undefined)[] = [];
   await page.route('**/system/dept-api', async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
@@ -82,28 +82,28 @@ test('a department whose answer was lost is sent again, and made once', async ()
     await route.fetch();
     await route.abort();
   });
-  const dialog = await newDepartment('人事部');
+  const dialog = await fillNewDepartment('人事部');
   const failed = page.waitForEvent('requestfailed');
   await dialog.getByRole('button', { name: '保存', exact: true }).click();
   await failed;
-  // It is sent again when the service is there again, which the browser says.
+  // The console retries when the browser reports that it is online.
   await page.evaluate("dispatchEvent(new Event('online'))");
   await page.getByRole('article', { name: '人事部' }).waitFor();
   assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
   assert.equal(keys.length, 2);
 });
 
-test('a department without a number is put behind the others, however quickly it is saved', async () => {
-  const { boss, top } = await company(service);
-  await asBoss(boss, `/departments/${top}`);
-  // The number of the last child is read when the department is saved, not before: here that takes until it was saved.
-  const first = await hold(page, 'GET', '/system/dept-api/list?*');
-  const dialog = await newDepartment('人事部');
+test('a department without an order number is placed last, however quickly it is saved', async () => {
+  const { boss, top } = await createCompany(service);
+  await logInAsBoss(boss, `/departments/${top}`);
+  // The order number of the last child is read on save, not before. Hold that request until the form is being saved.
+  const first = await holdRequests(page, 'GET', '/system/dept-api/list?*');
+  const dialog = await fillNewDepartment('人事部');
   await dialog.getByRole('button', { name: '保存并再建一个' }).click();
   await dialog.getByRole('button', { name: '保存并再建一个', disabled: true }).waitFor();
   first.release();
   await page.getByRole('treeitem', { name: '人事部', exact: true }).waitFor();
-  const second = await hold(page, 'GET', '/system/dept-api/list?*');
+  const second = await holdRequests(page, 'GET', '/system/dept-api/list?*');
   await dialog.getByLabel('部门名称').fill('财务部');
   await dialog.getByRole('button', { name: '保存', exact: true }).click();
   await dialog.locator('.ant-btn-loading').waitFor();
@@ -119,7 +119,7 @@ test('a department without a number is put behind the others, however quickly it
   );
 });
 
-test('a double click logs in once', async () => {
+test('a double click on the login button creates one session', async () => {
   await service.root.createUser({ userName: 'shuang' });
   await resetToLogin(page);
   await fillLogin(page, { username: 'shuang' });
@@ -130,11 +130,11 @@ test('a double click logs in once', async () => {
   assert.equal(count, 1);
 });
 
-test('Enter makes one department: pressed again, held down, or for an input method', async () => {
-  const { boss, top } = await company(service);
-  await asBoss(boss, `/departments/${top}`);
-  const dialog = await newDepartment('ren');
-  // It takes the proposal of the input method.
+test('Enter creates one department when it is pressed again, held down or used by an input method', async () => {
+  const { boss, top } = await createCompany(service);
+  await logInAsBoss(boss, `/departments/${top}`);
+  const dialog = await fillNewDepartment('ren');
+  // This Enter accepts the suggestion of an input method.
   await page.evaluate(
     "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, isComposing: true }))",
   );
@@ -143,7 +143,7 @@ test('Enter makes one department: pressed again, held down, or for an input meth
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
   await navigate(page, `/departments/${top}`);
 
-  // The press that opened the dialog finds what was typed before in it.
+  // The key press that opens the dialog must not submit the restored draft.
   await page.getByRole('button', { name: '新建下级' }).focus();
   await page.keyboard.down('Enter');
   await dialog.getByText('已恢复您上次未保存的内容').waitFor();
@@ -152,49 +152,49 @@ test('Enter makes one department: pressed again, held down, or for an input meth
   await page.keyboard.up('Enter');
   await dialog.getByLabel('部门名称').fill('人事部');
 
-  const { asked, release } = await holdCreates('/system/dept-api');
+  const { requests, release } = await holdCreateResponses('/system/dept-api');
   for (let times = 0; times < 3; times++) await page.keyboard.press('Enter');
   await dialog.locator('.ant-btn-loading').waitFor();
   await page.keyboard.press('Enter');
   release();
   await page.getByRole('article', { name: '人事部' }).waitFor();
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
   assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
 });
 
-test('a department that is being saved is not discarded, and pulls nobody back who left', async () => {
-  const { boss, top } = await company(service);
-  await asBoss(boss, '/home');
+test('a department that is being saved is not discarded, and does not bring back a user who has left the screen', async () => {
+  const { boss, top } = await createCompany(service);
+  await logInAsBoss(boss, '/home');
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await page.getByRole('treeitem', { name: '总部', exact: true }).click();
-  const first = await holdCreates('/system/dept-api');
-  const dialog = await newDepartment('财务部');
+  const first = await holdCreateResponses('/system/dept-api');
+  const dialog = await fillNewDepartment('财务部');
   await dialog.getByRole('button', { name: '保存', exact: true }).click();
   await dialog.locator('.ant-btn-loading').waitFor();
   await page.keyboard.press('Escape');
-  assert.equal(await page.getByRole('dialog').count(), 1, 'nothing is asked');
+  assert.equal(await page.getByRole('dialog').count(), 1, 'no confirmation is shown');
   assert.equal(await dialog.getByRole('button', { name: '取消' }).isDisabled(), true);
   await page.goBack();
   await page.goBack();
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
   first.release();
   await page.getByText('部门“财务部”已创建').waitFor();
-  await untilSettled(page);
+  await waitUntilSettled(page);
   assert.equal(new URL(page.url()).pathname, '/home');
   assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '财务部']);
 });
 
-test('a tenant that is being made is waited for', async () => {
+test('the form of a new tenant cannot be left while the tenant is being created', async () => {
   await logInOnPage(page, {}, '/tenants');
-  const create = await newTenant('等待公司');
-  const { asked, release } = await holdCreates('/system/tenant-api');
+  const create = await fillNewTenant('等待公司');
+  const { requests, release } = await holdCreateResponses('/system/tenant-api');
   await create.click();
   await page.locator('.ant-btn-loading').waitFor();
   await page.getByRole('link', { name: '首页' }).click();
-  assert.equal(await page.getByRole('dialog').count(), 0, 'nothing is asked');
+  assert.equal(await page.getByRole('dialog').count(), 0, 'no confirmation is shown');
   assert.equal(await page.getByRole('button', { name: '取消' }).isDisabled(), true);
   assert.equal(new URL(page.url()).pathname, '/tenants/new');
   release();
   await page.getByRole('heading', { level: 1, name: '等待公司', exact: true }).waitFor();
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
 });

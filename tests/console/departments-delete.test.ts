@@ -8,12 +8,12 @@ import {
   screenshot,
   startConsole,
 } from '../support/console.ts';
-import { bossOf, createDepartments, row, shows, tree } from './departments-page.ts';
+import { createDepartments, credentialsOf, expectOutline, row, tree } from './departments-page.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
 
-async function company() {
+async function createCompany() {
   const boss = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
   const ids = await createDepartments(boss, {
     top: { deptName: '总部' },
@@ -24,8 +24,8 @@ async function company() {
   return { boss, ...ids };
 }
 
-test('a department with people is not deleted; they are moved, then it is', async () => {
-  const { boss, top, research, market } = await company();
+test('a department with users is deleted only after they are moved to another one', async () => {
+  const { boss, top, research, market } = await createCompany();
   const userId = await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: market, phone: '13900000001' });
   await boss.createUser({
     userName: 'lei',
@@ -34,7 +34,7 @@ test('a department with people is not deleted; they are moved, then it is', asyn
     deptIds: [market, research],
     email: 'l@example.com',
   });
-  const page = await fixture.logIn(bossOf(boss), `/departments/${market}`);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
   await page.getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
   const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
@@ -47,14 +47,14 @@ test('a department with people is not deleted; they are moved, then it is', asyn
   await dialog.getByText('已选择：研发部').waitFor();
   await dialog.getByRole('button', { name: '移动 2 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
-  await shows(page, ['1 总部', '2 研发部']);
+  await expectOutline(page, ['1 总部', '2 研发部']);
   await page.getByRole('article', { name: '总部' }).waitFor();
   await tree(page).and(page.locator(':focus')).waitFor();
   const { data: mei } = await boss.get(`/system/user-api/${userId}`);
   assert.deepEqual([mei.deptId, mei.phone, mei.nickName], [Number(research), '13900000001', '韩梅梅']);
-  const { data: there } = await boss.get(`/system/dept-api/${research}/users`);
+  const { data: users } = await boss.get(`/system/dept-api/${research}/users`);
   assert.deepEqual(
-    there.rows.map(({ userName, deptId, deptIds }: { userName: string; deptId: number; deptIds: number[] }) => [
+    users.rows.map(({ userName, deptId, deptIds }: { userName: string; deptId: number; deptIds: number[] }) => [
       userName,
       deptId,
       deptIds,
@@ -67,11 +67,11 @@ test('a department with people is not deleted; they are moved, then it is', asyn
   expectNoCspViolations(page);
 });
 
-/** Four people on their way out of 市场部: one is moved, and the second write is held until it is let go. */
-async function movingPeople(look: PageSettings = {}) {
-  const { boss, market } = await company();
+/** Starts to move four users out of 市场部. One is moved; the second write is held until `release` is called. */
+async function startMovingUsers(settings: PageSettings = {}) {
+  const { boss, market } = await createCompany();
   await Promise.all([1, 2, 3, 4].map((n) => boss.createUser({ userName: `worker${n}`, deptId: market })));
-  const page = await fixture.logIn(bossOf(boss), '/home', look);
+  const page = await fixture.logIn(credentialsOf(boss), '/home', settings);
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '市场部').click();
@@ -79,68 +79,68 @@ async function movingPeople(look: PageSettings = {}) {
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
   const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
   await row(dialog, '研发部').click();
-  let letGo = () => {};
-  const left = new Promise<void>((resolve) => (letGo = resolve));
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
   let writes = 0;
   await page.route('**/system/user-api', async (route) => {
-    if (route.request().method() === 'PUT' && ++writes === 2) await left;
+    if (route.request().method() === 'PUT' && ++writes === 2) await released;
     await route.continue();
   });
-  let asked = 0;
-  const second = page.waitForRequest((request) => request.method() === 'PUT' && ++asked === 2);
+  let sent = 0;
+  const second = page.waitForRequest((request) => request.method() === 'PUT' && ++sent === 2);
   await dialog.getByRole('button', { name: '移动 4 名用户并删除' }).click();
   await dialog.getByText('正在移动用户：1 / 4').waitFor();
-  // The second is only being read at first: who leaves by then stops before him.
+  // Wait for the second write: leaving while the second user is only being read would stop before that write.
   await second;
-  const stopped = async () => {
+  const expectStopped = async () => {
     await page.getByText('已停止：已移动 2 名用户，部门未删除').waitFor();
     assert.equal(writes, 2);
     assert.equal((await boss.get(`/system/dept-api/${market}`)).code, 200);
     assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 2);
   };
-  return { page, dialog, letGo, stopped };
+  return { page, dialog, release, expectStopped };
 }
 
-const waysOut: { way: string; out: (page: Page) => Promise<unknown> }[] = [
-  { way: 'Cancel', out: (page) => page.getByRole('dialog').getByRole('button', { name: '取消' }).click() },
-  { way: 'Escape', out: (page) => page.keyboard.press('Escape') },
-  { way: 'the cross', out: (page) => page.getByRole('dialog').locator('.ant-modal-close').click() },
-  { way: 'the browser’s Back', out: (page) => page.evaluate('history.go(-2)') },
+const exits: { action: string; leave: (page: Page) => Promise<unknown> }[] = [
+  { action: 'Cancel', leave: (page) => page.getByRole('dialog').getByRole('button', { name: '取消' }).click() },
+  { action: 'Escape', leave: (page) => page.keyboard.press('Escape') },
+  { action: 'the close button', leave: (page) => page.getByRole('dialog').locator('.ant-modal-close').click() },
+  { action: 'the browser’s back button', leave: (page) => page.evaluate('history.go(-2)') },
 ];
 
-for (const { way, out } of waysOut)
-  test(`people on their way out of a department are stopped by ${way}, and it is not deleted`, async () => {
-    const { page, dialog, letGo, stopped } = await movingPeople();
-    await out(page);
+for (const { action, leave } of exits)
+  test(`moving users out of a department is stopped by ${action}, and the department is not deleted`, async () => {
+    const { page, dialog, release, expectStopped } = await startMovingUsers();
+    await leave(page);
     await dialog.waitFor({ state: 'hidden' });
-    letGo();
-    await stopped();
+    release();
+    await expectStopped();
   });
 
-test('people on their way out of a department are stopped at once, not when the dialog has faded out', async () => {
-  const { page, dialog, letGo, stopped } = await movingPeople({ motion: true });
-  const debugging = await page.context().newCDPSession(page);
-  await debugging.send('Animation.enable');
-  // So slowly that all of them could be moved meanwhile.
-  await debugging.send('Animation.setPlaybackRate', { playbackRate: 0.02 });
+test('cancelling stops moving users out of a department immediately, not after the dialog has faded out', async () => {
+  const { page, dialog, release, expectStopped } = await startMovingUsers({ motion: true });
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Animation.enable');
+  // Slow the animation down so much that all users could be moved before it ends.
+  await cdp.send('Animation.setPlaybackRate', { playbackRate: 0.02 });
   await dialog.getByRole('button', { name: '取消' }).click();
-  letGo();
-  await stopped();
-  await debugging.send('Animation.setPlaybackRate', { playbackRate: 1 });
+  release();
+  await expectStopped();
+  await cdp.send('Animation.setPlaybackRate', { playbackRate: 1 });
 });
 
-test('a department with children is not deleted; they are shown, or go with it on purpose', async () => {
-  const { boss, top, research, web, market } = await company();
+test('a department with children is not deleted unless the user confirms that the whole branch is deleted', async () => {
+  const { boss, top, research, web, market } = await createCompany();
   await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
-  const page = await fixture.logIn(bossOf(boss), `/departments/${research}`);
-  const begin = async () => {
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${research}`);
+  const tryToDelete = async () => {
     const question = page.getByRole('dialog', { name: '删除“研发部”？' });
     await page.getByRole('button', { name: '删除' }).click();
     await question.getByRole('button', { name: '删除' }).click();
-    // While it goes away it would take the click that is meant for the next.
+    // While the dialog closes, it would receive the click that is meant for the next one.
     await question.waitFor({ state: 'detached' });
   };
-  await begin();
+  await tryToDelete();
   const dialog = page.getByRole('dialog', { name: '无法删除“研发部”' });
   await dialog.getByText('该部门有下级部门（前端组），其下共有 1 个部门。').waitFor();
   await expectNoAxeViolations(page);
@@ -148,29 +148,29 @@ test('a department with children is not deleted; they are shown, or go with it o
   await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
 
-  await begin();
+  await tryToDelete();
   const branch = dialog.getByRole('button', { name: '删除部门及其下级（2 个部门）' });
   assert.equal(await branch.isDisabled(), true);
   await dialog.getByText('我确认删除这 2 个部门').click();
   await branch.click();
-  // Somebody is further down in it: the same way onward.
+  // A department of the branch has a user, who must be moved first as well.
   await dialog.getByText('该部门及其下级有 1 名用户，请先将其移动到其他部门。').waitFor();
   await row(dialog, '市场部').click();
   await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
-  await shows(page, ['1 总部', '2 市场部']);
+  await expectOutline(page, ['1 总部', '2 市场部']);
   assert.equal((await boss.get(`/system/dept-api/${web}`)).code, 404);
   assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 1);
   assert.equal((await boss.get(`/system/dept-api/${top}`)).code, 200);
 });
 
-test('several are deleted at once; those that cannot be are named, the others go without them', async () => {
-  const { boss, top } = await company();
+test('a bulk deletion lists the departments that cannot be deleted and can delete only the others', async () => {
+  const { boss, top } = await createCompany();
   await boss.post('/system/dept-api/bulk', {
     parentId: Number(top),
     departments: [1, 2, 3].map((n) => ({ ref: `${n}`, deptName: `小组 ${n}`, orderNum: 10 + n })),
   });
-  const page = await fixture.logIn(bossOf(boss), `/departments/${top}`);
+  const page = await fixture.logIn(credentialsOf(boss), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '小组 1').waitFor();
   await page.getByRole('button', { name: '多选' }).click();
@@ -186,10 +186,10 @@ test('several are deleted at once; those that cannot be are named, the others go
   await dialog.getByRole('button', { name: '查看“研发部”的下级' }).waitFor();
   await dialog.getByRole('button', { name: '只删除其余 2 个' }).click();
   await page.getByText('2 个部门已删除').waitFor();
-  await shows(page, ['1 总部', '2 研发部', '2 市场部', '2 小组 2']);
+  await expectOutline(page, ['1 总部', '2 研发部', '2 市场部', '2 小组 2']);
   await page.getByText('已选择 1 项').waitFor();
 
-  // By keyboard: Space marks, Delete deletes what is marked.
+  // With the keyboard, Space selects a row and Delete deletes the selected rows.
   await page.getByRole('button', { name: '退出多选' }).click();
   await tree(page).focus();
   await page.keyboard.press('End');
@@ -201,5 +201,5 @@ test('several are deleted at once; those that cannot be are named, the others go
   await page.getByRole('dialog').getByRole('button', { name: '删除' }).and(page.locator(':focus')).waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('2 个部门已删除').nth(0).waitFor();
-  await shows(page, ['1 总部', '2 研发部']);
+  await expectOutline(page, ['1 总部', '2 研发部']);
 });

@@ -2,36 +2,36 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoCspViolations, startConsole } from '../support/console.ts';
 
-/** Somebody gives or takes the role of an administrator while its owner is logged in. */
+/** The administrator role is granted or revoked while the user is logged in. */
 
 const fixture = await startConsole();
 const { root } = fixture.service;
 
-test('a role that is taken is known with the next refusal, one that is given with the next token', async () => {
+test('a revoked role takes effect with the next rejected request, a granted role with the next token', async () => {
   const id = await root.createUser({ userName: 'role', nickName: '何角色', roles: ['admin'] });
-  const change = async (roles: string[]) => {
+  const setRoles = async (roles: string[]) => {
     const { data } = await root.get(`/system/user-api/${id}`);
     assert.equal((await root.put('/system/user-api', { ...data, roles })).code, 200);
   };
   const page = await fixture.logIn({ username: 'role' }, '/people');
   await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
   await page.evaluate('window.loadedOnce = true');
-  let asked = 0;
+  let meRequests = 0;
   page.on('request', (request) => {
-    if (new URL(request.url()).pathname === '/auth/me') asked++;
+    if (new URL(request.url()).pathname === '/auth/me') meRequests++;
   });
 
-  await change(['member']);
+  await setRoles(['member']);
   await page.getByLabel('搜索用户名、姓名或手机号').fill('何');
   await page.getByText('仅管理员可访问此页面').waitFor();
   const people = page.getByRole('navigation').getByRole('link', { name: '人员' });
   assert.equal(await people.count(), 0);
   await page.getByRole('link', { name: '首页' }).click();
   await page.getByText('个人信息').waitFor();
-  assert.equal(asked, 1, 'asked once, not again and again');
+  assert.equal(meRequests, 1, '/auth/me is requested only once');
 
-  await change(['admin']);
-  // As when the token has run out: the refresh is a real one.
+  await setRoles(['admin']);
+  // Simulate an expired token. The refresh that follows is a real one.
   const expired = { code: 401, msg: '令牌已过期，请刷新或重新登录', data: { reason: 'TOKEN_EXPIRED' } };
   await page.route('**/system/dept-api/0/children?*', (route) => route.fulfill({ status: 401, json: expired }), {
     times: 1,
@@ -40,7 +40,7 @@ test('a role that is taken is known with the next refusal, one that is given wit
   await page.getByRole('button', { name: '新建顶级部门' }).waitFor();
   await people.click();
   await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
-  assert.equal(asked, 2);
-  assert.equal(await page.evaluate('window.loadedOnce'), true, 'the page was not loaded anew');
+  assert.equal(meRequests, 2);
+  assert.equal(await page.evaluate('window.loadedOnce'), true, 'the page was not reloaded');
   expectNoCspViolations(page);
 });

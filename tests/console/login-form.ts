@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { type Credentials, loginHeading } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 
-/** What people do at the login and in the frame around every screen. */
+/** Helpers for the login form and the account menu. */
 
-/** Fills the login where the page stands. */
+/** Fills in the login form that the page shows. */
 export async function fillLogin(
   page: Page,
   { tenantId = '000000', username = 'admin', password = PASSWORD }: Credentials = {},
@@ -14,27 +14,16 @@ export async function fillLogin(
   await page.getByLabel(/^(密码|Password)$/).fill(password);
 }
 
-/** Logs in as a person does, where the page stands. */
-export async function logInHere(page: Page, who: Credentials = {}): Promise<void> {
-  await fillLogin(page, who);
+/** Logs in with the login form that the page shows. */
+export async function submitLogin(page: Page, credentials: Credentials = {}): Promise<void> {
+  await fillLogin(page, credentials);
   await page.getByRole('button', { name: /^(登录|Log in)$/ }).click();
   await page.locator('.frame h1').waitFor();
 }
 
-export async function logOutHere(page: Page): Promise<void> {
+/** Logs out with the account menu. */
+export async function logOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^(用户：|Account: )/ }).click();
   await page.getByRole('menuitem', { name: /退出登录|Log out/ }).click();
   await loginHeading(page).waitFor();
 }
-
-/**
- * Shows that nothing more comes of what the page was told before: it asks the service several times, one after another,
- * and draws. A call that the page had made upon an answer would have been sent before these.
- */
-export const untilSettled = (page: Page) =>
-  page.evaluate(`(async () => {
-    for (let times = 0; times < 5; times++) {
-      await (await fetch('/version')).text();
-      await new Promise(requestAnimationFrame);
-    }
-  })()`);

@@ -1,0 +1,47 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** Helpers for double clicks, slow requests and pages that have to settle. */
+
+/** Clicks twice. The second click comes after the form is validated and before the screen shows that it is being saved. */
+export const clickTwice = (button: Locator) =>
+  button.evaluate(async (element: { click(): void }) => {
+    element.click();
+    for (let tick = 0; tick < 200; tick++) await undefined;
+    element.click();
+  });
+
+/** Holds requests with this method and path until `release` is called. `requests` are their bodies. */
+export async function holdRequests(page: Page, method: string, path: string) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const requests: string[] = [];
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() !== method) return route.fallback();
+    requests.push(route.request().postData() ?? '');
+    await released;
+    await route.continue();
+  });
+  return { requests, release };
+}
+
+/** Waits until animations have ended: elements that fade out are still in the DOM. */
+export const waitForAnimations = (page: Page) =>
+  page.evaluate(
+    `(async () => {
+      for (let pictures = 0; pictures < 2; pictures++) await new Promise(requestAnimationFrame);
+      const ends = (animation) => animation.effect.getComputedTiming().endTime < 5000;
+      await Promise.all(document.getAnimations().filter(ends).map(({ finished }) => finished.catch(() => 0)));
+    })()`,
+  );
+
+/**
+ * Waits long enough to show that earlier responses cause no further request: sends several requests in sequence and waits
+ * for a frame after each. A request that the page had sent because of a response would have been sent before these.
+ */
+export const waitUntilSettled = (page: Page) =>
+  page.evaluate(`(async () => {
+    for (let times = 0; times < 5; times++) {
+      await (await fetch('/version')).text();
+      await new Promise(requestAnimationFrame);
+    }
+  })()`);
