@@ -58,7 +58,7 @@ test('an unusable database is rejected with a message that does not contain the 
 test('a start with an unusable DATABASE_URL ends with a message without the password and without a stack trace', async () => {
   for (const [address, expected] of [
     ['postgres://me:hush-hush@127.0.0.1:1/banyan', /ECONNREFUSED.*Check that it is running, and check host, port/],
-    ['postgres://me:hush-hush#1@host/banyan', /DATABASE_URL: must look like .* escaped as %23/],
+    ['postgres://me:hush-hush#1@host/banyan', /DATABASE_URL: must look like .*percent-encoded \(# as %23\)/],
   ] as const) {
     const run = start(newDataFolder(), { DATABASE_URL: address });
     assert.equal(await run.ended, 1);
