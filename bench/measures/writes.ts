@@ -58,11 +58,11 @@ export const ledger: Measure = async (context) => {
 };
 
 async function withoutLedger<T>({ database: { superuser } }: Context, work: () => Promise<T>): Promise<T> {
-  await superuser`alter table banyan.departments disable trigger note_new`;
+  await superuser`alter table banyan.departments disable trigger record_inserts`;
   try {
     return await work();
   } finally {
-    await superuser`alter table banyan.departments enable trigger note_new`;
+    await superuser`alter table banyan.departments enable trigger record_inserts`;
   }
 }
 
