@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { apiError } from '../http/errors.ts';
 import type { Token, VerifiedToken } from './claims.ts';
 import type { Keyring } from './signing-keys.ts';
@@ -28,7 +29,7 @@ export async function signAccessToken(keys: Keyring, token: Token, seconds: numb
  */
 export class TokenReader {
   private readonly keys: Keyring;
-  private readonly verified = new Map<string, Verified>();
+  private readonly verified = new LRUCache<string, Verified>({ max: MAX_CACHED });
 
   constructor(keys: Keyring) {
     this.keys = keys;
@@ -46,7 +47,6 @@ export class TokenReader {
   async read(authorization: string | undefined): Promise<VerifiedToken> {
     const found = await verify(this.keys, authorization);
     if ((authorization as string).length > MAX_CACHED_LENGTH) return found.token;
-    if (this.verified.size >= MAX_CACHED) this.verified.clear();
     this.verified.set(authorization as string, found);
     return found.token;
   }

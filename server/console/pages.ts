@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../http/errors.ts';
 import { type ConsoleFile, readFiles } from './files.ts';
@@ -42,8 +43,11 @@ export class ConsolePages {
 
 /** `immutable`: the name contains a hash of the content, so the content under this name never changes. */
 function sendFile(file: ConsoleFile, request: FastifyRequest, reply: FastifyReply, immutable: boolean): void {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const compressed = file.compressed.find(({ encoding }) => acceptsEncoding(accepted, encoding));
+  const encoding = negotiate(request.headers['accept-encoding'] ?? '', [
+    ...file.compressed.map(({ encoding }) => encoding),
+    'identity',
+  ]);
+  const compressed = file.compressed.find((version) => version.encoding === encoding);
   if (file.compressed.length > 0) reply.header('vary', 'accept-encoding');
   if (compressed) reply.header('content-encoding', compressed.encoding);
   reply
@@ -51,10 +55,6 @@ function sendFile(file: ConsoleFile, request: FastifyRequest, reply: FastifyRepl
     .type(file.type)
     .send(compressed?.content ?? file.content);
 }
-
-/** Whether an Accept-Encoding header lists an encoding with a q value other than 0. */
-const acceptsEncoding = (accepted: string, encoding: string) =>
-  accepted.split(',').some((part) => new RegExp(`^\\s*${encoding}\\s*(;\\s*q=(?!0(\\.0*)?\\s*$)|$)`, 'i').test(part));
 
 /** Styles that the page inserts need a nonce, which differs for each response. Scripts are allowed only from files. */
 function sendPage(page: string, reply: FastifyReply): void {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Tx } from '../../db/driver.ts';
 import { createPathBudget } from '../http/path-budget.ts';
 import { readAncestors } from './queries.ts';
@@ -75,25 +76,14 @@ interface Tree {
 
 /** `opened`: how many connections the pool has opened so far. */
 export function createPathCache(opened: () => number): PathCache {
-  const trees = new Map<string, Tree>();
-  let total = 0;
+  const trees = new LRUCache<string, Tree>({ maxSize: MAX_SIZE, sizeCalculation: ({ size }) => size });
 
   function treeOf(tenantId: string, version: string): Tree {
     const before = trees.get(tenantId);
     if (before?.version === version && before.connections === opened()) return before;
     const tree = { version, connections: opened(), paths: new Map(), size: OVERHEAD };
-    if (before) total -= before.size;
     trees.set(tenantId, tree);
-    grow(tree.size);
     return tree;
-  }
-
-  /** Clears the cache when it is full: paths that are read often are quickly cached again. */
-  function grow(size: number) {
-    total += size;
-    if (total <= MAX_SIZE) return;
-    trees.clear();
-    total = 0;
   }
 
   return {
@@ -104,15 +94,17 @@ export function createPathCache(opened: () => number): PathCache {
       if (missing.length === 0) return tree.paths;
       const read = await readPaths(tx, tenantId, missing);
       const wanted = new Set(missing);
-      let size = 0;
       for (const [id, path] of read) {
         if (tree.paths.has(id) || (path.length > MAX_SHARED_LENGTH && !wanted.has(id))) continue;
         tree.paths.set(id, path);
-        size += path.length + OVERHEAD;
+        tree.size += path.length + OVERHEAD;
       }
-      tree.size += size;
-      // If the tree was replaced or the cache cleared meanwhile, these paths serve this request only.
-      if (trees.get(tenantId) === tree) grow(size);
+      // Store the tree with its new size, which may evict others. If the tree was replaced or evicted while its paths were
+      // read, they serve this request only. A tree that alone exceeds the limit is evicted.
+      if (trees.peek(tenantId) === tree) {
+        trees.delete(tenantId);
+        trees.set(tenantId, tree);
+      }
       return tree.paths;
     },
   };

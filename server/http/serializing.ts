@@ -2,8 +2,8 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Compiles the serializer of a response schema when it is first used. Compiling all of them would take a large part of the
- * startup time, and most are never used: error responses are serialized already.
+ * Compiles the serializer of a response schema when it is first used. Most are never used, because error responses are
+ * serialized already. Measured in alternating starts: 1.37 instead of 1.71 s of CPU time, 1.33 instead of 1.55 s until ready.
  */
 export function serializeLazily(app: FastifyInstance): void {
   app.setSerializerCompiler((route) => {
