@@ -123,7 +123,7 @@ async function withOwner<T>(target: Target, work: (owner: Sql) => Promise<T>): P
   }
 }
 
-/** Calls `work` with the login of the tables' owner. Starts the embedded PostgreSQL for as long as it takes, if necessary. */
+/** Calls `work` with the login of the tables' owner. If the embedded PostgreSQL is not running, starts it for that time. */
 async function withOwnerTarget<T>(
   { databaseUrl, dataDir }: DatabaseOptions,
   work: (target: Target) => Promise<T>,
@@ -146,7 +146,7 @@ async function withOwnerTarget<T>(
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
 async function prepare(owner: Sql, target: Target, options: DatabaseOptions): Promise<PreparedDatabase> {
   const { progress = () => {}, signal, timing = defaultConnectionTiming } = options;
-  // We may be waiting for a long migration of another node. A stop must not wait for it too.
+  // The owner's connection may be waiting for a long migration of another node. Aborting must not wait for that.
   const disconnect = () => void owner.end({ timeout: 0 });
   signal?.addEventListener('abort', disconnect);
   try {

@@ -12,7 +12,7 @@ interface SqlFile {
   checksum: string;
 }
 
-/** Migrations in their order, and functions. */
+/** The migrations, in the order in which they are applied, and the functions. */
 export interface Schema {
   migrations: (SqlFile & { version: number })[];
   functions: SqlFile[];
@@ -42,7 +42,7 @@ const folder = new URL('../../db/schema/', import.meta.url);
 
 const shipped = readSchema(folder);
 
-/** What the service's role may do. */
+/** The statements that grant the service's role its privileges. */
 export const grants = fs.readFileSync(new URL('grants.sql', folder), 'utf8');
 
 type Progress = (sentence: string) => void;
@@ -103,7 +103,7 @@ async function applyFunctions(tx: Tx, { functions }: Schema, which: 'missing' | 
   }
 }
 
-/** For a role that may not migrate: the database must be the one that this version needs. */
+/** Throws unless the tables and functions are those of this version. For a role that may not migrate. */
 export async function assertUpToDate(service: Sql): Promise<void> {
   const applied = await readApplied(service);
   assertKnown(applied, shipped);

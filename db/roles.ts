@@ -56,7 +56,7 @@ async function saveRoleSettings(tx: Tx, role: string, settings: Record<string, s
     ([name, value]) => `alter role ${roleInDatabase} set ${name} = '${value}'`,
   );
   await withSavepoint(tx, (inner) => inner.unsafe(statements.join(';'))).catch((error) => {
-    // Someone else created the role, so we may not alter it. Only a pooler makes that matter: `assertSettings` checks.
+    // Another role created this one, so we may not alter it. It matters only behind a pooler: see `assertSettings`.
     if (errorCode(error) !== '42501') throw error;
   });
 }

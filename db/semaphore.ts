@@ -1,4 +1,4 @@
-/** Limits how many tasks run at the same time. Tasks beyond the limit wait in the order in which they came. */
+/** Limits how many tasks run at the same time. Tasks beyond the limit wait in the order in which they arrived. */
 export class Semaphore {
   private running = 0;
   private readonly queue = new Set<() => void>();
@@ -8,7 +8,7 @@ export class Semaphore {
     this.limit = limit;
   }
 
-  /** How many tasks wait. */
+  /** The number of waiting tasks. */
   get queued(): number {
     return this.queue.size;
   }
@@ -18,14 +18,14 @@ export class Semaphore {
     return this.running === 0 && this.queue.size === 0;
   }
 
-  /** Runs a task when there is room. A task that still waits when the signal aborts is rejected with its reason. */
+  /** Runs a task as soon as a slot is free. If the signal aborts before that, rejects with the signal's reason. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.acquire(signal);
     try {
       return await task();
     } finally {
       const [next] = this.queue;
-      // The place passes on to the next task; `running` stays as it is.
+      // The slot passes to the next task, so `running` does not change.
       if (next) next();
       else this.running--;
     }

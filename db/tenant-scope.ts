@@ -4,7 +4,7 @@ import { DeadlineExceededError, errorCode, isRetryable } from './errors.ts';
 import { KeyedSemaphore } from './semaphore.ts';
 import { begin } from './transaction.ts';
 
-/** Who is calling, from where and with which request: what the ledger records beside the name. */
+/** The caller and the request, as the ledger records them with each change. */
 export interface RequestOrigin {
   tenantId: string;
   /** null: unknown, as with a failed login. */
@@ -14,8 +14,8 @@ export interface RequestOrigin {
 }
 
 /**
- * Runs a transaction that sees one tenant only, and retries it after a serialization failure. `record` names the one
- * record that it changes, if it changes one.
+ * Runs a transaction that sees one tenant only, and retries it after a serialization failure. `record` is the key of the
+ * record that it changes, if it changes a single one.
  */
 export function writeInTenant<T>(
   db: Database,
@@ -23,8 +23,8 @@ export function writeInTenant<T>(
   work: (tx: Tx) => Promise<T>,
   { record, origin }: { record?: string | undefined; origin?: RequestOrigin | undefined } = {},
 ): Promise<T> {
-  const requested = performance.now();
-  const write = () => retry(() => transaction(db, 'read write', tenantId, work, { requested, origin }));
+  const requestedAt = performance.now();
+  const write = () => retry(() => transaction(db, 'read write', tenantId, work, { requestedAt, origin }));
   const writeFairly = () => shareFairly(tenantId, write);
   return record === undefined ? writeFairly() : writesOfOneRecord.run(`${tenantId} ${record}`, writeFairly);
 }
@@ -39,10 +39,10 @@ async function transaction<T>(
   mode: string,
   tenantId: string,
   work: (tx: Tx) => Promise<T>,
-  { requested = performance.now(), origin }: { requested?: number; origin?: RequestOrigin | undefined } = {},
+  { requestedAt = performance.now(), origin }: { requestedAt?: number; origin?: RequestOrigin | undefined } = {},
 ): Promise<T> {
   const workInTenant = async (tx: Tx) => {
-    if (performance.now() - requested > db.waitMs) throw new DeadlineExceededError();
+    if (performance.now() - requestedAt > db.waitMs) throw new DeadlineExceededError();
     // Sent together with the first statement of `work`, so it costs no round trip of its own.
     const [, result] = await Promise.all([setTenant(tx, tenantId, origin), work(tx)]);
     return result;
@@ -50,12 +50,12 @@ async function transaction<T>(
   return db.use((sql) => begin(sql, workInTenant, mode));
 }
 
-/** How much of a deadline is left for the commit and the response. */
+/** The part of the deadline that is reserved for the commit and the response. */
 const COMMIT_MS = 500;
 
 /** Whether the caller is about to be told to try again later: then the transaction must not be committed. */
-export const isDeadlineExceeded = (requested: number, deadlineMs: number): boolean =>
-  performance.now() - requested > deadlineMs - COMMIT_MS;
+export const isDeadlineExceeded = (requestedAt: number, deadlineMs: number): boolean =>
+  performance.now() - requestedAt > deadlineMs - COMMIT_MS;
 
 /**
  * Makes the transaction see this tenant from here on. The setting ends with the transaction: a session-level one would leak
@@ -79,8 +79,8 @@ interface TenantQueue {
 const queues = new Map<string, TenantQueue>();
 
 /**
- * A tenant may start another write while more places are free than it occupies: four when it is alone, and a tenant that
- * arrives while others have piled up still finds one. So the locks of one tenant, or of a few, never block all others.
+ * A tenant may start another write while more slots are free than it occupies: a tenant that is alone gets four, and one
+ * that arrives while others have many writes still finds a free slot. So the locks of a few tenants never block all others.
  */
 const mayStart = ({ running }: TenantQueue) => MAX_WRITES - writesInFlight > running;
 
@@ -113,10 +113,10 @@ function startNext() {
   }
 }
 
-/** Writes of one record wait for each other's locks anyway; beyond two they must not occupy the tenant's places. */
+/** Writes of one record wait for each other's locks anyway; beyond two they must not occupy the tenant's slots. */
 const writesOfOneRecord = new KeyedSemaphore(2);
 
-/** Our lock order leaves no deadlock that we know of; should PostgreSQL detect one, the transaction is retried too. */
+/** Retries a transaction after a serialization failure or a deadlock. Our lock order should not allow any deadlock. */
 async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left--) {
     try {

@@ -109,7 +109,7 @@ const hasCluster = ({ clusterDir }: RuntimeUser) => fs.existsSync(path.join(clus
 function removeLeftovers(dataDir: string) {
   for (const name of fs.readdirSync(dataDir)) {
     const pid = Number(/^postgres.*\.new-(\d+)$/.exec(name)?.[1]);
-    // Process ids repeat after a restart of the machine or container, so a file with our own id is a dead process's.
+    // Process ids repeat after a restart of the machine or container, so a file with our own id was left by a dead process.
     if (!pid || (pid !== process.pid && isAlive(pid))) continue;
     removeRecursively(path.join(dataDir, name));
   }

@@ -144,7 +144,7 @@ export async function runProgram(
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted();
-  // Detached, in a process group of its own: Ctrl-C in a terminal must reach only us, and we stop PostgreSQL in order.
+  // Detached, in a process group of its own: Ctrl-C in a terminal must reach only us; we then shut PostgreSQL down.
   const options: SpawnOptions = { cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, detached: true };
   let reachablePath = folder;
   let descriptor: number | undefined;

@@ -160,20 +160,20 @@ alter table sessions force row level security;
 create policy own_tenant on sessions using (tenant_id = current_setting('banyan.tenant', true));
 
 -- Failed logins by account and address. Unknown names are counted like known ones. Attempts in flight count too, so that
--- concurrent attempts on all nodes together stay within the limit. Old rows are removed by forgetFailures().
+-- concurrent attempts on all nodes together stay within the limit. Failed logins delete old rows (server/auth/queries.ts).
 create table login_failures (
   tenant_id     text not null,
   user_key      text not null,
   address       text not null,                             -- '': the account over all addresses
   failures      int not null default 0,                    -- consecutive failures
   pending       int not null default 0,                    -- attempts in flight
-  pending_until timestamptz not null default now(),        -- after this time the attempts in flight, or their node, are gone
-  closed        timestamptz not null default '-infinity',  -- attempts are refused until then
+  pending_until timestamptz not null default now(),        -- after this time, attempts in flight no longer count
+  locked_until  timestamptz not null default '-infinity',  -- attempts before this time are rejected
   trusted       boolean not null default false,            -- this address has logged in to this account before
-  seen          timestamptz not null default now(),        -- last failure
+  last_failure  timestamptz not null default now(),
   primary key (tenant_id, user_key, address)
 );
-create index login_failures_old on login_failures (tenant_id, seen) where not trusted;
+create index login_failures_old on login_failures (tenant_id, last_failure) where not trusted;
 alter table login_failures enable row level security;
 alter table login_failures force row level security;
 create policy own_tenant on login_failures using (tenant_id = current_setting('banyan.tenant', true));
@@ -181,14 +181,14 @@ create policy own_tenant on login_failures using (tenant_id = current_setting('b
 -- Failed logins of an address over all tenants and accounts.
 create table login_addresses (
   address       text primary key,
-  failures      int not null default 0,                    -- failures since `since`
-  since         timestamptz not null default now(),
+  failures      int not null default 0,                    -- failures in the current window
+  window_start  timestamptz not null default now(),
   pending       int not null default 0,                    -- attempts in flight
   pending_until timestamptz not null default now()
 );
-create index login_addresses_old on login_addresses (since);
+create index login_addresses_old on login_addresses (window_start);
 
--- Keys that sign access tokens. The newest signs, all of them verify.
+-- Keys of access tokens. New tokens are signed with the newest key, and tokens are verified with all of them.
 create table signing_keys (
   key_id      uuid primary key default gen_random_uuid(),
   secret      bytea not null check (octet_length(secret) = 32),
@@ -202,9 +202,9 @@ create table idempotency_keys (
   tenant_id   text not null,
   user_id     bigint not null,
   key         text not null check (char_length(key) between 1 and 255),
-  fingerprint bytea not null,                              -- of the request; another request with this key is an error
-  result      jsonb,                                       -- what the operation returned
-  error       jsonb,                                       -- or the code and details of its error
+  fingerprint bytea not null,                              -- hash of the request; a different request with this key fails
+  result      jsonb,                                       -- return value of the operation
+  error       jsonb,                                       -- code and details of its error, if it failed
   create_time timestamptz not null default now(),
   primary key (tenant_id, user_id, key),
   foreign key (tenant_id, user_id) references users
@@ -218,7 +218,7 @@ create policy own_tenant on idempotency_keys using (tenant_id = current_setting(
 
 -- Every write of a department, tenant, user or webhook, and every login, leaves a row in `changes`. Triggers write it in
 -- the same transaction, so no statement can skip it. The audit log, the change feed, webhooks, history and revert read it.
--- The setting banyan.origin says who is calling (db/tenant-scope.ts).
+-- The setting banyan.origin identifies the caller (db/tenant-scope.ts).
 
 create sequence change_serial as bigint maxvalue 9007199254740991;
 
@@ -235,7 +235,7 @@ create table changes (
   resource        text not null,                 -- department, tenant, user, login, webhook
   resource_id     bigint not null,
   action          text not null,                 -- created, updated, moved, deleted, restored; see server/ledger/schema.ts
-  parent_id       bigint,                        -- of a department that got its parent by this change; 0: top level
+  parent_id       bigint,                        -- new parent of a department, if this change set it; 0: top level
   is_copy         boolean not null default false,-- a tenant's change, copied to the ledger of an ancestor
   before          jsonb,                         -- the row before, by column names, times in UTC; null: did not exist
   after           jsonb,                         -- the row after; null: does not exist any more
@@ -252,7 +252,8 @@ create index changes_of_paths on changes (tenant_id, change_id)
 alter table changes enable row level security;
 alter table changes force row level security;
 create policy own_tenant on changes using (tenant_id = current_setting('banyan.tenant', true));
--- For the audit log of descendants: their codes, which the transaction itself has read as descendants of its tenant.
+-- For the audit log of descendants. The setting lists their codes; the transaction that sets it has just read them as
+-- descendants of its own tenant.
 create policy descendants on changes for select
   using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
 
@@ -306,7 +307,7 @@ create policy own_tenant on changes_archive using (tenant_id = current_setting('
 create policy descendants on changes_archive for select
   using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
 
--- A single row: from which time on all ledgers are complete. null: nothing was ever archived.
+-- A single row. All ledgers are complete from `complete_from` on; null: nothing was ever archived.
 create table ledger_retention (
   only_row      boolean primary key default true check (only_row),
   complete_from timestamptz
@@ -321,7 +322,7 @@ create trigger record_insert after insert on tenants for each row execute functi
 create trigger record_update after update on tenants for each row
   when (to_jsonb(old) - 'tree_version' is distinct from to_jsonb(new) - 'tree_version')
   execute function record_tenant_change();
--- A user is written by several statements, their departments among them; the change is recorded once, at the commit.
+-- Several statements write a user and their departments. The change is recorded once, at the commit.
 create constraint trigger record_change after insert or update on users
   deferrable initially deferred for each row execute function record_user_change();
 
@@ -338,25 +339,25 @@ create table webhooks (
   url              text not null,
   kinds            text[] not null,                -- department.created, department.*, *
   status           text not null check (status in ('0', '1')), -- 0: enabled, 1: disabled
-  gone             boolean not null default false, -- disabled because the receiver responded 410
-  del_flag         text not null default '0' check (del_flag in ('0', '2')), -- 2: deleted; removed with its last delivery
-  secret           bytea not null,                 -- signs messages, so it is kept as it is; empty once deleted
+  gone             boolean not null default false, -- disabled because the receiver responded 410 Gone
+  del_flag         text not null default '0' check (del_flag in ('0', '2')), -- 2: deleted; its deliveries are removed first
+  secret           bytea not null,                 -- signs messages, so it is not hashed; empty once deleted
   old_secret       bytea,                          -- also signs, until old_secret_until
   old_secret_until timestamptz,
-  seq              bigint not null,                -- changes up to this position are queued or not for this webhook
-  waiting          int not null default 0,         -- deliveries that are still to be made
+  seq              bigint not null,                -- changes up to this position were queued or did not match
+  waiting          int not null default 0,         -- number of pending deliveries
   failures         int not null default 0,         -- consecutive failed attempts
-  rest_until       timestamptz,                    -- no attempts before this time, after many failures
-  next_due         timestamptz,                    -- time of the next attempt; null: nothing is waiting
-  busy_by          uuid,                           -- the worker that holds the lease
-  busy_until       timestamptz not null default '-infinity', -- end of the lease
+  paused_until     timestamptz,                    -- no attempts before this time; set after repeated failures
+  next_due         timestamptz,                    -- time of the next attempt; null: nothing is pending
+  lease_id         uuid,                           -- lease of the worker that processes it; null: none
+  lease_until      timestamptz not null default '-infinity', -- end of the lease
   create_by        text not null,
   create_time      timestamptz not null default now(),
   update_by        text not null default '',
   update_time      timestamptz,
   primary key (tenant_id, webhook_id),
   check (cardinality(kinds) > 0)
-) with (fillfactor = 70);                          -- room for HOT updates: the position is updated often and not indexed
+) with (fillfactor = 70);                          -- room for HOT updates: the position changes often and is not indexed
 alter table webhooks enable row level security;
 alter table webhooks force row level security;
 create policy own_tenant on webhooks using (tenant_id = current_setting('banyan.tenant', true));
@@ -371,10 +372,10 @@ create table webhook_deliveries (
   resource    text not null,
   resource_id bigint not null,
   state       text not null default 'waiting' check (state in ('waiting', 'delivered', 'failed')),
-  attempts    int not null default 0,          -- since it was queued or requested again
+  attempts    int not null default 0,          -- since it was queued or last resent
   time        timestamptz not null default now(), -- when it was queued
-  give_up     timestamptz not null,            -- no attempt after this time
-  next_try    timestamptz,                     -- infinity: waits for an earlier delivery of the same resource
+  retry_until timestamptz not null,            -- no attempt after this time
+  next_try    timestamptz,                     -- infinity: an earlier delivery of the same record is pending
   last_time   timestamptz,                     -- last attempt, with its outcome:
   last_ms     int,                             --   duration
   last_status int,                             --   HTTP status; null: no response

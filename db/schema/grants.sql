@@ -1,5 +1,5 @@
--- What the service's role may do; db/roles.ts replaces :service by its name. Departments, tenants and users are only ever
--- marked as deleted, and the ledger is never changed, so the role may neither delete the former nor update the latter.
+-- Privileges of the service's role; db/roles.ts replaces :service with its name. Departments, tenants and users are only
+-- marked as deleted, and recorded changes are never altered, so the role may not delete the former or update the latter.
 grant usage on schema banyan to :service;
 grant select on migrations, functions, tenant_tree_lock to :service;
 grant update on tenant_tree_lock to :service; -- to lock its row

@@ -60,11 +60,11 @@ export const reserveAttempt = async (tx: Tx, key: AttemptKey, resetSeconds: numb
     insert into login_failures as f (tenant_id, user_key, address, pending, pending_until)
     values (${key.tenantId}, ${key.userKey}, ${key.address}, 1, now() + interval '30 seconds')
     on conflict (tenant_id, user_key, address) do update set
-      failures = case when f.seen < now() - ${resetSeconds} * interval '1 second' then 0 else f.failures end,
+      failures = case when f.last_failure < now() - ${resetSeconds} * interval '1 second' then 0 else f.failures end,
       pending = case when f.pending_until < now() then 0 else f.pending end + 1,
       pending_until = excluded.pending_until
     returning failures, pending, trusted,
-      case when closed > now() then ceil(extract(epoch from closed - now()))::int else 0 end as "lockedSeconds"`;
+      case when locked_until > now() then ceil(extract(epoch from locked_until - now()))::int else 0 end as "lockedSeconds"`;
   return row;
 };
 
@@ -74,12 +74,12 @@ export const reserveAddress = async (tx: Tx, address: string, windowSeconds: num
     insert into login_addresses as a (address, pending, pending_until)
     values (${address}, 1, now() + interval '30 seconds')
     on conflict (address) do update set
-      failures = case when a.since < now() - ${windowSeconds} * interval '1 second' then 0 else a.failures end,
-      since = case when a.since < now() - ${windowSeconds} * interval '1 second' then now() else a.since end,
+      failures = case when a.window_start < now() - ${windowSeconds} * interval '1 second' then 0 else a.failures end,
+      window_start = case when a.window_start < now() - ${windowSeconds} * interval '1 second' then now() else a.window_start end,
       pending = case when a.pending_until < now() then 0 else a.pending end + 1,
       pending_until = excluded.pending_until
     returning failures, pending,
-      ceil(extract(epoch from since + ${windowSeconds} * interval '1 second' - now()))::int as "secondsLeft"`;
+      ceil(extract(epoch from window_start + ${windowSeconds} * interval '1 second' - now()))::int as "secondsLeft"`;
   return row;
 };
 
@@ -96,19 +96,19 @@ export const settleAttempt = (
     return tx`update login_failures set ${pending} ${where}`;
   }
   if (outcome === 'passed') {
-    return tx`update login_failures set ${pending}, failures = 0, closed = '-infinity', trusted = true ${where}`;
+    return tx`update login_failures set ${pending}, failures = 0, locked_until = '-infinity', trusted = true ${where}`;
   }
   if (rule.exponential) {
     return tx`
-      update login_failures set ${pending}, failures = failures + 1, seen = now(),
-        closed = case when failures + 1 < ${rule.maxFailures} then closed else
+      update login_failures set ${pending}, failures = failures + 1, last_failure = now(),
+        locked_until = case when failures + 1 < ${rule.maxFailures} then locked_until else
           now() + interval '1 second' * least(${rule.lockSeconds}, power(2, least(failures + 1 - ${rule.maxFailures}, 20))) end
       ${where}`;
   }
   return tx`
-    update login_failures set ${pending}, seen = now(),
+    update login_failures set ${pending}, last_failure = now(),
       failures = case when failures + 1 < ${rule.maxFailures} then failures + 1 else 0 end,
-      closed = case when failures + 1 < ${rule.maxFailures} then closed
+      locked_until = case when failures + 1 < ${rule.maxFailures} then locked_until
         else now() + ${rule.lockSeconds} * interval '1 second' end
     ${where}`;
 };
@@ -125,12 +125,12 @@ export const deleteExpiredFailures = async (tx: Tx, tenantId: string) => {
   await tx`
     delete from login_failures where (tenant_id, user_key, address) in (
       select tenant_id, user_key, address from login_failures
-      where tenant_id = ${tenantId} and not trusted and seen < now() - interval '1 day' and pending_until < now()
-      order by seen limit 20 for update skip locked)`;
+      where tenant_id = ${tenantId} and not trusted and last_failure < now() - interval '1 day' and pending_until < now()
+      order by last_failure limit 20 for update skip locked)`;
   await tx`
     delete from login_addresses where address in (
-      select address from login_addresses where since < now() - interval '1 day' and pending_until < now()
-      order by since limit 20 for update skip locked)`;
+      select address from login_addresses where window_start < now() - interval '1 day' and pending_until < now()
+      order by window_start limit 20 for update skip locked)`;
 };
 
 /**
@@ -138,7 +138,7 @@ export const deleteExpiredFailures = async (tx: Tx, tenantId: string) => {
  * address first, then `''`, which stands for all addresses.
  */
 export const unlockAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
-  update login_failures set failures = 0, closed = '-infinity'
+  update login_failures set failures = 0, locked_until = '-infinity'
   where tenant_id = ${tenantId} and user_key = ${userKey} and address = any(array(
     select address from login_failures where tenant_id = ${tenantId} and user_key = ${userKey}
     order by address desc for update))`;

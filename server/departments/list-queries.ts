@@ -1,5 +1,6 @@
-import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
+import { bigintOf, type Tx } from '../../db/driver.ts';
 import type { CursorPosition } from '../http/pagination.ts';
+import { exactTime } from '../ledger/history.ts';
 import { columns } from './queries.ts';
 import type { Dept, Sort } from './schema.ts';
 
@@ -50,8 +51,6 @@ const sortKeys = {
     return { key, text: tx`coalesce(${exactTime(tx, tx`d.update_time`)}, '-infinity')`, type: tx`timestamptz` };
   },
 } satisfies Record<Sort, unknown>;
-
-const exactTime = (tx: Tx, time: Fragment) => tx`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Parts of a statement: a subquery `d` with the rows of a page, its `order by`, and the text of the sort key. */
 const selectPage = (tx: Tx, tenantId: string, search: Search, source: Source, order: Order, range: PageRange) => {

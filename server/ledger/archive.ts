@@ -1,42 +1,42 @@
 import type { Sql, Tx } from '../../db/driver.ts';
 import { listLedgers, withinLedger } from './owner-scope.ts';
 
-/** Changes that a webhook has not delivered yet are kept at least this long. */
+/** Changes that a webhook has not queued yet stay in the ledger at least this long, like retries (RETRY_DAYS). */
 const DELIVERY_DAYS = 3;
 
 const BATCH_SIZE = 2_000;
 
 /**
  * Moves changes older than `days` to the archive if a later change of the same record is that old too, so that the state at
- * the start of the kept history is complete. Changes that a webhook has not delivered yet stay, because the archive may be
- * emptied. It uses small transactions, so that writers do not wait.
+ * the start of the remaining history is complete. Changes that a webhook has not delivered yet stay, because the archive may
+ * be emptied. Small transactions keep writers from waiting. Returns the number of moved changes.
  */
 export async function archiveLedger(owner: Sql, days: number): Promise<number> {
-  const [{ limit }] = await owner<[{ limit: Date }]>`select now() - ${days} * interval '1 day' as limit`;
+  const [{ cutoff }] = await owner<[{ cutoff: Date }]>`select now() - ${days} * interval '1 day' as cutoff`;
   // Do this before any change is moved: from now on, requests for an earlier time get an error.
-  await owner`update banyan.ledger_retention set complete_from = greatest(complete_from, ${limit})`;
+  await owner`update banyan.ledger_retention set complete_from = greatest(complete_from, ${cutoff})`;
   let moved = 0;
   for (const tenantId of await listLedgers(owner)) {
     for (let count = BATCH_SIZE; count === BATCH_SIZE; moved += count) {
       count = await withinLedger(owner, tenantId, 'isolation level read committed', (tx) =>
-        moveBatch(tx, tenantId, limit),
+        moveBatch(tx, tenantId, cutoff),
       );
     }
   }
   return moved;
 }
 
-async function moveBatch(tx: Tx, tenantId: string, limit: Date): Promise<number> {
+async function moveBatch(tx: Tx, tenantId: string, cutoff: Date): Promise<number> {
   const { count } = await tx`
     with old as (
       select c.change_id from changes c
-      where c.tenant_id = ${tenantId} and c.time < ${limit}
+      where c.tenant_id = ${tenantId} and c.time < ${cutoff}
         and exists (select from seals s where s.tenant_id = ${tenantId} and s.change_id = c.change_id)
         and (c.resource = 'login' or exists (
           select from changes n where n.tenant_id = ${tenantId} and n.resource = c.resource
-            and n.resource_id = c.resource_id and n.change_id > c.change_id and n.time < ${limit}
+            and n.resource_id = c.resource_id and n.change_id > c.change_id and n.time < ${cutoff}
             and n.action <> 'password changed'
-            -- A department is found among the children of its parent by the change that set this parent.
+            -- Reads of the past find children by the changes that set their parent, so the last of these stays.
             and (c.parent_id is null or n.parent_id is not null)))
         and not exists (
           select from webhook_deliveries d

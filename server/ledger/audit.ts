@@ -9,7 +9,7 @@ import { type AuditSearch, allowLedgers, listAudit } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { AuditFilter } from './schema.ts';
 
-/** The most ledgers that one request reads. */
+/** The maximum number of ledgers that one request reads. */
 const MAX_LEDGERS = 1_000;
 
 export async function listChanges(tx: Tx, resources: LedgerResources, caller: Caller, filter: AuditFilter) {

@@ -1,40 +1,40 @@
 import type { Tx } from '../../db/driver.ts';
 import { apiError } from '../http/errors.ts';
 import type { StoredRow } from '../records/record.ts';
-import { type ChangeRow, readLater } from './queries.ts';
+import { type ChangeRow, readLaterChanges } from './queries.ts';
 import type { Goal, LedgerResource } from './resources.ts';
 
-/** How many later changes of one record are read, and how many an error names. */
+/** How many later changes of one record are read, and how many an error lists. */
 const MAX_READ = 100;
-const MAX_NAMED = 20;
+const MAX_LISTED = 20;
 
 /**
  * Throws unless each record is still in the state in which the batch left it. The records must be locked, so that no other
  * transaction changes them after the check.
  */
-export async function assertNotContradicted(
+export async function assertNoConflicts(
   tx: Tx,
   tenantId: string,
   { resource, contents = (row) => row }: Pick<LedgerResource, 'resource' | 'contents'>,
   goals: readonly Goal[],
 ): Promise<void> {
   const [{ batch }] = goals as [Goal];
-  const seen = new Map(goals.map(({ id, last }) => [id, last]));
+  const lastChangeIds = new Map(goals.map(({ id, last }) => [id, last]));
   const later = new Map<string, Version[]>();
   const contentsOf = (row: StoredRow | null) => row && contents(row);
-  for (const change of await readLater(tx, tenantId, { resource, batch, seen }, MAX_READ)) {
+  for (const change of await readLaterChanges(tx, tenantId, { resource, batch, lastChangeIds }, MAX_READ)) {
     const version = { ...change, from: contentsOf(change.before), to: contentsOf(change.after) };
-    const known = later.get(change.resourceId);
-    if (known) known.push(version);
+    const versions = later.get(change.resourceId);
+    if (versions) versions.push(version);
     else later.set(change.resourceId, [version]);
   }
-  const contradicting = goals.flatMap((goal) => standingChanges(contentsOf(goal.from), later.get(goal.id) ?? []));
-  if (contradicting.length === 0) return;
-  const changeIds = contradicting.map(({ id }) => id).sort((a, b) => a - b);
-  const resources = [...new Set(contradicting.map(({ resourceId }) => `${resource} ${resourceId}`))];
+  const conflicting = goals.flatMap((goal) => effectiveChanges(contentsOf(goal.from), later.get(goal.id) ?? []));
+  if (conflicting.length === 0) return;
+  const changeIds = conflicting.map(({ id }) => id).sort((a, b) => a - b);
+  const resources = [...new Set(conflicting.map(({ resourceId }) => `${resource} ${resourceId}`))];
   throw apiError('CHANGE_CONTRADICTED', {
-    changeIds: changeIds.slice(0, MAX_NAMED),
-    resources: resources.slice(0, MAX_NAMED),
+    changeIds: changeIds.slice(0, MAX_LISTED),
+    resources: resources.slice(0, MAX_LISTED),
   });
 }
 
@@ -57,13 +57,13 @@ function isSame(a: Contents | undefined, b: Contents | undefined): boolean {
  * that exists after the batch, it is enough that it has the same contents again. One that the batch deleted may have been
  * restored, changed and deleted again, and a revert would bring back an old version; so its later changes are compared.
  */
-function standingChanges(contents: Contents, later: readonly Version[]): Version[] {
+function effectiveChanges(contents: Contents, later: readonly Version[]): Version[] {
   if (contents !== null && isSame(later.at(-1)?.to, contents)) return [];
-  const standing: Version[] = [];
+  const effective: Version[] = [];
   for (const change of later) {
-    const last = standing.at(-1);
-    if (last && isSame(last.from, change.to) && isSame(last.to, change.from)) standing.pop();
-    else standing.push(change);
+    const last = effective.at(-1);
+    if (last && isSame(last.from, change.to) && isSame(last.to, change.from)) effective.pop();
+    else effective.push(change);
   }
-  return standing;
+  return effective;
 }

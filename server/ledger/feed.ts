@@ -5,23 +5,15 @@ import { forceIndexScans } from '../../db/planner.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import {
-  type ChangeRow,
-  readByIds,
-  readFeed,
-  readTimeline,
-  sealChanges,
-  tenantsWithUnsealedChanges,
-} from './queries.ts';
+import { type ChangeRow, readByIds, readFeed, sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
-import type { Resource } from './schema.ts';
 
-/** The most changes that one call seals. */
+/** The maximum number of changes that one call seals. */
 const MAX_SEALED = 5_000;
-/** The most positions that one statement scans. */
+/** The maximum number of positions that one statement scans. */
 const MAX_SCANNED = 10_000;
 
-export type { ChangeRow };
+export { type ChangeRow, readRecordChanges } from './queries.ts';
 
 type Shown = Awaited<ReturnType<typeof showChanges<ChangeRow>>>[number];
 
@@ -55,12 +47,12 @@ export async function readChanges(
   };
 }
 
-/** The same as stored rows. Holds the lock on the end of the ledger until the transaction ends. */
+/** Reads the same changes as stored rows. Locks the end of the ledger until the transaction ends. */
 export async function changesAfter(tx: Tx, tenantId: string, after: number, limit: number) {
   const last = await sealChanges(tx, tenantId, MAX_SEALED);
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
-  // Scan on until there is a row: the feed skips logins, which may be most of a ledger.
+  // Continue until there is a row: the feed skips logins, which may be most of a ledger.
   while (rows.length === 0 && next < last) {
     const upTo = Math.min(last, next + MAX_SCANNED);
     [, rows] = await Promise.all([forceIndexScans(tx), readFeed(tx, tenantId, { after: next, upTo, limit })]);
@@ -69,7 +61,7 @@ export async function changesAfter(tx: Tx, tenantId: string, after: number, limi
   return { rows, next };
 }
 
-/** Returns the last position of a tenant's ledger, with everything that is committed by now. */
+/** Returns the last position of a tenant's ledger after sealing everything that is committed by now. */
 export async function lastPosition(tx: Tx, tenantId: string): Promise<number> {
   let before: number;
   let last = -1;
@@ -92,22 +84,14 @@ export async function changesByIds(
 }
 
 /** Whether a change is still in the ledger or its archive. */
-export const isChangeKept = async (tx: Tx, tenantId: string, changeId: number): Promise<boolean> =>
+export const isChangeStored = async (tx: Tx, tenantId: string, changeId: number): Promise<boolean> =>
   (await readByIds(tx, tenantId, [changeId])).length > 0;
-
-/** Reads the changes of one record, from a change on in either direction. */
-export const readRecordChanges = (
-  tx: Tx,
-  tenantId: string,
-  record: { resource: Resource; id: string },
-  page: { oldestFirst: boolean; beyond: string | undefined; limit: number },
-): Promise<ChangeRow[]> => readTimeline(tx, tenantId, record, page);
 
 /** Seals changes of tenants whose feed is not being read, so that the hash chain lags by about a second at most. */
 export async function sealAll(db: Database): Promise<void> {
   for (const tenantId of await db.use((sql) => tenantsWithUnsealedChanges(sql, 100))) {
     await writeInTenant(db, tenantId, (tx) => sealChanges(tx, tenantId, MAX_SEALED)).catch((error) => {
-      // A ledger that cannot be sealed must not keep the others from it.
+      // One ledger that cannot be sealed must not prevent the others from being sealed.
       if (isConnectionLost(errorCode(error))) throw error;
     });
   }

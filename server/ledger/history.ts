@@ -1,25 +1,29 @@
-import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
+import { bigintOf, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
 import type { StoredRow } from '../records/record.ts';
 import type { Resource } from './schema.ts';
+
+/** Statements, and parts of statements, with which other domains read the ledger. */
 
 /** A time in UTC, exact to the microsecond, as text: a Date would drop the microseconds. */
 export type PointInTime = string;
 
-/** Statements, and parts of statements, with which other domains read the ledger. */
+/** Formats a timestamp as a `PointInTime`. */
+export const exactTime = (sql: Sql | Tx, time: Fragment) =>
+  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** The changes of the batch of a row `one`. They all have the same time. */
+/** Part of a statement: all changes of the batch to which the row `one` belongs. They all have the same time. */
 export const batchOf = (tx: Tx, tenantId: string) => tx`
   select * from changes c
   where c.tenant_id = ${tenantId} and c.time >= one.time and c.time <= one.time and c.batch = one.batch
   order by c.time, c.change_id offset 0`;
 
-/** The changes of the record with the id `s.id`, latest first. */
+/** Part of a statement: the changes of the record with the id `s.id`, latest first. */
 export const changesOfRecord = (tx: Tx, tenantId: string, resource: Resource) => tx`
   select * from changes c
   where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= s.id and c.resource_id <= s.id
   order by c.resource_id desc, c.change_id desc`;
 
-/** The row of a record when it was last deleted. */
+/** Returns the row that a record had when it was last deleted. */
 export const readLastDeleted = async (tx: Tx, tenantId: string, resource: Resource, id: string) => {
   const [row] = await tx<{ before: StoredRow }[]>`
     select c.before from changes c
@@ -30,8 +34,8 @@ export const readLastDeleted = async (tx: Tx, tenantId: string, resource: Resour
 };
 
 /**
- * The latest change of a record until a time. Changes of one record are in the order of their ids, even when the clock was
- * set back between them. A changed password does not change the record.
+ * The latest change of a record at or before a time. Changes of one record are in the order of their ids, even if the clock
+ * was set back between them. A new password does not change the record.
  */
 export const latestChange = (tx: Tx, tenantId: string, resource: Resource, id: Fragment, time: PointInTime) => tx`
   select c.change_id, c.time, c.after from changes c
@@ -40,7 +44,7 @@ export const latestChange = (tx: Tx, tenantId: string, resource: Resource, id: F
     ${resource === 'user' ? tx`and c.action <> 'password changed'` : tx``}
   order by c.resource_id desc, c.change_id desc limit 1`;
 
-/** The row of a record at a time; undefined: it did not exist. */
+/** Returns the row of a record at a time, or undefined if the record did not exist then. */
 export const readStoredAt = async (tx: Tx, tenantId: string, resource: Resource, id: string, time: PointInTime) => {
   const [row] = await tx<{ after: StoredRow | null }[]>`
     ${latestChange(tx, tenantId, resource, tx`${bigintOf(id)}::bigint`, time)}`;

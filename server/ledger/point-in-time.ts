@@ -9,7 +9,7 @@ import { readPointInTime } from './queries.ts';
 
 export type { PointInTime };
 
-interface Parts {
+interface Dependencies {
   db: Database;
   timing: Timing;
 }
@@ -18,13 +18,17 @@ interface Parts {
 const PAUSE_MS = { first: 5, max: 200 };
 
 /**
- * Resolves the time that a caller names once everything that was written until then is visible: it waits for transactions
- * that wrote before that time and have not committed yet. So the same time always shows the same state.
+ * Parses a time that a caller sent, and waits until all changes up to that time are visible: transactions that wrote before
+ * it may not have committed yet. So reads at the same time always return the same state.
  */
-export async function resolvePointInTime({ db, timing }: Parts, text: string, field = 'asOf'): Promise<PointInTime> {
+export async function resolvePointInTime(
+  { db, timing }: Dependencies,
+  text: string,
+  field = 'asOf',
+): Promise<PointInTime> {
   let wanted = text;
   let pause = PAUSE_MS.first;
-  const until = performance.now() + timing.historyWaitMs;
+  const deadline = performance.now() + timing.historyWaitMs;
   for (;;) {
     const { time, isFuture, isSettled, completeFrom } = await db
       .use((sql) => readPointInTime(sql, wanted))
@@ -35,11 +39,11 @@ export async function resolvePointInTime({ db, timing }: Parts, text: string, fi
     if (isFuture) throw invalid(field, 'future');
     if (completeFrom) throw apiError('HISTORY_NOT_KEPT', { from: completeFrom });
     if (isSettled) return time;
-    if (performance.now() > until) throw apiError('TOO_BUSY');
+    if (performance.now() > deadline) throw apiError('TOO_BUSY');
     wanted = time;
     await setTimeout(pause);
     pause = Math.min(pause * 2, PAUSE_MS.max);
   }
 }
 
-export const now = (parts: Parts): Promise<PointInTime> => resolvePointInTime(parts, 'now');
+export const now = (dependencies: Dependencies): Promise<PointInTime> => resolvePointInTime(dependencies, 'now');

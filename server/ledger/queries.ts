@@ -1,6 +1,6 @@
 import { bigintOf, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
 import type { StoredRow } from '../records/record.ts';
-import { batchOf } from './history.ts';
+import { batchOf, exactTime, type PointInTime } from './history.ts';
 import type { Resource } from './schema.ts';
 
 /** A change as it is stored: `before` and `after` are rows with column names as keys. */
@@ -17,9 +17,6 @@ export interface ChangeRow {
   after: StoredRow | null;
 }
 
-export const exactTime = (tx: Tx, time: Fragment) =>
-  tx`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
 export const changeColumns = (tx: Tx) => tx`
   c.change_id as id, ${exactTime(tx, tx`c.time`)} as time, c.actor_name as by, c.request_id as "requestId", c.resource,
   c.resource_id::text as "resourceId", c.tenant_id as "tenantId", c.action, c.before, c.after`;
@@ -30,7 +27,7 @@ export const sealChanges = async (tx: Tx, tenantId: string, maxRows: number): Pr
   return row.seq ?? 0;
 };
 
-/** A change by its id, archived or not. */
+/** Part of a statement: a change by its id, archived or not. */
 const changeOrArchived = (tx: Tx, tenantId: string, changeId: Fragment) => tx`
   select * from (
     (select * from changes c
@@ -90,12 +87,12 @@ export interface AuditSearch {
   before: string | null;
 }
 
-/** Lets the transaction read the ledgers of these tenants, which must be its own or descendants of it. */
+/** Lets the transaction read the ledgers of these tenants, which must be its own tenant or descendants of it. */
 export const allowLedgers = (tx: Tx, tenantIds: string[]) => tx`
   select set_config('banyan.descendants', ${tenantIds.join(',')}, true)`;
 
-/** Reads changes of several ledgers, latest first. `copies`: includes copies of changes that belong to other ledgers. */
-export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, copies: boolean, limit: number) => {
+/** Reads changes of several ledgers, latest first. `includeCopies` includes copies of changes of descendant tenants. */
+export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, includeCopies: boolean, limit: number) => {
   const { resource, resourceId, action, by, requestId, from, to, before } = search;
   return tx<AuditRow[]>`
     select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.actor_tenant_id as "byTenantId", c.address, c.batch
@@ -111,13 +108,13 @@ export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, copi
         ${from === null ? tx`` : tx`and c.time >= ${from}::text::timestamptz`}
         ${to === null ? tx`` : tx`and c.time < ${to}::text::timestamptz`}
         ${before === null ? tx`` : tx`and c.change_id < ${before}`}
-        ${copies ? tx`` : tx`and not c.is_copy`}
+        ${includeCopies ? tx`` : tx`and not c.is_copy`}
       order by c.change_id desc limit ${limit}
     ) c
     order by c.change_id desc limit ${limit}`;
 };
 
-/** A change to be reverted. */
+/** A change of the batch to be reverted. */
 export interface BatchRow extends ChangeRow {
   batch: number;
   /** The ledger is complete only from a later time: other changes of the batch may have been archived. */
@@ -132,44 +129,43 @@ export const readBatch = (tx: Tx, tenantId: string, changeId: string) => tx<Batc
   order by c.change_id`;
 
 /**
- * Reads the changes of records after those in `seen`, oldest first, at most the latest `maxRows` of each record. Changes of
- * the batch itself are excluded by the number of the batch, because its copies in another ledger have other ids.
+ * Reads the changes of each record after the one in `lastChangeIds`, whose keys are the ids of the records. Oldest first, at
+ * most the latest `maxRows` of each record. Changes of the batch itself are excluded by its number, because copies in another
+ * ledger have other ids.
  */
-export const readLater = (
+export const readLaterChanges = (
   tx: Tx,
   tenantId: string,
-  { resource, batch, seen }: { resource: Resource; batch: number; seen: ReadonlyMap<string, number> },
+  { resource, batch, lastChangeIds }: { resource: Resource; batch: number; lastChangeIds: ReadonlyMap<string, number> },
   maxRows: number,
 ) => tx<ChangeRow[]>`
   select ${changeColumns(tx)}
-  from unnest(${[...seen.keys()]}::bigint[], ${[...seen.values()].map(String)}::bigint[]) s (id, seen)
+  from unnest(${[...lastChangeIds.keys()]}::bigint[], ${[...lastChangeIds.values()].map(String)}::bigint[]) s (id, last)
   cross join lateral (
     select * from changes c
     where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= s.id and c.resource_id <= s.id
-      and c.change_id > s.seen and c.batch <> ${batch} and c.action <> 'password changed'
+      and c.change_id > s.last and c.batch <> ${batch} and c.action <> 'password changed'
     order by c.resource_id desc, c.change_id desc limit ${maxRows}
   ) c order by c.change_id`;
 
 export interface PointInTimeRow {
-  /** In UTC, exact to the microsecond; as text, because a Date would drop the microseconds. */
-  time: string;
+  time: PointInTime;
   isFuture: boolean;
   /** Whether everything that was written until then is visible. */
   isSettled: boolean;
-  /** Set when the ledger is complete only from a later time. */
-  completeFrom: string | null;
+  /** Set if the ledger is complete only from a later time. */
+  completeFrom: PointInTime | null;
 }
 
 /**
- * Parses a time. A change has the time of its write and becomes visible with its commit, so the time is settled when no
- * transaction is left that began before it and has written something, which gives it a transaction id.
+ * Parses a time. A change has the time of its write and becomes visible with its commit. So the time is settled when every
+ * transaction that began before it and has written something, and therefore has a transaction id, has ended.
  */
 export const readPointInTime = async (sql: Sql, text: string): Promise<PointInTimeRow> => {
   const [row] = await sql<[PointInTimeRow]>`
-    select to_char(m.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time,
+    select ${exactTime(sql, sql`m.at`)} as time,
       m.at > clock_timestamp() as "isFuture",
-      (select to_char(complete_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from ledger_retention
-        where m.at < complete_from) as "completeFrom",
+      (select ${exactTime(sql, sql`complete_from`)} from ledger_retention where m.at < complete_from) as "completeFrom",
       not exists (
         select from pg_stat_activity a
         where a.datname = current_database() and a.backend_xid is not null and a.xact_start <= m.at
@@ -178,18 +174,18 @@ export const readPointInTime = async (sql: Sql, text: string): Promise<PointInTi
   return row;
 };
 
-/** Reads the changes of one record, from a change on in either direction. */
-export const readTimeline = (
+/** Reads a page of the changes of one record, in either order. `beyond` is the last change of the previous page. */
+export const readRecordChanges = (
   tx: Tx,
   tenantId: string,
   { resource, id }: { resource: Resource; id: string },
   { oldestFirst, beyond, limit }: { oldestFirst: boolean; beyond: string | undefined; limit: number },
 ) => {
-  const [further, direction] = oldestFirst ? [tx`>`, tx`asc`] : [tx`<`, tx`desc`];
+  const [comparison, direction] = oldestFirst ? [tx`>`, tx`asc`] : [tx`<`, tx`desc`];
   return tx<ChangeRow[]>`
     select ${changeColumns(tx)} from changes c
     where c.tenant_id = ${tenantId} and c.resource = ${resource}
       and c.resource_id >= ${bigintOf(id)} and c.resource_id <= ${bigintOf(id)}
-      ${beyond === undefined ? tx`` : tx`and c.change_id ${further} ${beyond}`}
+      ${beyond === undefined ? tx`` : tx`and c.change_id ${comparison} ${beyond}`}
     order by c.resource_id ${direction}, c.change_id ${direction} limit ${limit}`;
 };

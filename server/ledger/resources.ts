@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { StoredRow } from '../records/record.ts';
+import type { ChangeRow } from './queries.ts';
 import type { Resource } from './schema.ts';
 
 /** A row of a record as a change stores it, before or after. */
@@ -21,7 +22,7 @@ export interface Goal {
   from: StoredRow | null;
   to: StoredRow | null;
   batch: number;
-  /** First and last change of the record in the batch. */
+  /** Ids of the first and the last change of the record in the batch. */
   first: number;
   last: number;
 }
@@ -33,10 +34,10 @@ export interface LedgerResource {
   show(tx: Tx, rows: RecordedRow[]): Promise<object[]> | object[];
   /** Returns the fields that a conflict check compares: not `update_by` or `update_time`, which every write sets. */
   contents?(row: StoredRow): Record<string, unknown>;
-  /** Reverts changes of a batch in a ledger. Conflicts with later changes are checked by `assertNotContradicted`. */
+  /** Reverts changes of a batch in a ledger. It must call `assertNoConflicts` to check for conflicts with later changes. */
   revert?(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void>;
   /** Whether reverting records of this kind also reverts the other changes of the batch. */
-  covers?: boolean;
+  revertsWholeBatch?: boolean;
 }
 
 /** All kinds of records, by name. */
@@ -45,16 +46,8 @@ export type LedgerResources = ReadonlyMap<Resource, LedgerResource>;
 export const ledgerResources = (...resources: LedgerResource[]): LedgerResources =>
   new Map(resources.map((each) => [each.resource, each]));
 
-/** A change as the ledger stores it. */
-export interface StoredChange {
-  id: number;
-  time: string;
-  resource: Resource;
-  resourceId: string;
-  tenantId: string;
-  before: StoredRow | null;
-  after: StoredRow | null;
-}
+/** The columns of a change that `showChanges` needs. */
+type StoredChange = Pick<ChangeRow, 'id' | 'time' | 'resource' | 'resourceId' | 'tenantId' | 'before' | 'after'>;
 
 interface Sides {
   before: object | null;

@@ -7,7 +7,7 @@ import { type BatchRow, readBatch } from './queries.ts';
 import type { Goal, LedgerResources } from './resources.ts';
 import type { Resource } from './schema.ts';
 
-/** Reverts everything that one request did, given one of its changes, or nothing. The revert is itself a change. */
+/** Reverts all changes of the request that made the given change, or none of them. The revert is itself a change. */
 export async function revertChange(
   tx: Tx,
   resources: LedgerResources,
@@ -21,19 +21,19 @@ export async function revertChange(
   if (batch.length === 0) throw apiError('CHANGE_NOT_FOUND');
   if (batch.some(({ incomplete }) => incomplete)) throw apiError('CHANGE_TOO_OLD');
   if (batch.some((change) => isIrreversible(resources, change))) throw apiError('CHANGE_IRREVERSIBLE');
-  for (const { resource, revert, covers = false } of resources.values()) {
+  for (const { resource, revert, revertsWholeBatch = false } of resources.values()) {
     const goals = goalsOf(batch, resource);
     if (!revert || goals.length === 0) continue;
     await revert(tx, caller, ledger, goals);
-    if (covers) return;
+    if (revertsWholeBatch) return;
   }
 }
 
-/** A tenant that left this ledger or joined it cannot be brought back from here. */
+/** A tenant that moved out of the branch of this ledger's tenant, or into it, cannot be moved back from here. */
 const isIrreversible = (resources: LedgerResources, { resource, action, before, after }: BatchRow): boolean =>
   !resources.get(resource)?.revert || action === 'password changed' || (action === 'moved' && !(before && after));
 
-/** A request may change a record more than once: the goal leads from its last state back to the first. */
+/** Returns one goal per record. A request may change a record repeatedly: the goal leads from its last state to its first. */
 function goalsOf(rows: readonly BatchRow[], resource: Resource): Goal[] {
   const goals = new Map<string, Goal>();
   for (const { id, resourceId, before, after, batch, ...row } of rows) {

@@ -41,8 +41,8 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Administrators. Returns all changes in commit order: of departments and users, and of the records of this ' +
-          'tenant and its descendants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
+          'Administrators. Returns all changes in commit order: those of departments, users and the tenant itself, and ' +
+          'those of its descendant tenants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
           'response is sent as soon as there is a change or when that time has passed.',
         querystring: FeedFilter,
         response: responses('guarded', { data: ChangePage, reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
@@ -81,13 +81,13 @@ export function ledgerRoutes(
     },
     async (request, reply) => {
       const { after = '0', tenantId } = request.query;
-      const last = request.headers['last-event-id'] || after;
-      if (!/^\d{1,18}$/.test(last)) throw invalid('Last-Event-ID', 'cursor');
+      const cursor = request.headers['last-event-id'] || after;
+      if (!/^\d{1,18}$/.test(cursor)) throw invalid('Last-Event-ID', 'cursor');
       const signal = disconnectSignal(reply);
       const events = streamChanges(
         subscribers,
         (position) => read(request, { after: position, limit: 100, tenantId }),
-        { tenantId: tenantId ?? request.token.tenantId, after: Number(last) },
+        { tenantId: tenantId ?? request.token.tenantId, after: Number(cursor) },
         { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: parts.timing.streamHeartbeatMs, signal },
       );
       // Read the first page before the stream begins, so that its error is sent as a regular response.

@@ -14,7 +14,7 @@ export const DateTime = Type.String({
   description: TIME_FORMAT,
 });
 
-const Record = orNull(
+const RecordState = orNull(
   Type.Object({}, { additionalProperties: true, description: 'The record as reads return it; null: it did not exist' }),
 );
 
@@ -30,8 +30,8 @@ export const Change = Type.Object({
       'created, updated, moved, deleted or restored; for a user also `password changed`, without `before` and `after`',
     examples: ['created'],
   }),
-  before: Record,
-  after: Record,
+  before: RecordState,
+  after: RecordState,
 });
 
 export const ChangePage = Type.Object({
@@ -45,7 +45,7 @@ export const Cursor = Type.String({ pattern: '^[0-9]{1,18}$', 'x-problem': 'curs
 /** The id of the last change of the previous page; empty for the first page. */
 export const PageCursor = { ...Cursor, pattern: '^[0-9]{0,18}$' };
 
-/** Reads the state at a time in the past. */
+/** A query parameter that makes a read return the state at a time in the past. */
 export const asOf = Type.Optional(
   Type.String({
     ...DateTime,
@@ -106,7 +106,7 @@ export const AuditFilter = Type.Object({
     Type.Boolean({
       default: true,
       description:
-        'Includes changes of descendant tenants. With more than 1,000 tenants it fails: send a `tenantId` with fewer.',
+        'Includes changes of descendant tenants. Fails for more than 1,000 tenants: send the `tenantId` of a descendant.',
     }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),

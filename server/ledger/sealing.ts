@@ -7,7 +7,7 @@ export function startSealing(app: App, db: Database): void {
   let sealing: Promise<void> | undefined;
   const timer = setInterval(() => {
     sealing ??= sealAll(db)
-      // The database may be unavailable: the next round seals what is left.
+      // The database may be unavailable: the next interval tries again.
       .catch(() => {})
       .then(() => {
         sealing = undefined;

@@ -23,7 +23,7 @@ export async function* streamChanges(
       await subscribers.waitForChanges(tenantId, position, Math.min(heartbeatMs, timeLeft()), signal);
     }
     if (signal.aborted) return;
-    // An expired token is rejected like in any other request, even if its session lasts longer.
+    // An expired token is rejected as in any other request, even if its session lasts longer.
     if (timeLeft() <= 0) {
       yield errorEvent('TOKEN_EXPIRED');
       return;

@@ -7,7 +7,7 @@ import { tenantsWithNewChanges } from './queries.ts';
 export interface Subscribers {
   /** Waits until a tenant's ledger has changes beyond `position`, `ms` have passed, or the signal aborts. */
   waitForChanges(tenantId: string, position: number, ms: number, signal: AbortSignal): Promise<void>;
-  /** Wakes all subscribers: this process shuts down. */
+  /** Wakes all subscribers, because this process is shutting down. */
   close(): void;
   readonly closed: boolean;
 }

@@ -5,7 +5,7 @@ import { listLedgers, withinLedger } from './owner-scope.ts';
 export interface Verification {
   tenants: number;
   changes: number;
-  /** Archived changes that are no longer in the archive: their seals still hold the chain together. */
+  /** Archived changes that are no longer in the archive. Their seals remain, so the chain can still be verified. */
   removed: number;
   /** A sentence for each error. */
   errors: string[];
@@ -15,7 +15,7 @@ export interface Verification {
 export async function verifyLedger(owner: Sql, progress: (sentence: string) => void = () => {}): Promise<Verification> {
   const verification: Verification = { tenants: 0, changes: 0, removed: 0, errors: [] };
   for (const tenantId of await listLedgers(owner)) {
-    // One snapshot, because writing and sealing go on.
+    // Use one snapshot, because writing and sealing continue.
     const mode = 'isolation level repeatable read';
     await withinLedger(owner, tenantId, mode, (tx) => verifyChain(tx, tenantId, verification));
     verification.tenants++;

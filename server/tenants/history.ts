@@ -3,7 +3,7 @@ import { setTenant } from '../../db/tenant-scope.ts';
 import { codeWithinScope, lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { assertNotContradicted } from '../ledger/conflicts.ts';
+import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
 import type { Goal, LedgerResource } from '../ledger/resources.ts';
@@ -37,7 +37,7 @@ export const tenantResource: LedgerResource = {
   show: (_tx, rows) => rows.map(({ row, resourceId }) => showTenant(fromStored(row, resourceId))),
   contents: storedContents,
   revert: revertTenants,
-  covers: true,
+  revertsWholeBatch: true,
 };
 
 async function revertTenants(tx: Tx, caller: Caller, _ledger: string, goals: Goal[]): Promise<void> {
@@ -48,7 +48,7 @@ async function revertTenants(tx: Tx, caller: Caller, _ledger: string, goals: Goa
     if (!code) throw apiError('TENANT_NOT_FOUND');
     // Check the tenant's own ledger: it contains all of its changes, also those made under another parent.
     await setTenant(tx, code);
-    await assertNotContradicted(tx, code, { resource: 'tenant', contents: storedContents }, [goal]);
+    await assertNoConflicts(tx, code, { resource: 'tenant', contents: storedContents }, [goal]);
     await setTenant(tx, caller.tenantId);
     const { id, from, to } = goal;
     if (!to) await removeTenant(tx, caller, id, undefined);

@@ -3,7 +3,7 @@ import { assumeTenant, assumeTenantForWrite } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { lockExisting } from '../departments/members.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { assertNotContradicted } from '../ledger/conflicts.ts';
+import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readLastDeleted, readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
 import type { Goal, LedgerResource } from '../ledger/resources.ts';
@@ -66,7 +66,7 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]
     tenantId,
     goals.map(({ id }) => id),
   );
-  await assertNotContradicted(tx, tenantId, { resource: 'user', contents: storedContents }, goals);
+  await assertNoConflicts(tx, tenantId, { resource: 'user', contents: storedContents }, goals);
   const created = goals.filter(({ to }) => !to).map(({ id }) => id);
   if (created.length > 0) await removeUsers(tx, caller, created, tenantId, undefined);
   for (const { id: userId, from, to } of goals) {

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/driver.ts';
+import { exactTime } from '../ledger/history.ts';
 import type { Outcome } from './sending.ts';
 
 /**
@@ -15,7 +16,7 @@ export interface DueWebhook extends WebhookKey {
   failing: boolean;
 }
 
-/** Finds webhooks that have something to do and no lease, the healthy ones first. */
+/** Finds webhooks that have work to do and no lease, the healthy ones first. */
 export const findDueWebhooks = (sql: Sql, maxBacklog: number, limit: number) => sql<DueWebhook[]>`
   select tenant_id as "tenantId", webhook_id as id, failing from webhooks_with_due_work(${maxBacklog}, ${limit})`;
 
@@ -37,16 +38,16 @@ const leasedColumns = (tx: Tx) => tx`
   w.url, w.kinds, w.status, w.del_flag <> '0' as deleted, w.seq, w.waiting, w.failures,
   case when w.old_secret_until > now() then array[w.secret, w.old_secret] else array[w.secret] end as secrets`;
 
-/** Takes the lease of a webhook. Returns undefined if another worker has it, or is just taking it. */
+/** Acquires the lease of a webhook. Returns undefined if another worker holds it or is just acquiring it. */
 export const claimWebhook = async (tx: Tx, { tenantId, id }: WebhookKey, leaseId: string, leaseSeconds: number) => {
   // Skip a locked row: a worker that waited for it would find it claimed.
   const [row] = await tx<LeasedWebhook[]>`
     with free as (
       select webhook_id from webhooks
-      where tenant_id = ${tenantId} and webhook_id = ${id} and busy_until < clock_timestamp()
+      where tenant_id = ${tenantId} and webhook_id = ${id} and lease_until < clock_timestamp()
       for no key update skip locked
     )
-    update webhooks w set busy_by = ${leaseId}, busy_until = clock_timestamp() + ${leaseSeconds} * interval '1 second'
+    update webhooks w set lease_id = ${leaseId}, lease_until = clock_timestamp() + ${leaseSeconds} * interval '1 second'
     from free f where w.tenant_id = ${tenantId} and w.webhook_id = f.webhook_id
     returning ${leasedColumns(tx)}`;
   return row;
@@ -55,7 +56,7 @@ export const claimWebhook = async (tx: Tx, { tenantId, id }: WebhookKey, leaseId
 /** Locks the row of a webhook. `ownsLease` is false if the lease expired and another worker claimed the webhook. */
 export const lockLeasedWebhook = async (tx: Tx, { tenantId, id }: WebhookKey, leaseId: string) => {
   const [row] = await tx<(LeasedWebhook & { ownsLease: boolean; inService: boolean })[]>`
-    select ${leasedColumns(tx)}, w.busy_by = ${leaseId} as "ownsLease",
+    select ${leasedColumns(tx)}, w.lease_id = ${leaseId} as "ownsLease",
       tenant_state(w.tenant_id) = 'in service' as "inService"
     from webhooks w
     where w.tenant_id = ${tenantId} and w.webhook_id = ${id} for no key update`;
@@ -87,14 +88,15 @@ export const recordAttempts = (
       select now() + interval '1 second' * (${[...backoff]}::int[])[least(e.attempts + 1, ${backoff.length})] as time
     ) l
     cross join lateral (
-      select l.time, case when r.delivered then 'delivered' when l.time > e.give_up then 'failed' else 'waiting' end as state
+      select l.time,
+        case when r.delivered then 'delivered' when l.time > e.retry_until then 'failed' else 'waiting' end as state
     ) n
   where e.tenant_id = ${tenantId} and e.webhook_id = ${id} and e.delivery_id = r."deliveryId" and e.state = 'waiting'
     and d.tenant_id = ${tenantId} and d.webhook_id = ${id} and d.delivery_id = e.delivery_id`;
 
 /**
- * Deliveries of one record are sent one after another. Where one of these attempts ended a delivery, the record's next
- * pending delivery becomes due.
+ * Makes the next pending delivery of a record due when one of these attempts has ended the previous one: deliveries of one
+ * record are sent one after another.
  */
 export const unblockNextDeliveries = (tx: Tx, { tenantId, id }: WebhookKey, results: AttemptResult[]) => tx`
   update webhook_deliveries d set next_try = now()
@@ -119,18 +121,18 @@ export interface NewDelivery {
   type: string;
   resource: string;
   resourceId: string;
-  /** Whether it is the first of its record in this batch. */
+  /** Whether it is the first delivery of its record in this batch. */
   first: boolean;
 }
 
-/** Inserts deliveries in the given order. One with an earlier pending delivery of the same record is not due yet. */
+/** Inserts deliveries in the given order. A delivery is not due while an earlier one of the same record is pending. */
 export const insertDeliveries = (
   tx: Tx,
   { tenantId, id }: WebhookKey,
   deliveries: NewDelivery[],
   retryDays: number,
 ) => tx`
-  insert into webhook_deliveries (tenant_id, webhook_id, delivery_id, change_id, type, resource, resource_id, give_up,
+  insert into webhook_deliveries (tenant_id, webhook_id, delivery_id, change_id, type, resource, resource_id, retry_until,
     next_try)
   select ${tenantId}, ${id}, nextval('delivery_serial'), m.change_id, m.type, m.resource, m.resource_id,
     now() + ${retryDays} * interval '1 day',
@@ -149,7 +151,7 @@ export interface WebhookState {
   failures: number;
   /** The length of a pause that starts now; 0: a running pause continues unless a delivery has succeeded. */
   pauseSeconds: number;
-  /** The receiver responded 410: the webhook is disabled. */
+  /** Whether the receiver responded 410 Gone, which disables the webhook. */
   gone: boolean;
 }
 
@@ -166,17 +168,17 @@ export const saveState = async (
       from webhook_deliveries where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting'
     ), pause as (
       select case when ${pauseSeconds} > 0 then now() + ${pauseSeconds} * interval '1 second'
-        when ${failures} > 0 then rest_until end as until
+        when ${failures} > 0 then paused_until end as until
       from webhooks where tenant_id = ${tenantId} and webhook_id = ${id}
     )
-    update webhooks w set seq = ${seq}, failures = ${failures}, waiting = backlog.waiting, rest_until = pause.until,
+    update webhooks w set seq = ${seq}, failures = ${failures}, waiting = backlog.waiting, paused_until = pause.until,
       next_due = case when backlog.next_try is not null then greatest(backlog.next_try, pause.until) end,
-      busy_until = clock_timestamp() + ${leaseSeconds} * interval '1 second',
+      lease_until = clock_timestamp() + ${leaseSeconds} * interval '1 second',
       status = case when ${gone} then '1' else w.status end, gone = w.gone or ${gone},
       update_by = case when ${gone} then 'banyan' else w.update_by end,
       update_time = case when ${gone} then now() else w.update_time end
     from backlog, pause where w.tenant_id = ${tenantId} and w.webhook_id = ${id}
-    returning w.waiting, coalesce(w.rest_until > now(), false) as paused`;
+    returning w.waiting, coalesce(w.paused_until > now(), false) as paused`;
   return row;
 };
 
@@ -190,7 +192,7 @@ export interface DueDelivery {
 
 export const readDueDeliveries = (tx: Tx, { tenantId, id }: WebhookKey, limit: number) => tx<DueDelivery[]>`
   select delivery_id as "deliveryId", change_id as "changeId", type,
-    to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time
+    ${exactTime(tx, tx`time`)} as time
   from webhook_deliveries
   where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting' and next_try <= now()
   order by next_try, delivery_id limit ${limit}`;
@@ -205,10 +207,10 @@ export const releaseLease = (tx: Tx, { tenantId, id }: WebhookKey, leaseId: stri
     where d.tenant_id = ${tenantId} and d.webhook_id = ${id} and d.delivery_id = o.delivery_id
       and d.state <> 'waiting' and d.time < now() - ${retentionDays} * interval '1 day'
   )
-  update webhooks set busy_by = null, busy_until = '-infinity'
-  where tenant_id = ${tenantId} and webhook_id = ${id} and busy_by = ${leaseId}`;
+  update webhooks set lease_id = null, lease_until = '-infinity'
+  where tenant_id = ${tenantId} and webhook_id = ${id} and lease_id = ${leaseId}`;
 
-/** Deletes some deliveries of a deleted webhook; returns how many. */
+/** Deletes up to `limit` deliveries of a deleted webhook. Returns how many it deleted. */
 export const deleteDeliveries = async (tx: Tx, { tenantId, id }: WebhookKey, limit: number): Promise<number> => {
   const { count } = await tx`
     delete from webhook_deliveries where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id in (
@@ -218,4 +220,4 @@ export const deleteDeliveries = async (tx: Tx, { tenantId, id }: WebhookKey, lim
 
 export const deleteWebhook = (tx: Tx, { tenantId, id }: WebhookKey, leaseId: string) => tx`
   delete from webhooks
-  where tenant_id = ${tenantId} and webhook_id = ${id} and busy_by = ${leaseId} and del_flag <> '0'`;
+  where tenant_id = ${tenantId} and webhook_id = ${id} and lease_id = ${leaseId} and del_flag <> '0'`;

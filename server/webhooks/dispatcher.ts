@@ -15,7 +15,7 @@ const MAX_WEBHOOKS = 64;
 const MAX_FAILING = 16;
 /** Concurrent transactions. The pool has ten connections, and most of them are for requests. */
 const MAX_TRANSACTIONS = 2;
-/** At a shutdown, messages in flight have this long to be answered. */
+/** How long a shutdown waits for the responses to messages in flight. */
 const SHUTDOWN_GRACE_MS = 3_000;
 
 /**
@@ -70,7 +70,7 @@ export function startDispatcher(
     }
   }
 
-  /** Returns the attempts with a known outcome: a shutdown may abort some. */
+  /** Sends the messages. Returns the attempts with a known outcome: a shutdown may abort some. */
   async function sendAll(jobs: Job[]): Promise<Attempt[]> {
     const sent = jobs.map(async ({ deliveryId, message }) => ({
       deliveryId,

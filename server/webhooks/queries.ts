@@ -68,7 +68,7 @@ export const updateWebhook = (
     where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting' and next_try < 'infinity'
   )
   update webhooks set name = ${name}, url = ${url}, kinds = ${kinds}::text[], status = ${status}, gone = false,
-    failures = 0, rest_until = null, next_due = case when waiting > 0 then now() end,
+    failures = 0, paused_until = null, next_due = case when waiting > 0 then now() end,
     update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and webhook_id = ${id}`;
 
@@ -127,7 +127,7 @@ export const requeueDelivery = (
   deliveryId: string,
   { resource, resourceId, retryDays }: { resource: string; resourceId: string; retryDays: number },
 ) => tx`
-  update webhook_deliveries set state = 'waiting', attempts = 0, give_up = now() + ${retryDays} * interval '1 day',
+  update webhook_deliveries set state = 'waiting', attempts = 0, retry_until = now() + ${retryDays} * interval '1 day',
     next_try = ${firstAttempt(tx, tenantId, id, resource, resourceId)}
   where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id = ${deliveryId} and state <> 'waiting'`;
 
@@ -138,7 +138,7 @@ export const retryNow = (tx: Tx, tenantId: string, id: number, deliveryId: strin
 
 export const insertTestDelivery = async (tx: Tx, tenantId: string, id: number, retryDays: number): Promise<number> => {
   const [row] = await tx<[{ id: number }]>`
-    insert into webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, give_up, next_try)
+    insert into webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, retry_until, next_try)
     values (${tenantId}, ${id}, nextval('delivery_serial'), 'webhook.test', 'webhook', ${id},
       now() + ${retryDays} * interval '1 day', ${firstAttempt(tx, tenantId, id, 'webhook', String(id))})
     returning delivery_id as id`;
@@ -147,7 +147,7 @@ export const insertTestDelivery = async (tx: Tx, tenantId: string, id: number, r
 
 /** Makes a webhook due now, and ends a pause after failures. */
 export const markDue = (tx: Tx, tenantId: string, id: number) => tx`
-  update webhooks set next_due = now(), rest_until = null,
+  update webhooks set next_due = now(), paused_until = null,
     waiting = (select count(*) from webhook_deliveries
       where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting')
   where tenant_id = ${tenantId} and webhook_id = ${id}`;

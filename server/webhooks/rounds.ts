@@ -29,10 +29,10 @@ import { RETRY_DAYS } from './webhooks.ts';
  * the next ones, which are sent after its commit.
  */
 
-/** The most pending deliveries of a webhook. Further changes stay in the ledger, beyond the webhook's position. */
+/** The maximum number of pending deliveries of a webhook. Further changes wait in the ledger, beyond its position. */
 export const MAX_BACKLOG = 1_000;
 const CHANGES_PER_ROUND = 500;
-/** Messages in flight to one receiver. A receiver that failed last time gets one. */
+/** The maximum number of messages in flight to one receiver. A receiver that failed last time gets one at a time. */
 const MAX_IN_FLIGHT = 4;
 const PURGE_BATCH_SIZE = 2_000;
 const RETENTION_DAYS = 30;
@@ -68,8 +68,8 @@ export const acquireLease = (
   writeInTenant(db, key.tenantId, (tx) => claimWebhook(tx, key, leaseId, leaseMs / 1000));
 
 /**
- * Runs the transaction of one round. Returns undefined when nothing is due, or another worker has taken over; the lease
- * has ended then. `finish` records the attempts, sends nothing more and releases the lease.
+ * Runs the transaction of one round. Returns undefined if nothing is due or another worker has taken over; this worker
+ * then no longer holds the lease. With `finish`, it records the attempts, sends nothing more and releases the lease.
  */
 export function nextRound(
   { db, resources }: { db: Database; resources: LedgerResources },

@@ -21,7 +21,7 @@ import {
 } from './schema.ts';
 import {
   addWebhook,
-  assertPublicAddress,
+  assertAllowedAddress,
   listDeliveries,
   listWebhooks,
   readWebhook,
@@ -64,7 +64,7 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         db,
         request,
         'administrator',
-        () => assertPublicAddress(resolveTarget, request.body.url),
+        () => assertAllowedAddress(resolveTarget, request.body.url),
         (tx, caller) => addWebhook(tx, caller, request.body),
       );
       reply.header('location', `${path}/${webhook.id}`);
@@ -127,7 +127,7 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         db,
         request,
         'administrator',
-        () => assertPublicAddress(resolveTarget, request.body.url),
+        () => assertAllowedAddress(resolveTarget, request.body.url),
         (tx, caller) => updateWebhook(tx, caller, request.body, ifMatchOf(request)),
       );
       return ok(null);

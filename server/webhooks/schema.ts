@@ -37,11 +37,13 @@ export const Webhook = Type.Object({
   url: Type.String(),
   kinds: Type.Array(Type.String()),
   status: Status,
-  gone: Type.Boolean({ description: 'Disabled because the receiver responded with 410' }),
+  gone: Type.Boolean({ description: 'Disabled because the receiver responded with 410 Gone' }),
   waiting: Type.Integer({ minimum: 0, description: 'Number of pending deliveries' }),
   failures: Type.Integer({ minimum: 0, description: 'Failed attempts since the last success' }),
   nextDue: orNull(Type.String({ ...Timestamp, description: 'Time of the next attempt; null: nothing is pending' })),
-  oldSecretUntil: orNull(Type.String({ ...Timestamp, description: 'Until then the previous secret signs too' })),
+  oldSecretUntil: orNull(
+    Type.String({ ...Timestamp, description: 'Until then messages are also signed with the previous secret' }),
+  ),
   ...auditFields,
 });
 export type Webhook = Static<typeof Webhook>;

@@ -44,7 +44,7 @@ function sign({ id, body, secrets }: Message, timestamp: number): string {
   return hmacs.map((hmac) => `v1,${hmac.digest('base64')}`).join(' ');
 }
 
-/** Errors are part of the outcome. Rejects only when `stop` is aborted, because the outcome is unknown then. */
+/** Sends a message. Errors are part of the outcome. Rejects only if `stop` is aborted: then the outcome is unknown. */
 export async function send(
   resolveTarget: ResolveTarget,
   message: Message,
@@ -65,7 +65,7 @@ export async function send(
     ms: Math.round(performance.now() - start),
   });
   try {
-    // Enforce the deadline here too, in whatever state the connection is.
+    // Enforce the deadline here too, whatever state the connection is in.
     return outcome(await rejectOnAbort(post(resolveTarget, message, signal), signal));
   } catch (error) {
     stop.throwIfAborted();

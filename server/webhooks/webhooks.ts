@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, type Rows } from '../http/fields.ts';
-import { isChangeKept, lastPosition } from '../ledger/feed.ts';
+import { isChangeStored, lastPosition } from '../ledger/feed.ts';
 import { AddressError, type ResolveTarget } from './addresses.ts';
 import {
   countWebhooks,
@@ -32,7 +32,7 @@ const OLD_SECRET_HOURS = 24;
 export const RETRY_DAYS = 3;
 
 /** Rejects a URL that must not be called. Each delivery attempt checks again. */
-export async function assertPublicAddress(resolveTarget: ResolveTarget, url: string): Promise<void> {
+export async function assertAllowedAddress(resolveTarget: ResolveTarget, url: string): Promise<void> {
   await resolveTarget(url).catch((error) => {
     throw error instanceof AddressError ? apiError('WEBHOOK_ADDRESS_REFUSED', { field: 'url' }) : error;
   });
@@ -70,7 +70,7 @@ export async function removeWebhook(tx: Tx, caller: Caller, webhookId: string, i
   await markDeleted(tx, caller.tenantId, id, caller.userName);
 }
 
-/** Replaces the secret. The previous one signs as well for a day, so that the receiver can switch in between. */
+/** Replaces the secret. For a day messages are also signed with the previous one: the receiver has that time to switch. */
 export async function rotateSecret(tx: Tx, caller: Caller, webhookId: string): Promise<WebhookSecret> {
   const { id } = await findAndLock(tx, caller, webhookId);
   const secret = generateSecret();
@@ -100,8 +100,8 @@ export async function resendDelivery(tx: Tx, caller: Caller, webhookId: string, 
   const { state, changeId } = delivery;
   if (state === 'waiting') await retryNow(tx, tenantId, webhook.id, deliveryId);
   else {
-    const isKept = changeId === null || (await isChangeKept(tx, tenantId, changeId));
-    if (!isKept) throw apiError('DELIVERY_TOO_OLD');
+    const isStored = changeId === null || (await isChangeStored(tx, tenantId, changeId));
+    if (!isStored) throw apiError('DELIVERY_TOO_OLD');
     await requeueDelivery(tx, tenantId, webhook.id, deliveryId, { ...delivery, retryDays: RETRY_DAYS });
   }
   await markDue(tx, tenantId, webhook.id);
@@ -126,7 +126,7 @@ function assertEnabled({ status }: Webhook): void {
   if (status !== '0') throw apiError('WEBHOOK_DISABLED');
 }
 
-/** Covers what administrators set, not the progress of deliveries. */
+/** The ETag covers the fields that administrators set, not the progress of deliveries. */
 const webhookEtag = ({ waiting: _w, failures: _f, nextDue: _d, oldSecretUntil: _o, ...record }: Webhook) =>
   etagOf(record);
 

@@ -31,12 +31,12 @@ async function fail(times: number, from: string, tenantId: string, username?: st
 
 /** Ends the delay of an account for all addresses; locks of single addresses stay. */
 const endDelay = (tenantId: string) => service.superuser`
-  update banyan.login_failures set closed = now() - interval '1 second' where tenant_id = ${tenantId} and address = ''`;
+  update banyan.login_failures set locked_until = now() - interval '1 second' where tenant_id = ${tenantId} and address = ''`;
 
 /** The delay of an account for all addresses, in seconds. */
 async function delayOf(tenantId: string): Promise<number> {
   const [row] = await service.superuser<[{ seconds: number }]>`
-    select extract(epoch from closed - seen)::float as seconds from banyan.login_failures
+    select extract(epoch from locked_until - last_failure)::float as seconds from banyan.login_failures
     where tenant_id = ${tenantId} and address = ''`;
   return row.seconds;
 }
@@ -51,7 +51,7 @@ test('failures from many addresses delay an account longer each time, except for
     delays.push(await delayOf(tenantId));
     // Extend the delay so that it cannot end during the checks below.
     await service.superuser`
-      update banyan.login_failures set closed = now() + interval '5 minutes'
+      update banyan.login_failures set locked_until = now() + interval '5 minutes'
       where tenant_id = ${tenantId} and address = ''`;
     const rejected = await logIn(newAddress(), tenantId);
     assert.equal(outcomeOf(rejected), LOCKED);
@@ -74,7 +74,7 @@ test('a delay has an upper limit and expires', async () => {
   const { tenantId } = await service.createTenant();
   for (const from of [newAddress(), newAddress()]) await fail(5, from, tenantId);
   await service.superuser`
-    update banyan.login_failures set failures = 1000000, closed = now() - interval '1 second'
+    update banyan.login_failures set failures = 1000000, locked_until = now() - interval '1 second'
     where tenant_id = ${tenantId} and address = ''`;
   await fail(1, newAddress(), tenantId);
   const delay = await delayOf(tenantId);
@@ -109,7 +109,7 @@ test('an address with too many failures is throttled for all tenants and account
     assert.ok(Number(response.headers['retry-after']) > 0);
   }
   assert.equal(outcomeOf(await logIn(newAddress(), one.tenantId)), SUCCEEDED, 'other addresses are not throttled');
-  await service.superuser`update banyan.login_addresses set since = since - interval '1 hour' where address = ${from}`;
+  await service.superuser`update banyan.login_addresses set window_start = window_start - interval '1 hour' where address = ${from}`;
   assert.equal(outcomeOf(await logIn(from, one.tenantId)), SUCCEEDED, 'the throttling expires');
   assert.ok(responses.map(outcomeOf).includes(FAILED));
   assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 60 concurrent guesses was throttled');
@@ -121,11 +121,11 @@ test('concurrent guesses on one account from many addresses are throttled', asyn
   await service.superuser.unsafe(`
     create function public.lengthen() returns trigger language plpgsql as $$
     begin
-      new.closed := new.closed + interval '1 hour';
+      new.locked_until := new.locked_until + interval '1 hour';
       return new;
     end $$;
     create trigger lengthen before update on banyan.login_failures for each row
-      when (new.tenant_id = '${tenantId}' and new.address = '' and new.closed > old.closed)
+      when (new.tenant_id = '${tenantId}' and new.address = '' and new.locked_until > old.locked_until)
       execute function public.lengthen()`);
   const responses = await Promise.all(Array.from({ length: 25 }, () => logIn(newAddress(), tenantId, WRONG)));
   assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 25 concurrent guesses was throttled');

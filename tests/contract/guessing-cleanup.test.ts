@@ -23,9 +23,9 @@ const countedAddresses = async () => {
 
 /** Moves all counted failures two days into the past. */
 async function ageCounters() {
-  await superuser`update banyan.login_failures set seen = seen - interval '2 days', pending_until = now() - interval '1 day'`;
+  await superuser`update banyan.login_failures set last_failure = last_failure - interval '2 days', pending_until = now() - interval '1 day'`;
   await superuser`
-    update banyan.login_addresses set since = since - interval '2 days', pending_until = now() - interval '1 day'`;
+    update banyan.login_addresses set window_start = window_start - interval '2 days', pending_until = now() - interval '1 day'`;
 }
 
 test('a failed login deletes counters older than a day, for known tenants and for unknown codes', async () => {

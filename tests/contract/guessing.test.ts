@@ -32,8 +32,8 @@ async function fail(times: number, guess: LoginAttempt): Promise<void> {
 /** Ends all locks of the accounts of a tenant. */
 const endLocks = ({ tenantId }: Client) =>
   service.superuser`
-    update banyan.login_failures set closed = now() - interval '1 second'
-    where tenant_id = ${tenantId} and closed > now()`;
+    update banyan.login_failures set locked_until = now() - interval '1 second'
+    where tenant_id = ${tenantId} and locked_until > now()`;
 
 test('5 consecutive failures lock the account for that address, even with the correct password', async () => {
   const { tenantId } = await service.createTenant();
@@ -44,7 +44,7 @@ test('5 consecutive failures lock the account for that address, even with the co
   const seconds = Number(response.headers['retry-after']);
   assert.ok(seconds > 0 && seconds <= 600, `Retry-After: ${seconds}`);
   const [row] = await service.superuser<[{ seconds: number }]>`
-    select extract(epoch from closed - seen)::float as seconds from banyan.login_failures
+    select extract(epoch from locked_until - last_failure)::float as seconds from banyan.login_failures
     where tenant_id = ${tenantId} and address = ${guess.from}`;
   assert.equal(row.seconds, 600);
   assert.deepEqual(response.data, { reason: 'TOO_MANY_LOGINS', seconds });
@@ -116,9 +116,9 @@ test('a rejected attempt does not extend the lock', async () => {
   const guess = { tenantId, from: newAddress() };
   await fail(5, guess);
   const lockedUntil = async () => {
-    const [row] = await service.superuser<[{ closed: string }]>`
-      select closed::text from banyan.login_failures where tenant_id = ${tenantId} and address = ${guess.from}`;
-    return row.closed;
+    const [row] = await service.superuser<[{ lockedUntil: string }]>`
+      select locked_until::text as "lockedUntil" from banyan.login_failures where tenant_id = ${tenantId} and address = ${guess.from}`;
+    return row.lockedUntil;
   };
   const before = await lockedUntil();
   for (let n = 1; n <= 3; n++) assert.equal(outcomeOf(await logIn(WRONG, guess)), LOCKED);

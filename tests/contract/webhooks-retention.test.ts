@@ -27,10 +27,10 @@ const countLockWaits = async (boss: Client, id: number): Promise<number> =>
 /** Makes all deliveries of a webhook older, makes those that are next in line due, and ends a pause of the webhook. */
 async function letPass(id: number, time: string) {
   await superuser`
-    update banyan.webhook_deliveries set time = time - ${time}::text::interval, give_up = give_up - ${time}::text::interval,
+    update banyan.webhook_deliveries set time = time - ${time}::text::interval, retry_until = retry_until - ${time}::text::interval,
       next_try = case when next_try < 'infinity' then now() else next_try end
     where webhook_id = ${id}`;
-  await superuser`update banyan.webhooks set next_due = now(), rest_until = null where webhook_id = ${id}`;
+  await superuser`update banyan.webhooks set next_due = now(), paused_until = null where webhook_id = ${id}`;
 }
 
 test('a delivery fails after three days, the next one of its record is tried, and it can be resent', async () => {
@@ -85,8 +85,8 @@ test('finished deliveries are kept for 30 days, waiting ones until they are fini
   await boss.createDepartment({ deptName: 'younger' });
   await waitFor('the next message arrives', () => receiver.accepted.length === 3);
   const isIdle = async () => {
-    const [row] = await superuser`select busy_by from banyan.webhooks where webhook_id = ${id}`;
-    return row?.busy_by === null;
+    const [row] = await superuser`select lease_id from banyan.webhooks where webhook_id = ${id}`;
+    return row?.lease_id === null;
   };
   await waitFor('no worker has claimed the webhook', isIdle);
   assert.equal((await listDeliveries(boss, id)).length, 3, 'no other delivery is removed');
@@ -100,16 +100,16 @@ test('at most 1,000 deliveries wait, further changes follow later, and all arriv
   // Insert 990 waiting deliveries that are never due. Claim the webhook so that no worker processes it meanwhile.
   await superuser.begin(async (tx) => {
     await tx`
-      update banyan.webhooks set waiting = 990, busy_by = gen_random_uuid(), busy_until = 'infinity' where webhook_id = ${id}`;
+      update banyan.webhooks set waiting = 990, lease_id = gen_random_uuid(), lease_until = 'infinity' where webhook_id = ${id}`;
     await tx`
-      insert into banyan.webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, give_up, next_try)
+      insert into banyan.webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, retry_until, next_try)
       select ${boss.tenantId}, ${id}, nextval('banyan.delivery_serial'), 'department.updated', 'department', -n,
         now() + interval '3 days', 'infinity'
       from generate_series(1, 990) n`;
   });
   const departments = Array.from({ length: 30 }, (_, n) => ({ ref: `${n}`, deptName: `d${n}` }));
   assert.equal((await boss.post(`${DEPTS}/bulk`, { departments })).code, 200);
-  await superuser`update banyan.webhooks set busy_until = '-infinity' where webhook_id = ${id}`;
+  await superuser`update banyan.webhooks set lease_until = '-infinity' where webhook_id = ${id}`;
   await waitFor('1,000 deliveries wait', async () => (await countLockWaits(boss, id)) >= 1_000);
   const before = receiver.all.length;
   // Repeat letPass: an attempt in flight pauses the webhook again when it fails.
@@ -165,7 +165,7 @@ test('a change that waits for delivery is not archived, and a deleted change can
   await waitFor('the change that was kept is resent', () => receiver.accepted.length === 5);
   // A resend requested just before the change was deleted must send nothing rather than an empty message.
   await superuser`
-    update banyan.webhook_deliveries set state = 'waiting', next_try = now(), give_up = now() + interval '1 day'
+    update banyan.webhook_deliveries set state = 'waiting', next_try = now(), retry_until = now() + interval '1 day'
     where delivery_id = ${second.id}`;
   await letPass(id, '0');
   await waitFor(
@@ -181,7 +181,7 @@ test('a change that a webhook has not read yet is not archived for three days', 
   const id = await register(boss, receiver);
   // Claim the webhook for a worker that never returns, so that no real worker processes or releases it.
   await superuser`
-    update banyan.webhooks set busy_by = gen_random_uuid(), busy_until = 'infinity' where webhook_id = ${id}`;
+    update banyan.webhooks set lease_id = gen_random_uuid(), lease_until = 'infinity' where webhook_id = ${id}`;
   const dept = await boss.createDepartment({ deptName: 'v0' });
   for (const deptName of ['v1', 'v2']) await boss.put(DEPTS, { deptId: dept, deptName });
   await boss.get('/system/change-api');
@@ -192,7 +192,7 @@ test('a change that a webhook has not read yet is not archived for three days', 
   await archiveLedger(owner, 1);
   assert.equal(await countArchived(boss.tenantId), 1);
   await superuser`delete from banyan.changes_archive where tenant_id = ${boss.tenantId}`;
-  await superuser`update banyan.webhooks set busy_until = '-infinity' where webhook_id = ${id}`;
+  await superuser`update banyan.webhooks set lease_until = '-infinity' where webhook_id = ${id}`;
   await waitFor('the changes that were kept arrive', () => receiver.accepted.length === 2);
   assert.ok(receiver.accepted.every(({ data }) => data !== null));
 });

@@ -47,7 +47,7 @@ test('no delivery is lost when the service is killed during deliveries, and thos
     await run.kill('SIGKILL');
     responsesLeft = kill + 1 < scale(1, 10) ? 5 : Number.POSITIVE_INFINITY;
     // The killed process cannot release its lease. Expire it here: the duration of a lease is not the subject.
-    await superuser`update banyan.webhooks set busy_until = '-infinity'`;
+    await superuser`update banyan.webhooks set lease_until = '-infinity'`;
     run = startOnDatabase(databaseUrl, environment, { timing: FAST_WEBHOOK_POLLING });
     const { base } = await run.ready();
     admin = new Client(base, admin.token);
@@ -91,7 +91,7 @@ test('on SIGTERM the service stops despite a receiver that never responds, and t
   // The receiver has ten minutes to respond here; the stop must not wait for that.
   await waitFor('the service stops', () => run.child.exitCode !== null);
   assert.equal(await run.ended, 0, run.stderr);
-  const leases = await superuser`select busy_by from banyan.webhooks where busy_until > now()`;
+  const leases = await superuser`select lease_id from banyan.webhooks where lease_until > now()`;
   assert.deepEqual([...leases], [], 'the lease was released');
   receiver.respond = () => 200;
   const next = startOnDatabase(databaseUrl, environment, { timing: FAST_WEBHOOK_POLLING });

@@ -136,7 +136,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
 /** Inserts a delivery like the dispatcher would if the webhook were not disabled. */
 export async function insertDelivery(superuser: Sql, tenantId: string, webhookId: string): Promise<string> {
   const [row] = await superuser<[{ id: string }]>`
-    insert into banyan.webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, give_up, next_try)
+    insert into banyan.webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, retry_until, next_try)
     values (${tenantId}, ${webhookId}, nextval('banyan.delivery_serial'), 'webhook.test', 'webhook', ${webhookId},
       now(), now())
     returning delivery_id::text as id`;

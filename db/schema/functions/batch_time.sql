@@ -1,5 +1,5 @@
--- Returns the time of this transaction's changes: that of its first write, when it has its locks. The begin of the
--- transaction may lie before a change that it had to wait for.
+-- Returns the time of this transaction's changes: the time of its first write, when it holds its locks. The transaction
+-- may have begun before a change that it had to wait for.
 create or replace function batch_time() returns timestamptz language plpgsql volatile set search_path = banyan, pg_temp as $$
 declare
   known text := current_setting('banyan.batch_time', true);

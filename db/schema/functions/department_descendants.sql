@@ -1,8 +1,9 @@
--- Returns the ids of all departments below one, level by level; at most `max_rows` of each level, and no further level once
--- there are that many (null: all). A small level is walked department by department through the index of children; a wide
--- level is read at once, which costs a tenth of that per row. The wide level is planned with its ids visible: without
--- statistics of the tenant, a plan for unknown ids would compare every row with every id. Sorting is off because only the
--- index of children has this order. It runs with the caller's rights, so row-level security applies.
+-- Returns the ids of all departments below `root`, level by level. It returns at most `max_rows` of each level and stops
+-- after the level that reaches `max_rows` in total (null: no limit). The children of up to 100 departments are looked up
+-- parent by parent in the index departments_children; those of more are read in one query, at a tenth of the cost per row.
+-- `execute` plans that query for its actual ids: without statistics of the tenant, a plan for unknown ids would compare
+-- every row with every id. Sorting is off because only this index has the order. The function runs with the caller's
+-- rights, so row-level security applies.
 create or replace function department_descendants(tenant text, root bigint, max_rows int) returns setof bigint
   language plpgsql stable set search_path = banyan, pg_temp
   set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$

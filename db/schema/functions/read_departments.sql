@@ -1,14 +1,14 @@
 -- Reads departments for several callers of one tenant in one round trip: the callers, the tree version, and the departments
--- as arrays in the order of FoundRow (server/departments/queries.ts). `stable`, so all of it sees one snapshot. It sets the
--- tenant itself and runs with the caller's rights, so row-level security applies. The reader adds `ancestors`, whose paths it may
--- have cached.
+-- as arrays in the order of FoundRow (server/departments/queries.ts). It is `stable`, so all of it sees one snapshot. It sets
+-- the tenant itself and runs with the caller's rights, so row-level security applies. The service adds `ancestors`, whose
+-- paths it may have cached.
 create or replace function read_departments(tenant text, user_ids bigint[], session_ids uuid[], dept_ids bigint[])
   returns table (callers json, tree_version uuid, departments json)
   language plpgsql stable as $$
 begin
   perform set_config('banyan.tenant', tenant, true);
   -- The subselects hide the length of the arrays: the planner would otherwise replan every call for a few elements, which
-  -- takes four times as long as executing it. `limit 1` forces the primary keys, whatever the statistics say.
+  -- takes four times as long as executing it. `limit 1` forces lookups by primary key, whatever the statistics say.
   return query select
     (select json_agg(json_build_object(
         'userName', u.user_name, 'administrator', u.administrator, 'status', u.status, 'delFlag', u.del_flag,

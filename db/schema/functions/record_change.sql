@@ -1,6 +1,6 @@
--- Writes one change into the ledger of `ledger`, whichever tenant the transaction has set.
-create or replace function record_change(ledger text, actor text, kind text, id bigint, did text, old_record jsonb,
-    new_record jsonb, copied boolean default false) returns void
+-- Writes one change to the ledger of the tenant `ledger`, whichever tenant the transaction has set.
+create or replace function record_change(ledger text, actor text, resource text, resource_id bigint, action text,
+    old_record jsonb, new_record jsonb, is_copy boolean default false) returns void
   language plpgsql set search_path = banyan, pg_temp as $$
 declare
   origin jsonb := request_origin();
@@ -12,7 +12,7 @@ begin
       request_id, resource, resource_id, action, is_copy, before, after)
     values (ledger, nextval('change_serial'), batch_id(), batch_time(), actor,
       (origin ->> 'userId')::bigint, origin ->> 'tenantId', origin ->> 'address', origin ->> 'requestId',
-      kind, id, did, copied, old_record, new_record)
+      resource, resource_id, action, is_copy, old_record, new_record)
     returning change_id
   )
   insert into unsealed_changes select ledger, change_id from recorded;

@@ -1,20 +1,21 @@
--- A connection keeps the plan of a trigger's statement, and with it the row count it saw first, which is mostly one. Without
--- nested loops an update of ten thousand rows is still joined in one pass.
+-- Records the updates of departments, with one statement for all of them. A connection caches the plan of a trigger's
+-- statement, which was made for the first number of rows, usually one. Nested loops are off so that an update of ten
+-- thousand rows is still joined in one pass.
 create or replace function record_department_updates() returns trigger
   language plpgsql set search_path = banyan, pg_temp set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
 declare
   origin jsonb := request_origin();
   batch bigint;
-  moment timestamptz;
+  change_time timestamptz;
 begin
-  -- An update that matched no row is no write: the batch gets its time later, when it has the locks it waits for next.
+  -- An update that matched no row is not a write. The batch gets its time with a later one, after waiting for its locks.
   if not exists (select from new_rows) then return null; end if;
   batch := batch_id();
-  moment := batch_time();
+  change_time := batch_time();
   with recorded as (
     insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
       request_id, resource, resource_id, action, parent_id, before, after)
-    select n.tenant_id, n.change_id, batch, moment, n.update_by, (origin ->> 'userId')::bigint, origin ->> 'tenantId',
+    select n.tenant_id, n.change_id, batch, change_time, n.update_by, (origin ->> 'userId')::bigint, origin ->> 'tenantId',
       origin ->> 'address', origin ->> 'requestId', 'department', n.dept_id, a.action,
       case when a.action in ('moved', 'restored') then coalesce(n.parent_id, 0) end,
       case when o.del_flag = '0' then o.record end, case when n.del_flag = '0' then n.record end
@@ -25,7 +26,7 @@ begin
         from new_rows d order by d.dept_id
       ) s
     ) n
-    -- By one key: with the tenant beside it, the planner would take the tenant alone for selective enough.
+    -- Join by dept_id only: with tenant_id in the condition, the planner would consider tenant_id selective enough.
     join (select d.dept_id, d.parent_id, d.del_flag, to_jsonb(d) as record from old_rows d) o on o.dept_id = n.dept_id
     cross join lateral (select case
         when o.del_flag = '0' and n.del_flag <> '0' then 'deleted'

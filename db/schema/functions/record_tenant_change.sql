@@ -1,6 +1,6 @@
 -- Records a tenant's change in its own ledger and copies it to the ledgers of its ancestors, whose subscribers follow their
--- descendants. When a tenant moves, it disappears from ancestors it leaves and appears at those it joins; so do all tenants
--- that move with it, although their own rows keep their parent.
+-- descendants. A tenant that moves disappears from the ledgers of ancestors that it leaves and appears in the ledgers of
+-- those that it joins. So do all tenants that move with it, although their own rows keep their parent.
 create or replace function record_tenant_change() returns trigger
   language plpgsql set search_path = banyan, pg_temp set timezone = 'UTC' as $$
 declare
@@ -10,7 +10,7 @@ declare
   actor text;
   old_record jsonb;
   new_record jsonb := to_jsonb(new) - 'tree_version';
-  did text := case
+  action text := case
     when tg_op = 'INSERT' then 'created'
     when old.del_flag = '0' and new.del_flag <> '0' then 'deleted'
     when old.del_flag <> '0' and new.del_flag = '0' then 'restored'
@@ -19,7 +19,7 @@ declare
 begin
   if tg_op = 'INSERT' then
     foreach ledger in array new.path loop
-      perform record_change(ledger, new.create_by, 'tenant', new.id, did, null, new_record, ledger <> new.tenant_id);
+      perform record_change(ledger, new.create_by, 'tenant', new.id, action, null, new_record, ledger <> new.tenant_id);
     end loop;
     return null;
   end if;
@@ -30,15 +30,15 @@ begin
     joins := not ledger = any (old.path);
     leaves := not ledger = any (new.path);
     if joins or leaves then
-      -- A tenant deleted earlier is no news to anyone.
+      -- A tenant that is already deleted neither disappears from a ledger nor appears in one.
       continue when old.del_flag <> '0';
     else
-      -- A descendant that moves along keeps everything but its path.
+      -- Skip a descendant that moves along: only its path has changed.
       continue when old_record - 'path' = new_record - 'path';
     end if;
-    perform record_change(ledger, actor, 'tenant', new.id, case when joins or leaves then 'moved' else did end,
-      case when did <> 'restored' and not joins then old_record end,
-      case when did <> 'deleted' and not leaves then new_record end, ledger <> new.tenant_id);
+    perform record_change(ledger, actor, 'tenant', new.id, case when joins or leaves then 'moved' else action end,
+      case when action <> 'restored' and not joins then old_record end,
+      case when action <> 'deleted' and not leaves then new_record end, ledger <> new.tenant_id);
   end loop;
   return null;
 end $$;

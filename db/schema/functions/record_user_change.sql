@@ -7,7 +7,7 @@ declare
   last_id bigint;
   old_record jsonb;
   new_record jsonb;
-  row_now jsonb;
+  current_record jsonb;
 begin
   perform set_config('banyan.tenant', new.tenant_id, true);
   if tg_op = 'UPDATE' and old.password_hash <> new.password_hash then
@@ -17,11 +17,11 @@ begin
     where c.tenant_id = new.tenant_id and c.resource = 'user' and c.resource_id = new.user_id
       and c.action <> 'password changed'
     order by c.change_id desc limit 1;
-  row_now := user_record(new.tenant_id, new.user_id);
-  new_record := case when row_now ->> 'del_flag' = '0' then row_now end;
+  current_record := user_record(new.tenant_id, new.user_id);
+  new_record := case when current_record ->> 'del_flag' = '0' then current_record end;
   if last_id is null or old_record is distinct from new_record then
-    perform record_change(new.tenant_id, coalesce(nullif(row_now ->> 'update_by', ''), row_now ->> 'create_by'), 'user',
-      new.user_id,
+    perform record_change(new.tenant_id,
+      coalesce(nullif(current_record ->> 'update_by', ''), current_record ->> 'create_by'), 'user', new.user_id,
       case when last_id is null then 'created' when new_record is null then 'deleted'
         when old_record is null then 'restored' else 'updated' end, old_record, new_record);
   end if;

@@ -1,4 +1,4 @@
--- Records who registered, changed or deleted a webhook, and when its secret was rotated; never a secret.
+-- Records that a webhook was registered, changed or deleted, or that its secret was rotated. It never records a secret.
 create or replace function record_webhook_change() returns trigger
   language plpgsql set search_path = banyan, pg_temp as $$
 declare

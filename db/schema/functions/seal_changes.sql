@@ -1,7 +1,7 @@
 -- Seals committed changes, oldest first, at most `max_rows`, and returns the tenant's last position. A change that depends
 -- on another has the greater id and cannot be visible without it, so ordering visible changes by id never puts an effect
--- before its cause. Index scans are forced and changes are looked up as ranges in key order: mostly there is next to nothing
--- to seal, and a connection would keep the plan made for that.
+-- before its cause. Index scans are forced and changes are looked up as ranges in key order: usually there is almost
+-- nothing to seal, and a connection would cache the plan made for that.
 create or replace function seal_changes(tenant text, max_rows int) returns bigint
   language plpgsql volatile set search_path = banyan, pg_temp
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
@@ -33,7 +33,7 @@ begin
     insert into seals values (tenant, head.seq, change.change_id, head.hash);
     sealed := sealed || change.change_id;
   end loop;
-  -- Only these: another change may have become visible in between.
+  -- Delete only the sealed ones: another change may have become visible in between.
   delete from unsealed_changes u where u.tenant_id = tenant and u.change_id = any (sealed);
   update seal_heads h set seq = head.seq, hash = head.hash where h.tenant_id = tenant;
   return head.seq;

@@ -2,8 +2,8 @@
 -- row-level security the statements of the service cannot use the search index, because @> is not leakproof. This function
 -- runs as the owner of the tables, searches the tenant of the transaction only, and returns nothing but ids.
 create or replace function search_departments(name_part text, leader_part text, max_rows int) returns setof bigint
-  -- pg_temp comes last, or a caller could shadow the tables with temporary ones. Each call is planned for its words, never
-  -- scans the whole table, and starts no parallel workers: that would take longer than the search.
+  -- pg_temp comes last, or a caller could shadow the tables with temporary ones. Each call is planned for its own
+  -- parameters, never scans the whole table, and starts no parallel workers: that would take longer than the search.
   language plpgsql stable security definer set search_path = banyan, pg_temp
   set plan_cache_mode = force_custom_plan set enable_seqscan = off set max_parallel_workers_per_gather = 0 as $$
 declare
@@ -20,7 +20,7 @@ begin
       and d.del_flag = '0'
       -- Not a bare column: the planner would choose an index that leads with tenant_id and read the whole tenant.
       and d.tenant_id || '' = tenant
-      -- The n-grams may match in another order.
+      -- Compare the texts too: the n-grams may occur in another order.
       and (name_part is null or strpos(lower(d.dept_name), lower(name_part)) > 0)
       and (leader_part is null or strpos(lower(d.leader), lower(leader_part)) > 0)
     limit max_rows;

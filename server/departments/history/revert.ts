@@ -2,7 +2,7 @@ import type { Tx } from '../../../db/driver.ts';
 import { lockTenant } from '../../access/tenant-scope.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
-import { assertNotContradicted } from '../../ledger/conflicts.ts';
+import { assertNoConflicts } from '../../ledger/conflicts.ts';
 import type { Goal } from '../../ledger/resources.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
@@ -24,7 +24,7 @@ export async function revertDepartments(tx: Tx, caller: Caller, ledger: string, 
   const parents = parentsOutside([...deleted, ...moved], deleted);
   const locked = await lockAnyForUpdate(tx, tenantId, [...new Set([...goals.map(({ id }) => id), ...parents.keys()])]);
   const found = new Map(locked.map((dept) => [dept.deptId, dept]));
-  await assertNotContradicted(tx, tenantId, { resource: 'department', contents: storedContents }, goals);
+  await assertNoConflicts(tx, tenantId, { resource: 'department', contents: storedContents }, goals);
   for (const [parentId, changeId] of parents) {
     const parent = found.get(parentId);
     if (parent?.delFlag !== '0') throw apiError('PARENT_GONE', { parentId: Number(parentId) });
