@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { build } from './build.js';
 
 build();
-const { reasons } = await import('../dist/server/http/errors.js');
+const { errorCatalog } = await import('../dist/server/http/errors.js');
 
 const file = new URL('../docs/interface.md', import.meta.url);
 const document = fs.readFileSync(file, 'utf8');
@@ -16,13 +16,13 @@ if (table === undefined)
 const when = new Map();
 for (const [, reason, text] of table.matchAll(/^\| \d+ \| `(\w+)` \|.*\| ([^|]*) \|$/gm)) when.set(reason, text);
 
-const rows = Object.entries(reasons).map(
+const rows = Object.entries(errorCatalog).map(
   ([reason, [status, zh, en]]) =>
     `| ${status} | \`${reason}\` | ${escapeMarkdown(zh)} | ${escapeMarkdown(en)} | ${when.get(reason) ?? ''} |\n`,
 );
 const head = '| Status | Reason | 中文 | English | When |\n|---|---|---|---|---|\n';
 fs.writeFileSync(file, `${before}${head}${rows.join('')}${after}`);
-const missing = Object.keys(reasons).filter((reason) => !when.get(reason));
+const missing = Object.keys(errorCatalog).filter((reason) => !when.get(reason));
 console.log(missing.length > 0 ? `Written. Fill in "When" for: ${missing.join(', ')}` : 'Written.');
 
 /** Escapes the characters that have a meaning in Markdown. @param {string} text */

@@ -9,7 +9,7 @@ import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { createKeyring } from './auth/signing-keys.ts';
 import { TokenReader } from './auth/tokens.ts';
 import { ConsolePages } from './console/pages.ts';
-import type { App, Options, Parts } from './context.ts';
+import type { App, AppOptions, Dependencies } from './context.ts';
 import { departmentResource } from './departments/history/resource.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { healthRoutes, isHealthCheck } from './health/routes.ts';
@@ -40,13 +40,13 @@ import { webhookRoutes } from './webhooks/routes.ts';
 const BODY_LIMIT = 1_048_576;
 
 /** Builds the service, ready to listen. Every domain registers its own routes. */
-export async function buildApp({ timing: overrides, passwordCost, ...options }: Options): Promise<App> {
+export async function buildApp({ timing: overrides, passwordCost, ...options }: AppOptions): Promise<App> {
   const timing = { ...defaultTiming, ...overrides };
-  const parts: Parts = { ...options, timing, passwords: await createPasswords(passwordCost) };
-  const { db, config } = parts;
-  const app = await createFramework(parts);
-  const keys = createKeyring(db, parts.tokenClockAheadMs);
-  await keys.signing();
+  const deps: Dependencies = { ...options, timing, passwords: await createPasswords(passwordCost) };
+  const { db, config } = deps;
+  const app = await createFastify(deps);
+  const keys = createKeyring(db, deps.tokenClockAheadMs);
+  await keys.signingKey();
   const tokens = new TokenReader(keys);
   const subscribers = createSubscribers(db, timing);
   // Reverts run in this order: a tenant is created with its first administrator, so tenants come first.
@@ -58,19 +58,19 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     loginResource,
   );
 
-  healthRoutes(app, parts);
-  loginRoutes(app, { ...parts, keys });
+  healthRoutes(app, deps);
+  loginRoutes(app, { ...deps, keys });
   await app.register(async (scope) => {
     const authenticated = scope as App;
     requireToken(authenticated, tokens);
-    sessionRoutes(authenticated, { ...parts, keys });
-    accountRoutes(authenticated, parts);
-    departmentRoutes(authenticated, parts, resources);
-    tenantRoutes(authenticated, parts);
-    userRoutes(authenticated, parts);
-    overviewRoutes(authenticated, parts);
-    ledgerRoutes(authenticated, parts, { resources, subscribers, tokens });
-    const stopDelivery = webhookRoutes(authenticated, parts, resources);
+    sessionRoutes(authenticated, { ...deps, keys });
+    accountRoutes(authenticated, deps);
+    departmentRoutes(authenticated, deps, resources);
+    tenantRoutes(authenticated, deps);
+    userRoutes(authenticated, deps);
+    overviewRoutes(authenticated, deps);
+    ledgerRoutes(authenticated, deps, { resources, subscribers, tokens });
+    const stopDelivery = webhookRoutes(authenticated, deps, resources);
     app.decorate('endSubscriptions', () => {
       subscribers.close();
       stopDelivery();
@@ -88,24 +88,24 @@ declare module 'fastify' {
   }
 }
 
-/** Fastify with everything that all domains share: load shedding, deadlines, the access log, validation and errors. */
-async function createFramework(parts: Parts): Promise<App> {
-  const { config, timing } = parts;
-  const pages = new ConsolePages(parts.consoleFolder);
-  const load = createLoadShedder(config, timing, { isHealthCheck, isSubscription });
-  const output = parts.output ?? standardOutput();
+/** Creates the Fastify instance with what all domains share: load shedding, deadlines, access log, validation and errors. */
+async function createFastify(deps: Dependencies): Promise<App> {
+  const { config, timing } = deps;
+  const pages = new ConsolePages(deps.consoleFolder);
+  const loadShedder = createLoadShedder(config, timing, { isHealthCheck, isSubscription });
+  const output = deps.output ?? standardOutput();
   const logResponse = createAccessLog(output, config.logLevel);
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so neither are passwords and tokens.
     logger: { level: config.logLevel, stream: output, hooks: { logMethod } },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
-    serverFactory: load.serverFactory,
+    serverFactory: loadShedder.serverFactory,
     trustProxy: config.trustProxy || false,
     // Use one logger for all requests: a child logger costs as much as the log line. Log statements add the request id.
     childLoggerFactory: (logger) => logger,
     genReqId: requestIdOf,
-    routerOptions: { maxParamLength: load.headerLimit },
+    routerOptions: { maxParamLength: loadShedder.headerLimit },
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => logResponse(request, reply));
       sendError(toApiError(error, request), request, reply, config);
@@ -115,7 +115,7 @@ async function createFramework(parts: Parts): Promise<App> {
         clientErrorOf(error),
         socket,
         config,
-        headersOfFailedRequest(error, load.arrivingAt(socket)),
+        headersOfFailedRequest(error, loadShedder.requestArrivingOn(socket)),
       ),
     forceCloseConnections: 'idle',
     // During shutdown, still process requests that arrive over open connections.
@@ -124,10 +124,10 @@ async function createFramework(parts: Parts): Promise<App> {
 
   const { allowedMethods, isMisrouted } = collectRoutes(app);
   app.decorate('timing', timing);
-  app.decorate('passwords', parts.passwords);
+  app.decorate('passwords', deps.passwords);
   app.decorateReply('errorStatus', null);
   enforceDeadlines(app, isSubscription);
-  load.countRequestsWithBody(app);
+  loadShedder.countRequestsWithBody(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(request.id));
     // Not `onResponse`: it is not called after the client disconnected, although the request may have been processed.
@@ -143,15 +143,15 @@ async function createFramework(parts: Parts): Promise<App> {
       return done(apiError('BAD_REQUEST', { cause: 'Expect' }));
     }
     if (!request.is404 && !isMisrouted(request)) return done();
-    // Before the body is read: no operation would use it.
-    if (!request.is404 || !pages.handle(request, reply)) done(unknownPath(allowedMethods(request.url)));
+    // Respond before the body is read: no operation would use it.
+    if (!request.is404 || !pages.handle(request, reply)) done(unknownPathError(allowedMethods(request.url)));
   });
   validateInput(app);
   serializeLazily(app);
   app.setErrorHandler((error, request, reply) => sendError(toApiError(error, request), request, reply, config));
   // For routes that call `reply.callNotFound()`, such as /docs/static/*.
   app.setNotFoundHandler((request, reply) =>
-    sendError(unknownPath(allowedMethods(request.url)), request, reply, config),
+    sendError(unknownPathError(allowedMethods(request.url)), request, reply, config),
   );
   // Node would respond to these two events itself, without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -185,5 +185,5 @@ function collectRoutes(app: App) {
   };
 }
 
-const unknownPath = (allowed: string[]) =>
+const unknownPathError = (allowed: string[]) =>
   allowed.length > 0 ? apiError('METHOD_NOT_ALLOWED', { allowed: allowed.join(', ') }) : apiError('PATH_NOT_FOUND');

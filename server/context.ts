@@ -14,7 +14,7 @@ import type { Timing } from './timing.ts';
 import type { Resolve } from './webhooks/addresses.ts';
 
 /** The dependencies of the domains. This file has types only, so that no domain imports the application. */
-export interface Parts extends CommonOptions {
+export interface Dependencies extends CommonOptions {
   timing: Timing;
   passwords: Passwords;
 }
@@ -32,7 +32,7 @@ interface CommonOptions {
   output?: Output;
 }
 
-export interface Options extends CommonOptions {
+export interface AppOptions extends CommonOptions {
   timing?: Partial<Timing>;
   passwordCost?: PasswordCost;
 }

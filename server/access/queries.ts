@@ -9,23 +9,26 @@ export const isExistingTenant = async (tx: Tx, callerTenant: string, tenantId: s
   return rows.length > 0;
 };
 
-/** Includes deleted tenants. */
-export const readCode = async (tx: Tx, callerTenant: string, id: string): Promise<string | undefined> => {
+/** Reads the code of a tenant by its internal id, even if the tenant is deleted. */
+export const readTenantCode = async (tx: Tx, callerTenant: string, id: string): Promise<string | undefined> => {
   const [row] = await tx<{ tenantId: string }[]>`
     select t.tenant_id as "tenantId" from tenants t
     where ${withinScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
   return row?.tenantId;
 };
 
-/** Includes deleted tenants: their changes are still part of the audit log. */
-export const readCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
+/** Reads the codes of a tenant and its descendants. Includes deleted tenants: their changes are still in the audit log. */
+export const readTenantCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ tenantId: string }[]>`
     select t.tenant_id as "tenantId" from tenants t where ${withinScope(tx, callerTenant)}
     order by cardinality(t.path), t.id limit ${limit}`;
   return rows.map(({ tenantId }) => tenantId);
 };
 
-/** Serializes what must not run concurrently within a tenant: moves of departments and changes of the number of accounts. */
+/**
+ * Serializes operations that must not run concurrently within a tenant, such as moves of departments and changes of the
+ * number of accounts.
+ */
 export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: string) => {
   // Call execute() to send this first: statements that are pipelined after it then run under the lock.
   const [row] = await tx<{ accountCount: number }[]>`

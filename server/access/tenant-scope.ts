@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
-import { isExistingTenant, lockTenantRow, readCode, readCodes } from './queries.ts';
+import { isExistingTenant, lockTenantRow, readTenantCode, readTenantCodes } from './queries.ts';
 
 export { lockTenantTree } from './queries.ts';
 
@@ -38,8 +38,8 @@ export async function lockTenant(tx: Tx, callerTenant: string, tenantId = caller
 
 /** The codes of the assumed tenant and its descendants, the nearest first. */
 export const descendantCodes = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
-  readCodes(tx, tenantId, limit);
+  readTenantCodes(tx, tenantId, limit);
 
-/** The code of the caller's own tenant or of a descendant, by its internal id; of a deleted one too. */
+/** The code of the caller's own tenant or of a descendant, by its internal id, even if that tenant is deleted. */
 export const codeWithinScope = (tx: Tx, { tenantId }: Caller, id: string): Promise<string | undefined> =>
-  readCode(tx, tenantId, id);
+  readTenantCode(tx, tenantId, id);

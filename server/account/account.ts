@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { checkPassword } from '../auth/login.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
-import { type AttemptKey, settle, type ThrottleParts } from '../auth/throttle.ts';
+import { type AttemptKey, settle, type ThrottleDependencies } from '../auth/throttle.ts';
 import { userKey } from '../auth/user-key.ts';
 import { readOwnTenant } from '../tenants/tenants.ts';
 import { readOwnUser, setPassword } from '../users/users.ts';
@@ -18,16 +18,16 @@ export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
  * enough to guess the password.
  */
 export async function checkPasswordChange(
-  parts: ThrottleParts,
+  deps: ThrottleDependencies,
   { tenantId, userId, userName }: Caller,
   origin: { address: string; requestId: string },
   { oldPassword, newPassword }: PasswordChange,
 ): Promise<string> {
   const key: AttemptKey = { tenantId, userKey: userKey(userName), address: origin.address };
   const failed = { userName, reason: 'WRONG_PASSWORD', origin } as const;
-  const { attempt } = await checkPassword(parts, key, oldPassword, failed, { id: userId });
-  await settle(parts.db, attempt, 'passed');
-  return parts.passwords.hash(newPassword);
+  const { attempt } = await checkPassword(deps, key, oldPassword, failed, { id: userId });
+  await settle(deps.db, attempt, 'passed');
+  return deps.passwords.hash(newPassword);
 }
 
 /** Sets a new password and ends all other sessions of the user, because someone else may know the old one. */

@@ -1,6 +1,6 @@
 import { readAs, writeAfter } from '../auth/caller.ts';
 import { loginOrigin } from '../auth/routes.ts';
-import type { App, Parts } from '../context.ts';
+import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { authenticated, responses } from '../http/openapi.ts';
@@ -10,8 +10,8 @@ import { Me, PasswordChange } from './schema.ts';
 const tags = ['Authentication'];
 
 /** Routes for the account of the user who is logged in. */
-export function accountRoutes(app: App, parts: Parts): void {
-  const { db } = parts;
+export function accountRoutes(app: App, deps: Dependencies): void {
+  const { db } = deps;
   app.get(
     '/auth/me',
     {
@@ -19,8 +19,8 @@ export function accountRoutes(app: App, parts: Parts): void {
         ...authenticated,
         tags,
         operationId: 'readMe',
-        summary: 'Read my user, roles and tenant, with its menus, quotas and rules',
-        response: responses('guarded', { data: Me }),
+        summary: "Read the caller's user, roles and tenant, with its menus, quotas and rules",
+        response: responses('authenticated', { data: Me }),
       },
     },
     async (request) => ok(await readAs(db, request, 'user', readMe)),
@@ -33,13 +33,13 @@ export function accountRoutes(app: App, parts: Parts): void {
         ...authenticated,
         tags,
         operationId: 'changePassword',
-        summary: 'Change my password',
-        description: "The user's other sessions end.",
+        summary: "Change the caller's password",
+        description: 'Ends all other sessions of the caller.',
         headers: writeHeaders,
         body: PasswordChange,
-        response: responses('guarded', {
-          writes: 'new',
-          reasons: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS'],
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS'],
           body: true,
         }),
       },
@@ -50,7 +50,7 @@ export function accountRoutes(app: App, parts: Parts): void {
         db,
         request,
         'user',
-        (caller) => checkPasswordChange(parts, caller, origin, request.body),
+        (caller) => checkPasswordChange(deps, caller, origin, request.body),
         changePassword,
       );
       return ok(null);

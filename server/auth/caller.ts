@@ -5,7 +5,7 @@ import { DeadlineExceededError } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
 import { deadlineOf } from '../http/deadline.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { type Outcome, type Repeatable, recallOutcome, repeatableOf, runOnce } from '../idempotency/idempotency.ts';
+import { type KeyedRequest, keyedRequestOf, type Outcome, recallOutcome, runOnce } from '../idempotency/idempotency.ts';
 import type { Token, VerifiedToken } from './claims.ts';
 import { type CallerRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
@@ -23,31 +23,31 @@ export type RequiredRole = 'user' | 'administrator';
 type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
 
 /**
- * Runs an operation in one transaction in the caller's tenant. The caller and their rights are loaded inside it, so a user
- * or tenant that has just been disabled gets no further, and no rule runs without a caller.
+ * Runs a read in one transaction in the caller's tenant. The caller and their role are loaded inside it, so a user or
+ * tenant that has just been disabled is rejected, and no rule runs without a caller.
  */
 export const readAs = <T>(db: Database, { token }: FastifyRequest, role: RequiredRole, work: Work<T>): Promise<T> =>
   readInTenant(db, token.tenantId, async (tx) => work(tx, await loadCaller(tx, token, role)));
 
-/** A read that also has to write something; an Idempotency-Key does not apply to it. */
-export const readInWrite = <T>(
+/** The same for a read that also has to write something. It ignores an Idempotency-Key. */
+export const readInWriteTransaction = <T>(
   db: Database,
   { token }: FastifyRequest,
   role: RequiredRole,
   work: Work<T>,
 ): Promise<T> => writeInTenant(db, token.tenantId, async (tx) => work(tx, await loadCaller(tx, token, role)));
 
-/** The same for writing. With an Idempotency-Key it is done once, however often it is repeated. */
+/** The same for a write. With an Idempotency-Key it runs once, however often the request is repeated. */
 export const writeAs = async <T>(
   db: Database,
   request: FastifyRequest,
   role: RequiredRole,
   work: Work<T>,
-  requested = performance.now(),
-): Promise<T> => write(db, request, role, { requested, repeatable: await repeatable(request) }, work);
+  startedAt = performance.now(),
+): Promise<T> => write(db, request, role, { startedAt, keyed: await readKey(request) }, work);
 
 /**
- * The same with slow work before the transaction: hashing must not hold locks. It is done only for a caller with the
+ * The same with slow work before the transaction: hashing must not hold locks. `prepare` runs only for a caller with the
  * required role, and not for a request whose outcome is stored already.
  */
 export async function writeAfter<P, T>(
@@ -57,41 +57,41 @@ export async function writeAfter<P, T>(
   prepare: (caller: Caller) => Promise<P>,
   work: (tx: Tx, caller: Caller, prepared: P) => Promise<T>,
 ): Promise<T> {
-  const requested = performance.now();
-  const key = await repeatable(request);
+  const startedAt = performance.now();
+  const keyed = await readKey(request);
   const { caller, stored } = await readAs(db, request, role, async (tx, caller) => ({
     caller,
-    stored: key && (await recallOutcome<T>(tx, caller, key)),
+    stored: keyed && (await recallOutcome<T>(tx, caller, keyed)),
   }));
   if (stored) return unwrap({ ...stored, replayed: true }, request);
   const prepared = await prepare(caller);
-  return write(db, request, role, { requested, repeatable: key }, (tx, caller) => work(tx, caller, prepared));
+  return write(db, request, role, { startedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
-const repeatable = (request: FastifyRequest): Promise<Repeatable | undefined> =>
-  repeatableOf(request, request.token, request.server.passwords.hashRepeatably);
+const readKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
+  keyedRequestOf(request, request.token, request.server.passwords.hashWithSalt);
 
 async function write<T>(
   db: Database,
   request: FastifyRequest,
   role: RequiredRole,
-  { requested, repeatable }: { requested: number; repeatable: Repeatable | undefined },
+  { startedAt, keyed }: { startedAt: number; keyed: KeyedRequest | undefined },
   work: Work<T>,
 ): Promise<T> {
   const { token } = request;
   const inTenant = <R>(run: (tx: Tx) => Promise<R>) => {
     const withinDeadline = async (tx: Tx) => {
       const result = await run(tx);
-      if (isDeadlineExceeded(requested, deadlineOf(request))) throw new DeadlineExceededError();
+      if (isDeadlineExceeded(startedAt, deadlineOf(request))) throw new DeadlineExceededError();
       return result;
     };
     return writeInTenant(db, token.tenantId, withinDeadline, { record: recordOf(request), origin: originOf(request) });
   };
-  if (!repeatable) return inTenant(async (tx) => work(tx, await loadCaller(tx, token, role)));
+  if (!keyed) return inTenant(async (tx) => work(tx, await loadCaller(tx, token, role)));
   // An error is stored as well, so it is thrown only after the transaction.
   const outcome = await inTenant(async (tx) => {
     const caller = await loadCaller(tx, token, role);
-    return runOnce(tx, token, repeatable, (inner) => work(inner, caller));
+    return runOnce(tx, token, keyed, (inner) => work(inner, caller));
   });
   return unwrap(outcome, request);
 }
@@ -103,7 +103,7 @@ export const originOf = ({ token, ip, id }: FastifyRequest): RequestOrigin => ({
   requestId: id,
 });
 
-/** The one record that a request changes, if it names one: in its path, or in the body of an update. */
+/** Identifies the record that a request changes, by the id in its path or in the body of an update. */
 function recordOf({ method, url, params, body }: FastifyRequest): string | undefined {
   if (method === 'POST') return undefined;
   const { userId, deptId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
@@ -152,7 +152,10 @@ export function toCaller(row: CallerRow | undefined, token: Token, role: Require
   }
 }
 
-/** Throws unless the user and their tenant are in service. Only for callers with a valid token or password. */
+/**
+ * Throws unless the user is active and their tenant is in service. The errors reveal the state of an account, so this is
+ * called only for callers with a valid token or password.
+ */
 export function assertActive(row: Pick<CallerRow, 'status' | 'delFlag' | 'tenantState'>): void {
   if (row.delFlag !== '0') throw apiError('USER_DELETED');
   if (row.status !== '0') throw apiError('USER_DISABLED');

@@ -18,7 +18,7 @@ import {
   type LoginAttempt,
   settle,
   settleInTransaction,
-  type ThrottleParts,
+  type ThrottleDependencies,
 } from './throttle.ts';
 import {
   createRefreshSecret,
@@ -32,7 +32,7 @@ import {
 import { userKey as keyOf } from './user-key.ts';
 
 /** The dependencies of a login. */
-export interface AuthParts extends ThrottleParts {
+export interface AuthDependencies extends ThrottleDependencies {
   keys: Keyring;
   config: Config;
 }
@@ -45,20 +45,20 @@ export interface LoginOrigin {
 }
 
 /**
- * A wrong tenant, user name or password gives the same error after the same time. Only a caller with the right password
- * learns more, for example that the user is disabled.
+ * Logs a user in. A wrong tenant, user name or password gives the same error after the same time. Only a caller with the
+ * right password learns more, for example that the user is disabled.
  */
 export async function logIn(
-  parts: AuthParts,
+  deps: AuthDependencies,
   origin: LoginOrigin,
   { tenantId, username, password }: Login,
 ): Promise<Required<Tokens>> {
-  const { db, config } = parts;
+  const { db, config } = deps;
   const userKey = keyOf(username);
   const key: AttemptKey = { tenantId, userKey, address: origin.address };
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: username, reason: 'LOGIN_FAILED', origin: from } as const;
-  const { attempt, user } = await checkPassword(parts, key, password, failed, { key: userKey });
+  const { attempt, user } = await checkPassword(deps, key, password, failed, { key: userKey });
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -90,10 +90,10 @@ export async function logIn(
       { origin: { tenantId, userId, ...from } },
     );
     // Sign the token while the transaction runs.
-    const [tokens] = await Promise.all([issueTokens(parts, { tenantId, userId, sessionId }, secret), written]);
+    const [tokens] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret), written]);
     return tokens;
   } catch (error) {
-    const rejected = error instanceof ApiError ? { ...failed, userId, reason: error.reason } : undefined;
+    const rejected = error instanceof ApiError ? { ...failed, userId, reason: error.code } : undefined;
     await settle(db, attempt, 'abandoned', rejected).catch(() => {});
     throw error;
   }
@@ -104,14 +104,14 @@ export async function logIn(
  * function settles it, together with its own writes.
  */
 export async function checkPassword(
-  parts: ThrottleParts,
+  deps: ThrottleDependencies,
   key: AttemptKey,
   password: string,
   failed: Omit<FailedLogin, 'userId'> & { reason: 'LOGIN_FAILED' | 'WRONG_PASSWORD' },
   by: { key: string } | { id: string },
 ): Promise<{ attempt: LoginAttempt; user: LoginRow }> {
-  const { db, passwords } = parts;
-  const { attempt, found: user, release } = await admitLogin(parts, key, (tx) => findLogin(tx, key.tenantId, by));
+  const { db, passwords } = deps;
+  const { attempt, found: user, release } = await admitLogin(deps, key, (tx) => findLogin(tx, key.tenantId, by));
   let matches = false;
   try {
     matches = await passwords.verify(user?.passwordHash, password);
@@ -134,13 +134,13 @@ const REUSE_SECONDS = 10;
  * reuse one for a moment, and then gets the same new token: its tabs share a cookie, and a reload can lose a response.
  */
 export async function refresh(
-  parts: AuthParts,
+  deps: AuthDependencies,
   refreshToken: string,
   { browser = false } = {},
 ): Promise<Required<Tokens>> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
   // Throw only after the commit: otherwise the deletion of the session would be rolled back.
-  const found = await writeInTenant(parts.db, tenantId, async (tx) => {
+  const found = await writeInTenant(deps.db, tenantId, async (tx) => {
     const session = await lockSession(tx, tenantId, sessionId, REUSE_SECONDS);
     if (!session) return undefined;
     const reissued = browser ? successorOf(session, secret) : undefined;
@@ -156,12 +156,12 @@ export async function refresh(
     const nextSalt = browser ? createSalt() : null;
     const next = nextSalt ? deriveNextSecret(secret, nextSalt) : createRefreshSecret();
     const previousHash = browser ? hashSecret(secret) : null;
-    const seconds = parts.config.refreshTokenSeconds;
+    const seconds = deps.config.refreshTokenSeconds;
     await rotateSession(tx, tenantId, sessionId, { refreshHash: hashSecret(next), previousHash, nextSalt, seconds });
     return { userId, next };
   });
   if (!found) throw apiError('REFRESH_REFUSED');
-  return issueTokens(parts, { tenantId, userId: found.userId, sessionId }, found.next);
+  return issueTokens(deps, { tenantId, userId: found.userId, sessionId }, found.next);
 }
 
 /** The secret that replaced this one a moment ago. */
@@ -172,7 +172,7 @@ function successorOf({ previousHash, nextSalt }: SessionRow, secret: string): st
 const isHashOf = (hash: Buffer, secret: string) => timingSafeEqual(hash, hashSecret(secret));
 
 async function issueTokens(
-  { keys, config }: AuthParts,
+  { keys, config }: AuthDependencies,
   token: { tenantId: string; userId: string; sessionId: string },
   secret: string,
 ): Promise<Required<Tokens>> {
@@ -184,8 +184,8 @@ async function issueTokens(
   };
 }
 
-/** Ends a session by its refresh token, also if the access token has expired or the user or tenant is disabled. */
-export async function endByRefreshToken(db: Database, refreshToken: string): Promise<void> {
+/** Ends a session by its refresh token, even if the access token has expired or the user or tenant is disabled. */
+export async function endSessionByRefreshToken(db: Database, refreshToken: string): Promise<void> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
   await writeInTenant(db, tenantId, async (tx) => {
     const session = await lockSession(tx, tenantId, sessionId, REUSE_SECONDS);

@@ -14,17 +14,20 @@ export const OWASP_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, paral
 const CONCURRENCY = 2;
 const MAX_QUEUED = 200;
 
-/** The limit of logins that wait for their password check, enforced before they use the database. */
+/** The maximum number of logins that wait for their password check. It is enforced before they use the database. */
 const MAX_LOGINS = 100;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
   /** Hashes with a given salt: the same password and salt give the same hash. */
-  hashRepeatably(password: string, salt: Buffer): Promise<string>;
-  /** Does the same work without a stored hash, so that the response time does not reveal whether the account exists. */
+  hashWithSalt(password: string, salt: Buffer): Promise<string>;
+  /**
+   * Verifies a password. Does the same work without a stored hash, so that the response time does not reveal whether the
+   * account exists.
+   */
   verify(stored: string | undefined, password: string): Promise<boolean>;
   /** Takes a slot for a login, or throws `TOO_BUSY`. The returned function releases the slot. */
-  admitLogin(): () => void;
+  acquireLoginSlot(): () => void;
 }
 
 /** Hashes a single password, for the command line and the first start. */
@@ -60,12 +63,12 @@ export async function createPasswords(
 
   return {
     hash: (password) => limit(() => argon2.hash(password, cost)),
-    hashRepeatably: (password, salt) => limit(() => argon2.hash(password, { ...cost, salt })),
+    hashWithSalt: (password, salt) => limit(() => argon2.hash(password, { ...cost, salt })),
     async verify(stored, password) {
       const matches = await limit(() => argon2.verify(stored ?? unknownAccount, password));
       return matches && stored !== undefined;
     },
-    admitLogin() {
+    acquireLoginSlot() {
       if (logins >= MAX_LOGINS) throw apiError('TOO_BUSY');
       logins++;
       return () => void logins--;

@@ -44,13 +44,13 @@ export interface AttemptCounts {
   pending: number;
   /** How long the account stays locked. */
   lockedSeconds: number;
-  /** The address has logged in to the account before. */
+  /** Whether the address has logged in to the account before. */
   trusted: boolean;
 }
 
 /**
- * Makes the commit of this transaction skip the wait for the disk. It only counts an attempt in flight, which a crash of the
- * database ends anyway.
+ * Makes the commit of this transaction skip the wait for the disk. The transaction only counts an attempt as in flight, and
+ * a crash of the database ends the attempt anyway.
  */
 export const disableSynchronousCommit = (tx: Tx) => tx`select set_config('synchronous_commit', 'off', true)`;
 
@@ -87,7 +87,7 @@ export const reserveAddress = async (tx: Tx, address: string, windowSeconds: num
 export const settleAttempt = (
   tx: Tx,
   key: AttemptKey,
-  outcome: Outcome,
+  outcome: LoginOutcome,
   rule: { maxFailures: number; lockSeconds: number; exponential: boolean },
 ) => {
   const pending = tx`pending = greatest(pending - 1, 0)`;
@@ -114,9 +114,9 @@ export const settleAttempt = (
 };
 
 /** `abandoned`: the password was not decisive, because another error ended the login. */
-export type Outcome = 'failed' | 'passed' | 'abandoned';
+export type LoginOutcome = 'failed' | 'passed' | 'abandoned';
 
-export const settleAddress = (tx: Tx, address: string, outcome: Outcome) => tx`
+export const settleAddress = (tx: Tx, address: string, outcome: LoginOutcome) => tx`
   update login_addresses set pending = greatest(pending - 1, 0), failures = failures + ${outcome === 'failed' ? 1 : 0}
   where address = ${address}`;
 
@@ -183,7 +183,7 @@ const loginColumns = (tx: Tx) => tx`
   select user_id as "userId", user_name as "userName", password_hash as "passwordHash", status, del_flag as "delFlag"
   from users`;
 
-/** A user by their name, or by the id that a session names. */
+/** Finds a user by name, or by the id that a session contains. */
 export const findLogin = async (
   tx: Tx,
   tenantId: string,
@@ -198,7 +198,7 @@ export const findLogin = async (
   return row;
 };
 
-/** The same, with a lock: the user cannot change until the transaction ends. */
+/** The same by id, with a lock: the user cannot change until the transaction ends. */
 export const lockLogin = async (tx: Tx, tenantId: string, userId: string): Promise<LoginRow | undefined> => {
   const [row] = await tx<LoginRow[]>`
     ${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} for share`;

@@ -6,7 +6,7 @@ import { writeHeaders } from '../http/etag.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { readAs, writeAs } from './caller.ts';
 import { assertSameSite, clearCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
-import { type AuthParts, endByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
+import { type AuthDependencies, endSessionByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
 import { Login, LogoutQuery, Refresh, SessionPage, SessionPath, SessionQuery, Tokens } from './schema.ts';
 import { endSession, listSessions, pathSessionId } from './sessions.ts';
 import { addressKey } from './throttle.ts';
@@ -27,7 +27,7 @@ export const loginOrigin = (request: FastifyRequest): LoginOrigin => ({
 });
 
 /** The routes that require no access token. */
-export function loginRoutes(app: App, parts: AuthParts): void {
+export function loginRoutes(app: App, deps: AuthDependencies): void {
   app.post(
     '/auth/login',
     {
@@ -39,10 +39,10 @@ export function loginRoutes(app: App, parts: AuthParts): void {
         security: [],
         querystring: SessionQuery,
         body: Login,
-        response: responses('open', {
+        response: responses('public', {
           data: Tokens,
           cookie: true,
-          reasons: [
+          errors: [
             'LOGIN_FAILED',
             'OTHER_SITE',
             'USER_DISABLED',
@@ -58,8 +58,8 @@ export function loginRoutes(app: App, parts: AuthParts): void {
     async (request, reply) => {
       const inCookie = request.query.session === 'cookie';
       if (inCookie) assertSameSite(request);
-      const tokens = await logIn(parts, loginOrigin(request), request.body);
-      return ok(inCookie ? moveRefreshTokenToCookie(reply, tokens, parts.config.refreshTokenSeconds) : tokens);
+      const tokens = await logIn(deps, loginOrigin(request), request.body);
+      return ok(inCookie ? moveRefreshTokenToCookie(reply, tokens, deps.config.refreshTokenSeconds) : tokens);
     },
   );
 
@@ -81,10 +81,10 @@ export function loginRoutes(app: App, parts: AuthParts): void {
         security: [],
         querystring: SessionQuery,
         body: Refresh,
-        response: responses('open', {
+        response: responses('public', {
           data: Tokens,
           cookie: true,
-          reasons: [
+          errors: [
             'REFRESH_REFUSED',
             'OTHER_SITE',
             'USER_DELETED',
@@ -99,21 +99,21 @@ export function loginRoutes(app: App, parts: AuthParts): void {
       },
     },
     async (request, reply) => {
-      if (request.query.session !== 'cookie') return ok(await refresh(parts, request.body.refresh_token));
+      if (request.query.session !== 'cookie') return ok(await refresh(deps, request.body.refresh_token));
       assertSameSite(request);
-      const tokens = await refresh(parts, cookieOf(request) ?? '', { browser: true }).catch((error) => {
+      const tokens = await refresh(deps, cookieOf(request) ?? '', { browser: true }).catch((error) => {
         // Clear a cookie that is useless. After other errors, such as a disabled user, it may work again later.
-        if (error instanceof ApiError && error.reason === 'REFRESH_REFUSED') clearCookie(reply);
+        if (error instanceof ApiError && error.code === 'REFRESH_REFUSED') clearCookie(reply);
         throw error;
       });
-      return ok(moveRefreshTokenToCookie(reply, tokens, parts.config.refreshTokenSeconds));
+      return ok(moveRefreshTokenToCookie(reply, tokens, deps.config.refreshTokenSeconds));
     },
   );
 }
 
 /** The routes that require an access token. */
-export function sessionRoutes(app: App, parts: AuthParts): void {
-  const { db } = parts;
+export function sessionRoutes(app: App, deps: AuthDependencies): void {
+  const { db } = deps;
   app.post(
     '/auth/logout',
     {
@@ -128,7 +128,7 @@ export function sessionRoutes(app: App, parts: AuthParts): void {
           'of all sessions of the caller. The session cookie is cleared. With `session=cookie` the cookie is enough to ' +
           'end its session when the access token is rejected, because it has expired or the user or tenant is disabled.',
         querystring: LogoutQuery,
-        response: responses('guarded', { writes: 'new', cookie: true }),
+        response: responses('authenticated', { writes: 'unconditional', cookie: true }),
       },
       // Log out with the cookie alone if the access token is rejected: the next user of the browser must not find a session.
       errorHandler: async (error, request, reply) => {
@@ -137,7 +137,7 @@ export function sessionRoutes(app: App, parts: AuthParts): void {
         const isRejected = error instanceof ApiError && (error.status === 401 || error.status === 403);
         if (session !== 'cookie' || cookie === undefined || !isRejected) throw error;
         assertSameSite(request);
-        await endByRefreshToken(db, cookie).catch((failure) => {
+        await endSessionByRefreshToken(db, cookie).catch((failure) => {
           if (!(failure instanceof ApiError)) throw failure;
         });
         clearCookie(reply);
@@ -159,8 +159,8 @@ export function sessionRoutes(app: App, parts: AuthParts): void {
         tags,
         operationId: 'listSessions',
         summary: 'List the sessions of the caller',
-        description: 'The current session first, then the newest; at most 100.',
-        response: responses('guarded', { data: SessionPage }),
+        description: 'Returns the current session first, then the newest ones, at most 100.',
+        response: responses('authenticated', { data: SessionPage }),
       },
     },
     async (request) => ok(await readAs(db, request, 'user', listSessions)),
@@ -177,7 +177,7 @@ export function sessionRoutes(app: App, parts: AuthParts): void {
         summary: 'End a session of the caller',
         description: 'Its access token and its refresh token stop working immediately.',
         params: SessionPath,
-        response: responses('guarded', { writes: 'new', cookie: true, reasons: ['SESSION_NOT_FOUND'] }),
+        response: responses('authenticated', { writes: 'unconditional', cookie: true, errors: ['SESSION_NOT_FOUND'] }),
       },
     },
     async (request, reply) => {

@@ -40,7 +40,7 @@ export const Tokens = Type.Object({
 });
 export type Tokens = Static<typeof Tokens>;
 
-/** The length of the list of sessions. */
+/** The maximum length of the list of sessions. */
 export const MAX_SESSIONS = 100;
 
 export const Session = Type.Object({

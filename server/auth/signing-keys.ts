@@ -10,10 +10,10 @@ export interface SigningKey {
 
 export interface Keyring {
   /** The newest key, which signs new tokens. */
-  signing(): Promise<SigningKey>;
+  signingKey(): Promise<SigningKey>;
   /** Milliseconds since 1970 by the database's clock. Nodes share it; their own clocks may be wrong or set back. */
   now(): number;
-  /** Finds the key of a token, also one that another node has just created. */
+  /** Finds the key of a token, including one that another node has just created. */
   find(keyId: string): Promise<SigningKey | undefined>;
   /** Whether the key existed when the keys were last loaded. */
   has(keyId: string): boolean;
@@ -59,7 +59,7 @@ export function createKeyring(db: Database, aheadMs: () => number = () => 0): Ke
   return {
     now: () => epoch + performance.now() + aheadMs(),
     has: (keyId) => keys.some((key) => key.keyId === keyId),
-    async signing() {
+    async signingKey() {
       if (keys.length === 0 || performance.now() - loadedAt > RENEW_CHECK_MS) await load();
       return keys[0] as SigningKey;
     },

@@ -10,13 +10,12 @@ import {
   type AttemptKey,
   deleteExpiredFailures,
   disableSynchronousCommit,
-  type Outcome,
+  type LoginOutcome,
   recordLogin,
   reserveAddress,
   reserveAttempt,
   settleAddress,
   settleAttempt,
-  unlockAccount,
 } from './queries.ts';
 import { readTenantState } from './tenant-state.ts';
 
@@ -30,9 +29,10 @@ const perAccount = { maxFailures: 10, lockSeconds: 900, exponential: true, reset
 /** An address may fail 50 times in 10 minutes, over all accounts. */
 const addressLimit = { maxFailures: 50, windowSeconds: 600 };
 
+export { unlockAccount } from './queries.ts';
 export type { AttemptKey };
 
-export interface ThrottleParts {
+export interface ThrottleDependencies {
   db: Database;
   passwords: Passwords;
   timing: Timing;
@@ -41,7 +41,7 @@ export interface ThrottleParts {
 /** An admitted attempt. It counts as in flight until it is settled. */
 export interface LoginAttempt {
   key: AttemptKey;
-  /** The address has logged in to the account before, so failures from other addresses do not lock it out. */
+  /** Whether the address has logged in to the account before; if so, failures from other addresses do not lock it out. */
   trusted: boolean;
 }
 
@@ -51,13 +51,13 @@ export interface LoginAttempt {
  * called.
  */
 export async function admitLogin<T>(
-  { db, passwords, timing }: ThrottleParts,
+  { db, passwords, timing }: ThrottleDependencies,
   key: AttemptKey,
   find: (tx: Tx) => Promise<T>,
 ): Promise<{ attempt: LoginAttempt; found: T; release: () => void }> {
   const startedAt = performance.now();
   for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
-    const release = passwords.admitLogin();
+    const release = passwords.acquireLoginSlot();
     try {
       return await writeInTenant(db, key.tenantId, async (tx) => {
         const [counterKey] = await Promise.all([counterKeyOf(tx, key), disableSynchronousCommit(tx)]);
@@ -109,7 +109,11 @@ async function reserve(tx: Tx, key: AttemptKey): Promise<{ trusted: boolean }> {
 }
 
 /** Settles an attempt. Updates the rows in the order in which `reserve` locks them, which avoids deadlocks. */
-export async function settleInTransaction(tx: Tx, { key, trusted }: LoginAttempt, outcome: Outcome): Promise<void> {
+export async function settleInTransaction(
+  tx: Tx,
+  { key, trusted }: LoginAttempt,
+  outcome: LoginOutcome,
+): Promise<void> {
   await Promise.all([
     settleAddress(tx, key.address, outcome),
     settleAttempt(tx, key, outcome, perAddress),
@@ -118,7 +122,7 @@ export async function settleInTransaction(tx: Tx, { key, trusted }: LoginAttempt
   if (outcome === 'failed') await deleteExpiredFailures(tx, key.tenantId);
 }
 
-/** What the ledger records about a failed login. */
+/** The details of a failed login that the ledger records. */
 export interface FailedLogin {
   userName: string;
   userId: string | null;
@@ -130,7 +134,7 @@ export interface FailedLogin {
 export const settle = (
   db: Database,
   attempt: LoginAttempt,
-  outcome: Outcome,
+  outcome: LoginOutcome,
   failed?: FailedLogin,
 ): Promise<unknown> => {
   const { tenantId } = attempt.key;
@@ -151,6 +155,3 @@ export function addressKey(ip: string): string {
   const zeros = Array(8 - head.length - tail.length).fill('0');
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }
-
-/** Clears the failed logins of an account and unlocks it. */
-export const clearFailures = (tx: Tx, tenantId: string, userKey: string) => unlockAccount(tx, tenantId, userKey);

@@ -11,7 +11,7 @@ const TYPE = 'at+jwt';
 const ALGORITHM = 'HS256';
 
 export async function signAccessToken(keys: Keyring, token: Token, seconds: number): Promise<string> {
-  const { keyId, secret } = await keys.signing();
+  const { keyId, secret } = await keys.signingKey();
   const now = keys.now();
   return new SignJWT({ tid: token.tenantId, sid: token.sessionId })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: keyId })

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { readAs, writeAs } from '../auth/caller.ts';
-import type { App, Parts } from '../context.ts';
+import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
-import { changeHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath, IdsPath } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { invalid, pathId, pathIds } from '../http/validation.ts';
@@ -24,11 +24,11 @@ import { treeRoutes } from './tree/routes.ts';
 const path = '/system/dept-api';
 const shared = { ...authenticated, tags: ['Departments'] };
 
-export function departmentRoutes(app: App, parts: Parts, resources: LedgerResources): void {
-  const { db } = parts;
-  const create = createDepartmentCreator(parts);
+export function departmentRoutes(app: App, deps: Dependencies, resources: LedgerResources): void {
+  const { db } = deps;
+  const create = createDepartmentCreator(deps);
   const read = createDepartmentReader(db);
-  const show = createStoredReader(parts.config.timeZone);
+  const show = createStoredReader(deps.config.timeZone);
 
   app.post(
     path,
@@ -40,10 +40,10 @@ export function departmentRoutes(app: App, parts: Parts, resources: LedgerResour
         description: 'Administrators.',
         headers: writeHeaders,
         body: DeptInput,
-        response: responses('guarded', {
-          writes: 'new',
+        response: responses('authenticated', {
+          writes: 'unconditional',
           location: true,
-          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
           body: true,
         }),
       },
@@ -63,15 +63,15 @@ export function departmentRoutes(app: App, parts: Parts, resources: LedgerResour
         description:
           'Any user of the tenant. Sorted by `orderNum`, then by id, unless `sort` is sent. All filters have to match.',
         querystring: DeptFilter,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: DeptPage,
-          reasons: ['PATHS_TOO_LONG', 'PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'],
+          errors: ['PATHS_TOO_LONG', 'PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
     async (request) => {
       const { query } = request;
-      const time = query.asOf === undefined ? undefined : await resolvePointInTime(parts, query.asOf);
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
       return ok(
         await readAs(db, request, 'user', (tx, caller) =>
           time ? listDepartmentsAt(tx, show, caller, query, time) : listDepartments(tx, caller, query),
@@ -89,7 +89,7 @@ export function departmentRoutes(app: App, parts: Parts, resources: LedgerResour
         summary: 'Read departments by their ids',
         description: 'Any user of the tenant. It writes nothing, so it needs no Idempotency-Key.',
         body: DeptIds,
-        response: responses('guarded', { data: DeptBatch, reasons: ['PATHS_TOO_LONG'], body: true }),
+        response: responses('authenticated', { data: DeptBatch, errors: ['PATHS_TOO_LONG'], body: true }),
       },
     },
     async (request) =>
@@ -111,15 +111,19 @@ export function departmentRoutes(app: App, parts: Parts, resources: LedgerResour
           ),
           asOf,
         }),
-        response: responses('guarded', { data: Dept, etag: true, reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
+        response: responses('authenticated', {
+          data: Dept,
+          etag: true,
+          errors: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+        }),
       },
     },
     async (request, reply) => {
       const id = pathId(request.params.id);
       const { includeDeleted = false, asOf } = request.query;
       if (asOf !== undefined) {
-        if (includeDeleted) throw invalid('includeDeleted', 'onlyNow');
-        const time = await resolvePointInTime(parts, asOf);
+        if (includeDeleted) throw invalid('includeDeleted', 'notWithAsOf');
+        const time = await resolvePointInTime(deps, asOf);
         const dept = await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, show, caller, id, time));
         return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
       }
@@ -137,11 +141,11 @@ export function departmentRoutes(app: App, parts: Parts, resources: LedgerResour
         operationId: 'updateDepartment',
         summary: 'Update or move a department',
         description: 'Administrators. Moving a department moves its whole branch.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         body: DeptUpdate,
-        response: responses('guarded', {
-          writes: 'change',
-          reasons: [
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: [
             'NOT_ALLOWED',
             'OTHER_TENANT',
             'DEPT_NOT_FOUND',
@@ -172,16 +176,16 @@ export function departmentRoutes(app: App, parts: Parts, resources: LedgerResour
         description:
           'Administrators. Takes one id or several separated by commas; deletes all of them or none. ' +
           'With `subtree`, takes one id and deletes its descendants too.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: Type.Object({
           subtree: Type.Optional(
             Type.Boolean({ default: false, description: 'Also deletes all departments below it' }),
           ),
         }),
-        response: responses('guarded', {
-          writes: 'change',
-          reasons: [
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: [
             'NOT_ALLOWED',
             'TOO_MANY_IDS',
             'DEPT_NOT_FOUND',
@@ -205,6 +209,6 @@ export function departmentRoutes(app: App, parts: Parts, resources: LedgerResour
     },
   );
 
-  treeRoutes(app, parts);
-  departmentHistoryRoutes(app, parts, resources);
+  treeRoutes(app, deps);
+  departmentHistoryRoutes(app, deps, resources);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import Type from 'typebox';
-import type { App, Parts } from '../context.ts';
+import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { responses } from '../http/openapi.ts';
 import { version } from '../version.ts';
@@ -12,7 +12,7 @@ const HealthStatus = (status: string) => Type.Object({ status: Type.Literal(stat
 export const isHealthCheck = ({ url = '' }: IncomingMessage): boolean => url.startsWith('/health/');
 
 /** Routes for operators. They need no token, so they reveal nothing confidential. */
-export function healthRoutes(app: App, { db }: Parts): void {
+export function healthRoutes(app: App, { db }: Dependencies): void {
   app.get(
     '/health/live',
     {
@@ -20,7 +20,7 @@ export function healthRoutes(app: App, { db }: Parts): void {
         ...shared,
         operationId: 'isLive',
         summary: 'Liveness: the process responds',
-        response: responses('public', { data: HealthStatus('live') }),
+        response: responses('static', { data: HealthStatus('live') }),
       },
     },
     async () => ok({ status: 'live' as const }),
@@ -33,7 +33,7 @@ export function healthRoutes(app: App, { db }: Parts): void {
         ...shared,
         operationId: 'isReady',
         summary: 'Readiness: the database responds',
-        response: responses('open', { data: HealthStatus('ready') }),
+        response: responses('public', { data: HealthStatus('ready') }),
       },
     },
     async () => {
@@ -49,7 +49,7 @@ export function healthRoutes(app: App, { db }: Parts): void {
         ...shared,
         operationId: 'readVersion',
         summary: 'Read the version of the service',
-        response: responses('public', { data: Type.Object({ name: Type.Literal('banyan'), version: Type.String() }) }),
+        response: responses('static', { data: Type.Object({ name: Type.Literal('banyan'), version: Type.String() }) }),
       },
     },
     async () => ok({ name: 'banyan' as const, version }),

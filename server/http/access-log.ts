@@ -37,20 +37,20 @@ export function standardOutput(): Output {
 /** Several workers write to one pipe, and only writes of up to 4,096 bytes are atomic; a character may take two bytes. */
 const MAX_WRITE = 2_000;
 
-const LOGGED_AT: Config['logLevel'][] = ['trace', 'debug', 'info'];
+const ACCESS_LOG_LEVELS: Config['logLevel'][] = ['trace', 'debug', 'info'];
 
 /** The status that web servers log for a client that disconnected before its response began. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
  * Writes the access log: one line for each response, in the format of the logger. The line is assembled by hand, because the
- * logger took longer for it than the service for a read. Ids are digits or have been checked.
+ * logger took longer to write it than the service takes to process a read. Ids need no escaping: they have been validated.
  */
 export function createAccessLog(
   output: Output,
   level: Config['logLevel'],
 ): (request: FastifyRequest, reply: FastifyReply) => void {
-  if (!LOGGED_AT.includes(level)) return () => {};
+  if (!ACCESS_LOG_LEVELS.includes(level)) return () => {};
   const origin = `"pid":${process.pid},"hostname":${JSON.stringify(os.hostname())}`;
   return (request, reply) => {
     const begun = reply.raw.headersSent;
@@ -58,7 +58,7 @@ export function createAccessLog(
     // With BANYAN_ERROR_STATUS=200 the code in the body differs from the status.
     const code = (begun && reply.errorStatus) || status;
     const outcome = `"status":${status}${code === status ? '' : `,"code":${code}`}`;
-    // The path only: a query may contain names.
+    // Log only the path: a query may contain names.
     const path = JSON.stringify(request.url.split('?')[0]);
     const ms = Math.round(reply.elapsedTime * 10) / 10;
     const token = request.token ?? null;

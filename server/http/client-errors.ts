@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import { renderError, requestIdOf } from './envelope.ts';
@@ -28,7 +28,7 @@ export function headersOfFailedRequest(error: Error, arriving: IncomingMessage |
   return language === undefined ? {} : { 'accept-language': language };
 }
 
-/** Writes an error to the socket: what Node's parser rejects never becomes a request, but gets the same response format. */
+/** Writes an error to the socket. Requests that Node's parser rejects never reach Fastify, but get the same format. */
 export function respondToClientError(
   error: ApiError | undefined,
   socket: Socket,
@@ -43,5 +43,5 @@ export function respondToClientError(
   const { status, headers, body } = renderError(error, requestHeaders, requestId, config);
   const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${status} Refused`, ...lines, '', body].join('\r\n'));
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
 }

@@ -18,7 +18,7 @@ interface Pending {
 const NEVER = Number.POSITIVE_INFINITY;
 const CHECK_MS = 100;
 
-/** Milliseconds from the arrival of a request to its response. */
+/** The milliseconds within which a request must get its response. */
 export const deadlineOf = (request: FastifyRequest): number => {
   const { responseMs, bulkResponseMs } = request.server.timing;
   return request.routeOptions.config?.writesMany?.(request) ? bulkResponseMs : responseMs;
@@ -73,7 +73,7 @@ function respondTooBusy(request: FastifyRequest, reply: FastifyReply): void {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** null: the request has no deadline. */
+    /** null if the request has no deadline. */
     pending: Pending | null;
   }
   interface FastifyContextConfig {

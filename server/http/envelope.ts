@@ -127,8 +127,8 @@ const toEnvelope = (error: ApiError, language: Language) => ({
 
 const toProblem = (error: ApiError, language: Language, requestId: string) => ({
   ...error.data(language),
-  type: `urn:banyan:reason:${error.reason}`,
-  title: error.reason,
+  type: `urn:banyan:reason:${error.code}`,
+  title: error.code,
   status: error.status,
   detail: error.text(language),
   instance: requestId,
@@ -136,7 +136,7 @@ const toProblem = (error: ApiError, language: Language, requestId: string) => ({
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** The status of the error; the HTTP status may be 200 instead (BANYAN_ERROR_STATUS). null: the response is no error. */
+    /** The status of an error, even if the HTTP status is 200 (BANYAN_ERROR_STATUS). null if the response is a success. */
     errorStatus: number | null;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The catalogue of errors: the code, its HTTP status, and its message in both languages. `{name}` is replaced by the detail
+ * All errors: the code, its HTTP status, and its message in Chinese and English. `{name}` is replaced by the detail
  * with that name. Callers receive the code as `reason` and rely on it, so codes never change.
  */
-export const reasons = {
+export const errorCatalog = {
   BAD_REQUEST: [400, '请求格式错误：{cause}', 'The request is malformed: {cause}'],
   ADDRESS_NOT_ENCODED: [
     400,
@@ -337,13 +337,13 @@ export const reasons = {
   TOO_BUSY: [503, '系统繁忙，请稍后重试', 'The service is busy. Try again shortly.'],
 } as const satisfies Record<string, readonly [status: number, zh: string, en: string]>;
 
-export type Reason = keyof typeof reasons;
+export type ErrorCode = keyof typeof errorCatalog;
 
-/** Messages that replace the usual ones of a code when the error has the named detail. */
+/** Messages that replace the usual ones of an error code if the error has the detail that comes first. */
 export const alternativeTexts = {
   ACCOUNT_LIMIT: [
     'field',
-    // Existing front ends compare this text, so it stays the same.
+    // The same text as above, because existing front ends compare it.
     '当前租户下用户名额不足，请联系管理员',
     '{field} {accountCount} leaves no account for the first administrator. Send 1 or more, -1 for no limit, or omit username and password.',
   ],
@@ -352,7 +352,7 @@ export const alternativeTexts = {
     'parentId 为 {parentId} 的部门超过 {limit} 个，无法排序，请先将部分部门移至其他上级部门',
     'More than {limit} departments have the parentId {parentId}, too many to reorder. Move some to another parent first.',
   ],
-} as const satisfies Partial<Record<Reason, readonly [detail: string, zh: string, en: string]>>;
+} as const satisfies Partial<Record<ErrorCode, readonly [detail: string, zh: string, en: string]>>;
 
 export type Language = 'zh' | 'en';
 /** The value of a detail. A text may exist in both languages. */
@@ -360,22 +360,23 @@ export type Detail = string | number | readonly (string | number)[] | Record<Lan
 
 /** An error that the caller receives. The error handler in app.ts turns it into a response. */
 export class ApiError extends Error {
-  readonly reason: Reason;
+  /** Callers receive it as `reason`; `code` in the envelope is the HTTP status. */
+  readonly code: ErrorCode;
   readonly details: Record<string, Detail>;
 
-  constructor(reason: Reason, details: Record<string, Detail>) {
-    super(reason);
-    this.reason = reason;
+  constructor(code: ErrorCode, details: Record<string, Detail>) {
+    super(code);
+    this.code = code;
     this.details = details;
   }
 
   get status(): number {
-    return reasons[this.reason][0];
+    return errorCatalog[this.code][0];
   }
 
   text(language: Language): string {
-    const [detail, ...alternative] = alternativeTexts[this.reason as keyof typeof alternativeTexts] ?? [];
-    const [zh, en] = detail !== undefined && detail in this.details ? alternative : reasons[this.reason].slice(1);
+    const [detail, ...alternative] = alternativeTexts[this.code as keyof typeof alternativeTexts] ?? [];
+    const [zh, en] = detail !== undefined && detail in this.details ? alternative : errorCatalog[this.code].slice(1);
     const template = String(language === 'en' ? en : zh);
     return template.replace(/\{(\w+)\}/g, (_, name) => String(translate(this.details[name] ?? '', language)));
   }
@@ -383,7 +384,7 @@ export class ApiError extends Error {
   /** The code and the details, as the response contains them. */
   data(language: Language): Record<string, unknown> {
     const details = Object.entries(this.details).map(([name, detail]) => [name, translate(detail, language)]);
-    return { reason: this.reason, ...Object.fromEntries(details) };
+    return { reason: this.code, ...Object.fromEntries(details) };
   }
 }
 
@@ -391,11 +392,11 @@ const translate = (detail: Detail, language: Language) =>
   typeof detail === 'object' && 'zh' in detail ? detail[language] : detail;
 
 /** `throw apiError('DEPT_HAS_CHILDREN', { deptIds })` */
-export function apiError(reason: Reason, details: Record<string, Detail> = {}): ApiError {
+export function apiError(code: ErrorCode, details: Record<string, Detail> = {}): ApiError {
   // Skip the stack trace: nobody debugs these errors, and capturing it costs more than the rest of the error response.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
-  const error = new ApiError(reason, details);
+  const error = new ApiError(code, details);
   Error.stackTraceLimit = stackTraceLimit;
   return error;
 }

@@ -17,8 +17,8 @@ export const writeHeaders = Type.Object({
   ),
 });
 
-/** The headers that updates and deletions accept. */
-export const changeHeaders = Type.Object({
+/** The headers that conditional writes accept, that is updates and deletions. */
+export const conditionalWriteHeaders = Type.Object({
   ...writeHeaders.properties,
   'if-match': Type.Optional(
     Type.String({

@@ -21,7 +21,7 @@ export const isLong = (digits: string) => /^\d{1,19}$/.test(digits) && BigInt(di
 /** Normalizes an id to digits without leading zeros, the form in which the service passes ids around. */
 export const idOf = (id: number | string): string => BigInt(id).toString();
 
-/** An id as an error contains it: a number, unless JSON would round it. */
+/** Converts an id for an error response: to a number, unless JSON would round it. */
 export const jsonId = (id: string) => (BigInt(id) <= Number.MAX_SAFE_INTEGER ? Number(id) : id);
 export const jsonIds = (ids: readonly string[]) => ids.map(jsonId);
 
@@ -31,7 +31,7 @@ export const Int = (limits: { minimum?: number; maximum?: number } = {}) =>
 export const Text = (maxLength: number, description?: string) =>
   Type.String({ maxLength, ...(description ? { description } : {}) });
 
-/** Requires one @ with something on both sides, or an empty text for no address. Only a delivery would prove more. */
+/** Requires one @ with text on both sides, or an empty text for no address. Only sending an email could verify more. */
 export const Email = Type.String({ maxLength: 254, pattern: '^$|^[^\\s@]+@[^\\s@]+$', 'x-problem': 'email' });
 
 export const Status = Type.Unsafe<'0' | '1'>({
@@ -77,7 +77,7 @@ export const orNull = <T extends TSchema>(schema: T) => {
   });
 };
 
-/** Who created and last updated a record, and when. */
+/** The users who created and last updated a record, and the times. */
 export const auditFields = {
   createBy: Type.String({ description: 'User name of the creator' }),
   createTime: Type.String({ description: 'YYYY-MM-DD HH:MM:SS, in the configured time zone' }),

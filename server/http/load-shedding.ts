@@ -8,15 +8,15 @@ import { apiError } from './errors.ts';
 import { InFlight } from './in-flight.ts';
 
 /** How often throughput is measured. */
-const SLOT_MS = 100;
-/** The limit of requests in flight: as many as five slots complete. Beyond it further requests would only wait. */
-const IN_FLIGHT = { min: 200, slots: 5, max: 1_000 };
+const INTERVAL_MS = 100;
+/** The limit of requests in flight: as many as five intervals complete. Further requests would only wait. */
+const IN_FLIGHT = { min: 200, intervals: 5, max: 1_000 };
 /**
- * Rejecting costs time too, and many clients retry at once. So there is one rejection for every four completed requests, and
- * some when there are none; connections beyond that are not read for a moment.
+ * Rejecting costs time too, and many clients retry at once. So an interval has one rejection for every four requests that
+ * were completed in the previous one, and at least 50. Further rejected connections are not read until a later interval.
  */
-const REJECTIONS = { perCompleted: 0.25, minPerSlot: 50 };
-/** Ten thousand ids in a path still get the error message that says there are too many. */
+const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50 };
+/** Large enough for ten thousand ids in a path, so that they get the error that says there are too many. */
 const HEADER_LIMIT = 262_144;
 const MAX_CONNECTIONS = 10_000;
 /** A subscriber takes no request slot, but a connection and some memory. */
@@ -32,7 +32,7 @@ export interface RequestKinds {
 
 /**
  * Sheds load beyond the capacity of the service: further requests are rejected at once and cheaply, before any other work,
- * with a time to retry after.
+ * with a `Retry-After` header.
  */
 export function createLoadShedder(config: Config, timing: Timing, { isHealthCheck, isSubscription }: RequestKinds) {
   let inFlight = 0;
@@ -44,26 +44,26 @@ export function createLoadShedder(config: Config, timing: Timing, { isHealthChec
   let throughput = 0;
   const timer = setInterval(() => {
     throughput = Math.max(completed, throughput * 0.8);
-    limit = Math.min(Math.max(IN_FLIGHT.min, throughput * IN_FLIGHT.slots), IN_FLIGHT.max);
-    rejections.nextSlot(completed);
+    limit = Math.min(Math.max(IN_FLIGHT.min, throughput * IN_FLIGHT.intervals), IN_FLIGHT.max);
+    rejections.nextInterval(completed);
     completed = 0;
-  }, SLOT_MS).unref();
-  const open = new InFlight<{ socket: Socket; end: () => void }>();
+  }, INTERVAL_MS).unref();
+  const tracked = new InFlight<{ socket: Socket; end: () => void }>();
   /** The last request with a body of each connection. */
   const withBody = new WeakMap<Socket, IncomingMessage>();
 
   const isOverLimit = (request: IncomingMessage) =>
     isSubscription(request) ? subscribers >= MAX_SUBSCRIBERS : inFlight >= limit && !isHealthCheck(request);
 
-  function begin(request: IncomingMessage, response: ServerResponse): void {
+  function track(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (socket.destroyed) return; // The client has disconnected.
-    const work = { socket, end: () => {} };
-    const remove = open.add(work);
+    const entry = { socket, end: () => {} };
+    const remove = tracked.add(entry);
     const subscribes = isSubscription(request);
     if (subscribes) subscribers++;
     else inFlight++;
-    work.end = () => {
+    entry.end = () => {
       if (!remove()) return;
       if (subscribes) {
         subscribers--;
@@ -72,7 +72,7 @@ export function createLoadShedder(config: Config, timing: Timing, { isHealthChec
       inFlight--;
       completed++;
     };
-    response.once('close', work.end);
+    response.once('close', entry.end);
   }
 
   return {
@@ -96,36 +96,36 @@ export function createLoadShedder(config: Config, timing: Timing, { isHealthChec
           }
           // Count the request now: otherwise a thousand requests that arrive at once would all find the service idle.
           if (hasBody(request)) withBody.set(request.socket, request);
-          else begin(request, response);
+          else track(request, response);
           handler(request, response);
         },
       );
-      // A client that sends its request slowly occupies a connection, not a slot, and not for long.
+      // A client that sends its request slowly holds a connection, but no request slot, and only until these timeouts.
       server.headersTimeout = timing.requestMs;
       server.requestTimeout = timing.requestMs;
       server.maxConnections = MAX_CONNECTIONS;
       server.on('connection', (socket) =>
         socket.once('close', () => {
-          // A response that was not begun, or that is queued behind others, is not closed together with its connection.
-          for (const work of open) if (work.socket === socket) work.end();
+          // A response that has not begun, or that is queued behind others, is not closed together with its connection.
+          for (const entry of tracked) if (entry.socket === socket) entry.end();
         }),
       );
       server.on('close', () => clearInterval(timer));
       return server;
     },
 
-    /** A request with a body counts once the body has arrived. */
+    /** Counts requests with a body once the body has arrived. */
     countRequestsWithBody(app: App): void {
       app.addHook('preHandler', ({ raw: request }, { raw: response }, done) => {
         if (!hasBody(request)) return done();
         if (isOverLimit(request)) return done(apiError('TOO_BUSY'));
-        begin(request, response);
+        track(request, response);
         done();
       });
     },
 
-    /** The request whose body is still arriving on a connection. */
-    arrivingAt: (socket: Socket): IncomingMessage | undefined => {
+    /** Returns the request whose body is still arriving on a connection. */
+    requestArrivingOn: (socket: Socket): IncomingMessage | undefined => {
       const request = withBody.get(socket);
       return request?.complete ? undefined : request;
     },
@@ -141,14 +141,14 @@ function reject(request: IncomingMessage, response: ServerResponse, config: Conf
   response.end(body);
 }
 
-/** Stops reading from connections beyond the number of rejections per slot, and resumes the first of them each slot. */
+/** Pauses connections whose rejections exceed the limit of an interval, and resumes the first of them in each interval. */
 function paceRejections() {
   const paused = new Set<Socket>();
   let rejected = 0;
-  let max = REJECTIONS.minPerSlot;
+  let max = REJECTIONS.minPerInterval;
   return {
-    nextSlot(completed: number): void {
-      max = Math.max(REJECTIONS.minPerSlot, completed * REJECTIONS.perCompleted);
+    nextInterval(completed: number): void {
+      max = Math.max(REJECTIONS.minPerInterval, completed * REJECTIONS.perCompleted);
       rejected = 0;
       let left = max;
       for (const socket of paused) {
@@ -160,7 +160,7 @@ function paceRejections() {
     count(socket: Socket): void {
       if (++rejected <= max) return;
       paused.add(socket);
-      // Later, because Node resumes a connection itself once its response is sent.
+      // Pause later: Node resumes a connection by itself once its response is sent.
       setImmediate(() => paused.has(socket) && socket.pause());
     },
   };

@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { version } from '../version.ts';
-import { alternativeTexts, type Reason, reasons } from './errors.ts';
+import { alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
 
 /** Serves /openapi.json, generated from the schemas that validate requests, and Swagger UI at /docs without a CDN. */
 export async function registerOpenApi(app: FastifyInstance): Promise<void> {
@@ -38,7 +38,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
-    // Load nothing from other origins. No upgrade-insecure-requests: trial installations often use plain http.
+    // Load nothing from other origins. Omit upgrade-insecure-requests: trial installations often use plain http.
     transformStaticCSP: () =>
       "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     uiConfig: {
@@ -79,20 +79,20 @@ interface ResponseOptions {
   /** The response has the path of the new record in `Location`. */
   location?: boolean;
   /** The errors of this operation, in addition to those that all operations have. */
-  reasons?: Reason[];
-  /** Those of them that have their alternative text here. */
+  errors?: ErrorCode[];
+  /** The errors that have their alternative text in this operation. */
   alternativeTexts?: (keyof typeof alternativeTexts)[];
   /** The response has the `ETag` of the record. */
   etag?: boolean;
   /** The response may set or clear the session cookie. */
   cookie?: boolean;
-  /** `new`: accepts an Idempotency-Key; `change`: accepts If-Match too. */
-  writes?: 'new' | 'change';
+  /** An operation that writes accepts an Idempotency-Key; a `conditional` one accepts If-Match too. */
+  writes?: 'unconditional' | 'conditional';
   /** The operation requires a body. */
   body?: boolean;
 }
 
-const common: Reason[] = [
+const commonErrors: ErrorCode[] = [
   'BAD_REQUEST',
   'ADDRESS_NOT_ENCODED',
   'INVALID_UTF8',
@@ -101,11 +101,11 @@ const common: Reason[] = [
   'INTERNAL',
   'TOO_BUSY',
 ];
-const withDatabase: Reason[] = ['DATABASE_AWAY'];
+const databaseErrors: ErrorCode[] = ['DATABASE_AWAY'];
 /** Every write parses its body, even if it requires none. */
-const readBody: Reason[] = ['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_TOO_LARGE', 'NOT_JSON', 'REQUEST_TIMEOUT'];
-const withBody: Reason[] = [...readBody, 'BODY_REQUIRED', 'FIELD_REQUIRED'];
-const withToken: Reason[] = [
+const bodyErrors: ErrorCode[] = ['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_TOO_LARGE', 'NOT_JSON', 'REQUEST_TIMEOUT'];
+const requiredBodyErrors: ErrorCode[] = [...bodyErrors, 'BODY_REQUIRED', 'FIELD_REQUIRED'];
+const tokenErrors: ErrorCode[] = [
   'NO_TOKEN',
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
@@ -118,33 +118,36 @@ const withToken: Reason[] = [
   'TENANT_ENDED',
 ];
 
+/** `authenticated` operations require an access token. `static` operations need neither a token nor the database. */
+type OperationKind = 'authenticated' | 'public' | 'static';
+
 /** The responses of an operation, for the OpenAPI document and the serializer. */
 export function responses(
-  kind: 'public' | 'open' | 'guarded',
+  kind: OperationKind,
   {
     data,
     location,
     etag,
     cookie,
     writes,
-    reasons: own = [],
+    errors: own = [],
     alternativeTexts: alternative = [],
     body = false,
   }: ResponseOptions,
 ) {
   const all = [
-    ...common,
-    ...(kind === 'public' ? [] : withDatabase),
-    ...(body ? withBody : []),
-    ...(kind === 'guarded' ? withToken : []),
-    ...(writes ? ([...readBody, 'KEY_REUSED'] as const) : []),
-    ...(writes === 'change' ? (['CHANGED_MEANWHILE'] as const) : []),
+    ...commonErrors,
+    ...(kind === 'static' ? [] : databaseErrors),
+    ...(body ? requiredBodyErrors : []),
+    ...(kind === 'authenticated' ? tokenErrors : []),
+    ...(writes ? ([...bodyErrors, 'KEY_REUSED'] as const) : []),
+    ...(writes === 'conditional' ? (['CHANGED_MEANWHILE'] as const) : []),
     ...own,
   ];
-  const byStatus = new Map<number, Reason[]>();
-  for (const reason of new Set(all)) {
-    const status = reasons[reason][0];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), reason]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(all)) {
+    const status = errorCatalog[code][0];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return {
     200: {
@@ -154,7 +157,7 @@ export function responses(
         ...(location ? { Location: header('Path of the new resource') } : {}),
         ...(etag ? { ETag: header('Version of the record, for If-Match') } : {}),
         ...(cookie ? { 'Set-Cookie': header('Sets or clears `banyan_session`, the session cookie of browsers') } : {}),
-        ...replayed(writes),
+        ...replayedHeader(writes),
       },
       ...Type.Object({
         code: Type.Literal(200),
@@ -163,18 +166,21 @@ export function responses(
       }),
     },
     ...Object.fromEntries(
-      [...byStatus].map(([status, list]) => [status, errorResponse(status, list, alternative, replayed(writes))]),
+      [...byStatus].map(([status, codes]) => [
+        status,
+        errorResponse(status, codes, alternative, replayedHeader(writes)),
+      ]),
     ),
   };
 }
 
-const moreHeaders: Record<number, Record<string, unknown>> = {
+const statusHeaders: Record<number, Record<string, unknown>> = {
   401: { 'WWW-Authenticate': header('Bearer') },
   429: { 'Retry-After': header('Seconds to wait before a retry') },
   503: { 'Retry-After': header('Seconds to wait before a retry') },
 };
 
-const replayed = (writes: ResponseOptions['writes']) =>
+const replayedHeader = (writes: ResponseOptions['writes']) =>
   writes
     ? {
         'Idempotent-Replayed': header(
@@ -183,17 +189,20 @@ const replayed = (writes: ResponseOptions['writes']) =>
       }
     : {};
 
-const errorResponse = (status: number, list: Reason[], alternative: Reason[], more: Record<string, unknown>) => ({
-  description: list
-    .map((reason) => `\`${reason}\` ${textOf(reason, alternative).replace(/[<_]/g, '\\$&')}`)
-    .join('\n\n'),
-  headers: { ...commonHeaders, 'Content-Language': header('`zh-CN` or `en`'), ...moreHeaders[status], ...more },
+const errorResponse = (
+  status: number,
+  codes: ErrorCode[],
+  alternative: ErrorCode[],
+  headers: Record<string, unknown>,
+) => ({
+  description: codes.map((code) => `\`${code}\` ${textOf(code, alternative).replace(/[<_]/g, '\\$&')}`).join('\n\n'),
+  headers: { ...commonHeaders, 'Content-Language': header('`zh-CN` or `en`'), ...statusHeaders[status], ...headers },
   content: {
     'application/json': {
       schema: Type.Object({
         code: Type.Literal(status),
         msg: Type.String(),
-        data: Type.Object({ reason: Type.Unsafe({ type: 'string', enum: list }) }, { additionalProperties: true }),
+        data: Type.Object({ reason: Type.Unsafe({ type: 'string', enum: codes }) }, { additionalProperties: true }),
       }),
     },
     'application/problem+json': {
@@ -204,7 +213,7 @@ const errorResponse = (status: number, list: Reason[], alternative: Reason[], mo
           status: Type.Literal(status),
           detail: Type.String(),
           instance: Type.String(),
-          reason: Type.Unsafe({ type: 'string', enum: list }),
+          reason: Type.Unsafe({ type: 'string', enum: codes }),
         },
         { additionalProperties: true },
       ),
@@ -212,7 +221,7 @@ const errorResponse = (status: number, list: Reason[], alternative: Reason[], mo
   },
 });
 
-const textOf = (reason: Reason, alternative: Reason[]): string =>
-  (alternative.includes(reason) ? alternativeTexts[reason as keyof typeof alternativeTexts] : reasons[reason])[2];
+const textOf = (code: ErrorCode, alternative: ErrorCode[]): string =>
+  (alternative.includes(code) ? alternativeTexts[code as keyof typeof alternativeTexts] : errorCatalog[code])[2];
 
 export const authenticated = { security: [{ accessToken: [] }] };

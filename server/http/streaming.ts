@@ -70,7 +70,7 @@ export async function streamResponse(reply: FastifyReply, work: () => Promise<vo
     if (!reply.raw.headersSent) throw error;
     // The deadline passed while the request waited in the queue, and the error has been sent.
     if (reply.raw.writableEnded) return reply;
-    reply.log.error({ requestId: reply.request.id, err: error }, 'response failed while it was streamed');
+    reply.log.error({ requestId: reply.request.id, err: error }, 'response failed while streaming');
     reply.raw.destroy();
   }
   return reply;

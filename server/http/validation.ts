@@ -146,7 +146,7 @@ const problems = {
   },
   menuIds: { zh: '必须是以逗号分隔的数字', en: 'must be a comma-separated list of numbers' },
   date: { zh: '必须是 YYYY-MM-DD 格式的有效日期', en: 'must be a valid date in the format YYYY-MM-DD' },
-  order: { zh: '不能早于 startTime', en: 'must not be before startTime' },
+  beforeStartTime: { zh: '不能早于 startTime', en: 'must not be before startTime' },
   email: { zh: '必须是有效的邮箱地址', en: 'must be a valid email address' },
   duplicate: { zh: '重复传递，请只传一次', en: 'must be sent only once' },
   single: { zh: '只能用于单个编号', en: 'can only be used with a single id' },
@@ -162,7 +162,7 @@ const problems = {
     zh: '不是该列表和排序方式的有效游标，请使用空游标重新开始',
     en: 'is not a cursor of this list with this sort order: start again with an empty cursor',
   },
-  moment: {
+  time: {
     zh: '必须是时间，如 2026-05-01T08:00:00Z 或 2026-05-01 08:00:00',
     en: 'must be a time, such as 2026-05-01T08:00:00Z or 2026-05-01 08:00:00',
   },
@@ -172,8 +172,8 @@ const problems = {
   },
   future: { zh: '不能是将来的时间', en: 'must not be in the future' },
   beforeFrom: { zh: '不能早于 from', en: 'must not be before from' },
-  onlyNow: { zh: '不能与 asOf 同时使用', en: 'cannot be combined with asOf' },
-  form: { zh: '格式不正确', en: 'has an invalid format' },
+  notWithAsOf: { zh: '不能与 asOf 同时使用', en: 'cannot be combined with asOf' },
+  format: { zh: '格式不正确', en: 'has an invalid format' },
 } satisfies Record<string, Record<Language, string>>;
 
 /** The error for a rule that a schema cannot express. */
@@ -240,6 +240,6 @@ function problemOf({ keyword, params, parentSchema }: ErrorObject): Record<Langu
     case 'maximum':
       return { zh: `必须 ≤ ${params.limit}`, en: `must be ≤ ${params.limit}` };
     default:
-      return problems.form;
+      return problems.format;
   }
 }

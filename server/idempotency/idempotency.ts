@@ -6,25 +6,25 @@ import { withSavepoint } from '../../db/transaction.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import {
   claimKey,
+  type KeyedRequest,
   type KeyOwner,
-  type Repeatable,
   readOutcome,
   removeExpiredKeys,
   type StoredOutcome,
   storeOutcome,
 } from './queries.ts';
 
-export type { Repeatable };
+export type { KeyedRequest };
 
 /** Hashes a password at full cost. The same password and salt give the same hash. */
 type HashPassword = (password: string, salt: Buffer) => Promise<string>;
 
 /** Returns the Idempotency-Key of a request with a fingerprint of its content; undefined if it has no key. */
-export async function repeatableOf(
+export async function keyedRequestOf(
   { headers, method, url, body }: FastifyRequest,
   owner: KeyOwner,
   hashPassword: HashPassword,
-): Promise<Repeatable | undefined> {
+): Promise<KeyedRequest | undefined> {
   const key = headers['idempotency-key'];
   if (typeof key !== 'string') return undefined;
   const salt = createHash('sha256')
@@ -53,30 +53,26 @@ export type Outcome<T> = { result: T } | { error: ApiError };
 export async function runOnce<T>(
   tx: Tx,
   owner: KeyOwner,
-  repeatable: Repeatable,
+  keyed: KeyedRequest,
   work: (tx: Tx) => Promise<T>,
 ): Promise<Outcome<T> & { replayed: boolean }> {
-  if (!(await claimKey(tx, owner, repeatable))) {
-    const stored = await recallOutcome<T>(tx, owner, repeatable);
+  if (!(await claimKey(tx, owner, keyed))) {
+    const stored = await recallOutcome<T>(tx, owner, keyed);
     if (stored) return { ...stored, replayed: true };
   }
   await removeExpiredKeys(tx, owner.tenantId);
   const outcome = await withSavepoint(tx, async (inner) => ({ result: await work(inner) })).catch(asError);
   // The work may have assumed a descendant.
   await setTenant(tx, owner.tenantId);
-  await storeOutcome(tx, owner, repeatable.key, asStored(outcome));
+  await storeOutcome(tx, owner, keyed.key, asStored(outcome));
   return { ...(outcome as Outcome<T>), replayed: false };
 }
 
 /** Returns the stored outcome of this key, if there is one. */
-export async function recallOutcome<T>(
-  tx: Tx,
-  owner: KeyOwner,
-  repeatable: Repeatable,
-): Promise<Outcome<T> | undefined> {
-  const stored = await readOutcome(tx, owner, repeatable.key);
+export async function recallOutcome<T>(tx: Tx, owner: KeyOwner, keyed: KeyedRequest): Promise<Outcome<T> | undefined> {
+  const stored = await readOutcome(tx, owner, keyed.key);
   if (!stored) return undefined;
-  if (!stored.fingerprint.equals(repeatable.fingerprint)) throw apiError('KEY_REUSED');
+  if (!stored.fingerprint.equals(keyed.fingerprint)) throw apiError('KEY_REUSED');
   if (stored.error) {
     const { reason, facts } = stored.error as StoredError;
     return { error: new ApiError(reason, facts) };
@@ -86,7 +82,7 @@ export async function recallOutcome<T>(
 
 /** An error as the table stores it. `facts` is the name that rows written by earlier versions use for the details. */
 interface StoredError {
-  reason: ApiError['reason'];
+  reason: ApiError['code'];
   facts: ApiError['details'];
 }
 
@@ -97,5 +93,5 @@ function asError(error: unknown): { error: ApiError } {
 
 const asStored = (outcome: { result?: unknown; error?: ApiError }): StoredOutcome =>
   outcome.error
-    ? { result: null, error: { reason: outcome.error.reason, facts: outcome.error.details } satisfies StoredError }
+    ? { result: null, error: { reason: outcome.error.code, facts: outcome.error.details } satisfies StoredError }
     : { result: outcome.result ?? null, error: null };

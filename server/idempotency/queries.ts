@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 
-/** A request with an Idempotency-Key, and the fingerprint that distinguishes it from other requests. */
-export interface Repeatable {
+/** The Idempotency-Key of a request, and the fingerprint that distinguishes the request from others. */
+export interface KeyedRequest {
   key: string;
   fingerprint: Buffer;
 }
@@ -22,7 +22,7 @@ export interface StoredOutcome {
 export const claimKey = async (
   tx: Tx,
   { tenantId, userId }: KeyOwner,
-  { key, fingerprint }: Repeatable,
+  { key, fingerprint }: KeyedRequest,
 ): Promise<boolean> => {
   const rows = await tx`
     insert into idempotency_keys as k (tenant_id, user_id, key, fingerprint)

@@ -20,7 +20,7 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
   await allowLedgers(tx, codes);
   const rows = await listAudit(tx, codes, searchOf(filter), !below, limit + 1).catch((error) => {
     // A time such as the 31st of February passes the schema.
-    throw errorCode(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'moment') : error;
+    throw errorCode(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'time') : error;
   });
   const page = rows.slice(0, limit);
   return {

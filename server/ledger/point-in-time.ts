@@ -34,7 +34,7 @@ export async function resolvePointInTime(
       .use((sql) => readPointInTime(sql, wanted))
       .catch((error) => {
         // A time such as the 31st of February passes the schema.
-        throw errorCode(error).startsWith('2200') ? invalid(field, 'moment') : error;
+        throw errorCode(error).startsWith('2200') ? invalid(field, 'time') : error;
       });
     if (isFuture) throw invalid(field, 'future');
     if (completeFrom) throw apiError('HISTORY_NOT_KEPT', { from: completeFrom });

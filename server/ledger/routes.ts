@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readInWrite, writeAs } from '../auth/caller.ts';
+import { readInWriteTransaction, writeAs } from '../auth/caller.ts';
 import type { TokenReader } from '../auth/tokens.ts';
-import type { App, Parts } from '../context.ts';
+import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { IdPath, TenantQuery } from '../http/fields.ts';
@@ -26,12 +26,12 @@ export const isSubscription = ({ url = '' }: IncomingMessage): boolean =>
 
 export function ledgerRoutes(
   app: App,
-  parts: Parts,
+  deps: Dependencies,
   { resources, subscribers, tokens }: { resources: LedgerResources; subscribers: Subscribers; tokens: TokenReader },
 ): void {
-  const { db } = parts;
+  const { db } = deps;
   const read = (request: FastifyRequest, page: { after: number; limit: number; tenantId: string | undefined }) =>
-    readInWrite(db, request, 'administrator', (tx, caller) => readChanges(tx, resources, caller, page));
+    readInWriteTransaction(db, request, 'administrator', (tx, caller) => readChanges(tx, resources, caller, page));
 
   app.get(
     path,
@@ -45,7 +45,7 @@ export function ledgerRoutes(
           'those of its descendant tenants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
           'response is sent as soon as there is a change or when that time has passed.',
         querystring: FeedFilter,
-        response: responses('guarded', { data: ChangePage, reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('authenticated', { data: ChangePage, errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
       },
     },
     async (request, reply) => {
@@ -76,7 +76,7 @@ export function ledgerRoutes(
           'the reason `TOKEN_EXPIRED`. Reconnect with a new token and with `Last-Event-ID` to miss nothing.',
         querystring: StreamFilter,
         headers: StreamHeaders,
-        response: responses('guarded', { reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('authenticated', { errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
       },
     },
     async (request, reply) => {
@@ -88,7 +88,7 @@ export function ledgerRoutes(
         subscribers,
         (position) => read(request, { after: position, limit: 100, tenantId }),
         { tenantId: tenantId ?? request.token.tenantId, after: Number(cursor) },
-        { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: parts.timing.streamHeartbeatMs, signal },
+        { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: deps.timing.streamHeartbeatMs, signal },
       );
       // Read the first page before the stream begins, so that its error is sent as a regular response.
       const first = await events.next();
@@ -111,15 +111,15 @@ export function ledgerRoutes(
           'Administrators. Returns who changed what, when and from where, in their tenant and its descendants, newest ' +
           'first. Includes successful and failed logins, but no passwords or secrets.',
         querystring: AuditFilter,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: AuditPage,
-          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_LEDGERS'],
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_LEDGERS'],
         }),
       },
     },
     async (request) =>
       ok(
-        await readInWrite(db, request, 'administrator', (tx, caller) =>
+        await readInWriteTransaction(db, request, 'administrator', (tx, caller) =>
           listChanges(tx, resources, caller, request.query),
         ),
       ),
@@ -139,9 +139,9 @@ export function ledgerRoutes(
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,
-        response: responses('guarded', {
-          writes: 'new',
-          reasons: [
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: [
             'NOT_ALLOWED',
             'OTHER_TENANT',
             'CHANGE_NOT_FOUND',

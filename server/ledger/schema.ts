@@ -10,7 +10,7 @@ export const DateTime = Type.String({
   maxLength: 40,
   pattern:
     '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$',
-  'x-problem': 'moment',
+  'x-problem': 'time',
   description: TIME_FORMAT,
 });
 

@@ -1,4 +1,4 @@
-import { ApiError, type Reason } from '../http/errors.ts';
+import { ApiError, type ErrorCode } from '../http/errors.ts';
 import type { FeedPage } from './feed.ts';
 import type { Subscribers } from './subscribers.ts';
 
@@ -31,14 +31,14 @@ export async function* streamChanges(
     try {
       page = await read(position);
     } catch (error) {
-      if (error instanceof ApiError) yield errorEvent(error.reason);
+      if (error instanceof ApiError) yield errorEvent(error.code);
       return;
     }
   }
 }
 
 /** Reports why the stream ends. The event has a different name, so that browsers do not handle it as a change. */
-const errorEvent = (reason: Reason) => `event: refused\ndata: ${JSON.stringify({ reason })}\n\n`;
+const errorEvent = (reason: ErrorCode) => `event: refused\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /** The `id` of an event is the position after its change. A page without rows may still have skipped other changes. */
 function eventsOf({ rows, next, positions }: FeedPage, before: number): string {

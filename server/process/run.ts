@@ -27,11 +27,11 @@ async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<
   try {
     const first = await createFirstAdministratorOnce(db, config, passwordCost);
     // Print this before listening: the account exists now, and its password is never shown again.
-    if (first) print(introduction(first));
+    if (first) print(describeFirstAdministrator(first));
     const server = await listen(config, db, processOptions, stop);
     const { ledgerDays } = config;
     const stopArchiving = ledgerDays === 'keep' ? undefined : startArchiving(config, Number(ledgerDays), progress);
-    print(greeting(config, addressOf(server, config), first));
+    print(describeService(config, addressOf(server, config), first));
     if (!stop.aborted) await once(stop, 'abort');
     await server.close();
     await stopArchiving?.();
@@ -48,8 +48,8 @@ async function listen(
 ): Promise<RunningServer> {
   try {
     if (config.workers > 1) return await serveInWorkers({ config, database: db.service, processOptions }, print);
-    const { connectionTiming: _, ...parts } = processOptions;
-    return await serve({ db, config, ...parts });
+    const { connectionTiming: _, ...appOptions } = processOptions;
+    return await serve({ db, config, ...appOptions });
   } catch (error) {
     // A signal from the terminal also reaches the workers, which then fail to start.
     stop.throwIfAborted();
@@ -57,7 +57,7 @@ async function listen(
   }
 }
 
-/** The service was stopped while it was starting, which is no failure. */
+/** The service was stopped while it was starting, which is not a failure. */
 class Stopped extends Error {}
 
 function stopOnSignal(): AbortSignal {
@@ -78,14 +78,14 @@ function addressOf({ port }: RunningServer, { host }: Config): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function introduction({ userName, generatedPassword }: FirstAdministrator): string {
+function describeFirstAdministrator({ userName, generatedPassword }: FirstAdministrator): string {
   const password = generatedPassword
     ? `${generatedPassword}   (shown only once; change it with PUT /auth/password)`
     : 'as set in BANYAN_ADMIN_PASSWORD';
   return ['', '  Tenant     000000', `  User       ${userName}`, `  Password   ${password}`].join('\n');
 }
 
-function greeting(config: Config, address: string, first: FirstAdministrator | undefined): string {
+function describeService(config: Config, address: string, first: FirstAdministrator | undefined): string {
   const lines = ['', `  Ready at   ${address}`, `  Reference  ${address}/docs`];
   if (!config.databaseUrl) lines.push(`  Data       ${config.dataDir}`);
   let call = `curl -s ${address}/health/ready`;

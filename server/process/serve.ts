@@ -3,17 +3,17 @@ import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { ConnectionTiming } from '../../db/driver.ts';
 import { buildApp } from '../app.ts';
-import type { Options } from '../context.ts';
+import type { AppOptions } from '../context.ts';
 import { watchConnections } from './shutdown.ts';
 
-// V8 pretenures objects, that is allocates them in the old generation, where most objects of an allocation site survived a
-// minor collection. Here dozens of requests always wait for the database, so their objects survive. Once pretenured, they
+// V8 pretenures the objects of an allocation site, that is, allocates them in the old generation, if most of them survive
+// minor collections. Here dozens of requests always wait for the database, so their objects survive. Once pretenured, they
 // keep whole requests alive until a major collection: minor collections then took seven milliseconds instead of one, and a
 // quarter of the CPU time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 /** Options that tests pass to the processes they start: other deadlines and a cheaper password hash. */
-export interface ProcessOptions extends Pick<Options, 'timing' | 'passwordCost'> {
+export interface ProcessOptions extends Pick<AppOptions, 'timing' | 'passwordCost'> {
   connectionTiming?: ConnectionTiming;
 }
 
@@ -24,7 +24,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-export async function serve(options: Options): Promise<RunningServer> {
+/** Serves requests in this process. */
+export async function serve(options: AppOptions): Promise<RunningServer> {
   const { server, listen, close } = await createServer(options);
   await listen();
   return { port: (server.address() as AddressInfo).port, close };
@@ -32,7 +33,7 @@ export async function serve(options: Options): Promise<RunningServer> {
 
 /** The same for connections that another process has accepted. */
 export async function serveSockets(
-  options: Options,
+  options: AppOptions,
 ): Promise<{ accept: (socket: Socket) => void; close(): Promise<void> }> {
   const { server, close } = await createServer(options);
   // Node checks for slow clients only after this event, and this server never listens.
@@ -42,7 +43,7 @@ export async function serveSockets(
     if (open >= server.maxConnections) return void socket.destroy();
     open++;
     socket.once('close', () => open--);
-    // Set what a listening server sets on its sockets.
+    // A listening server sets this on its sockets too.
     socket.allowHalfOpen = true;
     server.emit('connection', socket);
     socket.resume();
@@ -50,7 +51,7 @@ export async function serveSockets(
   return { accept, close };
 }
 
-async function createServer(options: Options) {
+async function createServer(options: AppOptions) {
   const { port, host } = options.config;
   const app = await buildApp(options);
   await app.ready();

@@ -12,14 +12,15 @@ const send = (message: WorkerMessage) => process.send?.(message);
 ignoreLostConnections();
 process.setSourceMapsEnabled(true);
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-// Ignore signals: a terminal sends them to all processes, but only the parent decides when a worker stops. Exit without it.
+// Ignore signals: a terminal sends them to all processes, but only the parent decides when a worker stops.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
+// The parent has exited.
 process.once('disconnect', () => process.exit(1));
 send('started');
 const [{ config, database, processOptions }] = (await once(process, 'message')) as [WorkerTask];
-const { connectionTiming, ...parts } = processOptions ?? {};
+const { connectionTiming, ...appOptions } = processOptions ?? {};
 const db = openPool(database, { ...config, ...(connectionTiming ? { timing: connectionTiming } : {}) });
-const { accept, close } = await serveSockets({ db, config, ...parts });
+const { accept, close } = await serveSockets({ db, config, ...appOptions });
 process.on('message', async (message: ParentMessage, socket: Socket) => {
   if (message === 'connection') {
     // The socket is missing if the client has disconnected in the meantime.

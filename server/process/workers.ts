@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { defaultTiming } from '../timing.ts';
 import type { ProcessOptions, RunningServer } from './serve.ts';
 
-/** What a worker needs to start. It is sent as a message: other users could read the password in its environment. */
+/** The data that a worker needs to start. It is a message, because an environment variable would expose the password. */
 export interface WorkerTask {
   config: Config;
   database: Target;
@@ -87,8 +87,8 @@ class Worker {
   readonly exited: Promise<string>;
   private readonly process: ChildProcess;
   /**
-   * Sockets that the worker has not acknowledged. Ours is closed when the worker has accepted its own or has exited;
-   * otherwise the client would wait indefinitely.
+   * Sockets that the worker has not acknowledged. This process closes its copy of a socket when the worker has accepted the
+   * connection or has exited; otherwise the client would wait indefinitely.
    */
   private readonly unacknowledged: net.Socket[] = [];
 
@@ -107,7 +107,7 @@ class Worker {
     );
   }
 
-  /** Waits for a message. Rejects if the worker exits before. */
+  /** Waits for a message. Rejects if the worker exits first. */
   receive(expected: WorkerMessage): Promise<void> {
     return new Promise((resolve, reject) => {
       const onMessage = (message: WorkerMessage) => {

@@ -44,12 +44,12 @@ export function defineRecord<const F extends Fields>(fields: F) {
       mapFields(fields, (field, name) => input[name as keyof F] ?? field.default) as ValuesOf<F>,
     /**
      * Reads the fields from a row that the ledger recorded, whichever version of the schema wrote it. A field that did not
-     * exist then has its default, or its value in `present`: a revert must not reset what it knows nothing about.
+     * exist then has its default, or its value in `current`: a revert must not reset fields that the row does not contain.
      */
-    fromStored: (row: StoredRow, present?: ValuesOf<F>): ValuesOf<F> =>
+    fromStored: (row: StoredRow, current?: ValuesOf<F>): ValuesOf<F> =>
       mapFields(fields, (field, name) => {
         const column = storedColumn(row, field);
-        return (column === undefined ? present?.[name] : row[column]) ?? field.default;
+        return (column === undefined ? current?.[name] : row[column]) ?? field.default;
       }) as ValuesOf<F>,
     /** The fields that a row recorded by the ledger contains. */
     storedFields: (row: StoredRow): Partial<ValuesOf<F>> =>

@@ -68,7 +68,7 @@ function toUpdate(row: StoredRow, id: string, present: TenantRow | undefined): T
 
 /** A revert sends a parent that existed once; the error has to say that it is gone. */
 function rethrowAsGone(error: unknown, { tenantParent }: TenantUpdate): never {
-  if (error instanceof ApiError && error.reason === 'TENANT_PARENT_NOT_FOUND') {
+  if (error instanceof ApiError && error.code === 'TENANT_PARENT_NOT_FOUND') {
     throw apiError('TENANT_PARENT_GONE', { tenantParent: tenantParent ?? '' });
   }
   throw error;

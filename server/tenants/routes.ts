@@ -1,8 +1,8 @@
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
-import type { App, Parts } from '../context.ts';
+import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
-import { changeHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
@@ -32,8 +32,8 @@ import {
 const path = '/system/tenant-api';
 const shared = { ...authenticated, tags: ['Tenants'] };
 
-export function tenantRoutes(app: App, parts: Parts): void {
-  const { db } = parts;
+export function tenantRoutes(app: App, deps: Dependencies): void {
+  const { db } = deps;
   app.post(
     path,
     {
@@ -45,10 +45,10 @@ export function tenantRoutes(app: App, parts: Parts): void {
           'Administrators, below their own tenant. `username` and `password` also create its first administrator.',
         headers: writeHeaders,
         body: TenantInput,
-        response: responses('guarded', {
-          writes: 'new',
+        response: responses('authenticated', {
+          writes: 'unconditional',
           location: true,
-          reasons: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT'],
+          errors: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT'],
           alternativeTexts: ['ACCOUNT_LIMIT'],
           body: true,
         }),
@@ -62,7 +62,7 @@ export function tenantRoutes(app: App, parts: Parts): void {
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : parts.passwords.hash(password)),
+        async () => (password == null ? undefined : deps.passwords.hash(password)),
         (tx, caller, passwordHash) => createTenant(tx, caller, request.body, passwordHash),
       );
       return created(reply, `${path}/${id}`);
@@ -78,7 +78,7 @@ export function tenantRoutes(app: App, parts: Parts): void {
         summary: "List the caller's tenant and its descendants",
         description: 'Administrators. Sorted by id, the order of creation, unless `sort` says otherwise.',
         querystring: TenantFilter,
-        response: responses('guarded', { data: TenantPage, reasons: ['NOT_ALLOWED'] }),
+        response: responses('authenticated', { data: TenantPage, errors: ['NOT_ALLOWED'] }),
       },
     },
     async (request) =>
@@ -94,9 +94,9 @@ export function tenantRoutes(app: App, parts: Parts): void {
         summary: "Read the caller's tenant and its descendants as a tree",
         description: `Administrators. Up to ${MAX_TREE} tenants, children sorted by id.`,
         querystring: TreeFilter,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: TenantNode,
-          reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_TREE_TOO_LARGE'],
+          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_TREE_TOO_LARGE'],
         }),
       },
     },
@@ -114,10 +114,10 @@ export function tenantRoutes(app: App, parts: Parts): void {
         description: 'Administrators: their own tenant and its descendants.',
         params: IdPath,
         querystring: AsOf,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: Tenant,
           etag: true,
-          reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -125,7 +125,7 @@ export function tenantRoutes(app: App, parts: Parts): void {
       const id = pathId(request.params.id);
       const { asOf } = request.query;
       if (asOf !== undefined) {
-        const time = await resolvePointInTime(parts, asOf);
+        const time = await resolvePointInTime(deps, asOf);
         const past = await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, time));
         return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }
@@ -141,11 +141,11 @@ export function tenantRoutes(app: App, parts: Parts): void {
         operationId: 'updateTenant',
         summary: 'Replace a tenant, or move it',
         description: 'Administrators of an ancestor.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         body: TenantUpdate,
-        response: responses('guarded', {
-          writes: 'change',
-          reasons: [
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: [
             'NOT_ALLOWED',
             'OWN_TENANT',
             'TENANT_NOT_FOUND',
@@ -173,11 +173,11 @@ export function tenantRoutes(app: App, parts: Parts): void {
         operationId: 'deleteTenant',
         summary: 'Delete a tenant',
         description: 'Administrators of an ancestor. Its users can no longer log in; its records are kept.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         params: IdPath,
-        response: responses('guarded', {
-          writes: 'change',
-          reasons: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
         }),
       },
     },
@@ -199,9 +199,9 @@ export function tenantRoutes(app: App, parts: Parts): void {
           'Administrators of an ancestor. The tenant returns to its previous parent, with its departments and users.',
         headers: writeHeaders,
         params: IdPath,
-        response: responses('guarded', {
-          writes: 'new',
-          reasons: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_NOT_DELETED', 'TENANT_PARENT_GONE'],
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_NOT_DELETED', 'TENANT_PARENT_GONE'],
         }),
       },
     },

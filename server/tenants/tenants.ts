@@ -216,7 +216,7 @@ async function insertWithNewCode(tx: Tx, row: { parentId: string; by: string; fi
 
 function fieldsOf(input: Omit<TenantInput, 'username' | 'password'>): TenantFields {
   const { startTime = null, endTime = null, packageBo, quotaBo, ruleBo } = input;
-  if (startTime && endTime && endTime < startTime) throw invalid('endTime', 'order');
+  if (startTime && endTime && endTime < startTime) throw invalid('endTime', 'beforeStartTime');
   const menuIds = packageBo?.menuIds?.replaceAll(' ', '') ?? '';
   if (menuIds.length > LONG_TEXT) throw invalid('packageBo.menuIds', 'menuIdsLength');
   const quotas = [...QUOTAS, ...HIDDEN_QUOTAS].map((key) => [key, quotaBo?.[key] ?? 0]);

@@ -2,7 +2,7 @@ import type { Database } from '../../db/connect.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { readTenantState, type TenantState } from '../auth/tenant-state.ts';
-import { clearFailures } from '../auth/throttle.ts';
+import { unlockAccount } from '../auth/throttle.ts';
 import { userKey } from '../auth/user-key.ts';
 import { listAdministrators, type RecoveredUser, recoverUser } from './users.ts';
 
@@ -33,7 +33,7 @@ export async function recoverAccount(
     const user = await recoverUser(tx, { tenantId, userName, by: AUTHOR }, passwordHash);
     if (!user)
       return { found: false, state, administrators: await listAdministrators(tx, tenantId, MAX_ADMINISTRATORS) };
-    await clearFailures(tx, tenantId, userKey(user.userName));
+    await unlockAccount(tx, tenantId, userKey(user.userName));
     return { found: true, state, ...user };
   });
 }

@@ -85,7 +85,7 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]
 
 /** A revert sends departments that existed once; the error has to say that they are gone. */
 function rethrowAsGone(error: unknown): never {
-  if (error instanceof ApiError && error.reason === 'USER_DEPT_NOT_FOUND')
+  if (error instanceof ApiError && error.code === 'USER_DEPT_NOT_FOUND')
     throw apiError('USER_DEPT_GONE', error.details);
   throw error;
 }

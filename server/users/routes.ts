@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
-import type { App, Parts } from '../context.ts';
+import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
-import { changeHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath, IdsPath, TenantQuery } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { pathId, pathIds } from '../http/validation.ts';
@@ -22,9 +22,9 @@ const withTenant = <T extends { tenantId?: string | null }>(request: { body: T; 
   tenantId: request.body.tenantId ?? request.query.tenantId ?? null,
 });
 
-export function userRoutes(app: App, parts: Parts): void {
-  const { db } = parts;
-  const show = createStoredReader(parts.config.timeZone);
+export function userRoutes(app: App, deps: Dependencies): void {
+  const { db } = deps;
+  const show = createStoredReader(deps.config.timeZone);
   app.post(
     path,
     {
@@ -36,10 +36,10 @@ export function userRoutes(app: App, parts: Parts): void {
         headers: writeHeaders,
         querystring: TenantQuery,
         body: UserInput,
-        response: responses('guarded', {
-          writes: 'new',
+        response: responses('authenticated', {
+          writes: 'unconditional',
           location: true,
-          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_DEPT_NOT_FOUND', 'USER_NAME_TAKEN', 'ACCOUNT_LIMIT'],
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_DEPT_NOT_FOUND', 'USER_NAME_TAKEN', 'ACCOUNT_LIMIT'],
           body: true,
         }),
       },
@@ -49,7 +49,7 @@ export function userRoutes(app: App, parts: Parts): void {
         db,
         request,
         'administrator',
-        () => parts.passwords.hash(request.body.password),
+        () => deps.passwords.hash(request.body.password),
         (tx, caller, passwordHash) => createUser(tx, caller, withTenant(request), passwordHash),
       );
       return created(reply, `${path}/${id}`);
@@ -65,7 +65,7 @@ export function userRoutes(app: App, parts: Parts): void {
         summary: 'List users',
         description: 'Administrators. Sorted by id.',
         querystring: UserFilter,
-        response: responses('guarded', { data: UserPage, reasons: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('authenticated', { data: UserPage, errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
       },
     },
     async (request) =>
@@ -82,10 +82,10 @@ export function userRoutes(app: App, parts: Parts): void {
         description: 'Administrators, and the user themselves.',
         params: IdPath,
         querystring: Type.Object({ ...TenantQuery.properties, asOf }),
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: User,
           etag: true,
-          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -93,7 +93,7 @@ export function userRoutes(app: App, parts: Parts): void {
       const id = pathId(request.params.id);
       const { tenantId, asOf } = request.query;
       if (asOf !== undefined) {
-        const time = await resolvePointInTime(parts, asOf);
+        const time = await resolvePointInTime(deps, asOf);
         const past = await readAs(db, request, 'user', (tx, caller) =>
           readUserAt(tx, show, caller, id, { tenantId, time }),
         );
@@ -115,7 +115,7 @@ export function userRoutes(app: App, parts: Parts): void {
           'descendants, each user once. Sorted by id.',
         params: IdPath,
         querystring: DeptUserFilter,
-        response: responses('guarded', { data: UserPage, reasons: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
+        response: responses('authenticated', { data: UserPage, errors: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
       },
     },
     async (request) => {
@@ -134,12 +134,12 @@ export function userRoutes(app: App, parts: Parts): void {
         operationId: 'updateUser',
         summary: 'Replace a user',
         description: 'Administrators. Changing the password or disabling the user ends their sessions.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         querystring: TenantQuery,
         body: UserUpdate,
-        response: responses('guarded', {
-          writes: 'change',
-          reasons: [
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: [
             'NOT_ALLOWED',
             'OTHER_TENANT',
             'USER_NOT_FOUND',
@@ -157,7 +157,7 @@ export function userRoutes(app: App, parts: Parts): void {
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : parts.passwords.hash(password)),
+        async () => (password == null ? undefined : deps.passwords.hash(password)),
         (tx, caller, passwordHash) => updateUser(tx, caller, withTenant(request), passwordHash, ifMatchOf(request)),
       );
       return ok(null);
@@ -172,12 +172,12 @@ export function userRoutes(app: App, parts: Parts): void {
         operationId: 'deleteUsers',
         summary: 'Delete users',
         description: 'Administrators. One id, or several separated by commas; either all are deleted or none.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: TenantQuery,
-        response: responses('guarded', {
-          writes: 'change',
-          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_IDS', 'USER_NOT_FOUND', 'OWN_USER', 'LAST_ADMINISTRATOR'],
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_IDS', 'USER_NOT_FOUND', 'OWN_USER', 'LAST_ADMINISTRATOR'],
         }),
       },
     },
@@ -203,9 +203,9 @@ export function userRoutes(app: App, parts: Parts): void {
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,
-        response: responses('guarded', {
-          writes: 'new',
-          reasons: [
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: [
             'NOT_ALLOWED',
             'OTHER_TENANT',
             'USER_NOT_FOUND',

@@ -1,7 +1,7 @@
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
-import type { App, Parts } from '../context.ts';
+import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
-import { changeHeaders, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import { conditionalWriteHeaders, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
@@ -36,9 +36,9 @@ const path = '/system/webhook-api';
 const shared = { ...authenticated, tags: ['Webhooks'] };
 
 /** Registers the routes and starts the dispatcher. Returns a function that stops it. */
-export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources): () => void {
-  const { db } = parts;
-  const resolveTarget = createTargetResolver(parts.config.webhookNetworks, parts.resolve);
+export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerResources): () => void {
+  const { db } = deps;
+  const resolveTarget = createTargetResolver(deps.config.webhookNetworks, deps.resolve);
 
   app.post(
     path,
@@ -50,11 +50,11 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         description: 'Administrators. It receives changes made from now on. Only this response contains the secret.',
         headers: writeHeaders,
         body: WebhookInput,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: WebhookSecret,
           location: true,
-          writes: 'new',
-          reasons: ['NOT_ALLOWED', 'WEBHOOK_ADDRESS_REFUSED', 'TOO_MANY_WEBHOOKS'],
+          writes: 'unconditional',
+          errors: ['NOT_ALLOWED', 'WEBHOOK_ADDRESS_REFUSED', 'TOO_MANY_WEBHOOKS'],
           body: true,
         }),
       },
@@ -80,7 +80,7 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         operationId: 'listWebhooks',
         summary: 'List webhooks',
         description: 'Administrators. All webhooks of their own tenant, at most 20.',
-        response: responses('guarded', { data: WebhookPage, reasons: ['NOT_ALLOWED'] }),
+        response: responses('authenticated', { data: WebhookPage, errors: ['NOT_ALLOWED'] }),
       },
     },
     async (request) => ok(await readAs(db, request, 'administrator', listWebhooks)),
@@ -95,7 +95,11 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         summary: 'Read a webhook',
         description: 'Administrators. The response never contains the secret.',
         params: IdPath,
-        response: responses('guarded', { data: Webhook, etag: true, reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
+        response: responses('authenticated', {
+          data: Webhook,
+          etag: true,
+          errors: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'],
+        }),
       },
     },
     async (request, reply) => {
@@ -113,11 +117,11 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         summary: 'Replace a webhook',
         description:
           'Administrators. Keeps the secret and the position in the feed. Pending deliveries are retried now.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         body: WebhookUpdate,
-        response: responses('guarded', {
-          writes: 'change',
-          reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'WEBHOOK_ADDRESS_REFUSED'],
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'WEBHOOK_ADDRESS_REFUSED'],
           body: true,
         }),
       },
@@ -142,9 +146,9 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         operationId: 'deleteWebhook',
         summary: 'Delete a webhook',
         description: 'Administrators. Pending deliveries are discarded and the secret is erased.',
-        headers: changeHeaders,
+        headers: conditionalWriteHeaders,
         params: IdPath,
-        response: responses('guarded', { writes: 'change', reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
+        response: responses('authenticated', { writes: 'conditional', errors: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
       },
     },
     async (request) => {
@@ -165,10 +169,10 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
           'Administrators. For 24 hours messages carry two signatures, with the new and with the previous secret.',
         headers: writeHeaders,
         params: IdPath,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: WebhookSecret,
-          writes: 'new',
-          reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'],
+          writes: 'unconditional',
+          errors: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'],
         }),
       },
     },
@@ -188,10 +192,10 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         description: 'Administrators. Sends a message of type `webhook.test`. The list of deliveries shows the result.',
         headers: writeHeaders,
         params: IdPath,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: TestDelivery,
-          writes: 'new',
-          reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'WEBHOOK_DISABLED'],
+          writes: 'unconditional',
+          errors: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'WEBHOOK_DISABLED'],
         }),
       },
     },
@@ -211,7 +215,7 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
         description: 'Administrators. Latest first, each with the last response. Deliveries are kept for 30 days.',
         params: IdPath,
         querystring: DeliveryFilter,
-        response: responses('guarded', { data: DeliveryPage, reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
+        response: responses('authenticated', { data: DeliveryPage, errors: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND'] }),
       },
     },
     async (request) => {
@@ -234,9 +238,9 @@ export function webhookRoutes(app: App, parts: Parts, resources: LedgerResources
           'and retries it for three more days.',
         headers: writeHeaders,
         params: DeliveryPath,
-        response: responses('guarded', {
-          writes: 'new',
-          reasons: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND', 'WEBHOOK_DISABLED', 'DELIVERY_TOO_OLD'],
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: ['NOT_ALLOWED', 'WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND', 'WEBHOOK_DISABLED', 'DELIVERY_TOO_OLD'],
         }),
       },
     },

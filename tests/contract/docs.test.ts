@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { settings } from '../../server/config.ts';
-import { reasons } from '../../server/http/errors.ts';
+import { errorCatalog } from '../../server/http/errors.ts';
 import { startService } from '../support/service.ts';
 
 // The compiled test runs in dist/tests/contract.
@@ -35,7 +35,7 @@ test('the table of reasons matches the code and describes each reason (run node 
   const rows = readTable('docs/interface.md', '| Status | Reason | 中文 | English | When |');
   assert.deepEqual(
     rows.map((row) => row.slice(0, 4)),
-    Object.entries(reasons).map(([reason, [status, zh, en]]) => [String(status), `\`${reason}\``, zh, en]),
+    Object.entries(errorCatalog).map(([reason, [status, zh, en]]) => [String(status), `\`${reason}\``, zh, en]),
   );
   assert.deepEqual(
     rows.filter((row) => !row[4]).map((row) => row[1]),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reasons } from '../../server/http/errors.ts';
+import { errorCatalog } from '../../server/http/errors.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
 import { type ApiResponse, PASSWORD, type Service, startService } from '../support/service.ts';
 
@@ -53,7 +53,7 @@ describe('Errors', () => {
   });
 
   test('every reason has a status and a sentence in both languages', () => {
-    for (const [reason, [status, zh, en]] of Object.entries(reasons)) {
+    for (const [reason, [status, zh, en]] of Object.entries(errorCatalog)) {
       assert.match(reason, /^[A-Z][A-Z0-9_]+$/);
       assert.ok(status >= 400 && status < 600, reason);
       assert.match(zh.replace(/\{\w+\}/g, '…'), reason === 'INVALID_FIELD' ? /…/ : HAN);
@@ -63,7 +63,7 @@ describe('Errors', () => {
 
   test('/openapi.json documents every reason', async () => {
     const { text } = await service.anonymous.get('/openapi.json');
-    const undocumented = Object.keys(reasons).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text));
+    const undocumented = Object.keys(errorCatalog).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text));
     assert.deepEqual(undocumented, []);
   });
 });

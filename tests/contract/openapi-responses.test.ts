@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { reasons } from '../../server/http/errors.ts';
+import { errorCatalog } from '../../server/http/errors.ts';
 import { assertDocumented, type Operation, readOperations } from '../support/openapi.ts';
 import { type ApiResponse, type Client, PASSWORD, type RequestOptions, startService } from '../support/service.ts';
 
@@ -224,8 +224,8 @@ test('every operation returns authentication, path and body errors as documented
   expectReason('NOT_ALLOWED', await call(member, 'listUsers'));
 });
 
-const expectReason = (reason: keyof typeof reasons, { status, data }: ApiResponse) =>
-  assert.deepEqual([status, data.reason], [reasons[reason][0], reason]);
+const expectReason = (reason: keyof typeof errorCatalog, { status, data }: ApiResponse) =>
+  assert.deepEqual([status, data.reason], [errorCatalog[reason][0], reason]);
 
 test('errors of business rules are documented for the operations that return them', async () => {
   const own = (await call(boss, 'readMe')).data.user.userId;
@@ -238,7 +238,7 @@ test('errors of business rules are documented for the operations that return the
   const onlyAdministrator = (await grandchild.get('/auth/me')).data.user.userId;
   const disabledWebhook = await boss.create(hooks, { url: 'http://127.0.0.1:9/', status: '1' });
   const newUser = { userName: 'extra', password: PASSWORD };
-  const cases: [keyof typeof reasons, string, Sent, Client?][] = [
+  const cases: [keyof typeof errorCatalog, string, Sent, Client?][] = [
     ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.createMember(boss)],
     ['OTHER_TENANT', 'createDepartment', { body: { tenantId: '000000' } }],
     ['PARENT_NOT_FOUND', 'createDepartment', { body: { parentId: 7 } }],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { alternativeTexts, type Reason, reasons } from '../../server/http/errors.ts';
+import { alternativeTexts, type ErrorCode, errorCatalog } from '../../server/http/errors.ts';
 import { version } from '../../server/version.ts';
 import { operationsOf, readDocument, reasonsIn } from '../support/openapi.ts';
 import { startService } from '../support/service.ts';
@@ -76,7 +76,7 @@ test('every operation documents its success and its errors, each reason under it
       const named = reasonsIn(response);
       assert.ok(named.length > 0, `${operationId} ${status}`);
       for (const reason of named) {
-        assert.equal(reasons[reason as Reason]?.[0], Number(status), `${operationId} ${status} ${reason}`);
+        assert.equal(errorCatalog[reason as ErrorCode]?.[0], Number(status), `${operationId} ${status} ${reason}`);
         assert.ok(response.description.includes(reason), `${operationId} ${status} explains ${reason}`);
       }
       const problem = response.content?.['application/problem+json']?.schema.properties?.reason?.enum;
@@ -94,12 +94,12 @@ test('an operation with its own text for a reason documents that text', () => {
   ] as const) {
     const [texts, others] = [conflictTextOf(usual) ?? '', conflictTextOf(other) ?? ''];
     assert.deepEqual(
-      [texts.includes(reasons[reason][2]), texts.includes(alternativeTexts[reason][2])],
+      [texts.includes(errorCatalog[reason][2]), texts.includes(alternativeTexts[reason][2])],
       [true, false],
       usual,
     );
     assert.deepEqual(
-      [others.includes(reasons[reason][2]), others.includes(alternativeTexts[reason][2])],
+      [others.includes(errorCatalog[reason][2]), others.includes(alternativeTexts[reason][2])],
       [false, true],
       other,
     );
@@ -110,7 +110,7 @@ test('an operation with its own text for a reason documents that text', () => {
 test('the document mentions every reason', () => {
   const text = JSON.stringify(document);
   assert.deepEqual(
-    Object.keys(reasons).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text)),
+    Object.keys(errorCatalog).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text)),
     [],
   );
 });

@@ -56,7 +56,7 @@ test('password hashing queues 200 passwords and rejects the next one', async () 
   const outcomes = await Promise.allSettled(Array.from({ length: 203 }, () => passwords.hash('a password')));
   const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
   assert.deepEqual(
-    failed.map(({ reason }) => reason.reason),
+    failed.map(({ reason: error }) => error.code),
     ['TOO_BUSY'],
   );
   assert.equal(await passwords.verify(await passwords.hash('a password'), 'a password'), true);

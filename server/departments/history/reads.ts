@@ -40,7 +40,7 @@ export async function listChildrenAt(
   deptId: string,
   { limit = 50, cursor, counts = false, time }: ChildrenFilter & { time: PointInTime },
 ): Promise<ChildrenPage> {
-  if (counts) throw invalid('counts', 'onlyNow');
+  if (counts) throw invalid('counts', 'notWithAsOf');
   const sort = `children of ${deptId}`;
   const after = cursor ? decodeCursor(cursor, sort, isOrderNum) : undefined;
   if (deptId === '0') await forceIndexScans(tx);
@@ -63,7 +63,7 @@ export async function listDepartmentsAt(
   filter: DeptFilter,
   time: PointInTime,
 ): Promise<Rows<DeptRow>> {
-  if (filter.cursor !== undefined) throw invalid('cursor', 'onlyNow');
+  if (filter.cursor !== undefined) throw invalid('cursor', 'notWithAsOf');
   const search = {
     deptName: filter.deptName ?? null,
     leader: filter.leader ?? null,

@@ -1,5 +1,5 @@
 import { readAs, writeAs } from '../../auth/caller.ts';
-import type { App, Parts } from '../../context.ts';
+import type { App, Dependencies } from '../../context.ts';
 import { ok } from '../../http/envelope.ts';
 import { writeHeaders } from '../../http/etag.ts';
 import { IdPath } from '../../http/fields.ts';
@@ -15,8 +15,8 @@ import { readDepartmentTimeline } from './timeline.ts';
 const path = '/system/dept-api';
 const shared = { ...authenticated, tags: ['Departments'] };
 
-export function departmentHistoryRoutes(app: App, parts: Parts, resources: LedgerResources): void {
-  const { db } = parts;
+export function departmentHistoryRoutes(app: App, deps: Dependencies, resources: LedgerResources): void {
+  const { db } = deps;
   app.get(
     `${path}/:id/history`,
     {
@@ -28,7 +28,7 @@ export function departmentHistoryRoutes(app: App, parts: Parts, resources: Ledge
           'Administrators, because the changes name the users who made them. Also works for a deleted department.',
         params: IdPath,
         querystring: TimelineFilter,
-        response: responses('guarded', { data: TimelinePage, reasons: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
+        response: responses('authenticated', { data: TimelinePage, errors: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
       },
     },
     async (request) => {
@@ -52,16 +52,16 @@ export function departmentHistoryRoutes(app: App, parts: Parts, resources: Ledge
           'Any user of the tenant. Returns the departments that were created, deleted, moved, renamed or changed. Those ' +
           'that were created and deleted in between are not listed. Each list is sorted by id.',
         querystring: DiffFilter,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: Diff,
-          reasons: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+          errors: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
     async (request) => {
       const { query } = request;
-      const from = await resolvePointInTime(parts, query.from, 'from');
-      const to = query.to === undefined ? await now(parts) : await resolvePointInTime(parts, query.to, 'to');
+      const from = await resolvePointInTime(deps, query.from, 'from');
+      const to = query.to === undefined ? await now(deps) : await resolvePointInTime(deps, query.to, 'to');
       // Both have one format and one time zone, so they compare as text.
       if (to < from) throw invalid('to', 'beforeFrom');
       return ok(await readAs(db, request, 'user', (tx, caller) => compareDepartments(tx, caller, { from, to })));
@@ -82,9 +82,9 @@ export function departmentHistoryRoutes(app: App, parts: Parts, resources: Ledge
         headers: writeHeaders,
         params: IdPath,
         body: RestoreInput,
-        response: responses('guarded', {
-          writes: 'new',
-          reasons: [
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: [
             'NOT_ALLOWED',
             'DEPT_NOT_FOUND',
             'DEPT_NOT_DELETED',

@@ -20,7 +20,7 @@ import {
 
 /** How to read the tree as it was at a time. */
 export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: PointInTime): TreeSource {
-  if (filter.counts) throw invalid('counts', 'onlyNow');
+  if (filter.counts) throw invalid('counts', 'notWithAsOf');
   const part = partOf(filter);
   const whole = part.rootId === null && part.depth === null;
   /** The latest change of each node. */

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { Tx } from '../../../db/driver.ts';
 import { KeyedSemaphore, Semaphore } from '../../../db/semaphore.ts';
 import { type Caller, readAs, writeAs } from '../../auth/caller.ts';
-import type { App, Parts } from '../../context.ts';
+import type { App, Dependencies } from '../../context.ts';
 import { ok } from '../../http/envelope.ts';
 import { rejectIfMatch, writeHeaders } from '../../http/etag.ts';
 import { IdPath } from '../../http/fields.ts';
@@ -24,9 +24,9 @@ const shared = { ...authenticated, tags: ['Departments'] };
 /** Enough for ten thousand departments with all of their fields. Other requests have the default limit. */
 const BULK_BODY_LIMIT = 8_388_608;
 
-export function treeRoutes(app: App, parts: Parts): void {
-  const { db } = parts;
-  const show = createStoredReader(parts.config.timeZone);
+export function treeRoutes(app: App, deps: Dependencies): void {
+  const { db } = deps;
+  const show = createStoredReader(deps.config.timeZone);
   // These limits leave some of the pool's ten connections to other requests. A large tree holds a connection for as long as
   // its client reads; a small one is sent from memory.
   const smallTrees = new Semaphore(4);
@@ -42,16 +42,16 @@ export function treeRoutes(app: App, parts: Parts): void {
         description: 'Any user of the tenant. Sorted by `orderNum`, then by id. Id 0: the top level.',
         params: IdPath,
         querystring: ChildrenFilter,
-        response: responses('guarded', {
+        response: responses('authenticated', {
           data: ChildrenPage,
-          reasons: ['DEPT_NOT_FOUND', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+          errors: ['DEPT_NOT_FOUND', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
       const { query } = request;
-      const time = query.asOf === undefined ? undefined : await resolvePointInTime(parts, query.asOf);
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
       return ok(
         await readAs(db, request, 'user', (tx, caller) =>
           time ? listChildrenAt(tx, show, caller, id, { ...query, time }) : listChildren(tx, caller, id, query),
@@ -71,12 +71,15 @@ export function treeRoutes(app: App, parts: Parts): void {
           'Any user of the tenant. Returns nested nodes in display order, from one snapshot. A large tree is streamed: if ' +
           'that fails halfway, the connection is closed before the response is complete.',
         querystring: TreeFilter,
-        response: responses('guarded', { data: Type.Array(TreeNode), reasons: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'] }),
+        response: responses('authenticated', {
+          data: Type.Array(TreeNode),
+          errors: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+        }),
       },
     },
     async (request, reply) => {
       const { query } = request;
-      const time = query.asOf === undefined ? undefined : await resolvePointInTime(parts, query.asOf);
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
       const sourceOf = (tx: Tx, caller: Caller) =>
         time ? treeAt(tx, caller, query, time) : currentTree(tx, caller, query);
       const small = await smallTrees.run(
@@ -113,9 +116,9 @@ export function treeRoutes(app: App, parts: Parts): void {
           'Administrators. Sets `orderNum` of all children from 1 on. Children whose number stays the same are not changed.',
         headers: writeHeaders,
         body: DeptOrder,
-        response: responses('guarded', {
-          writes: 'new',
-          reasons: ['NOT_ALLOWED', 'PARENT_NOT_FOUND', 'NOT_CHILDREN', 'BRANCH_TOO_LARGE'],
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: ['NOT_ALLOWED', 'PARENT_NOT_FOUND', 'NOT_CHILDREN', 'BRANCH_TOO_LARGE'],
           alternativeTexts: ['BRANCH_TOO_LARGE'],
           body: true,
         }),
@@ -140,10 +143,10 @@ export function treeRoutes(app: App, parts: Parts): void {
         description: 'Administrators. Creates all of them or none. The body may have up to 8 MiB.',
         headers: writeHeaders,
         body: NewDepts,
-        response: responses('guarded', {
-          writes: 'new',
+        response: responses('authenticated', {
+          writes: 'unconditional',
           data: NewDeptIds,
-          reasons: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
           body: true,
         }),
       },
