@@ -36,7 +36,7 @@ class Connection {
   /** Returns whether to send another request. */
   private readonly onResponse: (ms: number) => boolean;
   private readonly onError: (message: string) => void;
-  /** Whether this is the first response with this id. */
+  /** Returns whether this is the first response with this id. */
   private readonly isNew: (id: string | undefined) => boolean;
   private sentAt = 0;
   private deptId = 0;
@@ -93,11 +93,11 @@ class Connection {
     if (this.received.length > end + 4 + length) return this.onError(`more than one response: ${this.received}`);
     const response = this.received;
     this.received = '';
-    if (!this.isRight(response)) return this.onError(`a wrong response: ${response}`);
+    if (!this.isCorrect(response)) return this.onError(`a wrong response: ${response}`);
     if (this.onResponse(performance.now() - this.sentAt)) this.send();
   }
 
-  private isRight(response: string): boolean {
+  private isCorrect(response: string): boolean {
     if (!response.startsWith('HTTP/1.1 200 ')) return false;
     const { request } = this.options;
     if (request.type === 'create') return this.isNew(/\r\nlocation: [\w/-]+\/(\d+)\r\n/.exec(response)?.[1]);

@@ -1,14 +1,16 @@
 import type { startLoadGenerator } from './load-generator.ts';
 import type { BenchDatabase, Process } from './services.ts';
 
-/** What all measures share. */
+/** The processes, tenants and options that all measures share. */
 export interface Context {
   database: BenchDatabase;
   service: Process;
   load: ReturnType<typeof startLoadGenerator>;
-  /** A tenant with a million departments, one with a thousand, and one to write in. */
+  /** A tenant with a million departments. */
   large: Tenant;
+  /** A tenant with a thousand departments. */
   small: Tenant;
+  /** The tenant in which the measures create departments. */
   writing: Tenant;
   /** The number of rounds and the duration of each: fewer and shorter with `--quick`. */
   rounds: number;
@@ -30,8 +32,8 @@ export interface Result {
   /** Printed after the figure, such as `× a bare route`. */
   unit: string;
   goal: { least: number } | { most: number };
-  /** The smallest and the largest of the rounds. */
-  spread: [number, number];
+  /** The minimum and the maximum of the rounds. */
+  range: [number, number];
   notes: string;
 }
 
@@ -40,15 +42,16 @@ export type Measure = (context: Context) => Promise<Result[]>;
 export const median = (numbers: number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] as number;
 
 /**
- * Runs two workloads alternately, so that other load on the machine affects both. Each goes first in every other round, so
- * that after-effects on the next workload affect both too. The ratio of a round is that of the first to the second.
+ * Runs two workloads alternately, so that other load on the machine affects both. The order is reversed in every other
+ * round, so that after-effects on the next workload affect both too. The ratio of a round is the first figure divided by
+ * the second.
  */
 export async function alternate(
   { rounds, progress }: Context,
   name: string,
   runFirst: () => Promise<number>,
   runSecond: () => Promise<number>,
-): Promise<{ ratio: number; spread: [number, number]; first: number[]; second: number[] }> {
+): Promise<{ ratio: number; range: [number, number]; first: number[]; second: number[] }> {
   const [first, second]: [number[], number[]] = [[], []];
   // Round 0 is a warm-up and does not count.
   for (let round = 0; round <= rounds; round++) {
@@ -63,7 +66,7 @@ export async function alternate(
     }
   }
   const ratios = first.map((figure, n) => figure / (second[n] as number));
-  return { ratio: median(ratios), spread: [Math.min(...ratios), Math.max(...ratios)], first, second };
+  return { ratio: median(ratios), range: [Math.min(...ratios), Math.max(...ratios)], first, second };
 }
 
 export const isGoalMet = ({ figure, goal }: Result): boolean =>

@@ -45,7 +45,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const selected = Object.entries(measures).filter(([name]) => positionals.length === 0 || positionals.includes(name));
-const LARGE = 1_000_000;
+const LARGE_COUNT = 1_000_000;
 /** Only a complete run is written to RESULTS.md. */
 const isComplete = !values.quick && positionals.length === 0;
 
@@ -63,7 +63,7 @@ async function createContext(database: BenchDatabase, service: Process): Promise
     service,
     load: startLoadGenerator(),
     small: await fill(1_000_000, 1_000),
-    large: await fill(2_000_000, LARGE),
+    large: await fill(2_000_000, LARGE_COUNT),
     writing: await fill(9_000_000, 1_000),
     rounds: values.quick ? 1 : Math.max(3, Number(values.rounds)),
     ms: values.quick ? 1_000 : 4_000,
@@ -77,7 +77,7 @@ function formatRow(result: Result): string {
     figure,
     unit,
     goal,
-    spread: [least, most],
+    range: [least, most],
     notes,
   } = result;
   const limit = 'least' in goal ? `at least ${goal.least}` : `at most ${goal.most}`;
@@ -118,13 +118,13 @@ if (isComplete && process.exitCode !== 1) {
     '# Results',
     '',
     `${new Date().toISOString().slice(0, 10)}, ${machine}, load average at the end ${os.loadavg()[0]?.toFixed(1)}.`,
-    `Written by \`npm run bench\`, ${context?.rounds} rounds; [README.md](README.md) says what each figure means.`,
+    `Written by \`npm run bench\` with ${context?.rounds} rounds. [README.md](README.md) explains the figures.`,
     '',
-    '| Measure | Median | Spread | Goal | | Details |',
+    '| Measure | Median | Range | Goal | | Measured values |',
     '|---|---|---|---|---|---|',
     ...results.map(formatRow),
     '',
-    '![Cost by size](cost.svg)',
+    '![Cost by size of the tenant](cost.svg)',
     '',
   ];
   fs.writeFileSync('bench/RESULTS.md', lines.join('\n'));

@@ -116,7 +116,7 @@ export async function call(base: string, method: string, url: string, token = ''
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${url} answered ${text}`);
+  if (!response.ok) throw new Error(`the response to ${method} ${url} was ${text}`);
   return { text, headers: response.headers, data: JSON.parse(text).data };
 }
 

@@ -5,19 +5,19 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const service = {
+const serviceTarget = {
   stamp: path.join(root, 'dist/.built'),
   sources: ['server', 'db', 'tests', 'bench', 'tsconfig.json', 'package.json'],
 };
-const browser = {
+const consoleTarget = {
   stamp: path.join(root, 'dist/console/.built'),
   sources: ['console', 'tsconfig.json', 'package-lock.json', ...schemas()],
 };
 
 /** @param {{ always?: boolean }} [options] always: compile the service even if it is up to date */
 export function build({ always = false } = {}) {
-  if (always || isOutdated(service)) compile();
-  if (isOutdated(browser)) buildConsole();
+  if (always || isOutdated(serviceTarget)) compile();
+  if (isOutdated(consoleTarget)) buildConsole();
 }
 
 function compile() {
@@ -32,7 +32,7 @@ function compile() {
     cannotWrite(error);
   }
   run(compiler, ['-p', root]);
-  fs.writeFileSync(service.stamp, '');
+  fs.writeFileSync(serviceTarget.stamp, '');
 }
 
 function buildConsole() {
@@ -42,28 +42,28 @@ function buildConsole() {
   const startedAt = new Date();
   try {
     // Remove the stamp first, so that an interrupted build is not taken for a complete one.
-    fs.rmSync(browser.stamp, { force: true });
-    fs.mkdirSync(path.dirname(browser.stamp), { recursive: true });
+    fs.rmSync(consoleTarget.stamp, { force: true });
+    fs.mkdirSync(path.dirname(consoleTarget.stamp), { recursive: true });
   } catch (error) {
     cannotWrite(error);
   }
   run(compiler, ['-p', folder]);
   run(bundler, ['build', folder, '--logLevel', 'warn']);
   // Date the stamp to the start of the build: sources that changed meanwhile are then newer.
-  fs.writeFileSync(browser.stamp, '');
-  fs.utimesSync(browser.stamp, startedAt, startedAt);
+  fs.writeFileSync(consoleTarget.stamp, '');
+  fs.utimesSync(consoleTarget.stamp, startedAt, startedAt);
 }
 
-/** @param {{ stamp: string, sources: string[] }} part */
+/** @param {{ stamp: string, sources: string[] }} target */
 function isOutdated({ stamp, sources }) {
   const built = fs.statSync(stamp, { throwIfNoEntry: false });
   return !built || newest(sources) > built.mtimeMs;
 }
 
-/** Returns the files of the service from which the console imports types. */
+/** Returns the files that define the types which the console imports from the service. */
 function schemas() {
   const files = fs.readdirSync(path.join(root, 'server'), { recursive: true, encoding: 'utf8' });
-  const schemaFiles = files.filter((name) => /(schema|http\/fields|http\/cursor)\.ts$/.test(name));
+  const schemaFiles = files.filter((name) => /(schema|http\/fields|http\/pagination)\.ts$/.test(name));
   return schemaFiles.map((name) => path.join('server', name));
 }
 
@@ -99,7 +99,7 @@ function newest(names) {
   for (const name of names) {
     const file = path.join(root, name);
     const stat = fs.statSync(file, { throwIfNoEntry: false });
-    if (!stat) continue; // an installation without tests
+    if (!stat) continue; // An installation may have no tests.
     latest = Math.max(latest, stat.mtimeMs);
     if (stat.isDirectory())
       latest = Math.max(latest, newest(fs.readdirSync(file).map((entry) => path.join(name, entry))));

@@ -44,7 +44,7 @@ export function checkImports() {
       if (!name.endsWith('.ts')) continue;
       const file = path.join(top, name);
       for (const imported of importsOf(path.join(root, file))) {
-        const error = problem(file.split(path.sep), imported.split(path.sep));
+        const error = checkImport(file.split(path.sep), imported.split(path.sep));
         if (error) errors.push(`${file} imports ${imported}: ${error}.`);
       }
     }
@@ -53,13 +53,15 @@ export function checkImports() {
 }
 
 /**
+ * Returns why a file may not import another one, or undefined if it may.
+ *
  * @param {string[]} file
  * @param {string[]} imported
  */
-function problem([top, folder = '', ...rest], [importedTop, importedFolder = '', ...importedRest]) {
+function checkImport([top, folder = '', ...rest], [importedTop, importedFolder = '', ...importedRest]) {
   if (importedTop !== 'server') return top === 'db' && importedTop !== 'db' ? 'db/ imports only from db/' : undefined;
   if (top === 'db') return 'db/ imports nothing from server/';
-  // Files of server/ itself assemble the service.
+  // Files of server/ itself assemble the service, so they may import everything.
   if (rest.length === 0 || folder === importedFolder) return undefined;
   if (importedRest.length === 0) {
     if (SHARED.includes(importedFolder) || (STARTS_APP.includes(folder) && importedFolder === 'app.ts'))
@@ -67,10 +69,10 @@ function problem([top, folder = '', ...rest], [importedTop, importedFolder = '',
     return 'only server/process may import the application';
   }
   for (const name of [folder, importedFolder]) {
-    if (!FOLDERS.includes(name)) return `server/${name} has no place in the list of scripts/check-imports.js`;
+    if (!FOLDERS.includes(name)) return `server/${name} is missing from the list in scripts/check-imports.js`;
   }
   if (FOLDERS.indexOf(importedFolder) > FOLDERS.indexOf(folder)) return undefined;
-  return `server/${importedFolder} is above server/${folder} in the list of scripts/check-imports.js`;
+  return `server/${importedFolder} is above server/${folder} in the list in scripts/check-imports.js`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

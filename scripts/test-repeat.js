@@ -1,6 +1,6 @@
 // npm run test:repeat -- --runs 5 [--busy] [--user NAME]: runs the README's test command repeatedly, each time in a new clone of
 // the current commit, to find flaky tests. As root, every other run uses an unprivileged user (nobody), unless --user names one.
-// --busy: runs four processes beside the tests that keep every core busy.
+// --busy: also runs four endless loops in other processes, so that the tests get less CPU time.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

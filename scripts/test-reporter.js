@@ -1,4 +1,5 @@
-// The test reporter of a worker. Sends each result to scripts/test.js, and with a failure the last log lines of the service.
+// The test reporter of a worker. It sends each result to scripts/test.js; that of a failed test includes the last lines of the
+// service's log.
 import { inspect } from 'node:util';
 import { takeRecentLog } from '../dist/tests/support/logs.js';
 

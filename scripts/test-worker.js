@@ -24,6 +24,7 @@ process.on('message', (/** @type {{ file: string } | 'end' | 'hang'} */ message)
     await import(pathToFileURL(file).href);
   });
 });
+
 /** Reports what a hanging file is doing. scripts/test.js kills this process a minute later. */
 async function reportHang() {
   for (const text of await describeHang().catch((error) => [String(error)])) process.send?.({ type: 'hang', text });

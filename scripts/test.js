@@ -66,7 +66,7 @@ try {
     const { createTemplate } = await import('../dist/tests/support/database.js');
     process.env.BANYAN_TEST_SERVER = JSON.stringify({ ...shared, template: await createTemplate() });
   });
-  await phase('tests', () => Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, work)));
+  await phase('tests', () => Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, runWorkers)));
 } finally {
   // Kill PostgreSQL: a clean shutdown would write everything to disk first.
   await server.stopImmediately();
@@ -75,8 +75,8 @@ try {
 summarize();
 process.exit(counts.failed > 0 || stopped || finished.length === 0 ? 1 : 0);
 
-/** Runs workers until the queue is empty. A worker that dies is replaced. */
-async function work() {
+/** Runs workers one after another until the queue is empty: a worker that dies is replaced. */
+async function runWorkers() {
   while (queue.length > 0 && !stopped) await runWorker();
 }
 
@@ -114,7 +114,7 @@ function runWorker() {
     failures.push(`✖ ${nameOf(file)} › ${name}\n${indent(error)}${shown}\n  repeat: ${repeat}`);
     console.log(failures.at(-1));
   };
-  const hang = () => {
+  const onHang = () => {
     current?.lines.push(`  hangs in test: ${current.running}`);
     child.send('hang');
     setTimeout(() => child.kill('SIGKILL'), HANG_REPORT_MS).unref();
@@ -122,7 +122,7 @@ function runWorker() {
   child.on('message', (/** @type {any} */ message) => {
     if (message.type === 'hang') return current?.lines.push(`  ${message.text}`);
     clearTimeout(watchdog);
-    watchdog = setTimeout(hang, HANG_MS).unref();
+    watchdog = setTimeout(onHang, HANG_MS).unref();
     if (message === 'ready') return next();
     if (!current) return;
     if (message.type === 'start') current.running = message.name;
@@ -148,8 +148,12 @@ function runWorker() {
   );
 }
 
-/** Orders the longest files first, so that none runs alone at the end. Files without a recorded duration come before all. */
-/** @param {string[]} words */
+/**
+ * Returns the test files, the longest first, so that none runs alone at the end. Files without a recorded duration come
+ * before all others.
+ *
+ * @param {string[]} words
+ */
 function createQueue(words) {
   const durations = JSON.parse(fs.existsSync(DURATIONS) ? fs.readFileSync(DURATIONS, 'utf8') : '{}');
   const msOf = (/** @type {string} */ file) => durations[nameOf(file)] ?? Number.POSITIVE_INFINITY;
@@ -164,7 +168,7 @@ function createQueue(words) {
     .sort((a, b) => msOf(b) - msOf(a) || a.localeCompare(b));
 }
 
-/** Uses memory if there is enough: the databases of all test files are about fifty thousand files on disk. */
+/** Returns a folder in memory if there is enough: the databases of all test files have about fifty thousand files. */
 function fastTempFolder() {
   const REQUIRED_BYTES = 6e9;
   try {
@@ -176,8 +180,7 @@ function fastTempFolder() {
   return os.tmpdir();
 }
 
-/** Returns the short name of a test file: `races/departments`. */
-/** @param {string} file */
+/** Returns the short name of a test file: `races/departments`. @param {string} file */
 function nameOf(file) {
   return file.replace('dist/tests/', '').replace('.test.js', '');
 }

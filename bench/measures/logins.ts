@@ -28,7 +28,7 @@ export const logins: Measure = async (context) => {
       figure: result.ratio,
       unit: '× its argon2id',
       goal: { most: 1.2 },
-      spread: result.spread,
+      range: result.range,
       notes: `${median(result.first).toFixed(1)} ms against ${median(result.second).toFixed(1)} ms`,
     },
   ];

@@ -2,17 +2,17 @@ import { alternate, type Context, type Measure, median, type Tenant } from '../m
 import { deepestDescendant, fieldsOf, parentIdOf } from '../organization.ts';
 import { call } from '../services.ts';
 
-/** Compares moves of a branch of a hundred thousand departments with moves of a leaf, and measures a rejected cycle at depth 1,000. */
+/** Compares moves of a subtree of a hundred thousand departments with moves of a leaf, and measures a rejected cycle at depth 1,000. */
 export const moves: Measure = async (context) => {
   const { large, service, rounds } = context;
-  // With ten children each and a million departments in all, the first child of the root has a branch of 111,111.
-  const [branch, home] = [large.firstId + 1, large.firstId + 5];
+  // With ten children each and a million departments in all, the subtree of the root's first child has 111,111.
+  const [subtree, newParent] = [large.firstId + 1, large.firstId + 5];
   const leaf = large.firstId + large.count - 1;
   const moved = await alternate(
     context,
-    'a branch against a leaf',
-    async () => median(await moveTimes(context, large, branch, home)),
-    async () => median(await moveTimes(context, large, leaf, home)),
+    'a subtree against a leaf',
+    async () => median(await moveTimes(context, large, subtree, newParent)),
+    async () => median(await moveTimes(context, large, leaf, newParent)),
   );
   const [top, deepest] = await createChain(context, 1_000);
   const rejected: number[] = [];
@@ -32,19 +32,19 @@ export const moves: Measure = async (context) => {
   }
   return [
     {
-      name: 'Move of a branch of 111,111 against a leaf',
+      name: 'Move of a subtree of 111,111 against a leaf',
       figure: moved.ratio,
       unit: '× the leaf',
       goal: { most: 2 },
-      spread: moved.spread,
+      range: moved.range,
       notes: `${median(moved.first).toFixed(1)} ms against ${median(moved.second).toFixed(1)} ms, over HTTP`,
     },
     {
-      name: 'A cycle rejected at depth 1,000',
+      name: 'Rejection of a cycle at depth 1,000',
       figure: median(rejected),
       unit: 'ms',
       goal: { most: 10 },
-      spread: [Math.min(...rejected), Math.max(...rejected)],
+      range: [Math.min(...rejected), Math.max(...rejected)],
       notes: 'the whole request, over HTTP',
     },
   ];
@@ -61,9 +61,9 @@ export async function moveTimes(
   { service }: Context,
   { token, firstId, count }: Tenant,
   deptId: number,
-  away: number,
+  newParent: number,
 ): Promise<number[]> {
-  const parents = [away, parentIdOf(firstId, deptId)];
+  const parents = [newParent, parentIdOf(firstId, deptId)];
   const deepest = deepestDescendant(firstId, count, deptId);
   const times: number[] = [];
   for (let n = 0; n < 20; n++) {

@@ -4,7 +4,7 @@ import { type Measure, median } from '../measure.ts';
 import { ancestorsOf } from '../organization.ts';
 import { call, startService } from '../services.ts';
 
-/** The memory of the process after all measures and during a long run, and its start time. */
+/** Measures the memory of the service after all other measures and during a long run, and the time of its start. */
 
 const residentMB = (pid: number): number => {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -12,7 +12,7 @@ const residentMB = (pid: number): number => {
 };
 
 export const memory: Measure = async ({ service, load, large, writing, ms, progress }) => {
-  // Ten minutes; with --quick two and a half, which say little.
+  // This is ten minutes, or two and a half with --quick.
   const durationMs = ms * 150;
   progress(`memory: ${(durationMs / 60_000).toFixed(1)} minutes of reads and creates`);
   const samples: number[] = [];
@@ -37,20 +37,20 @@ export const memory: Measure = async ({ service, load, large, writing, ms, progr
   for (let n = 0; n < 20; n++, await setTimeout(ms / 10)) after.push(residentMB(service.pid));
   return [
     {
-      name: 'Memory of the service after all measures',
+      name: 'Memory of the service after the runs',
       figure: median(after),
       unit: 'MB',
       goal: { most: 200 },
-      spread: [Math.min(...after), Math.max(...after)],
-      notes: 'resident, after all other measures and the ten minutes below',
+      range: [Math.min(...after), Math.max(...after)],
+      notes: 'resident set size after all other measures and the ten minutes below',
     },
     {
       name: `Memory over ${(durationMs / 60_000).toFixed(0)} minutes of reads and creates`,
       figure: growth,
       unit: '× from the second quarter to the last',
       goal: { most: 1.1 },
-      spread: [Math.min(...last), Math.max(...last)],
-      notes: `${quarter(0).toFixed(0)}, ${quarter(1).toFixed(0)}, ${quarter(2).toFixed(0)}, ${quarter(3).toFixed(0)} MB, the median of each quarter; at most ${Math.max(...samples).toFixed(0)}`,
+      range: [Math.min(...last), Math.max(...last)],
+      notes: `${quarter(0).toFixed(0)}, ${quarter(1).toFixed(0)}, ${quarter(2).toFixed(0)}, ${quarter(3).toFixed(0)} MB, the median of each quarter; maximum ${Math.max(...samples).toFixed(0)}`,
     },
   ];
 };
@@ -73,8 +73,8 @@ export const starts: Measure = async ({ database, large, rounds, progress }) => 
       figure: median(times),
       unit: 's',
       goal: { most: 2 },
-      spread: [Math.min(...times), Math.max(...times)],
-      notes: 'from the start of the process to its first response, already compiled, with the database running',
+      range: [Math.min(...times), Math.max(...times)],
+      notes: 'from process start to the response of the first read; everything built, database running',
     },
   ];
 };

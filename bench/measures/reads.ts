@@ -38,9 +38,9 @@ export const reads: Measure = async (context) => {
       {
         name: `Read of one of ${large.count} departments, ${CONNECTIONS} connections`,
         figure: against.ratio,
-        unit: '× a bare route',
+        unit: '× a bare Fastify route',
         goal: { least: 0.7 },
-        spread: against.spread,
+        range: against.range,
         notes:
           `${formatRate(against.first)} against ${formatRate(against.second)}; CPU time per read: ` +
           `service ${formatCpu(ofService)}, PostgreSQL ${formatCpu(ofPostgres)}, bare route ${formatCpu(ofBare)}`,
@@ -50,7 +50,7 @@ export const reads: Measure = async (context) => {
         figure: sizes.ratio,
         unit: '×',
         goal: { least: 0.85 },
-        spread: sizes.spread,
+        range: sizes.range,
         notes: `${formatRate(sizes.first)} against ${formatRate(sizes.second)}`,
       },
     ];

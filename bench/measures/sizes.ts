@@ -4,7 +4,7 @@ import { plot, type Series } from '../plot.ts';
 import { createTenant } from '../services.ts';
 import { moveTimes } from './moves.ts';
 
-/** Draws a chart of the time of one read and of one move of a branch, by the size of the tenant. */
+/** Draws a chart of the time of one read and of one move of a subtree, by the size of the tenant. */
 export async function drawSizes(context: Context): Promise<string> {
   const { database, service, load, small, large, progress, rounds, ms } = context;
   const middle: Tenant[] = [];

@@ -6,21 +6,21 @@ const TENANTS = 100_000;
 
 /** Compares reads on a database with a hundred thousand tenants with reads on one with a few. */
 export const manyTenants: Measure = async (context) => {
-  const { load, service, small, ms, progress } = context;
+  const { load, service: serviceWithFew, small, ms, progress } = context;
   progress(`creating ${TENANTS} tenants`);
-  const crowded = await startDatabase();
-  const other = await startService(crowded.databaseUrl, { BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
+  const database = await startDatabase();
+  const serviceWithMany = await startService(database.databaseUrl, { BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
   try {
-    const tenant = { ...(await createTenant(other.base)), firstId: 1_000_000, count: small.count };
+    const tenant = { ...(await createTenant(serviceWithMany.base)), firstId: 1_000_000, count: small.count };
     // Skip the ledger's triggers: these tenants are only background data.
-    await crowded.superuser`set session_replication_role = replica`;
-    await crowded.superuser`
+    await database.superuser`set session_replication_role = replica`;
+    await database.superuser`
       insert into banyan.tenants (tenant_id, id, parent_id, path, tenant_name, quotas, rules, create_by)
       select n::text, n, '000000', array['000000', n::text], 'tenant ' || n, '{}', '{}', 'bench'
       from generate_series(10000000, ${10_000_000 + TENANTS - 1}::int) n`;
-    await crowded.superuser`reset session_replication_role`;
-    await fillTenant(crowded.superuser, tenant.tenantId, tenant.firstId, tenant.count);
-    await crowded.superuser`vacuum analyze`;
+    await database.superuser`reset session_replication_role`;
+    await fillTenant(database.superuser, tenant.tenantId, tenant.firstId, tenant.count);
+    await database.superuser`vacuum analyze`;
     const reads =
       (base: string, { token, firstId, count }: typeof tenant) =>
       async () => {
@@ -30,8 +30,8 @@ export const manyTenants: Measure = async (context) => {
     const result = await alternate(
       context,
       'reads with 100,000 tenants',
-      reads(other.base, tenant),
-      reads(service.base, small),
+      reads(serviceWithMany.base, tenant),
+      reads(serviceWithFew.base, small),
     );
     return [
       {
@@ -39,12 +39,12 @@ export const manyTenants: Measure = async (context) => {
         figure: result.ratio,
         unit: '×',
         goal: { least: 0.9 },
-        spread: result.spread,
+        range: result.range,
         notes: `${Math.round(median(result.first))}/s against ${Math.round(median(result.second))}/s`,
       },
     ];
   } finally {
-    await other.stop();
-    await crowded.close();
+    await serviceWithMany.stop();
+    await database.close();
   }
 };

@@ -45,9 +45,9 @@ export const trees: Measure = async (context) => {
     {
       name: `Tree of ${COUNT} departments`,
       figure: result.ratio,
-      unit: '× plain SQL and JSON.stringify',
+      unit: '× bare SQL and JSON.stringify',
       goal: { most: 2 },
-      spread: result.spread,
+      range: result.range,
       notes: `${median(result.first).toFixed(1)} ms against ${median(result.second).toFixed(1)} ms, over HTTP`,
     },
   ];
@@ -60,13 +60,13 @@ interface Node {
   children: Node[];
 }
 
-/** Counts the nodes of a branch. Throws if one has the wrong parent or order. */
+/** Counts the nodes of a subtree. Throws if one has the wrong parent or order. */
 function countNodes(nodes: Node[], parentId: number): number {
   let count = 0;
   for (const [n, { deptId, orderNum, children, ...node }] of nodes.entries()) {
-    const before = nodes[n - 1];
-    if (node.parentId !== parentId) throw new Error(`${deptId} has the wrong parent ${parentId}`);
-    if (before && before.orderNum > orderNum) throw new Error(`${deptId} wrongly follows ${before.deptId}`);
+    const previous = nodes[n - 1];
+    if (node.parentId !== parentId) throw new Error(`${deptId} has the parent ${node.parentId} instead of ${parentId}`);
+    if (previous && previous.orderNum > orderNum) throw new Error(`${deptId} wrongly follows ${previous.deptId}`);
     count += 1 + countNodes(children, deptId);
   }
   return count;

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { alternate, type Measure, median, type Result } from '../measure.ts';
 import { logIn, startService } from '../services.ts';
 
-/** CPU time in microseconds that each limited process gets per period: on two cores more than one core stays free. */
-const [PERIOD, QUOTA] = [5_000, 1_500];
+/** Each limited process gets this much CPU time per period. On two cores, more than one core stays free for the others. */
+const [PERIOD_US, QUOTA_US] = [5_000, 1_500];
 
 /** Compares two workers with one process, first without limits, then with limited CPU so that PostgreSQL has enough. */
 export const workers: Measure = async (context) => {
@@ -25,16 +25,16 @@ export const workers: Measure = async (context) => {
       () => reads(two.base),
       () => reads(one.base),
     );
-    const result = (name: string, { ratio, spread, first, second }: typeof unlimited, where: string): Result => ({
+    const toResult = (name: string, { ratio, range, first, second }: typeof unlimited, condition: string): Result => ({
       name,
       figure: ratio,
       unit: '×',
       goal: { least: 1.5 },
-      spread,
-      notes: `${Math.round(median(first))}/s against ${Math.round(median(second))}/s; ${where}`,
+      range,
+      notes: `${Math.round(median(first))}/s against ${Math.round(median(second))}/s; ${condition}`,
     });
     const results = [
-      result(
+      toResult(
         'Reads with BANYAN_WORKERS=2 against one process',
         unlimited,
         `${os.cpus().length} cores for the workers, PostgreSQL and the load generator`,
@@ -54,8 +54,8 @@ export const workers: Measure = async (context) => {
       () => reads(two.base),
       () => reads(one.base),
     );
-    const share = `each process limited to ${(QUOTA / PERIOD) * 100} % of a core; PostgreSQL and the load generator have the rest`;
-    return [...results, result('The same with limited CPU per process', limited, share)];
+    const share = `each process limited to ${(QUOTA_US / PERIOD_US) * 100} % of a core, which leaves the rest to PostgreSQL and the generator`;
+    return [...results, toResult('The same with CPU time left for PostgreSQL', limited, share)];
   } finally {
     await one.stop();
     await two.stop();
@@ -82,8 +82,8 @@ function limitCpu(n: number, pid: number): void {
   fs.mkdirSync(groupOf(n), { recursive: true });
   const write = (name: string, value: string) => fs.writeFileSync(path.join(groupOf(n), name), value);
   if (isV1) {
-    write('cpu.cfs_period_us', `${PERIOD}`);
-    write('cpu.cfs_quota_us', `${QUOTA}`);
-  } else write('cpu.max', `${QUOTA} ${PERIOD}`);
+    write('cpu.cfs_period_us', `${PERIOD_US}`);
+    write('cpu.cfs_quota_us', `${QUOTA_US}`);
+  } else write('cpu.max', `${QUOTA_US} ${PERIOD_US}`);
   write('cgroup.procs', `${pid}`);
 }

@@ -6,7 +6,7 @@ const CONNECTIONS = 16;
 
 /**
  * Compares creates over HTTP with a plain loop of inserts of the same row into the same table: the same driver and number
- * of connections, but without row security or the ledger.
+ * of connections, but without row-level security or the ledger.
  */
 export const creates: Measure = async (context) => {
   const { database } = context;
@@ -28,8 +28,8 @@ export const creates: Measure = async (context) => {
         figure: result.ratio,
         unit: '× plain inserts',
         goal: { least: 0.5 },
-        spread: result.spread,
-        notes: `${Math.round(median(result.first))}/s against ${Math.round(median(result.second))}/s, each committed to disk`,
+        range: result.range,
+        notes: `${Math.round(median(result.first))}/s against ${Math.round(median(result.second))}/s, each one committed to disk`,
       },
     ];
   } finally {
@@ -51,7 +51,7 @@ export const ledger: Measure = async (context) => {
       figure: result.ratio,
       unit: '× without it',
       goal: { least: 0.8 },
-      spread: result.spread,
+      range: result.range,
       notes: `${Math.round(median(result.first))}/s against ${Math.round(median(result.second))}/s`,
     },
   ];
@@ -73,17 +73,17 @@ async function createsPerSecond(
 ): Promise<number> {
   await waitUntilSealed(superuser);
   const { tenantId, token, firstId: parentId } = writing;
-  const count = async () => {
-    const [found] = await superuser<[{ rows: number; changes: number }]>`
+  const countRows = async () => {
+    const [counts] = await superuser<[{ rows: number; changes: number }]>`
       select
         (select count(*) from banyan.departments where tenant_id = ${tenantId} and parent_id = ${parentId}) as rows,
         (select count(*) from banyan.changes where tenant_id = ${tenantId}) as changes`;
-    return found;
+    return counts;
   };
-  const before = await count();
+  const before = await countRows();
   const request = { type: 'create', parentId } as const;
   const { responses, perSecond } = await load.run({ base: service.base, token, request, connections: CONNECTIONS, ms });
-  const after = await count();
+  const after = await countRows();
   const rows = after.rows - before.rows;
   const changes = after.changes - before.changes;
   if (rows !== responses) throw new Error(`${responses} responses for ${rows} departments`);
@@ -94,10 +94,10 @@ async function createsPerSecond(
 /** Waits until the ledger is sealed, so that the sealing of one run does not slow down the next. */
 async function waitUntilSealed(superuser: Context['database']['superuser']): Promise<void> {
   for (;;) {
-    const [{ left }] = await superuser<
-      [{ left: boolean }]
-    >`select exists (select from banyan.unsealed_changes) as left`;
-    if (!left) return;
+    const [{ unsealed }] = await superuser<
+      [{ unsealed: boolean }]
+    >`select exists (select from banyan.unsealed_changes) as unsealed`;
+    if (!unsealed) return;
     await setTimeout(100);
   }
 }
