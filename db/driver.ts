@@ -162,3 +162,7 @@ export const idsForGenericPlan = (tx: Tx, ids: (string | number)[]): Fragment =>
 
 /** Returns an id that PostgreSQL accepts. Digits beyond the range of bigint are not an error: they match no row. */
 export const bigintOf = (digits: string): string => (BigInt(digits) <= 9223372036854775807n ? digits : '-1');
+
+/** Formats a timestamptz as UTC text with microseconds, which a Date would drop. */
+export const exactTime = (sql: Sql | Tx, time: Fragment): Fragment =>
+  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -12,10 +12,13 @@ import { createDepartment, createDepartments, lockParents } from './rules.ts';
 import type { DeptInput } from './schema.ts';
 
 /** 'alone': the department has to be created in a transaction of its own. */
-type Item = PendingItem<{ token: Token; origin: RequestOrigin; input: DeptInput; requested: number }, number | 'alone'>;
+type Item = PendingItem<
+  { token: Token; origin: RequestOrigin; input: DeptInput; requestedAt: number },
+  number | 'alone'
+>;
 
 /**
- * Creates departments. Concurrent requests of a tenant share a transaction, and so one wait for the disk. Each succeeds or
+ * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
  * fails on its own, and is answered after the commit. A request with an Idempotency-Key, or one whose parent is locked by
  * another transaction, runs in a transaction of its own.
  */
@@ -27,7 +30,7 @@ export function createDepartmentCreator({
   timing: Timing;
 }): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
   async function run(tenantId: string, batch: Item[]): Promise<void> {
-    const outcomes = await createTogether(tenantId, batch).catch((error) => {
+    const outcomes = await createInOneTransaction(tenantId, batch).catch((error) => {
       // The data of one item is invalid; the others must not fail with it.
       if (/^2[23]/.test(errorCode(error))) return batch.map(() => 'alone' as const);
       throw error;
@@ -39,17 +42,17 @@ export function createDepartmentCreator({
     }
   }
 
-  const createTogether = (tenantId: string, batch: Item[]) =>
+  const createInOneTransaction = (tenantId: string, batch: Item[]) =>
     writeInTenant(db, tenantId, async (tx) => {
       const tokens = batch.map(({ request }) => request.token);
       const inputs = batch.map(({ request }) => request.input);
-      // Both are sent in one round trip, so a caller who may not create departments briefly locks the parent.
+      // Both are sent in one round trip, so even a caller who may not create departments briefly locks the parent.
       const [loaded, parents] = await Promise.all([
         loadCallers(tx, tenantId, tokens, 'administrator'),
         lockParents(tx, tenantId, inputs, { wait: false }),
       ]);
       const callers = loaded.map((caller, n) =>
-        isDeadlineExceeded(batch[n]?.request.requested ?? 0, responseMs) ? apiError('TOO_BUSY') : caller,
+        isDeadlineExceeded(batch[n]?.request.requestedAt ?? 0, responseMs) ? apiError('TOO_BUSY') : caller,
       );
       const allowed = batch.flatMap(({ request: { input, origin } }, n) => {
         const caller = callers[n];
@@ -68,13 +71,13 @@ export function createDepartmentCreator({
   // A transaction mostly waits for the disk, so three run concurrently. The tenant's fourth slot is left for other writes.
   const createInBatch = createBatcher(run, { maxInFlight: 3, maxBatchSize: 100 });
   return async (request) => {
-    const requested = performance.now();
+    const requestedAt = performance.now();
     const { token, body: input, headers } = request;
-    const alone = headers['idempotency-key'] !== undefined;
-    const created = alone
+    const hasIdempotencyKey = headers['idempotency-key'] !== undefined;
+    const created = hasIdempotencyKey
       ? 'alone'
-      : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requested });
+      : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requestedAt });
     if (created !== 'alone') return created;
-    return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input), requested);
+    return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input), requestedAt);
   };
 }

@@ -49,7 +49,7 @@ export function createDepartmentReader(db: Database): DeptReader {
     if (uncached.length > 0) await runUncached(tenantId, uncached);
   }
 
-  /** Reads departments again with their paths, in one snapshot, and the callers too, who may have lost access by now. */
+  /** Reads departments with their paths and the callers again, in one snapshot: a caller may have lost access by now. */
   async function runUncached(tenantId: string, batch: Item[]): Promise<void> {
     const requests = batch.map(({ request }) => request);
     const tokens = [...new Set(requests.map(({ token }) => token))];
@@ -63,7 +63,7 @@ export function createDepartmentReader(db: Database): DeptReader {
     }
   }
 
-  // While one batch is rendered, the next is read. More in flight would only make the batches smaller.
+  // While one batch is serialized, the next is read. More in flight would only make the batches smaller.
   const readInBatch = createBatcher(run, { maxInFlight: 2, maxBatchSize: 500 });
   return (token, request) => readInBatch(token.tenantId, { token, ...request });
 }
@@ -77,10 +77,10 @@ async function readWithPaths(
   const rows = await readWithTreeVersion(tx, tenantId, [...new Set(requests.map(({ deptId }) => deptId))]);
   const [{ treeVersion } = { treeVersion: '' }] = rows;
   const parents = rows.map(({ parentId }) => parentId).filter((parentId) => parentId !== 0);
-  const known = await paths.load(tx, tenantId, treeVersion, parents);
+  const pathOf = await paths.load(tx, tenantId, treeVersion, parents);
   const found = new Map<string, Dept>();
   for (const { treeVersion: _, ...dept } of rows) {
-    dept.ancestors = dept.parentId === 0 ? TOP : (known.get(dept.parentId) as string);
+    dept.ancestors = dept.parentId === 0 ? TOP : (pathOf.get(dept.parentId) as string);
     found.set(String(dept.deptId), dept);
   }
   return requests.map(({ deptId, includeDeleted }) => {

@@ -7,7 +7,7 @@ import { department } from './record.ts';
 import { assertOwnTenant, lockParent, parentOf } from './rules.ts';
 import type { NewDept, NewDeptIds, NewDepts } from './tree/schema.ts';
 
-/** Creates departments that may be each other's parents: all of them or none. */
+/** Creates departments, of which some may be parents of others: all of them or none. */
 export async function addDepartments(tx: Tx, caller: Caller, input: NewDepts): Promise<NewDeptIds> {
   const { departments } = input;
   for (const [n, entry] of departments.entries()) {
@@ -48,7 +48,7 @@ function resolveParentRefs(departments: NewDept[]): number[] {
   });
 }
 
-/** Walks up from each entry to one that was visited before. If that was in the same walk, there is a cycle. */
+/** Goes up from each entry to one that was visited before. If this same pass visited it, there is a cycle. */
 function assertNoCycle(parents: number[]): void {
   const visitedFrom = new Int32Array(parents.length).fill(NONE);
   for (const start of parents.keys()) {
@@ -61,7 +61,7 @@ function assertNoCycle(parents: number[]): void {
   }
 }
 
-/** A disabled department cannot get children, in this request as in any other. */
+/** Throws if a new parent is disabled: as in other requests, a disabled department cannot get children. */
 function assertParentsEnabled(departments: NewDept[], parents: number[]): void {
   const n = parents.findIndex((parent) => departments[parent]?.status === '1');
   if (n >= 0) throw apiError('PARENT_DISABLED', { field: `departments[${n}].parentRef` });

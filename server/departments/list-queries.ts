@@ -1,18 +1,8 @@
-import { bigintOf, type Tx } from '../../db/driver.ts';
+import { bigintOf, exactTime, type Tx } from '../../db/driver.ts';
 import type { CursorPosition } from '../http/pagination.ts';
-import { exactTime } from '../ledger/history.ts';
+import type { Order, Search } from './filter.ts';
 import { columns } from './queries.ts';
 import type { Dept, Sort } from './schema.ts';
-
-/** The filters of a list; null: any. */
-export interface Search {
-  deptName: string | null;
-  leader: string | null;
-  status: string | null;
-  /** '0': top level. */
-  parentId: string | null;
-  underId: string | null;
-}
 
 /**
  * Where the rows come from:
@@ -24,11 +14,6 @@ export interface Search {
  * Only `branch` applies the filter `underId`.
  */
 export type Source = { from: 'ids'; ids: string[] } | { from: 'branch' } | { from: 'index'; maxScanned?: number };
-
-export interface Order {
-  sort: Sort;
-  descending: boolean;
-}
 
 /** Which rows of a list make up a page: those after a cursor, or those at an offset. */
 export interface PageRange {
@@ -52,7 +37,7 @@ const sortKeys = {
   },
 } satisfies Record<Sort, unknown>;
 
-/** Parts of a statement: a subquery `d` with the rows of a page, its `order by`, and the text of the sort key. */
+/** Returns fragments: a subquery `d` with the rows of a page, its `order by`, and the text of the sort key. */
 const selectPage = (tx: Tx, tenantId: string, search: Search, source: Source, order: Order, range: PageRange) => {
   const { key, text, type } = sortKeys[order.sort](tx);
   const orderBy = order.descending ? tx`${key} desc, d.dept_id desc` : tx`${key}, d.dept_id`;

@@ -1,25 +1,24 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
-import { idOf, isCalendarDate, jsonId, pageOf, type Rows } from '../http/fields.ts';
+import { idOf, jsonId, pageOf, type Rows } from '../http/fields.ts';
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
 import { createPathBudget } from '../http/path-budget.ts';
+import { isValidKey, type Order, orderOf, type Search, searchOf, sortOf } from './filter.ts';
 import {
   countRows,
   type KeyedDept,
-  type Order,
   type PageRange,
   readDepts,
   readDescendantIds,
   readNames,
   readPage,
   readPageIds,
-  type Search,
   type Source,
   searchIds,
 } from './list-queries.ts';
 import { addAncestors } from './path-cache.ts';
 import { readAncestors } from './queries.ts';
-import type { DeptBatch, DeptFilter, DeptRow, Sort } from './schema.ts';
+import type { DeptBatch, DeptFilter, DeptRow } from './schema.ts';
 
 /** Up to this many matches are read by their ids and sorted; for more, the index of the sort order is scanned. */
 const MAX_SORTED = 2_000;
@@ -29,7 +28,7 @@ const MAX_SORTED_WITH_TOTAL = 20_000;
 const SCAN_FACTOR = 10;
 /** The same before a large branch is read as a whole. */
 const LARGE_BRANCH_SCAN_FACTOR = 500;
-/** The most rows that such a scan reads: the ancestors of each of them may have to be read too. */
+/** The maximum number of rows that such a scan reads: the ancestors of each of them may have to be read too. */
 const MAX_SCANNED = 20_000;
 
 export async function listDepartments(
@@ -63,7 +62,9 @@ async function readNumberedPage(
 ): Promise<Rows<KeyedDept>> {
   const matches = await findMatches(tx, tenantId, search, MAX_SORTED_WITH_TOTAL);
   const [rows, total] = await Promise.all([
-    matches ? readPage(tx, tenantId, search, matches, order, range) : readAmongMany(tx, tenantId, search, order, range),
+    matches
+      ? readPage(tx, tenantId, search, matches, order, range)
+      : readManyMatches(tx, tenantId, search, order, range),
     countRows(tx, tenantId, search, matches ?? fullSource(search)),
   ]);
   return { rows, total };
@@ -86,19 +87,19 @@ async function readCursorPage(
     (deptName ?? leader ?? underId) === null
       ? await readPage(tx, tenantId, search, { from: 'index' }, order, oneMore)
       : ((await scanInOrder(tx, tenantId, search, order, oneMore, SCAN_FACTOR)) ??
-        (await readAmongFew(tx, tenantId, search, order, oneMore)) ??
-        (await readAmongMany(tx, tenantId, search, order, oneMore)));
+        (await readFewMatches(tx, tenantId, search, order, oneMore)) ??
+        (await readManyMatches(tx, tenantId, search, order, oneMore)));
   return toCursorPage(rows, range.limit, ({ key, deptId }) => ({ sort: sortOf(order), key, id: String(deptId) }));
 }
 
-/** Returns undefined when there are too many matches to sort them. */
-async function readAmongFew(tx: Tx, tenantId: string, search: Search, order: Order, range: PageRange) {
+/** Finds the matches and sorts them; undefined when there are too many. */
+async function readFewMatches(tx: Tx, tenantId: string, search: Search, order: Order, range: PageRange) {
   const matches = await findMatches(tx, tenantId, search, MAX_SORTED);
   return matches && readPage(tx, tenantId, search, matches, order, range);
 }
 
-/** Reads a large branch as a whole only when its departments are far apart in sort order. */
-async function readAmongMany(
+/** Reads a page of a large result. Reads a branch as a whole only when its departments are far apart in sort order. */
+async function readManyMatches(
   tx: Tx,
   tenantId: string,
   search: Search,
@@ -143,15 +144,15 @@ async function filterDescendants(tx: Tx, tenantId: string, underId: string, ids:
     let id = deptId;
     for (; !known.has(id); id = parents.get(id) ?? 0) trail.push(id);
     const result = known.get(id) as boolean;
-    for (const passed of trail) known.set(passed, result);
+    for (const visited of trail) known.set(visited, result);
     return result;
   };
   return ids.filter((id) => id !== underId && isAtOrBelow(Number(id)));
 }
 
 /**
- * Finds the matches by name and leader, or all departments of the branch; undefined when either way there are more than
- * `maxRows`. With `parentId` the search index is not used: the index of children finds the few candidates.
+ * Finds the matches by name and leader, or all departments of the branch; undefined when there are more than `maxRows` in
+ * either case. With `parentId` the search index is not used: the index of children finds the few candidates.
  */
 async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: number): Promise<Source | undefined> {
   const { deptName, leader, parentId, underId } = search;
@@ -167,8 +168,8 @@ async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: nu
 const fullSource = ({ underId }: Search): Source => ({ from: underId === null ? 'index' : 'branch' });
 
 /** Reads departments by their ids. Departments of other tenants are reported as missing, like deleted ones. */
-export async function readDepartments(tx: Tx, caller: Caller, requested: (number | string)[]): Promise<DeptBatch> {
-  const ids = requested.map(idOf);
+export async function readDepartments(tx: Tx, caller: Caller, deptIds: (number | string)[]): Promise<DeptBatch> {
+  const ids = deptIds.map(idOf);
   const found = await addAncestors(tx, caller.tenantId, await readDepts(tx, caller.tenantId, [...new Set(ids)]));
   const byId = new Map(found.map((dept) => [String(dept.deptId), dept]));
   return {
@@ -191,29 +192,3 @@ async function withPathNames(tx: Tx, tenantId: string, rows: DeptRow[]): Promise
     return { ...row, pathNames };
   });
 }
-
-const searchOf = (filter: DeptFilter): Search => ({
-  deptName: filter.deptName ?? null,
-  leader: filter.leader ?? null,
-  status: filter.status ?? null,
-  parentId: filter.parentId === undefined ? null : idOf(filter.parentId),
-  underId: filter.underId === undefined || idOf(filter.underId) === '0' ? null : idOf(filter.underId),
-});
-
-function orderOf({ sort = 'orderNum' }: DeptFilter): Order {
-  const descending = sort.startsWith('-');
-  return { sort: (descending ? sort.slice(1) : sort) as Sort, descending };
-}
-
-const sortOf = ({ sort, descending }: Order) => (descending ? `-${sort}` : sort);
-
-/** Whether a sort key from a cursor has the type of its column: it becomes a parameter of the statement. */
-const isValidKey: Record<Sort, (key: string) => boolean> = {
-  orderNum: (key) => /^-?\d{1,10}$/.test(key) && Number(key) === (Number(key) | 0),
-  deptName: (key) => key.length <= 200 && key.isWellFormed() && !key.includes('\0'),
-  createTime: (key) => isExactTime(key),
-  updateTime: (key) => key === '-infinity' || isExactTime(key),
-};
-
-const isExactTime = (key: string) =>
-  isCalendarDate(key.slice(0, 10)) && /^T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/.test(key.slice(10));

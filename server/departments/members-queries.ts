@@ -1,6 +1,6 @@
 import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
 
-/** Membership of users in departments: the table user_departments. */
+// The statements of the table user_departments, which contains the members of each department.
 
 export const insertMemberships = (
   tx: Tx,
@@ -14,8 +14,8 @@ export const insertMemberships = (
 export const deleteMemberships = (tx: Tx, tenantId: string, userIds: string[]) => tx`
   delete from user_departments where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
 
-/** Returns those departments that have members, whether it is the member's main department or not. */
-export const withMembers = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
+/** Returns those departments that have members, whether as their main department or not. */
+export const idsWithMembers = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
   const rows = await tx<{ deptId: number }[]>`
     select distinct dept_id as "deptId" from user_departments
     where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[]) order by 1`;
@@ -37,7 +37,7 @@ export const countMembers = async (tx: Tx, tenantId: string, deptIds: number[]):
   return new Map(rows.map(({ deptId, users }) => [deptId, users]));
 };
 
-/** The distinct ids of the members of a department or of its branch, as a part of a statement: there may be many. */
+/** Selects the distinct ids of the members of a department or of its branch, as a fragment: there may be many. */
 export const memberIds = (
   tx: Tx,
   tenantId: string,

@@ -5,7 +5,7 @@ import { countRows } from './list-queries.ts';
 import { deleteMemberships, insertMemberships, memberIds } from './members-queries.ts';
 import { lockForShare, readDept } from './queries.ts';
 
-/** The functions that the users domain calls. */
+// These functions are called by other domains: users and the overview.
 
 export interface UserDepartments {
   /** The main department; null: none. */
@@ -43,11 +43,11 @@ export async function assertDepartmentExists(tx: Tx, tenantId: string, deptId: s
   if (!(await readDept(tx, tenantId, deptId, false))) throw apiError('DEPT_NOT_FOUND');
 }
 
-/** The ids of the members of a department or of its branch, as a part of a statement. */
+/** Selects the ids of the members of a department or of its branch, as a fragment of a statement. */
 export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { withBranch: boolean }): Fragment =>
   memberIds(tx, tenantId, deptId, options);
 
-/** The number of departments of a tenant. */
+/** Counts the departments of a tenant. */
 export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>
   countRows(tx, tenantId, NO_FILTER, { from: 'index' });
 

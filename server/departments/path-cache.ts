@@ -7,13 +7,13 @@ import type { Dept } from './schema.ts';
 /**
  * Caches the paths of parents, as `ancestors` shows them, by the tree version of their tenant. A read gets its rows and the
  * tree version in one snapshot; only a move changes the path of an existing department, and every move changes the tree
- * version. So a cached path is never stale, on whichever node the move was made. A database restored from a backup may
- * repeat a tree version together with other departments; so every new connection starts with an empty cache.
+ * version. So a cached path is never stale, even if the move was made on another node. A database restored from a backup may
+ * have a cached tree version with other departments, so every new connection invalidates the cache.
  */
 export interface PathCache {
-  /** The cached paths under this tree version: from the top down to a department, itself included. */
+  /** Returns the cached paths of this tree version, by department: from the top down to the department itself. */
   cached(tenantId: string, treeVersion: string): ReadonlyMap<number, string>;
-  /** The same, with the paths of all these parents. Has to run in the snapshot that the tree version was read in. */
+  /** The same, after reading missing paths of `parentIds`. Must run in the snapshot in which the tree version was read. */
   load(
     tx: Tx,
     tenantId: string,
@@ -36,7 +36,7 @@ export function ancestorsOf(
   return upper === undefined ? cached.get(parentId) : `${upper},${parentId}`;
 }
 
-/** The paths from the top down to each of these departments, itself included, and to all of their ancestors. */
+/** Reads the paths from the top down to each of these departments, itself included, and to all of their ancestors. */
 async function readPaths(tx: Tx, tenantId: string, deptIds: number[]): Promise<Map<number, string>> {
   const rows = await readAncestors(tx, tenantId, deptIds);
   const parents = new Map(rows.map(({ deptId, parentId }) => [deptId, parentId]));
@@ -49,7 +49,7 @@ async function readPaths(tx: Tx, tenantId: string, deptIds: number[]): Promise<M
   return paths;
 }
 
-/** Fills in `ancestors`. */
+/** Sets `ancestors` of each row. */
 export async function addAncestors<T extends Dept>(tx: Tx, tenantId: string, rows: T[]): Promise<T[]> {
   const parents = [...new Set(rows.map(({ parentId }) => parentId))].filter((id) => id !== 0);
   const paths = parents.length > 0 ? await readPaths(tx, tenantId, parents) : new Map<number, string>();
@@ -67,21 +67,22 @@ const OVERHEAD = 60;
 /** Paths of ancestors are cached too, because other departments share them. Longer ones would fill the cache. */
 const MAX_SHARED_LENGTH = 1_000;
 
-interface Tree {
+/** The cached paths of one tenant. */
+interface CachedTree {
   version: string;
-  connections: number;
+  connectionsOpened: number;
   paths: Map<number, string>;
   size: number;
 }
 
-/** `opened`: how many connections the pool has opened so far. */
-export function createPathCache(opened: () => number): PathCache {
-  const trees = new LRUCache<string, Tree>({ maxSize: MAX_SIZE, sizeCalculation: ({ size }) => size });
+/** `connectionsOpened` returns how many connections the pool has opened so far. */
+export function createPathCache(connectionsOpened: () => number): PathCache {
+  const trees = new LRUCache<string, CachedTree>({ maxSize: MAX_SIZE, sizeCalculation: ({ size }) => size });
 
-  function treeOf(tenantId: string, version: string): Tree {
+  function treeOf(tenantId: string, version: string): CachedTree {
     const before = trees.get(tenantId);
-    if (before?.version === version && before.connections === opened()) return before;
-    const tree = { version, connections: opened(), paths: new Map(), size: OVERHEAD };
+    if (before?.version === version && before.connectionsOpened === connectionsOpened()) return before;
+    const tree = { version, connectionsOpened: connectionsOpened(), paths: new Map(), size: OVERHEAD };
     trees.set(tenantId, tree);
     return tree;
   }
@@ -93,9 +94,9 @@ export function createPathCache(opened: () => number): PathCache {
       const missing = [...new Set(parentIds)].filter((id) => !tree.paths.has(id));
       if (missing.length === 0) return tree.paths;
       const read = await readPaths(tx, tenantId, missing);
-      const wanted = new Set(missing);
+      const missingIds = new Set(missing);
       for (const [id, path] of read) {
-        if (tree.paths.has(id) || (path.length > MAX_SHARED_LENGTH && !wanted.has(id))) continue;
+        if (tree.paths.has(id) || (path.length > MAX_SHARED_LENGTH && !missingIds.has(id))) continue;
         tree.paths.set(id, path);
         tree.size += path.length + OVERHEAD;
       }

@@ -3,7 +3,7 @@ import type { RequestOrigin } from '../../db/tenant-scope.ts';
 import { type DepartmentRow, type DepartmentValues, department } from './record.ts';
 import type { Dept } from './schema.ts';
 
-/** The path from the top down to `id`, as `ancestors` shows it. */
+/** Selects the path from the top down to `id`, in the format of `ancestors`. */
 const pathTo = (tx: Tx, tenantId: Fragment, id: Fragment) => tx`
   (with recursive up (id, depth) as (
     select ${id}, 1 where ${id} is not null
@@ -26,14 +26,14 @@ export const columns = (tx: Tx, ancestors = pathTo(tx, tx`d.tenant_id`, tx`d.par
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 const ownColumns = department.columns('d');
 
-/** As the database function read_departments returns it: between the ids and `delFlag` come the fields of the record. */
+/** A row of the database function read_departments: the fields of the record come between the ids and `delFlag`. */
 export type FoundRow = [deptId: number, parentId: number, grandparentId: number, ...rest: (string | number | null)[]];
 
 const AFTER_FIELDS = 3 + department.names.length;
 
 export const isDeleted = (row: FoundRow): boolean => row[AFTER_FIELDS] !== '0';
 
-/** Reads departments, including deleted ones, and the callers who asked for them. */
+/** Reads departments, including deleted ones, and the users who requested them. */
 export const readWithCallers = async <CallerRow>(
   sql: Sql,
   tenantId: string,
@@ -47,7 +47,7 @@ export const readWithCallers = async <CallerRow>(
   return { ...row, departments: row.departments ?? [] };
 };
 
-/** The keys come in the order of `columns`: the ETag of a department is computed from its text. */
+/** Maps a row to a department. The keys have the order of `columns`: the ETag is computed from the JSON text. */
 export function showFound(tenantId: string, ancestors: string, row: FoundRow): Dept {
   const dept: Record<string, unknown> = { deptId: row[0], parentId: row[1], ancestors };
   for (const [n, name] of department.names.entries()) dept[name] = row[3 + n];
@@ -68,7 +68,7 @@ export const readWithTreeVersion = (tx: Tx, tenantId: string, deptIds: string[])
   from departments d join tenants t on t.tenant_id = d.tenant_id
   where d.tenant_id = ${tenantId} and d.dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[])`;
 
-/** These departments and all of their ancestors, each once, with its parent; 0: top level. */
+/** Reads departments and all of their ancestors, each once and with its parent; 0: top level. */
 export const readAncestors = (tx: Tx, tenantId: string, deptIds: (string | number)[]) => {
   const lookUp = (id: Fragment) => tx`
     cross join lateral (
@@ -104,7 +104,7 @@ export const lockForShare = (tx: Tx, tenantId: string, deptIds: string[], { wait
   where tenant_id = ${tenantId} and dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) and del_flag = '0'
   order by dept_id for share ${wait ? tx`` : tx`skip locked`}`;
 
-/** Locks in the order of ids, like every transaction. */
+/** Locks departments in the order of ids, like every transaction. */
 export const lockForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   { deptId: number; parentId: number | null; status: string }[]
 >`
@@ -122,10 +122,10 @@ export const lockAnyForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) =>
   order by d.dept_id for update`;
 
 export type NewDepartment = DepartmentRow & {
-  /** Set where another new department refers to it; otherwise the statement assigns one. */
+  /** Set if another new department refers to it; otherwise the statement assigns one. */
   deptId?: number;
   by: string;
-  /** Set where several callers share the statement. */
+  /** Set if several callers share the statement. */
   origin?: RequestOrigin | undefined;
 };
 
@@ -156,16 +156,16 @@ export const insertDepts = async (tx: Tx, tenantId: string, rows: NewDepartment[
   return inserted.map(({ deptId }) => deptId);
 };
 
-/** New ids, ascending: departments with the same `orderNum` are shown in the order in which they were sent. */
+/** Reserves ids, in ascending order: departments with the same `orderNum` are then shown in the order of the request. */
 export const reserveIds = async (tx: Tx, count: number): Promise<number[]> => {
   const rows = await tx<{ id: number }[]>`select nextval('dept_serial') as id from generate_series(1, ${count})`;
   return rows.map(({ id }) => id).sort((a, b) => a - b);
 };
 
 /**
- * Replaces the fields of a department if its parent is `parentId` (undefined: any); this locks no other row. Returns whether
- * it did, and the parent in the snapshot of the statement. If nothing was updated although that is `parentId`, a concurrent
- * move was committed while the statement waited for the row.
+ * Updates a department if its parent is `parentId` (undefined: any); this locks no other row. Returns whether it was
+ * updated, and its parent in the snapshot of the statement. If that parent is `parentId` but nothing was updated, a
+ * concurrent move was committed while the statement waited for the row lock.
  */
 export const updateInPlace = async (
   tx: Tx,
@@ -176,15 +176,15 @@ export const updateInPlace = async (
 ): Promise<{ updated: boolean; parentBefore: string | null | undefined }> => {
   const existing = tx`tenant_id = ${tenantId} and dept_id = ${bigintOf(deptId)} and del_flag = '0'`;
   const [row] = await tx<[{ updated: boolean; found: boolean; parentId: string | null }]>`
-    with place as materialized (
+    with before as materialized (
       select parent_id from departments where ${existing}
     ), updated as (
       update departments set ${department.assignments(tx, values)}, update_by = ${by}, update_time = now()
       where ${existing} ${parentId === undefined ? tx`` : tx`and parent_id is not distinct from ${parentId}::bigint`}
       returning 1
     )
-    select exists (select from updated) as updated, exists (select from place) as found,
-      (select parent_id::text from place) as "parentId"`;
+    select exists (select from updated) as updated, exists (select from before) as found,
+      (select parent_id::text from before) as "parentId"`;
   return { updated: row.updated, parentBefore: row.found ? row.parentId : undefined };
 };
 
@@ -200,7 +200,7 @@ export const moveDept = (
     update_time = now()
   where tenant_id = ${tenantId} and dept_id = ${bigintOf(deptId)} and del_flag = '0'`;
 
-/** Replaces the fields of many departments that keep their parents. */
+/** Updates many departments, whose parents stay the same. */
 export const updateMany = (tx: Tx, tenantId: string, by: string, rows: (DepartmentValues & { deptId: string })[]) => {
   const sent = rows.map(({ deptId, ...values }) => ({ dept_id: deptId, ...department.byColumn(values) }));
   return tx`
@@ -226,19 +226,19 @@ export const isAtOrAbove = async (tx: Tx, tenantId: string, deptId: string, from
   return row.found;
 };
 
-/** Which of these departments have children. */
-export const withChildren = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
+/** Returns those departments that have children. */
+export const idsWithChildren = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
   const rows = await tx<{ parentId: number }[]>`
     select distinct parent_id as "parentId" from departments
     where tenant_id = ${tenantId} and parent_id = any(${deptIds.map(bigintOf)}::bigint[]) and del_flag = '0' order by 1`;
   return rows.map(({ parentId }) => String(parentId));
 };
 
-/** How many rows one statement writes: each also leaves a row in the ledger, and no statement may take long. */
-const CHUNK = 20_000;
+/** The maximum number of rows per statement: each also adds a row to the ledger, and every statement has to be short. */
+const CHUNK_SIZE = 20_000;
 
 const inChunks = async <T>(items: readonly T[], write: (chunk: T[]) => Promise<unknown>): Promise<void> => {
-  for (let at = 0; at < items.length; at += CHUNK) await write(items.slice(at, at + CHUNK));
+  for (let at = 0; at < items.length; at += CHUNK_SIZE) await write(items.slice(at, at + CHUNK_SIZE));
 };
 
 export const markDeleted = (tx: Tx, tenantId: string, deptIds: string[], by: string): Promise<void> =>

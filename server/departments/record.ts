@@ -16,10 +16,10 @@ export type DepartmentValues = ValuesOf<typeof department.fields>;
 /** A department to be written. `parentId` null: top level. */
 export type DepartmentRow = DepartmentValues & { parentId: string | null };
 
-/** The parent in a row that the ledger recorded; 0: top level. */
+/** Returns the parent in a row that the ledger recorded; 0: top level. */
 export const storedParent = (row: StoredRow): number => Number(row.parent_id ?? 0);
 
-/** The part of a recorded row in which two versions may differ: without the fields that every write sets. */
+/** Returns the fields of a recorded row that a conflict check compares: without those that every write sets. */
 export const storedContents = (row: StoredRow) => ({
   parentId: storedParent(row),
   delFlag: row.del_flag,

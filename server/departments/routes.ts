@@ -19,7 +19,7 @@ import { removeDepartments, updateDepartment } from './rules.ts';
 import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { removeBranch } from './tree/branches.ts';
-import { treeRoutes } from './tree/routes.ts';
+import { treeRoutes } from './tree-routes.ts';
 
 const path = '/system/dept-api';
 const shared = { ...authenticated, tags: ['Departments'] };

@@ -6,9 +6,10 @@ import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../http/fields.ts';
-import { withMembers } from './members-queries.ts';
+import { idsWithMembers } from './members-queries.ts';
 import {
   bumpTreeVersion,
+  idsWithChildren,
   insertDepts,
   isAtOrAbove,
   lockForShare,
@@ -17,7 +18,6 @@ import {
   moveDept,
   readDept,
   updateInPlace,
-  withChildren,
 } from './queries.ts';
 import { type DepartmentRow, department } from './record.ts';
 import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
@@ -25,7 +25,7 @@ import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
 export interface Creation {
   caller: Pick<Caller, 'tenantId' | 'userName'>;
   input: DeptInput;
-  /** Set where several callers share a transaction. */
+  /** Set if several callers share a transaction. */
   origin?: RequestOrigin;
 }
 
@@ -37,8 +37,8 @@ export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput)
 }
 
 /**
- * Creates departments of one tenant. Returns an id or an error for each item; without `wait` also 'alone' for one whose
- * parent is locked at the moment or does not exist, so that the others need not wait for it.
+ * Creates departments of one tenant. Returns an id or an error for each item; without `wait` also 'alone' for an
+ * item whose parent does not exist or is locked by another transaction, so that the other items need not wait for it.
  */
 export async function createDepartments(
   tx: Tx,
@@ -62,7 +62,7 @@ export async function createDepartments(
   });
 }
 
-/** Sends the insert, which is the last statement of the transaction that can still fail. */
+/** Runs the insert. It is the last statement of the transaction, so it may be sent together with the commit. */
 type Send = (insert: () => Promise<number[]>) => Promise<number[]>;
 
 type Parents = ReadonlyMap<string | null, { status: string }>;
@@ -74,8 +74,8 @@ export async function lockParents(
   inputs: DeptInput[],
   { wait }: { wait: boolean },
 ): Promise<Parents> {
-  const wanted = inputs.map((input) => parentOf(input.parentId ?? 0));
-  const parentIds = [...new Set(wanted.filter((id) => id !== null))];
+  const requestedIds = inputs.map((input) => parentOf(input.parentId ?? 0));
+  const parentIds = [...new Set(requestedIds.filter((id) => id !== null))];
   const locked = parentIds.length > 0 ? await lockForShare(tx, tenantId, parentIds, { wait }) : [];
   return new Map<string | null, { status: string }>([
     [null, { status: '0' }],
@@ -100,7 +100,7 @@ export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate
   const { updated, parentBefore } = await updateInPlace(tx, tenantId, deptId, userName, { ...values, parentId });
   if (updated) return;
   if (parentId === undefined) throw apiError('DEPT_NOT_FOUND');
-  // It was moved away while we waited for its lock. We hold that lock now, but the tree has to be locked first.
+  // It was moved while we waited for its lock. We hold that lock now, but the tree has to be locked first.
   if (parentBefore === parentId) throw new RetryTransactionError();
   await moveDepartment(tx, caller, deptId, { ...values, parentId });
 }
@@ -114,8 +114,8 @@ export async function moveDepartment(
   { allowDisabled = false } = {},
 ): Promise<void> {
   const { parentId } = row;
-  // Take the tree lock first: two concurrent opposite moves would each pass the cycle check. All are sent together, and the
-  // later statements get a newer snapshot than the lock.
+  // Take the tree lock first: two concurrent opposite moves would each pass the cycle check. All three
+  // statements are sent together, and the later ones get a newer snapshot than the lock.
   const [, found, cycle] = await Promise.all([
     lockTenant(tx, tenantId),
     lockForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]),
@@ -150,9 +150,9 @@ export async function removeDepartments(
 
 /** Throws if locked departments have children or members. */
 export async function assertUnused(tx: Tx, tenantId: string, deptIds: string[]): Promise<void> {
-  const parents = await withChildren(tx, tenantId, deptIds);
+  const parents = await idsWithChildren(tx, tenantId, deptIds);
   if (parents.length > 0) throw apiError('DEPT_HAS_CHILDREN', { deptIds: jsonIds(parents) });
-  const used = await withMembers(tx, tenantId, deptIds);
+  const used = await idsWithMembers(tx, tenantId, deptIds);
   if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used) });
 }
 
@@ -182,14 +182,14 @@ async function assertUnchanged(
   assertEtag(ifMatch, etagOf(dept));
 }
 
-/** Another tenant's code is an error: ignoring it would write to a tenant that the caller did not mean. */
+/** The code of another tenant is an error: ignoring it would write to a tenant that the caller did not mean. */
 const isOtherTenant = (caller: Pick<Caller, 'tenantId'>, tenantId: string | null | undefined): boolean =>
   tenantId != null && tenantId !== caller.tenantId;
 
-/** `details`: which item of a request it is. */
+/** `details` identifies the item of a request with several. */
 export function assertOwnTenant(caller: Caller, tenantId: string | null | undefined, details = {}): void {
   if (isOtherTenant(caller, tenantId)) throw apiError('OTHER_TENANT', details);
 }
 
-/** null: top level, which the interface calls 0. */
+/** Returns null for the top level, whose id in the interface is 0. */
 export const parentOf = (id: number | string): string | null => (idOf(id) === '0' ? null : idOf(id));

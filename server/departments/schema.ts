@@ -47,14 +47,15 @@ export type Dept = Static<typeof Dept>;
 export const SORTS = ['orderNum', 'deptName', 'createTime', 'updateTime'] as const;
 export type Sort = (typeof SORTS)[number];
 
-const DeptId = (description: string) => Type.String({ ...Long, type: 'string', description });
+/** An id in a query string, where every value is text. */
+export const QueryId = (description: string) => Type.String({ ...Long, type: 'string', description });
 
 export const DeptFilter = Type.Object({
   deptName: Type.Optional(Text(100, 'Part of the name, case-insensitive')),
   leader: Type.Optional(Text(50, "Part of the leader's name, case-insensitive")),
   status: Type.Optional(Status),
-  parentId: Type.Optional(DeptId('Only direct children of this department; 0: the top level')),
-  underId: Type.Optional(DeptId('Only descendants of this department, at any level; 0: all departments')),
+  parentId: Type.Optional(QueryId('Only direct children of this department; 0: the top level')),
+  underId: Type.Optional(QueryId('Only descendants of this department, at any level; 0: all departments')),
   sort: Type.Optional(
     Type.Unsafe<Sort | `-${Sort}`>({
       type: 'string',

@@ -4,7 +4,7 @@ import type { Dept } from './schema.ts';
 
 export type StoredReader = (row: StoredRow, ancestors: string) => Dept;
 
-/** Maps a row that the ledger recorded to what a read shows. */
+/** Returns a function that maps a row recorded by the ledger to a department. */
 export function createStoredReader(timeZone: string): StoredReader {
   const formatTime = createTimeFormatter(timeZone);
   return (row, ancestors) => ({

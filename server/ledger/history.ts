@@ -1,4 +1,4 @@
-import { bigintOf, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
+import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
 import type { StoredRow } from '../records/record.ts';
 import type { Resource } from './schema.ts';
 
@@ -6,10 +6,6 @@ import type { Resource } from './schema.ts';
 
 /** A time in UTC, exact to the microsecond, as text: a Date would drop the microseconds. */
 export type PointInTime = string;
-
-/** Formats a timestamp as a `PointInTime`. */
-export const exactTime = (sql: Sql | Tx, time: Fragment) =>
-  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Part of a statement: all changes of the batch to which the row `one` belongs. They all have the same time. */
 export const batchOf = (tx: Tx, tenantId: string) => tx`

@@ -1,6 +1,6 @@
-import { bigintOf, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
+import { bigintOf, exactTime, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
 import type { StoredRow } from '../records/record.ts';
-import { batchOf, exactTime, type PointInTime } from './history.ts';
+import { batchOf, type PointInTime } from './history.ts';
 import type { Resource } from './schema.ts';
 
 /** A change as it is stored: `before` and `after` are rows with column names as keys. */

@@ -14,7 +14,7 @@ import type { Tenant, TenantUpdate } from './schema.ts';
 import { showTenant } from './show.ts';
 import { removeTenant, restoreTenant, updateTenant } from './tenants.ts';
 
-/** The present tree decides who may read: administrators of a current ancestor see the tenant's whole past. */
+/** Access depends on the present tree: administrators of a current ancestor can read the tenant's whole past. */
 export async function readTenantAt(tx: Tx, caller: Caller, id: string, time: PointInTime): Promise<Tenant> {
   const tenantId = await codeWithinScope(tx, caller, id);
   if (!tenantId) throw apiError('TENANT_NOT_FOUND');
@@ -25,13 +25,13 @@ export async function readTenantAt(tx: Tx, caller: Caller, id: string, time: Poi
   return showTenant(fromStored(row, id));
 }
 
-/** The part of a recorded row that tells whether two versions differ: times, authors and the path do not count. */
+/** Returns the fields of a recorded row that a conflict check compares: without times, authors and the path. */
 const storedContents = (row: StoredRow) => {
   const { tenantParent, menuIds, quotas, rules } = fromStored(row, '');
   return { tenantParent, ...tenant.storedFields(row), menuIds, quotas, rules, delFlag: row.del_flag };
 };
 
-/** How the ledger shows and reverts tenants. Reverting a creation also covers the first administrator. */
+/** Shows and reverts tenants for the ledger. Reverting a creation also covers the first administrator. */
 export const tenantResource: LedgerResource = {
   resource: 'tenant',
   show: (_tx, rows) => rows.map(({ row, resourceId }) => showTenant(fromStored(row, resourceId))),
@@ -46,7 +46,7 @@ async function revertTenants(tx: Tx, caller: Caller, _ledger: string, goals: Goa
     await setTenant(tx, caller.tenantId);
     const code = await codeWithinScope(tx, caller, goal.id);
     if (!code) throw apiError('TENANT_NOT_FOUND');
-    // Check the tenant's own ledger: it contains all of its changes, also those made under another parent.
+    // Check the tenant's own ledger: it contains all of its changes, including those made under another parent.
     await setTenant(tx, code);
     await assertNoConflicts(tx, code, { resource: 'tenant', contents: storedContents }, [goal]);
     await setTenant(tx, caller.tenantId);
@@ -55,19 +55,19 @@ async function revertTenants(tx: Tx, caller: Caller, _ledger: string, goals: Goa
     else if (!from) await restoreTenant(tx, caller, id);
     else {
       const input = toUpdate(to, id, await readById(tx, caller.tenantId, id));
-      await updateTenant(tx, caller, input, undefined).catch((error) => rethrowAsGone(error, input));
+      await updateTenant(tx, caller, input, undefined).catch((error) => rethrowAsParentGone(error, input));
     }
   }
 }
 
-/** The recorded row as an update, with all ten quotas. */
+/** Converts a recorded row to an update, with all ten quotas. */
 function toUpdate(row: StoredRow, id: string, present: TenantRow | undefined): TenantUpdate {
   const { menuIds, quotas, rules, tenantId: _, ...fields } = fromStored(row, id, present);
   return { ...fields, packageBo: { menuIds: menuIds.join(',') }, quotaBo: quotas, ruleBo: rules };
 }
 
-/** A revert sends a parent that existed once; the error has to say that it is gone. */
-function rethrowAsGone(error: unknown, { tenantParent }: TenantUpdate): never {
+/** The parent in a revert did exist, so the error has to say that it no longer does. */
+function rethrowAsParentGone(error: unknown, { tenantParent }: TenantUpdate): never {
   if (error instanceof ApiError && error.code === 'TENANT_PARENT_NOT_FOUND') {
     throw apiError('TENANT_PARENT_GONE', { tenantParent: tenantParent ?? '' });
   }

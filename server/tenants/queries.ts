@@ -21,7 +21,7 @@ export const readByCode = async (tx: Tx, callerTenant: string, tenantId: string)
   return row;
 };
 
-/** Reads a tenant even if it is deleted. */
+/** Reads a tenant, deleted or not. */
 export const readAnyById = async (tx: Tx, callerTenant: string, id: string) => {
   const [row] = await tx<{ tenantId: string; tenantParent: string | null; delFlag: string }[]>`
     select t.tenant_id as "tenantId", t.parent_id as "tenantParent", t.del_flag as "delFlag" from tenants t
@@ -55,7 +55,7 @@ const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
     }`;
 };
 
-/** `endTime` sorts tenants without an end date last. */
+/** With `endTime`, tenants without an end date come last. */
 export type TenantOrder = 'id' | 'endTime';
 
 /** The last row of the previous page. */
@@ -157,7 +157,7 @@ export const readBranch = (tx: Tx, tenantId: string, depth: number, limit: numbe
   ) t
   order by b.level, t.id`;
 
-/** Whether a tenant has this code, in or outside the caller's scope. */
+/** Whether a tenant with this code exists, in or outside the caller's scope. */
 export const tenantExists = async (tx: Tx, tenantId: string): Promise<boolean> => {
   const [row] = await tx<[{ exists: boolean }]>`
     select tenant_state(${tenantId}) not in ('unknown', 'deleted') as exists`;
@@ -186,16 +186,16 @@ export const updateTenantFields = (tx: Tx, callerTenant: string, id: string, by:
     update_by = ${by}, update_time = now()
   where ${inScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
 
-/** The codes from 000000 down to the tenant itself. */
+/** Reads the path of a tenant: the codes from 000000 down to the tenant itself. */
 export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): Promise<string[]> => {
   const [row] = await tx<{ path: string[] }[]>`
     select t.path from tenants t where ${inScope(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
   return row?.path ?? [];
 };
 
-/** Moves a tenant with its descendants. Deleted ones move too, so that their paths stay valid. */
+/** Moves a tenant with its descendants, including deleted ones, so that their paths stay valid. */
 export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[], by: string) => {
-  // Tell the ledger's trigger who moves: the rows of descendants keep their `update_by`.
+  // Pass the author of the move to the ledger's trigger, because descendants keep their `update_by`.
   tx`select set_config('banyan.mover', ${by}, true)`.execute();
   await tx`
     update tenants t set
@@ -220,7 +220,7 @@ export const markRestored = (tx: Tx, callerTenant: string, id: string, by: strin
   update tenants t set del_flag = '0', update_by = ${by}, update_time = now()
   where t.path @> array[${callerTenant}::text] and t.id = ${bigintOf(id)}`;
 
-/** Inserts tenant 000000, which has no parent. Returns whether it was missing. */
+/** Inserts tenant 000000, which has no parent. Returns false if it exists already. */
 export const insertRootTenant = async (tx: Tx, name: string, quotas: object, rules: object): Promise<boolean> => {
   const rows = await tx`
     insert into tenants (tenant_id, id, path, tenant_name, quotas, rules, create_by)

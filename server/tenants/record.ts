@@ -10,10 +10,10 @@ export const QUOTAS = [
   'riskReport',
   'merchant',
 ] as const;
-/** Stored, but not shown by reads. */
+/** These quotas are stored, but reads do not return them. */
 export const HIDDEN_QUOTAS = ['riskReportUsed', 'zr', 'credit', 'pf'] as const;
 
-/** The one definition of a tenant's plain fields. Menus, quotas and rules are lists of their own (schema.ts). */
+/** The one definition of a tenant's plain fields. Menus, quotas and rules are handled separately. */
 export const tenant = defineRecord({
   tenantName: { column: 'tenant_name', type: 'text', schema: Text(100), default: null },
   startTime: { column: 'start_date', type: 'date', schema: CalendarDate, default: null },
@@ -40,7 +40,7 @@ export interface TenantRow extends TenantFields {
   tenantParent: string | null;
 }
 
-/** Reads a row that the ledger recorded. The id comes from the change: it exceeds what a number holds exactly. */
+/** Maps a row that the ledger recorded to a tenant. The id comes from the change, because JSON numbers would round it. */
 export function fromStored(row: StoredRow, id: string, present?: TenantRow): TenantRow {
   const quotas = (row.quotas ?? {}) as Record<string, number>;
   const rules = (row.rules ?? {}) as Record<string, string>;

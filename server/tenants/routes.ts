@@ -10,7 +10,7 @@ import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { AsOf } from '../ledger/schema.ts';
 import { readTenantAt } from './history.ts';
 import {
-  MAX_TREE,
+  MAX_TREE_SIZE,
   Tenant,
   TenantFilter,
   TenantInput,
@@ -92,7 +92,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'readTenantTree',
         summary: "Read the caller's tenant and its descendants as a tree",
-        description: `Administrators. Up to ${MAX_TREE} tenants, children sorted by id.`,
+        description: `Administrators. Up to ${MAX_TREE_SIZE} tenants, children sorted by id.`,
         querystring: TreeFilter,
         response: responses('authenticated', {
           data: TenantNode,

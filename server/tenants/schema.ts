@@ -5,9 +5,10 @@ import { HIDDEN_QUOTAS, QUOTAS, RULES, tenant } from './record.ts';
 
 export { HIDDEN_QUOTAS, QUOTAS, RULES };
 
+/** The maximum length of long texts. */
 export const LONG_TEXT = 65_536;
 
-/** Gives each key the same schema. */
+/** Maps each key to the same schema. */
 const mapKeys = <K extends string, V>(keys: readonly K[], value: V) =>
   Object.fromEntries(keys.map((key) => [key, value])) as Record<K, V>;
 
@@ -18,7 +19,7 @@ const input = {
     Type.Object({
       menuIds: optional(
         Type.String({
-          // The limit of 64 Ki does not count spaces: reads add one after each comma, and their value can be sent back.
+          // LONG_TEXT does not count spaces: reads add one after each comma, and clients may send their value back.
           maxLength: 2 * LONG_TEXT,
           pattern: '^ *([0-9]+ *(, *[0-9]+ *)*)?$',
           examples: ['1, 2, 3'],
@@ -82,8 +83,8 @@ export type TenantFilter = Static<typeof TenantFilter>;
 
 export const TenantPage = PageOrCursorPage(Tenant);
 
-/** The most tenants in one tree, and the most levels below its root. */
-export const MAX_TREE = 10_000;
+/** The maximum number of tenants in one tree, and of levels below its root. */
+export const MAX_TREE_SIZE = 10_000;
 export const MAX_DEPTH = 100;
 
 export const TreeFilter = Type.Object({
@@ -106,7 +107,7 @@ const node = {
   tenantName: orNull(Type.String()),
   status: Status,
   endTime: orNull(Type.String()),
-  hasChildren: Type.Boolean({ description: 'Also set where `depth` cuts the tree off' }),
+  hasChildren: Type.Boolean({ description: 'Also true when `depth` leaves the children out' }),
 };
 export const TenantNode = Type.Object({
   ...node,

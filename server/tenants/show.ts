@@ -1,7 +1,7 @@
 import { QUOTAS, type TenantRow } from './record.ts';
 import type { Tenant } from './schema.ts';
 
-/** Maps a row to what a read shows: six of the ten quotas. */
+/** Maps a row to the tenant that reads return, which has six of the ten quotas. */
 export function showTenant({ menuIds, quotas, rules, ...fields }: TenantRow): Tenant {
   return {
     ...fields,

@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { countInScope, type ExpiringRow, type LimitedRow, readByCode, readExpiring, readLimited } from './queries.ts';
 
-/** What the overview needs from tenants. */
+// These functions are called by the overview.
 
 /** Reads the caller's own tenant, with its account limit and quotas. */
 export async function readLimits(tx: Tx, { tenantId }: Caller) {
@@ -16,12 +16,12 @@ export const countDescendants = async (tx: Tx, { tenantId }: Caller): Promise<nu
   // The scope includes the caller's own tenant.
   (await countInScope(tx, tenantId)) - 1;
 
-/** The caller's tenant and its descendants that end within 60 days or ended within the last 30, the earliest first. */
+/** Lists tenants in the caller's scope that end within 60 days or ended within the last 30, the earliest first. */
 export const listExpiring = (tx: Tx, { tenantId }: Caller, limit: number): Promise<ExpiringRow[]> =>
   readExpiring(tx, tenantId, { pastDays: 30, comingDays: 60, limit });
 
 export type { LimitedRow };
 
-/** The descendants with an account limit, the smallest limits first. */
+/** Lists the descendants with an account limit, the smallest limits first. */
 export const listLimitedDescendants = (tx: Tx, { tenantId }: Caller, limit: number): Promise<LimitedRow[]> =>
   readLimited(tx, tenantId, limit);

@@ -32,7 +32,7 @@ import {
   HIDDEN_QUOTAS,
   LONG_TEXT,
   MAX_DEPTH,
-  MAX_TREE,
+  MAX_TREE_SIZE,
   QUOTAS,
   RULES,
   type Tenant,
@@ -46,7 +46,7 @@ import { showTenant } from './show.ts';
 
 export const ROOT = '000000';
 
-/** Creates a tenant, and its first administrator if the input names one; `passwordHash` is theirs. */
+/** Creates a tenant and, if the input names one, its first administrator with `passwordHash`. */
 export async function createTenant(
   tx: Tx,
   caller: Caller,
@@ -89,7 +89,7 @@ export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, 
     await assertParentInScope(tx, caller, tenantParent);
     if (await readByCode(tx, tenant.tenantId, tenantParent)) throw apiError('TENANT_CYCLE');
     const parentPath = await readPath(tx, caller.tenantId, tenantParent);
-    // Assume the moved tenant: row security then covers only its subtree, so the cost of a move depends on that alone.
+    // Assume the moved tenant: row security then covers only its subtree, so the cost of the move depends only on its size.
     await setTenant(tx, tenant.tenantId);
     await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
     await setTenant(tx, caller.tenantId);
@@ -148,17 +148,17 @@ const isValidKey = {
   endTime: (key: string) => key === '' || isCalendarDate(key),
 };
 
-/** Reads the caller's tenant, or a descendant, with everything below it as a tree. */
+/** Reads the caller's tenant or one of its descendants, with all tenants below it, as a tree. */
 export async function readTenantTree(
   tx: Tx,
   caller: Caller,
   { rootId, depth = MAX_DEPTH }: TreeFilter,
 ): Promise<TenantNode> {
   const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
-  // Assume the root: row security then covers only its subtree, so the cost depends on that alone.
+  // Assume the root: row security then covers only its subtree, so the cost depends only on its size.
   await setTenant(tx, root);
-  const rows = await readBranch(tx, root, depth, MAX_TREE + 1);
-  if (rows.length > MAX_TREE) throw apiError('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE });
+  const rows = await readBranch(tx, root, depth, MAX_TREE_SIZE + 1);
+  if (rows.length > MAX_TREE_SIZE) throw apiError('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE_SIZE });
   const nodes = rows.map(({ tenantParent, ...row }) => ({
     tenantParent,
     node: { ...row, children: [] as TenantNode[] },
@@ -170,7 +170,7 @@ export async function readTenantTree(
   return rootNode;
 }
 
-/** Creates tenant 000000 at the very first start. Returns whether it was missing. */
+/** Creates tenant 000000 at the very first start. Returns false if it exists already. */
 export const createRootTenant = (tx: Tx): Promise<boolean> => {
   const { quotas, rules } = fieldsOf({});
   return insertRootTenant(tx, 'Banyan', quotas, rules);
@@ -191,7 +191,7 @@ const searchOf = (filter: TenantFilter): TenantSearch => ({
   endsBefore: filter.endsBefore ?? null,
 });
 
-/** Administrators must not raise the quotas of their own tenant. So nobody can change 000000, which has no ancestor. */
+/** Administrators must not raise the quotas of their own tenant. As 000000 has no ancestor, nobody can change it. */
 function assertNotOwnTenant(caller: Caller, tenant: TenantRow): void {
   if (tenant.tenantId === caller.tenantId) throw apiError('OWN_TENANT');
 }
@@ -201,12 +201,12 @@ async function assertParentInScope(tx: Tx, caller: Caller, parentId: string): Pr
   throw apiError((await tenantExists(tx, parentId)) ? 'TENANT_PARENT_FORBIDDEN' : 'TENANT_PARENT_NOT_FOUND');
 }
 
-const TRIES_PER_LENGTH = 20;
+const ATTEMPTS_PER_LENGTH = 20;
 
-/** Codes are random, so that one reveals nothing about others; they get longer when six digits are nearly used up. */
+/** Codes are random, so that none reveals anything about others. They get longer once most six-digit codes are taken. */
 async function insertWithNewCode(tx: Tx, row: { parentId: string; by: string; fields: TenantFields }) {
   for (let digits = 6; ; digits++) {
-    for (let tries = 0; tries < TRIES_PER_LENGTH; tries++) {
+    for (let attempt = 0; attempt < ATTEMPTS_PER_LENGTH; attempt++) {
       const tenantId = String(randomInt(10 ** digits)).padStart(digits, '0');
       const id = await insertTenant(tx, { tenantId, ...row });
       if (id) return { id, tenantId };

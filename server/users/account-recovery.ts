@@ -6,7 +6,7 @@ import { unlockAccount } from '../auth/throttle.ts';
 import { userKey } from '../auth/user-key.ts';
 import { listAdministrators, type RecoveredUser, recoverUser } from './users.ts';
 
-/** The author that the ledger records, in place of a user name. */
+/** The author that the ledger records instead of a user name. */
 const AUTHOR = 'operator';
 
 /** If the user does not exist, the operator is shown up to this many administrators of the tenant. */
@@ -18,8 +18,8 @@ export type Recovery =
   | { found: false; state: TenantState; administrators: string[] };
 
 /**
- * Lets a user back in whose password is lost; only the operator of the service can do this. Sets a new password, ends the
- * user's sessions, enables the account and clears its failed logins, in one transaction. The ledger records it.
+ * Recovers the account of a user who lost their password; only the operator of the service can do this. Sets a new password,
+ * ends the user's sessions, enables the account and clears its failed logins, in one transaction. The ledger records it.
  */
 export async function recoverAccount(
   db: Database,

@@ -19,10 +19,10 @@ export async function readUserAt(
   show: (row: StoredRow) => User,
   caller: Caller,
   userId: string,
-  { tenantId: requested, time }: { tenantId: string | undefined; time: PointInTime },
+  { tenantId: requestedTenant, time }: { tenantId: string | undefined; time: PointInTime },
 ): Promise<User> {
-  assertSelfOrAdministrator(caller, userId, requested);
-  const tenantId = await assumeTenant(tx, caller, requested);
+  assertSelfOrAdministrator(caller, userId, requestedTenant);
+  const tenantId = await assumeTenant(tx, caller, requestedTenant);
   const row = await readStoredAt(tx, tenantId, 'user', userId, time);
   if (!row) throw apiError('USER_NOT_FOUND');
   return show(row);
@@ -33,9 +33,9 @@ export async function restoreUser(
   tx: Tx,
   caller: Caller,
   userId: string,
-  requested: string | undefined,
+  requestedTenant: string | undefined,
 ): Promise<void> {
-  const { tenantId } = await assumeTenantForWrite(tx, caller, requested);
+  const { tenantId } = await assumeTenantForWrite(tx, caller, requestedTenant);
   const row = await readLastDeleted(tx, tenantId, 'user', userId);
   const { deptId, deptIds } = row ? storedDepartments(row) : { deptId: null, deptIds: [] };
   const missing = await lockExisting(tx, tenantId, [...(deptId ? [deptId] : []), ...deptIds].map(String));
@@ -48,7 +48,7 @@ export async function restoreUser(
   });
 }
 
-/** How the ledger shows and reverts users. */
+/** Shows and reverts users for the ledger. */
 export function userResource(timeZone: string): LedgerResource {
   const show = createStoredReader(timeZone);
   return {
@@ -72,19 +72,19 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]
   for (const { id: userId, from, to } of goals) {
     if (!to) continue;
     const departments = storedDepartments(to);
-    if (!from) await restoreDeletedUser(tx, caller, { tenantId, userId, ...departments }).catch(rethrowAsGone);
+    if (!from) await restoreDeletedUser(tx, caller, { tenantId, userId, ...departments }).catch(rethrowAsDeptGone);
     else {
       const present = await readUserRow(tx, tenantId, userId);
       const userName = String(to.user_name);
       const roles = rolesOf(to.administrator === true);
       const input = { userId, tenantId, userName, ...user.fromStored(to, present), ...departments, roles };
-      await updateUser(tx, caller, input, undefined, undefined).catch(rethrowAsGone);
+      await updateUser(tx, caller, input, undefined, undefined).catch(rethrowAsDeptGone);
     }
   }
 }
 
-/** A revert sends departments that existed once; the error has to say that they are gone. */
-function rethrowAsGone(error: unknown): never {
+/** The departments in a revert did exist, so the error has to say that they no longer do. */
+function rethrowAsDeptGone(error: unknown): never {
   if (error instanceof ApiError && error.code === 'USER_DEPT_NOT_FOUND')
     throw apiError('USER_DEPT_GONE', error.details);
   throw error;

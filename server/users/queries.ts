@@ -3,7 +3,7 @@ import type { Rows } from '../http/fields.ts';
 import { type UserValues, user } from './record.ts';
 import type { User } from './schema.ts';
 
-/** The fields of a user to be written. */
+/** The fields of a user that a write sets. */
 export type UserFields = UserValues & { administrator: boolean };
 
 const columns = (tx: Tx) => tx`
@@ -38,7 +38,7 @@ export const listUsers = async (
   filter: UserSearch & { limit: number; offset: number },
 ): Promise<Rows<User>> => {
   const { userName, deptId, status, q } = filter;
-  const contains = (column: Fragment, part: string) => tx`strpos(lower(${column}), lower(${part})) > 0`;
+  const contains = (column: Fragment, text: string) => tx`strpos(lower(${column}), lower(${text})) > 0`;
   const inDept = (id: string) => tx`and exists (
     select from user_departments m
     where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.dept_id = ${bigintOf(id)})`;
@@ -63,7 +63,7 @@ export const countMembers = async (tx: Tx, members: Fragment): Promise<number> =
   return row.total;
 };
 
-/** Reads a page of the users whose ids `members` selects. A deleted user has no memberships, so all of them exist. */
+/** Reads a page of the users whose ids `members` selects. Deleted users have no memberships, so none of them is deleted. */
 export const readMembers = async (
   tx: Tx,
   tenantId: string,
@@ -99,7 +99,7 @@ export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[]) and del_flag = '0'
   order by user_id for no key update`;
 
-/** Locks one user, who may be deleted. */
+/** Locks a user, deleted or not. */
 export const lockAnyUser = async (tx: Tx, tenantId: string, userId: string) => {
   const [row] = await tx<{ delFlag: string }[]>`
     select del_flag as "delFlag" from users
@@ -170,7 +170,7 @@ export const markRestored = (tx: Tx, tenantId: string, userId: string, by: strin
   update users set del_flag = '0', update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}`;
 
-/** Locks users, including deleted ones, in the order of ids. */
+/** Locks users, deleted or not, in the order of ids. */
 export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx`
   select from users where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])
   order by user_id for no key update`;

@@ -1,7 +1,7 @@
 import { Email, Status, Text } from '../http/fields.ts';
 import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
 
-/** The one definition of a user's plain fields. Name, departments and roles are handled where they are used. */
+/** The one definition of a user's plain fields. The name, departments and roles are handled separately. */
 export const user = defineRecord({
   nickName: { column: 'nick_name', type: 'text', schema: Text(50), default: null },
   email: { column: 'email', type: 'text', schema: Email, default: null },
@@ -13,13 +13,13 @@ export type UserValues = ValuesOf<typeof user.fields>;
 
 export const rolesOf = (administrator: boolean): ('admin' | 'member')[] => [administrator ? 'admin' : 'member'];
 
-/** The departments in a row that the ledger recorded. */
+/** Returns the departments in a row that the ledger recorded. */
 export const storedDepartments = (row: StoredRow): { deptId: number | null; deptIds: number[] } => ({
   deptId: row.dept_id === null ? null : Number(row.dept_id),
   deptIds: (row.dept_ids as number[] | undefined) ?? [],
 });
 
-/** The part of a recorded row that tells whether two versions differ: times and authors do not count. */
+/** Returns the fields of a recorded row that a conflict check compares: without times and authors. */
 export const storedContents = (row: StoredRow) => ({
   userName: row.user_name,
   ...user.storedFields(row),

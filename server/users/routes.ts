@@ -16,7 +16,7 @@ import { createUser, listDepartmentUsers, listUsers, readUser, removeUsers, upda
 const path = '/system/user-api';
 const shared = { ...authenticated, tags: ['Users'] };
 
-/** The tenant may be given in the body or in the query. */
+/** Returns the body with the tenant, which may be given in the body or in the query. */
 const withTenant = <T extends { tenantId?: string | null }>(request: { body: T; query: { tenantId?: string } }): T => ({
   ...request.body,
   tenantId: request.body.tenantId ?? request.query.tenantId ?? null,

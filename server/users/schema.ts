@@ -33,7 +33,10 @@ export type UserInput = Static<typeof UserInput>;
 
 export const UserUpdate = Type.Object(
   { userId: Long, userName: optional(UserName), password: optional(Password), ...input },
-  { description: 'Full replacement: omitted fields get their defaults. Only name and password stay when omitted.' },
+  {
+    description:
+      'Full replacement: omitted fields get their defaults. Only the name and the password stay when omitted.',
+  },
 );
 export type UserUpdate = Static<typeof UserUpdate>;
 

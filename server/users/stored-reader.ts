@@ -2,7 +2,7 @@ import { createTimeFormatter, type StoredRow } from '../records/record.ts';
 import { rolesOf, storedDepartments, user } from './record.ts';
 import type { User } from './schema.ts';
 
-/** Returns a function that maps a row recorded by the ledger to what a read shows. */
+/** Returns a function that maps a row recorded by the ledger to a user. */
 export function createStoredReader(timeZone: string): (row: StoredRow) => User {
   const formatTime = createTimeFormatter(timeZone);
   return (row) => ({

@@ -53,7 +53,7 @@ export async function createFirstAdministrator(
   first: { tenantId: string; userName: string; passwordHash: string; by: string },
 ): Promise<void> {
   const { accountCount } = await lockTenant(tx, first.tenantId);
-  // The tenant has no users that could be deleted, so the error names the field.
+  // The usual advice, to delete users, does not apply to a new tenant, so the error names the field.
   if (accountCount === 0) throw apiError('ACCOUNT_LIMIT', { accountCount, field: 'accountCount' });
   await insertUser(tx, { ...first, userKey: userKey(first.userName), ...fieldsOf({ roles: ['admin'] }) });
 }
@@ -63,17 +63,17 @@ export async function readUser(
   tx: Tx,
   caller: Caller,
   userId: string,
-  requested: string | undefined,
+  requestedTenant: string | undefined,
 ): Promise<Tagged<User>> {
-  assertSelfOrAdministrator(caller, userId, requested);
-  const tenantId = await assumeTenant(tx, caller, requested);
+  assertSelfOrAdministrator(caller, userId, requestedTenant);
+  const tenantId = await assumeTenant(tx, caller, requestedTenant);
   const user = await readRow(tx, tenantId, userId);
   if (!user) throw apiError('USER_NOT_FOUND');
   return { data: user, etag: etagOf(user) };
 }
 
-export function assertSelfOrAdministrator(caller: Caller, userId: string, requested: string | undefined): void {
-  const isSelf = userId === caller.userId && (requested === undefined || requested === caller.tenantId);
+export function assertSelfOrAdministrator(caller: Caller, userId: string, requestedTenant: string | undefined): void {
+  const isSelf = userId === caller.userId && (requestedTenant === undefined || requestedTenant === caller.tenantId);
   if (!caller.administrator && !isSelf) throw apiError('NOT_ALLOWED');
 }
 
@@ -112,10 +112,10 @@ export async function removeUsers(
   tx: Tx,
   caller: Caller,
   userIds: string[],
-  requested: string | undefined,
+  requestedTenant: string | undefined,
   ifMatch: IfMatch,
 ): Promise<void> {
-  const { tenantId } = await assumeTenantForWrite(tx, caller, requested);
+  const { tenantId } = await assumeTenantForWrite(tx, caller, requestedTenant);
   if (tenantId === caller.tenantId && userIds.includes(caller.userId)) throw apiError('OWN_USER');
   const users = await lockUsers(tx, tenantId, userIds);
   const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
@@ -154,7 +154,7 @@ export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Pro
   });
 }
 
-/** How many accounts a tenant uses. */
+/** Counts the accounts of a tenant. */
 export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => countUsers(tx, tenantId, null);
 
 /** Lists the users of a department of the caller's own tenant, or of its whole branch. */
@@ -200,17 +200,17 @@ export async function recoverUser(
   return { userId, userName: user.userName, administrator: user.administrator, wasDisabled: user.status !== '0' };
 }
 
-/** The names of a tenant's administrators, the oldest account first. */
+/** Lists the names of a tenant's administrators, the oldest account first. */
 export const listAdministrators = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
   listAdministratorNames(tx, tenantId, limit);
 
-/** The transaction holds the tenant's lock, so concurrent requests cannot exceed the limit together. */
+/** Throws if the limit is reached. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
 async function assertWithinAccountLimit(tx: Tx, tenantId: string, accountCount: number): Promise<void> {
   if (accountCount === -1) return;
   if ((await countUsers(tx, tenantId, accountCount)) >= accountCount) throw apiError('ACCOUNT_LIMIT', { accountCount });
 }
 
-/** Checks that another administrator remains without `users`. The transaction holds the tenant's lock. */
+/** Throws if no enabled administrator would remain without `users`. The transaction holds the tenant's lock. */
 async function assertNotLastAdministrator(
   tx: Tx,
   tenantId: string,

@@ -1,5 +1,4 @@
-import type { Sql, Tx } from '../../db/driver.ts';
-import { exactTime } from '../ledger/history.ts';
+import { exactTime, type Sql, type Tx } from '../../db/driver.ts';
 import type { Outcome } from './sending.ts';
 
 /**

@@ -3,18 +3,18 @@ import { createPathBudget } from '../../http/path-budget.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import { readAncestorsAt } from './queries.ts';
 
-/** The usual length of an id. */
+/** The typical length of an id. */
 const ID_LENGTH = 8;
 
-/** The ancestors of departments at a time. */
+/** The paths of departments at a time. */
 export interface PathsAt {
-  /** As `ancestors` shows it: from 0 down to the parent. */
+  /** Returns `ancestors`: the ids from 0 down to the parent. */
   ancestors(parentId: number): string;
-  /** Names from the top down to the parent. */
+  /** Returns the names from the top down to the parent. */
   names(parentId: number): string[];
 }
 
-/** Derives paths from the tree as it was: the move of an ancestor changes them and leaves no change of the descendants. */
+/** Derives paths from the tree at that time: moving an ancestor changes them, but records no change of the descendants. */
 export async function readPathsAt(
   tx: Tx,
   tenantId: string,
@@ -24,18 +24,18 @@ export async function readPathsAt(
   const parents = [...new Set(parentIds)].filter((id) => id !== 0);
   const rows = parents.length > 0 ? await readAncestorsAt(tx, tenantId, parents, time) : [];
   const byId = new Map(rows.map((row) => [row.deptId, row]));
-  const known = new Map<number, number[]>();
+  const cache = new Map<number, number[]>();
   const spend = createPathBudget();
   const idsTo = (parentId: number): number[] => {
-    const before = known.get(parentId);
-    if (before) return before;
+    const cached = cache.get(parentId);
+    if (cached) return cached;
     const ids: number[] = [];
     for (let id = parentId; id !== 0; id = byId.get(id)?.parentId ?? 0) {
       spend(ID_LENGTH);
       ids.push(id);
     }
     ids.reverse();
-    known.set(parentId, ids);
+    cache.set(parentId, ids);
     return ids;
   };
   return {

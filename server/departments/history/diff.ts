@@ -6,37 +6,37 @@ import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { type DepartmentValues, department, storedParent } from '../record.ts';
 import { type PathsAt, readPathsAt } from './ancestors.ts';
-import { readBoth } from './queries.ts';
-import { type Diff, MAX_COMPARED, type PlacedDept } from './schema.ts';
+import { readChangedBetween } from './queries.ts';
+import { type DeptWithPath, type Diff, MAX_COMPARED } from './schema.ts';
 
-/** Compares two states. Departments that were created and deleted in between are in neither. */
+/** Compares the departments at two times. Those that were created and deleted in between are not listed. */
 export async function compareDepartments(
   tx: Tx,
   { tenantId }: Caller,
   { from, to }: { from: PointInTime; to: PointInTime },
 ): Promise<Diff> {
   await forceIndexScans(tx);
-  const touched = await readBoth(tx, tenantId, from, to, MAX_COMPARED + 1);
-  if (touched.length > MAX_COMPARED) throw apiError('DIFF_TOO_LARGE', { limit: MAX_COMPARED });
+  const changed = await readChangedBetween(tx, tenantId, from, to, MAX_COMPARED + 1);
+  if (changed.length > MAX_COMPARED) throw apiError('DIFF_TOO_LARGE', { limit: MAX_COMPARED });
   const parents = (side: 'before' | 'after') =>
-    touched.flatMap((each) => {
-      const row = each[side];
+    changed.flatMap((versions) => {
+      const row = versions[side];
       return row ? storedParent(row) : [];
     });
   const pathsBefore = await readPathsAt(tx, tenantId, parents('before'), from);
   const pathsAfter = await readPathsAt(tx, tenantId, parents('after'), to);
   const diff: Diff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
-  for (const { before, after } of touched) {
-    if (before && after) addChanges(diff, read(before), read(after), pathsBefore, pathsAfter);
-    else if (after) diff.created.push(placed(read(after), pathsAfter));
-    else if (before) diff.deleted.push(placed(read(before), pathsBefore));
+  for (const { before, after } of changed) {
+    if (before && after) addChanges(diff, toVersion(before), toVersion(after), pathsBefore, pathsAfter);
+    else if (after) diff.created.push(withPath(toVersion(after), pathsAfter));
+    else if (before) diff.deleted.push(withPath(toVersion(before), pathsBefore));
   }
   return diff;
 }
 
 type Version = DepartmentValues & { deptId: number; parentId: number };
 
-const read = (row: StoredRow): Version => ({
+const toVersion = (row: StoredRow): Version => ({
   deptId: Number(row.dept_id),
   parentId: storedParent(row),
   ...department.fromStored(row),
@@ -55,7 +55,7 @@ function addChanges(diff: Diff, before: Version, after: Version, pathsBefore: Pa
     });
   }
   if (before.deptName !== deptName) diff.renamed.push({ deptId, from: before.deptName, to: deptName });
-  const fields = COMPARED.filter((field) => before[field] !== after[field]);
+  const fields = COMPARED_FIELDS.filter((field) => before[field] !== after[field]);
   if (fields.length === 0) return;
   diff.changed.push({
     deptId,
@@ -64,10 +64,10 @@ function addChanges(diff: Diff, before: Version, after: Version, pathsBefore: Pa
   });
 }
 
-/** A new name is listed under `renamed`. */
-const COMPARED = department.names.filter((name) => name !== 'deptName');
+/** A changed name is listed under `renamed` instead. */
+const COMPARED_FIELDS = department.names.filter((name) => name !== 'deptName');
 
-const placed = ({ deptId, deptName, parentId }: Version, paths: PathsAt): PlacedDept => ({
+const withPath = ({ deptId, deptName, parentId }: Version, paths: PathsAt): DeptWithPath => ({
   deptId,
   deptName,
   parentId,

@@ -1,26 +1,13 @@
 import { bigintOf, type Tx } from '../../../db/driver.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
+import type { Order, Search } from '../filter.ts';
 import type { Sort } from '../schema.ts';
 import { childrenAt, stored } from './queries.ts';
-import { allDepartments, walkDown } from './tree-queries.ts';
-
-/** The filters of a list; null: any. */
-export interface Search {
-  deptName: string | null;
-  leader: string | null;
-  status: string | null;
-  parentId: string | null;
-  underId: string | null;
-}
-
-export interface Order {
-  sort: Sort;
-  descending: boolean;
-}
+import { allDepartments, traverseDown } from './tree-queries.ts';
 
 /** The only expressions that an `order by` may contain, for a change `c`. */
-const keys = {
+const sortKeys = {
   orderNum: (tx: Tx) => stored.orderNum(tx),
   deptName: (tx: Tx) => tx`${stored.deptName(tx)} collate "C"`,
   createTime: (tx: Tx) => tx`(c.after ->> 'create_time')::timestamptz`,
@@ -28,7 +15,7 @@ const keys = {
 } satisfies Record<Sort, unknown>;
 
 /** Whether a tenant ever had more departments than this. */
-export const hadMoreThan = async (tx: Tx, tenantId: string, limit: number): Promise<boolean> => {
+export const hadMoreDepartmentsThan = async (tx: Tx, tenantId: string, limit: number): Promise<boolean> => {
   const rows = await tx`select from departments d where d.tenant_id = ${tenantId} offset ${limit} limit 1`;
   return rows.length > 0;
 };
@@ -44,13 +31,13 @@ export const readPage = async (
   const branch = { rootId: underId, depth: null };
   const source =
     underId !== null
-      ? tx`(${walkDown(tx, tenantId, branch, time, tx`, c.time, c.after`)} select * from branch b where b.level > 1) c`
+      ? tx`(${traverseDown(tx, tenantId, branch, time, tx`, c.time, c.after`)} select * from branch b where b.level > 1) c`
       : parentId !== null
         ? tx`(${childrenAt(tx, tenantId, tx`${bigintOf(parentId)}::bigint`, time)}) c`
         : allDepartments(tx, tenantId, time);
   const rows = await tx<{ total: number; row: StoredRow | null }[]>`
     with found as materialized (
-      select c.after as row, (c.after ->> 'dept_id')::bigint as id, ${keys[sort](tx)} as key
+      select c.after as row, (c.after ->> 'dept_id')::bigint as id, ${sortKeys[sort](tx)} as key
       from ${source}
       where c.after is not null
         ${status === null ? tx`` : tx`and ${stored.status(tx)} = ${status}`}

@@ -4,7 +4,7 @@ import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { department } from '../record.ts';
 
-/** Fields of a department as a change `c` left it. */
+/** The fields of a department after a change `c`. */
 export const stored = {
   parentId: (tx: Tx) => tx`coalesce((c.after ->> 'parent_id')::bigint, 0)`,
   deptName: (tx: Tx) => raw(tx, department.storedText('deptName', 'c.after')),
@@ -19,7 +19,7 @@ export interface AncestorRow {
   deptName: string;
 }
 
-/** Departments and all of their ancestors at a time, each once. */
+/** Reads departments and all of their ancestors as they were at a time, each once. */
 export const readAncestorsAt = (tx: Tx, tenantId: string, deptIds: number[], time: PointInTime) => {
   const fields = tx`${stored.parentId(tx)}, ${stored.deptName(tx)}`;
   return tx<AncestorRow[]>`
@@ -35,14 +35,14 @@ export const readAncestorsAt = (tx: Tx, tenantId: string, deptIds: number[], tim
     select id as "deptId", parent_id as "parentId", name as "deptName" from up`;
 };
 
-/** The children of a department at a time: of all departments that ever had this parent, those that had it then. */
+/** Selects the children of a department at a time: of all departments that ever had this parent, those that had it then. */
 export const childrenAt = (tx: Tx, tenantId: string, parent: Fragment, time: PointInTime) => tx`
-  select ever.id, c.change_id, c.time, c.after, ${stored.orderNum(tx)} as order_num from (
+  select candidate.id, c.change_id, c.time, c.after, ${stored.orderNum(tx)} as order_num from (
     select distinct on (e.parent_id, e.resource_id) e.resource_id as id from changes e
     where e.tenant_id = ${tenantId} and e.parent_id >= ${parent} and e.parent_id <= ${parent}
     order by e.parent_id, e.resource_id
-  ) ever
-  cross join lateral (${latestChange(tx, tenantId, 'department', tx`ever.id`, time)}) c
+  ) candidate
+  cross join lateral (${latestChange(tx, tenantId, 'department', tx`candidate.id`, time)}) c
   where c.after is not null and ${stored.parentId(tx)} = ${parent}`;
 
 export const hadChildren = (tx: Tx, tenantId: string, parent: Fragment, time: PointInTime) => tx`
@@ -68,8 +68,8 @@ export const everExisted = async (tx: Tx, tenantId: string, deptId: string): Pro
   return rows.length > 0;
 };
 
-/** Departments with changes between two times, at most `limit`, with their rows at both. */
-export const readBoth = (tx: Tx, tenantId: string, from: PointInTime, to: PointInTime, limit: number) => tx<
+/** Reads the departments that changed between two times, at most `limit`, with their rows at both times. */
+export const readChangedBetween = (tx: Tx, tenantId: string, from: PointInTime, to: PointInTime, limit: number) => tx<
   { before: StoredRow | null; after: StoredRow | null }[]
 >`
   select b.after as before, a.after from (
@@ -77,12 +77,12 @@ export const readBoth = (tx: Tx, tenantId: string, from: PointInTime, to: PointI
     where c.tenant_id = ${tenantId} and c.resource = 'department'
       and c.time > (select ${from}::text::timestamptz) and c.time <= (select ${to}::text::timestamptz)
     limit ${limit}
-  ) touched
-  left join lateral (${latestChange(tx, tenantId, 'department', tx`touched.id`, from)}) b on true
-  left join lateral (${latestChange(tx, tenantId, 'department', tx`touched.id`, to)}) a on true
-  order by touched.id`;
+  ) changed
+  left join lateral (${latestChange(tx, tenantId, 'department', tx`changed.id`, from)}) b on true
+  left join lateral (${latestChange(tx, tenantId, 'department', tx`changed.id`, to)}) a on true
+  order by changed.id`;
 
-/** A department whose path is wanted as it was after a change. */
+/** A department whose path is requested, as it was after a change. */
 export interface WantedPath {
   deptId: number;
   changeId: number;
@@ -118,7 +118,7 @@ export const readPathsAfter = (tx: Tx, tenantId: string, wanted: readonly Wanted
       ) p limit 1
     ) p`;
   const column = <K extends keyof WantedPath>(name: K) => wanted.map((each) => String(each[name]));
-  // Two kinds of rows: `until` of each wanted department by its number, and the parent of each ancestor.
+  // The statement returns two kinds of rows: `until` of each wanted path by its number, and the parent of each ancestor.
   return tx<({ n: number; until: string; deptId: null } | { until: string; deptId: number; parentId: number })[]>`
     with recursive wanted as materialized (
       select w.n, w.dept_id, coalesce(least(${next(tx`changes`)}, ${next(tx`changes_archive`)}),

@@ -2,23 +2,24 @@ import type { Tx } from '../../../db/driver.ts';
 import { forceIndexScans } from '../../../db/planner.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
-import { idOf, pageOf, type Rows } from '../../http/fields.ts';
+import { pageOf, type Rows } from '../../http/fields.ts';
 import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
 import { invalid } from '../../http/validation.ts';
 import { readStoredAt } from '../../ledger/history.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
+import { isValidKey, orderOf, searchOf, sortOfChildren } from '../filter.ts';
 import { storedParent } from '../record.ts';
-import type { Dept, DeptFilter, DeptRow, Sort } from '../schema.ts';
+import type { Dept, DeptFilter, DeptRow } from '../schema.ts';
 import type { StoredReader } from '../stored-reader.ts';
 import type { ChildrenFilter, ChildrenPage } from '../tree/schema.ts';
 import { readPathsAt } from './ancestors.ts';
-import { hadMoreThan, type Order, readPage } from './list-queries.ts';
+import { hadMoreDepartmentsThan, readPage } from './list-queries.ts';
 import { listChildrenAt as listRows } from './queries.ts';
 
-/** A list of the past reads every department that ever existed: with more than this it would exceed the deadline. */
+/** A list at a past time reads every department that ever existed: more of them would exceed the deadline. */
 const MAX_LISTED = 100_000;
 
-/** Reads a department as it was; one that did not exist or was deleted then is not found. */
+/** Reads a department as it was at a time. Throws if it did not exist then. */
 export async function readDepartmentAt(
   tx: Tx,
   show: StoredReader,
@@ -41,8 +42,8 @@ export async function listChildrenAt(
   { limit = 50, cursor, counts = false, time }: ChildrenFilter & { time: PointInTime },
 ): Promise<ChildrenPage> {
   if (counts) throw invalid('counts', 'notWithAsOf');
-  const sort = `children of ${deptId}`;
-  const after = cursor ? decodeCursor(cursor, sort, isOrderNum) : undefined;
+  const sort = sortOfChildren(deptId);
+  const after = cursor ? decodeCursor(cursor, sort, isValidKey.orderNum) : undefined;
   if (deptId === '0') await forceIndexScans(tx);
   else await readDepartmentAt(tx, show, caller, deptId, time);
   const { tenantId } = caller;
@@ -53,9 +54,7 @@ export async function listChildrenAt(
   return { ...page, rows: page.rows.map(({ row, hasChildren }) => ({ ...show(row, ancestors), hasChildren })) };
 }
 
-const isOrderNum = (key: string) => /^-?\d{1,10}$/.test(key) && (Number(key) | 0) === Number(key);
-
-/** Filters and orders like the present list, in numbered pages: the past does not change between two of them. */
+/** Filters and sorts like the present list. Pages are numbered: the past does not change between two requests. */
 export async function listDepartmentsAt(
   tx: Tx,
   show: StoredReader,
@@ -64,16 +63,11 @@ export async function listDepartmentsAt(
   time: PointInTime,
 ): Promise<Rows<DeptRow>> {
   if (filter.cursor !== undefined) throw invalid('cursor', 'notWithAsOf');
-  const search = {
-    deptName: filter.deptName ?? null,
-    leader: filter.leader ?? null,
-    status: filter.status ?? null,
-    parentId: filter.parentId === undefined ? null : idOf(filter.parentId),
-    underId: filter.underId === undefined || idOf(filter.underId) === '0' ? null : idOf(filter.underId),
-  };
+  const search = searchOf(filter);
   await forceIndexScans(tx);
-  const ofAll = search.parentId === null && search.underId === null;
-  if (ofAll && (await hadMoreThan(tx, tenantId, MAX_LISTED))) throw apiError('PAST_TOO_LARGE', { limit: MAX_LISTED });
+  const isUnbounded = search.parentId === null && search.underId === null;
+  if (isUnbounded && (await hadMoreDepartmentsThan(tx, tenantId, MAX_LISTED)))
+    throw apiError('PAST_TOO_LARGE', { limit: MAX_LISTED });
   const { total, rows } = await readPage(tx, tenantId, search, orderOf(filter), { time, ...pageOf(filter) });
   const paths = await readPathsAt(tx, tenantId, rows.map(storedParent), time);
   return {
@@ -83,9 +77,4 @@ export async function listDepartmentsAt(
       ...(filter.withPath ? { pathNames: paths.names(storedParent(row)) } : {}),
     })),
   };
-}
-
-function orderOf({ sort = 'orderNum' }: DeptFilter): Order {
-  const descending = sort.startsWith('-');
-  return { sort: (descending ? sort.slice(1) : sort) as Sort, descending };
 }

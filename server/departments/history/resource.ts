@@ -6,10 +6,10 @@ import { createStoredReader } from '../stored-reader.ts';
 import { readPathsAfter } from './queries.ts';
 import { revertDepartments } from './revert.ts';
 
-/** In a change, a longer path is shown as '': hundreds of levels deep, a feed would contain little else. */
+/** Longer paths are shown as '' in changes: in a tree with hundreds of levels, a feed would contain little else. */
 const MAX_PATH_LENGTH = 2_000;
 
-/** How the ledger shows and reverts departments. */
+/** Shows and reverts departments for the ledger. */
 export function departmentResource(timeZone: string): LedgerResource {
   const show = createStoredReader(timeZone);
   return {
@@ -23,7 +23,7 @@ export function departmentResource(timeZone: string): LedgerResource {
   };
 }
 
-/** `ancestors` of each row, as it was after the change. */
+/** Reads `ancestors` of each row, as it was after the change. */
 async function readPaths(tx: Tx, rows: RecordedRow[]): Promise<string[]> {
   const paths = rows.map(() => '0');
   const byTenant = new Map<string, { n: number; deptId: number; changeId: number; time: string }[]>();
@@ -36,7 +36,7 @@ async function readPaths(tx: Tx, rows: RecordedRow[]): Promise<string[]> {
   }
   if (byTenant.size === 0) return paths;
   await forceIndexScans(tx);
-  // An audit log may span many tenants; most pages have one.
+  // A page of an audit log may span many tenants; most have one.
   const found = [...byTenant].map(async ([tenantId, wanted]) => {
     const ancestors = await readPathsAfter(tx, tenantId, wanted);
     const parents = new Map<string, number>();

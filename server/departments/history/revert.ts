@@ -10,7 +10,7 @@ import { department, storedContents, storedParent } from '../record.ts';
 import { assertUnused, moveDepartment, parentOf } from '../rules.ts';
 import { wasDisabled } from './restore-queries.ts';
 
-/** Reverts departments of the caller's own tenant. */
+/** Reverts changes of departments of the caller's own tenant. */
 export async function revertDepartments(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void> {
   const { tenantId, userName } = caller;
   if (ledger !== tenantId) throw apiError('OTHER_TENANT');
@@ -28,20 +28,21 @@ export async function revertDepartments(tx: Tx, caller: Caller, ledger: string, 
   for (const [parentId, changeId] of parents) {
     const parent = found.get(parentId);
     if (parent?.delFlag !== '0') throw apiError('PARENT_GONE', { parentId: Number(parentId) });
-    // A department may return to a parent that was disabled already, but not to one that was disabled since.
+    // A department may return to a parent that was already disabled then, but not to one that was disabled since.
     const disabledSince = parent.status !== '0' && !(await wasDisabled(tx, tenantId, parentId, changeId));
     if (disabledSince) throw apiError('PARENT_DISABLED');
   }
 
   if (created.length > 0) {
     await markDeleted(tx, tenantId, created, userName);
-    // Children and members that are left do not belong to the batch.
+    // Any remaining children and members were added by other requests.
     await assertUnused(tx, tenantId, created);
   }
   if (deleted.length > 0) {
-    const places = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
-    await markRestored(tx, tenantId, places, userName);
-    if ([...places].some(([id, parentId]) => found.get(id)?.parentId !== parentId)) await bumpTreeVersion(tx, tenantId);
+    const parentIds = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
+    await markRestored(tx, tenantId, parentIds, userName);
+    if ([...parentIds].some(([id, parentId]) => found.get(id)?.parentId !== parentId))
+      await bumpTreeVersion(tx, tenantId);
   }
   for (const { id, to } of moved) {
     const row = to as StoredRow;

@@ -41,7 +41,7 @@ export const TimelinePage = Type.Object({
   next: orNull(Type.String({ description: 'Cursor of the next page; null on the last page' })),
 });
 
-/** The most departments that one request compares. */
+/** The maximum number of departments that one request compares. */
 export const MAX_COMPARED = 10_000;
 
 export const DiffFilter = Type.Object({
@@ -52,14 +52,14 @@ export type DiffFilter = Static<typeof DiffFilter>;
 
 const Path = Type.Array(Type.String(), { description: 'Names from the top down to the parent' });
 
-const PlacedDept = Type.Object({ deptId: LongOut, deptName: Type.String(), parentId: LongOut, path: Path });
-export type PlacedDept = Static<typeof PlacedDept>;
+const DeptWithPath = Type.Object({ deptId: LongOut, deptName: Type.String(), parentId: LongOut, path: Path });
+export type DeptWithPath = Static<typeof DeptWithPath>;
 
 const Value = Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] });
 
 export const Diff = Type.Object({
-  created: Type.Array(PlacedDept, { description: 'Departments that exist at `to` but not at `from`, as at `to`' }),
-  deleted: Type.Array(PlacedDept, { description: 'Departments that exist at `from` but not at `to`, as at `from`' }),
+  created: Type.Array(DeptWithPath, { description: 'Departments that exist at `to` but not at `from`, as at `to`' }),
+  deleted: Type.Array(DeptWithPath, { description: 'Departments that exist at `from` but not at `to`, as at `from`' }),
   moved: Type.Array(
     Type.Object({
       deptId: LongOut,

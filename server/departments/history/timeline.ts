@@ -7,7 +7,7 @@ import { type LedgerResources, showChanges } from '../../ledger/resources.ts';
 import { everExisted } from './queries.ts';
 import type { TimelineEntry, TimelineFilter } from './schema.ts';
 
-/** Returns all changes of a department, also of a deleted one. */
+/** Reads a page of the changes of a department, which may have been deleted. */
 export async function readDepartmentTimeline(
   tx: Tx,
   resources: LedgerResources,
@@ -40,12 +40,12 @@ export async function readDepartmentTimeline(
 }
 
 /** These fields change with every write, so they are not listed. */
-const UPDATE_STAMPS = ['updateBy', 'updateTime'];
+const UPDATE_FIELDS = ['updateBy', 'updateTime'];
 
 function changedFields(before: object | null, after: object | null): string[] {
   if (!before || !after) return [];
   const old = new Map(Object.entries(before));
   return Object.entries(after).flatMap(([field, value]) =>
-    old.get(field) === value || UPDATE_STAMPS.includes(field) ? [] : field,
+    old.get(field) === value || UPDATE_FIELDS.includes(field) ? [] : field,
   );
 }

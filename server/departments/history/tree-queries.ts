@@ -2,14 +2,15 @@ import { bigintOf, type Fragment, type Tx } from '../../../db/driver.ts';
 import { latestChange } from '../../ledger/history.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
+import type { Subtree } from '../tree/schema.ts';
 import { childrenAt, hadChildren, stored } from './queries.ts';
 
-/** All departments that a tenant ever had, at most `maxRows`, each with its latest change `c` until a time. */
+/** Selects all departments that a tenant ever had, at most `maxRows`, each with its latest change `c` until a time. */
 export const allDepartments = (tx: Tx, tenantId: string, time: PointInTime, maxRows: number | null = null) => tx`
-  (select d.dept_id as id from departments d where d.tenant_id = ${tenantId} order by d.dept_id limit ${maxRows}) ever
-  left join lateral (${latestChange(tx, tenantId, 'department', tx`ever.id`, time)}) c on true`;
+  (select d.dept_id as id from departments d where d.tenant_id = ${tenantId} order by d.dept_id limit ${maxRows}) candidate
+  left join lateral (${latestChange(tx, tenantId, 'department', tx`candidate.id`, time)}) c on true`;
 
-/** All departments of a tenant, in the order of ids; undefined when it ever had more than `maxRows`. */
+/** Reads all departments of a tenant at a time, sorted by id; undefined when it ever had more than `maxRows`. */
 export const readAllAt = async (
   tx: Tx,
   tenantId: string,
@@ -22,18 +23,18 @@ export const readAllAt = async (
   return rows.flatMap(([row]) => (row ? [row] : []));
 };
 
-/** A part of a tree: below one department or all of it (null), and how many levels (null: all). */
-export interface Part {
-  rootId: string | null;
-  depth: number | null;
-}
-
 /**
- * Walks down level by level; the children of each department come together and in display order, because the walk visits the
- * departments of a level in the order in which they came. `more`: additional columns of a change `c`.
+ * Traverses a subtree breadth-first, as it was at a time. The children of each department are consecutive and in display
+ * order, because each level is visited in the order in which it was read. `extraColumns`: more columns of a change `c`.
  */
-export const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, time: PointInTime, more: Fragment) => {
-  const columns = tx`c.change_id, ${stored.parentId(tx)} as parent_id ${more}`;
+export const traverseDown = (
+  tx: Tx,
+  tenantId: string,
+  { rootId, depth }: Subtree,
+  time: PointInTime,
+  extraColumns: Fragment,
+) => {
+  const columns = tx`c.change_id, ${stored.parentId(tx)} as parent_id ${extraColumns}`;
   const children = (parent: Fragment) => tx`
     select c.id, ${columns} from (${childrenAt(tx, tenantId, parent, time)}) c order by c.order_num, c.id`;
   const root = (id: Fragment) => tx`
@@ -49,35 +50,35 @@ export const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, time
     )`;
 };
 
-/** A part with at most `limit` departments. Only the last level may have children that are cut off. */
-export const readPartAt = (tx: Tx, tenantId: string, part: Part, time: PointInTime, limit: number) => tx<
+/** Reads a subtree, at most `limit` departments. Only those of the last level may have children that are not read. */
+export const readSubtreeAt = (tx: Tx, tenantId: string, subtree: Subtree, time: PointInTime, limit: number) => tx<
   { row: StoredRow; hasChildren: boolean }[]
 >`
-  ${walkDown(tx, tenantId, part, time, tx`, c.after`)}
+  ${traverseDown(tx, tenantId, subtree, time, tx`, c.after`)}
   select b.after as row,
-    b.level = ${part.depth}::int is true and ${hadChildren(tx, tenantId, tx`b.id`, time)} as "hasChildren"
+    b.level = ${subtree.depth}::int is true and ${hadChildren(tx, tenantId, tx`b.id`, time)} as "hasChildren"
   from branch b limit ${limit}`;
 
-/** Opens a cursor over the shape of a whole tenant, in no order. It is fetched in pieces, so no statement takes long. */
-export const openShapeOfAll = (tx: Tx, tenantId: string, time: PointInTime) => tx`
-  declare past no scroll cursor for
-  select ever.id, ${stored.parentId(tx)}, c.change_id, ${stored.orderNum(tx)}
+/** Opens a cursor over the shape of a whole tree, in no order. Fetching it in pieces keeps every statement short. */
+export const openWholeShape = (tx: Tx, tenantId: string, time: PointInTime) => tx`
+  declare shape no scroll cursor for
+  select candidate.id, ${stored.parentId(tx)}, c.change_id, ${stored.orderNum(tx)}
   from ${allDepartments(tx, tenantId, time)} where c.after is not null`;
 
-/** The same of a part; the children of one parent come together and in display order. */
-export const openShapeOfPart = (tx: Tx, tenantId: string, part: Part, time: PointInTime) => tx`
-  declare past no scroll cursor for
-  ${walkDown(tx, tenantId, part, time, tx``)}
+/** The same for a subtree; the children of each parent are consecutive and in display order. */
+export const openSubtreeShape = (tx: Tx, tenantId: string, subtree: Subtree, time: PointInTime) => tx`
+  declare shape no scroll cursor for
+  ${traverseDown(tx, tenantId, subtree, time, tx``)}
   select b.id, b.parent_id, b.change_id, 0 from branch b`;
 
-type Shape = [deptId: number, parentId: number, changeId: number, orderNum: number];
+type ShapeRow = [deptId: number, parentId: number, changeId: number, orderNum: number];
 
-export const fetchShape = async (tx: Tx): Promise<Shape[]> =>
-  (await tx`fetch forward 5000 from past`.values()) as never;
+export const fetchShape = async (tx: Tx): Promise<ShapeRow[]> =>
+  (await tx`fetch forward 5000 from shape`.values()) as never;
 
-export const closeShape = (tx: Tx) => tx`close past`;
+export const closeShape = (tx: Tx) => tx`close shape`;
 
-/** Reads departments as changes left them, in no order. `depthLimited`: some may have children that are not shown. */
+/** Reads departments as they were after changes, in no order. `depthLimited`: some may have children that are not shown. */
 export const readRowsAfter = (
   tx: Tx,
   tenantId: string,

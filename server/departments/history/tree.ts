@@ -7,57 +7,57 @@ import type { StoredRow } from '../../records/record.ts';
 import { department, storedParent } from '../record.ts';
 import type { TreeFilter } from '../tree/schema.ts';
 import { Skeleton } from '../tree/skeleton.ts';
-import { type NodeRow, partOf, type TreeSource } from '../tree/tree.ts';
+import { type NodeRow, subtreeOf, type TreeSource } from '../tree/tree.ts';
 import {
   closeShape,
   fetchShape,
-  openShapeOfAll,
-  openShapeOfPart,
+  openSubtreeShape,
+  openWholeShape,
   readAllAt,
-  readPartAt,
   readRowsAfter,
+  readSubtreeAt,
 } from './tree-queries.ts';
 
-/** How to read the tree as it was at a time. */
+/** Returns a source of the tree as it was at a time. */
 export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: PointInTime): TreeSource {
   if (filter.counts) throw invalid('counts', 'notWithAsOf');
-  const part = partOf(filter);
-  const whole = part.rootId === null && part.depth === null;
+  const subtree = subtreeOf(filter);
+  const isWhole = subtree.rootId === null && subtree.depth === null;
   /** The latest change of each node. */
   const changes: number[] = [];
 
   return {
-    part,
+    subtree,
     async nodes(maxRows) {
       await forceIndexScans(tx);
-      if (!whole) return (await readPartAt(tx, tenantId, part, time, maxRows + 1)).map(nodeOf);
-      // Departments that were deleted or created later are read too; twice as many still fit into one short statement.
+      if (!isWhole) return (await readSubtreeAt(tx, tenantId, subtree, time, maxRows + 1)).map(nodeOf);
+      // Departments that were deleted or created later are read too; one short statement can still read twice as many.
       const rows = await readAllAt(tx, tenantId, time, 2 * maxRows);
-      return rows?.sort(inDisplayOrder).map((row) => nodeOf({ row }));
+      return rows?.sort(compareDisplayOrder).map((row) => nodeOf({ row }));
     },
-    async skeleton(isAwaited) {
+    async skeleton(isClientWaiting) {
       await forceIndexScans(tx);
-      await (whole ? openShapeOfAll(tx, tenantId, time) : openShapeOfPart(tx, tenantId, part, time));
-      const shape = await fetchAll(tx, isAwaited);
+      await (isWhole ? openWholeShape(tx, tenantId, time) : openSubtreeShape(tx, tenantId, subtree, time));
+      const shape = await fetchWholeShape(tx, isClientWaiting);
       if (!shape) return undefined;
       const skeleton = new Skeleton();
-      for (const at of whole ? sorted(shape) : shape.ids.keys()) {
+      for (const at of isWhole ? sortedIndexes(shape) : shape.ids.keys()) {
         const id = shape.ids[at] as number;
-        const isRoot = String(id) === part.rootId;
+        const isRoot = String(id) === subtree.rootId;
         changes[skeleton.add(id, isRoot ? 0 : (shape.parents[at] as number))] = shape.changes[at] as number;
       }
       return skeleton;
     },
     contents: async (_, nodes) => {
       const ids = nodes.map((node) => changes[node] as number);
-      return (await readRowsAfter(tx, tenantId, ids, time, { depthLimited: part.depth !== null }).execute()).map(
+      return (await readRowsAfter(tx, tenantId, ids, time, { depthLimited: subtree.depth !== null }).execute()).map(
         nodeOf,
       );
     },
   };
 }
 
-/** Kept in columns, which takes a fifth of the memory of rows. */
+/** The nodes of a tree, stored by column: this takes a fifth of the memory of rows. */
 interface Shape {
   ids: number[];
   parents: number[];
@@ -65,12 +65,12 @@ interface Shape {
   orders: number[];
 }
 
-async function fetchAll(tx: Tx, isAwaited: () => boolean): Promise<Shape | undefined> {
+async function fetchWholeShape(tx: Tx, isClientWaiting: () => boolean): Promise<Shape | undefined> {
   const shape: Shape = { ids: [], parents: [], changes: [], orders: [] };
   for (;;) {
     const rows = await fetchShape(tx);
     if (rows.length === 0) break;
-    if (!isAwaited()) return undefined;
+    if (!isClientWaiting()) return undefined;
     for (const [id, parent, change, order] of rows) {
       shape.ids.push(id);
       shape.parents.push(parent);
@@ -82,15 +82,18 @@ async function fetchAll(tx: Tx, isAwaited: () => boolean): Promise<Shape | undef
   return shape;
 }
 
-/** The children of one parent together, in display order. */
-function sorted({ ids, parents, orders }: Shape): Int32Array {
-  const of = (column: number[], at: number) => column[at] as number;
+/** Returns the indexes of the nodes, with the children of each parent consecutive and in display order. */
+function sortedIndexes({ ids, parents, orders }: Shape): Int32Array {
+  const valueAt = (column: number[], at: number) => column[at] as number;
   return Int32Array.from(ids.keys()).sort(
-    (a, b) => of(parents, a) - of(parents, b) || of(orders, a) - of(orders, b) || of(ids, a) - of(ids, b),
+    (a, b) =>
+      valueAt(parents, a) - valueAt(parents, b) ||
+      valueAt(orders, a) - valueAt(orders, b) ||
+      valueAt(ids, a) - valueAt(ids, b),
   );
 }
 
-function inDisplayOrder(a: StoredRow, b: StoredRow): number {
+function compareDisplayOrder(a: StoredRow, b: StoredRow): number {
   const order = (row: StoredRow) => department.fromStored(row).orderNum;
   return storedParent(a) - storedParent(b) || order(a) - order(b) || Number(a.dept_id) - Number(b.dept_id);
 }

@@ -8,14 +8,15 @@ import { idOf, jsonId, jsonIds } from '../../http/fields.ts';
 import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
 import { createPathBudget } from '../../http/path-budget.ts';
 import { invalid } from '../../http/validation.ts';
-import { countMembers, withMembers } from '../members-queries.ts';
+import { isValidKey, sortOfChildren } from '../filter.ts';
+import { countMembers, idsWithMembers } from '../members-queries.ts';
 import { markDeleted, renumber } from '../queries.ts';
 import { parentOf, readDepartment } from '../rules.ts';
 import { listChildren as listRows, lockBranch, lockForReorder, readBranchIds, readChildIds } from './queries.ts';
 import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_BRANCH_SIZE } from './schema.ts';
 
-/** The most ids that an error names. */
-const MAX_NAMED = 100;
+/** The maximum number of ids in the details of an error. */
+const MAX_ERROR_IDS = 100;
 
 export async function listChildren(
   tx: Tx,
@@ -23,13 +24,15 @@ export async function listChildren(
   deptId: string,
   { limit = 50, cursor, counts = false }: ChildrenFilter,
 ): Promise<ChildrenPage> {
-  // A cursor is valid for the children of this department only.
-  const sort = `children of ${deptId}`;
-  const last = cursor ? decodeCursor(cursor, sort, isOrderNum) : undefined;
+  const sort = sortOfChildren(deptId);
+  const last = cursor ? decodeCursor(cursor, sort, isValidKey.orderNum) : undefined;
   const after = last && { orderNum: Number(last.key), deptId: last.id };
   const parentId = parentOf(deptId);
   // Both statements are sent together, in one round trip.
-  const [ancestors] = await Promise.all([parentId ? pathBelow(tx, caller, parentId) : '0', forceIndexScans(tx)]);
+  const [ancestors] = await Promise.all([
+    parentId ? ancestorsOfChildren(tx, caller, parentId) : '0',
+    forceIndexScans(tx),
+  ]);
   const found = await listRows(tx, caller.tenantId, parentId, { after, limit: limit + 1 });
   const spend = createPathBudget();
   for (const row of found) {
@@ -46,9 +49,7 @@ export async function listChildren(
   return { ...page, rows: page.rows.map((row) => ({ ...row, userCount: users.get(row.deptId) ?? 0 })) };
 }
 
-const isOrderNum = (key: string) => /^-?\d{1,10}$/.test(key) && (Number(key) | 0) === Number(key);
-
-async function pathBelow(tx: Tx, caller: Caller, deptId: string): Promise<string> {
+async function ancestorsOfChildren(tx: Tx, caller: Caller, deptId: string): Promise<string> {
   const { ancestors } = await readDepartment(tx, caller, deptId);
   return `${ancestors},${deptId}`;
 }
@@ -62,13 +63,13 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
   }
   const parentId = parentOf(input.parentId);
   await forceIndexScans(tx);
-  // Lock the tree first: concurrent reorderings would mix, and a move could take a child away while it is numbered.
+  // Lock the tree first: concurrent reorderings would interleave, and a child could be moved away before it is renumbered.
   await lockTenant(tx, tenantId);
   const candidates = await readChildIds(tx, tenantId, parentId, MAX_BRANCH_SIZE + 1);
   if (candidates.length > MAX_BRANCH_SIZE) {
     throw apiError('BRANCH_TOO_LARGE', { limit: MAX_BRANCH_SIZE, parentId: jsonId(parentId ?? '0') });
   }
-  // Updates and deletions do not lock the tree, so the children are only certain once their rows are locked.
+  // Updates and deletions do not lock the tree, so the children are known only once their rows are locked.
   const found = await lockForReorder(tx, tenantId, parentId ? [parentId, ...candidates] : candidates);
   if (parentId && !found.some(({ deptId }) => String(deptId) === parentId)) {
     throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
@@ -77,7 +78,7 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
     found.filter((dept) => String(dept.parentId ?? 0) === (parentId ?? '0')).map((dept) => [String(dept.deptId), dept]),
   );
   const notChildren = listed.filter((id) => !children.has(id));
-  if (notChildren.length > 0) throw apiError('NOT_CHILDREN', { deptIds: jsonIds(notChildren.slice(0, MAX_NAMED)) });
+  if (notChildren.length > 0) throw apiError('NOT_CHILDREN', { deptIds: jsonIds(notChildren.slice(0, MAX_ERROR_IDS)) });
   const unlisted = [...children.values()].filter(({ deptId }) => !distinct.has(String(deptId)));
   unlisted.sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId);
   const inOrder = [...listed, ...unlisted.map(({ deptId }) => String(deptId))];
@@ -94,15 +95,15 @@ export async function removeBranch(tx: Tx, caller: Caller, deptId: string, ifMat
   await lockTenant(tx, tenantId);
   const deptIds = await lockWholeBranch(tx, tenantId, deptId);
   if (ifMatch) assertEtag(ifMatch, etagOf(await readDepartment(tx, caller, deptId)));
-  const used = await withMembers(tx, tenantId, deptIds);
-  if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used.slice(0, MAX_NAMED)) });
+  const used = await idsWithMembers(tx, tenantId, deptIds);
+  if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used.slice(0, MAX_ERROR_IDS)) });
   await markDeleted(tx, tenantId, deptIds, userName);
 }
 
 /**
  * Locks a department and all of its descendants. While it waits for locks, other transactions can still create departments
- * below those that are not locked yet. A create locks its parent, so nothing is created below a locked department. So the
- * branch is read again until all of it is locked.
+ * below those that are not locked yet. Creating a department locks its parent, so nothing is created below a locked one. The
+ * branch is therefore read again until all of it is locked.
  */
 async function lockWholeBranch(tx: Tx, tenantId: string, deptId: string): Promise<string[]> {
   const locked = new Set<string>();

@@ -1,6 +1,6 @@
 import { bigintOf, type Fragment, type Tx } from '../../../db/driver.ts';
 import { columns } from '../queries.ts';
-import type { Child } from './schema.ts';
+import type { Child, Subtree } from './schema.ts';
 
 /** The position of a department among its siblings. */
 export interface Position {
@@ -24,7 +24,7 @@ const childrenOf = (tx: Tx, parentId: string | null) =>
     : tx`d.parent_id >= ${bigintOf(parentId)} and d.parent_id <= ${bigintOf(parentId)} and d.del_flag = '0'`;
 const displayOrder = (tx: Tx) => tx`order by d.parent_id, d.order_num, d.dept_id`;
 
-/** A join that finds one child of a row `d`, if it has any. */
+/** Joins a row `d` with one of its children, if it has any. */
 const joinChild = (tx: Tx) => tx`
   left join lateral (
     select true as found from departments c
@@ -50,12 +50,6 @@ const isAfter = (tx: Tx, parentId: string | null, { orderNum, deptId }: Position
   parentId === null
     ? tx`(d.order_num, d.dept_id) > (${orderNum}::int, ${deptId}::bigint)`
     : tx`(d.parent_id, d.order_num, d.dept_id) > (${bigintOf(parentId)}::bigint, ${orderNum}::int, ${deptId}::bigint)`;
-
-/** A part of a tree: the branch of one department or all of it (null), and how many levels (null: all). */
-export interface Part {
-  rootId: string | null;
-  depth: number | null;
-}
 
 const skeletonColumns = (tx: Tx) => tx`d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId"`;
 /** The JSON of a node up to its children, which is sent as it is: PostgreSQL serializes it, and Node.js never parses it. */
@@ -92,10 +86,10 @@ function numberAt(bytes: Buffer, start: number): [value: number, end: number] {
 const digitAt = (bytes: Buffer, at: number) => (bytes[at] ?? 0) - 48;
 
 /**
- * Walks down level by level; the children of each department come together and in display order, because the walk visits the
- * departments of a level in the order in which they came.
+ * Traverses a subtree breadth-first. The children of each department are consecutive and in display order, because each
+ * level is visited in the order in which it was read.
  */
-const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, selected: Fragment) => tx`
+const traverseDown = (tx: Tx, tenantId: string, { rootId, depth }: Subtree, selected: Fragment) => tx`
   with recursive branch as (
     (select ${selected}, 1 as level from departments d
     where d.tenant_id = ${tenantId}
@@ -111,9 +105,9 @@ const walkDown = (tx: Tx, tenantId: string, { rootId, depth }: Part, selected: F
     where branch.level < ${depth ?? 2147483647}
   )`;
 
-/** Reads the nodes of a part, at most `limit`; the children of one parent come together and in display order. */
-export const readNodes = (tx: Tx, tenantId: string, part: Part, limit: number): Promise<NodeRow[]> => {
-  if (part.rootId === null && part.depth === null) {
+/** Reads the nodes of a subtree, at most `limit`; the children of each parent are consecutive and in display order. */
+export const readNodes = (tx: Tx, tenantId: string, subtree: Subtree, limit: number): Promise<NodeRow[]> => {
+  if (subtree.rootId === null && subtree.depth === null) {
     return readNodeRows(tx`
       select ${jsonPrefix(tx)} from departments d
       where d.tenant_id = ${tenantId} and d.del_flag = '0'
@@ -121,27 +115,27 @@ export const readNodes = (tx: Tx, tenantId: string, part: Part, limit: number): 
   }
   // Only nodes of the last level can have children that are not read.
   return readNodeRows(tx`
-    ${walkDown(tx, tenantId, part, tx`${skeletonColumns(tx)}, ${jsonPrefix(tx)} as json_prefix`)}
+    ${traverseDown(tx, tenantId, subtree, tx`${skeletonColumns(tx)}, ${jsonPrefix(tx)} as json_prefix`)}
     select b.json_prefix, c.found is not null
     from branch b left join lateral (
       select true as found from departments c
       where c.tenant_id = ${tenantId} and c.parent_id >= b."deptId" and c.parent_id <= b."deptId" and c.del_flag = '0'
-        and b.level = ${part.depth}::int
+        and b.level = ${subtree.depth}::int
       order by c.parent_id, c.order_num, c.dept_id limit 1
     ) c on true
     limit ${limit}`);
 };
 
-/** Opens a cursor over the ids of a part of any size. It is fetched in pieces, so no statement takes long. */
-export const openSkeleton = (tx: Tx, tenantId: string, part: Part) =>
-  part.rootId === null && part.depth === null
+/** Opens a cursor over the ids of a subtree of any size. Fetching it in pieces keeps every statement short. */
+export const openSkeleton = (tx: Tx, tenantId: string, subtree: Subtree) =>
+  subtree.rootId === null && subtree.depth === null
     ? tx`
       declare skeleton no scroll cursor for
       select ${skeletonColumns(tx)} from departments d
       where d.tenant_id = ${tenantId} and d.del_flag = '0' ${displayOrder(tx)}`
     : tx`
       declare skeleton no scroll cursor for
-      ${walkDown(tx, tenantId, part, skeletonColumns(tx))}
+      ${traverseDown(tx, tenantId, subtree, skeletonColumns(tx))}
       select "deptId", "parentId" from branch`;
 
 export const fetchSkeleton = async (tx: Tx): Promise<[deptId: number, parentId: number][]> =>
@@ -174,7 +168,7 @@ export const readChildIds = async (
   return rows.map(({ deptId }) => String(deptId));
 };
 
-/** Locks in the order of ids, like every transaction, and returns the departments as they are once locked. */
+/** Locks departments in the order of ids, like every transaction, and returns them as they are once locked. */
 export const lockForReorder = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   { deptId: number; parentId: number | null; orderNum: number }[]
 >`
@@ -185,7 +179,7 @@ export const lockForReorder = (tx: Tx, tenantId: string, deptIds: string[]) => t
 /** Reads the ids of a department and its descendants, at most `limit`. */
 export const readBranchIds = async (tx: Tx, tenantId: string, deptId: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ deptId: number }[]>`
-    ${walkDown(tx, tenantId, { rootId: deptId, depth: null }, skeletonColumns(tx))}
+    ${traverseDown(tx, tenantId, { rootId: deptId, depth: null }, skeletonColumns(tx))}
     select "deptId" from branch limit ${limit}`;
   return rows.map((row) => String(row.deptId));
 };

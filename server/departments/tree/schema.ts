@@ -1,10 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Int, Long, LongOut, optional, orNull, Status } from '../../http/fields.ts';
 import { asOf } from '../../ledger/schema.ts';
-import { Dept, DeptInput } from '../schema.ts';
-
-/** An id in a query string, where every value is text. */
-const LongText = (description: string) => Type.String({ ...Long, type: 'string', description });
+import { Dept, DeptInput, QueryId } from '../schema.ts';
 
 const counts = Type.Optional(Type.Boolean({ default: false, description: 'Adds `userCount` to each department' }));
 const userCount = Type.Optional(
@@ -33,7 +30,7 @@ export const ChildrenPage = Type.Object({
 export type ChildrenPage = Static<typeof ChildrenPage>;
 
 export const TreeFilter = Type.Object({
-  rootId: Type.Optional(LongText('Only the branch of this department; omitted or 0: all departments')),
+  rootId: Type.Optional(QueryId('Only the branch of this department; omitted or 0: all departments')),
   depth: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -45,6 +42,12 @@ export const TreeFilter = Type.Object({
   asOf,
 });
 export type TreeFilter = Static<typeof TreeFilter>;
+
+/** Which nodes of a tree to read: the branch of `rootId` (null: the whole tree), down to `depth` levels (null: all). */
+export interface Subtree {
+  rootId: string | null;
+  depth: number | null;
+}
 
 export const TreeNode = Type.Object({
   deptId: LongOut,
@@ -58,9 +61,9 @@ export const TreeNode = Type.Object({
   children: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A node like this one' })),
 });
 
-/** One statement could not process more departments within the deadline. */
+/** The maximum size of a branch to delete or of siblings to reorder: more would exceed the deadline. */
 export const MAX_BRANCH_SIZE = 100_000;
-/** The most departments that a request may list. */
+/** The maximum number of departments in the body of a request. */
 const MAX_LISTED = 10_000;
 
 export const DeptOrder = Type.Object(
@@ -78,7 +81,7 @@ const { parentId: _, ...fields } = DeptInput.properties;
 export const NewDept = Type.Object({
   ref: Type.String({ minLength: 1, maxLength: 100, description: 'Identifies the department within this request' }),
   parentRef: optional(
-    Type.String({ maxLength: 100, description: '`ref` of the parent, which may stand anywhere in the list' }),
+    Type.String({ maxLength: 100, description: '`ref` of the parent, which may come later in the list' }),
   ),
   ...fields,
 });

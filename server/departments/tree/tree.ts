@@ -12,11 +12,10 @@ import {
   keepAlive,
   type NodeRow,
   openSkeleton,
-  type Part,
   readContents,
   readNodes,
 } from './queries.ts';
-import type { TreeFilter } from './schema.ts';
+import type { Subtree, TreeFilter } from './schema.ts';
 import { Skeleton, type Step, traverse } from './skeleton.ts';
 
 /** Up to this many nodes, a tree is read with one statement and serialized in memory. */
@@ -28,42 +27,42 @@ const PIECE_SIZE = 200;
 
 export type { NodeRow };
 
-/** How to read a tree, at present or at a time in the past. */
+/** Reads a tree, as it is now or as it was at a time in the past. */
 export interface TreeSource {
-  part: Part;
+  subtree: Subtree;
   /**
-   * Reads the nodes, the children of one parent together and in display order. Returns undefined, or more than `maxRows`
-   * rows, when there are more.
+   * Reads the nodes, with the children of each parent consecutive and in display order. Returns undefined, or more than
+   * `maxRows` rows, when there are more.
    */
   nodes(maxRows: number): Promise<NodeRow[] | undefined>;
-  /** Reads the shape of a tree of any size; undefined when the client no longer waits for it. */
-  skeleton(isAwaited: () => boolean): Promise<Skeleton | undefined>;
+  /** Reads the shape of a tree of any size; undefined when the client no longer waits for the response. */
+  skeleton(isClientWaiting: () => boolean): Promise<Skeleton | undefined>;
   /** Reads the contents of nodes, in no order. */
   contents(skeleton: Skeleton, nodes: number[]): Promise<NodeRow[]>;
 }
 
 export function currentTree(tx: Tx, { tenantId }: Caller, filter: TreeFilter): TreeSource {
-  const part = partOf(filter);
+  const subtree = subtreeOf(filter);
   return {
-    part,
+    subtree,
     async nodes(maxRows) {
       await forceIndexScans(tx);
-      const rows = await readNodes(tx, tenantId, part, maxRows + 1);
+      const rows = await readNodes(tx, tenantId, subtree, maxRows + 1);
       if (filter.counts && rows.length <= maxRows) {
         const ids = rows.map(({ deptId }) => deptId);
         addCounts(rows, await countMembers(tx, tenantId, ids));
       }
       return rows;
     },
-    async skeleton(isAwaited) {
+    async skeleton(isClientWaiting) {
       await forceIndexScans(tx);
-      return readSkeleton(tx, tenantId, part, isAwaited);
+      return readSkeleton(tx, tenantId, subtree, isClientWaiting);
     },
     async contents(skeleton, nodes) {
       const ids = nodes.map((node) => skeleton.id(node));
       // Both statements are sent together, in one round trip.
       const [rows, users] = await Promise.all([
-        readContents(tx, tenantId, ids, { depthLimited: part.depth !== null }),
+        readContents(tx, tenantId, ids, { depthLimited: subtree.depth !== null }),
         filter.counts ? countMembers(tx, tenantId, ids) : undefined,
       ]);
       if (users) addCounts(rows, users);
@@ -73,13 +72,13 @@ export function currentTree(tx: Tx, { tenantId }: Caller, filter: TreeFilter): T
 }
 
 /** Returns a tree as the body of a response; undefined when it is too large to be serialized in memory. */
-export async function readSmallTree({ part, nodes }: TreeSource): Promise<Buffer | undefined> {
+export async function readSmallTree({ subtree, nodes }: TreeSource): Promise<Buffer | undefined> {
   const rows = await nodes(MAX_IN_MEMORY);
   if (!rows || rows.length > MAX_IN_MEMORY) return undefined;
-  if (part.rootId && rows.length === 0) throw apiError('DEPT_NOT_FOUND');
+  if (subtree.rootId && rows.length === 0) throw apiError('DEPT_NOT_FOUND');
   const skeleton = new Skeleton();
   const contents: NodeRow[] = [];
-  for (const row of rows) contents[skeleton.add(row.deptId, parentInTree(part, row.deptId, row.parentId))] = row;
+  for (const row of rows) contents[skeleton.add(row.deptId, parentInTree(subtree, row.deptId, row.parentId))] = row;
   const json = serialize(skeleton, [...traverse(skeleton)], (node) => contents[node] as NodeRow);
   return Buffer.concat([Buffer.from(`${successEnvelope.before}[`), json, Buffer.from(`]${successEnvelope.after}`)]);
 }
@@ -87,12 +86,16 @@ export async function readSmallTree({ part, nodes }: TreeSource): Promise<Buffer
 /**
  * Yields the same for a tree of any size, piece by piece. It reads the shape of the whole tree first, and keeps only that in
  * memory; the contents follow in the order in which they are sent. The transaction of the caller has to be one snapshot.
- * `isAwaited` is called until the first piece is yielded; after that the consumer may stop early.
+ * `isClientWaiting` is called until the first piece is yielded; after that the consumer may stop early.
  */
-export async function* readTree(tx: Tx, source: TreeSource, isAwaited: () => boolean): AsyncGenerator<Chunk, void> {
-  const skeleton = await source.skeleton(isAwaited);
+export async function* readTree(
+  tx: Tx,
+  source: TreeSource,
+  isClientWaiting: () => boolean,
+): AsyncGenerator<Chunk, void> {
+  const skeleton = await source.skeleton(isClientWaiting);
   if (!skeleton) return;
-  if (source.part.rootId && skeleton.size === 0) throw apiError('DEPT_NOT_FOUND');
+  if (source.subtree.rootId && skeleton.size === 0) throw apiError('DEPT_NOT_FOUND');
   const steps = traverse(skeleton);
   const readNext = () => {
     const batch = take(steps, BATCH_SIZE);
@@ -132,14 +135,14 @@ function addCounts(rows: NodeRow[], users: Map<number, number>): void {
   }
 }
 
-async function readSkeleton(tx: Tx, tenantId: string, part: Part, isAwaited: () => boolean) {
+async function readSkeleton(tx: Tx, tenantId: string, subtree: Subtree, isClientWaiting: () => boolean) {
   const skeleton = new Skeleton();
-  await openSkeleton(tx, tenantId, part);
+  await openSkeleton(tx, tenantId, subtree);
   for (;;) {
     const rows = await fetchSkeleton(tx);
     if (rows.length === 0) break;
-    if (!isAwaited()) return undefined;
-    for (const [deptId, parentId] of rows) skeleton.add(deptId, parentInTree(part, deptId, parentId));
+    if (!isClientWaiting()) return undefined;
+    for (const [deptId, parentId] of rows) skeleton.add(deptId, parentInTree(subtree, deptId, parentId));
   }
   await closeSkeleton(tx);
   return skeleton;
@@ -156,7 +159,8 @@ function take(steps: Generator<Step, void>, count: number): Step[] {
 }
 
 /** The root of a branch has a parent, but not in this tree. */
-const parentInTree = ({ rootId }: Part, deptId: number, parentId: number) => (String(deptId) === rootId ? 0 : parentId);
+const parentInTree = ({ rootId }: Subtree, deptId: number, parentId: number) =>
+  String(deptId) === rootId ? 0 : parentId;
 
 const WITH_CHILDREN = Buffer.from('"hasChildren":true,"children":[');
 const WITHOUT_CHILDREN = Buffer.from('"hasChildren":false,"children":[');
@@ -174,9 +178,9 @@ function serialize(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => N
     sum + jsonPrefix.length + WITHOUT_CHILDREN.length + END_OF_NODE.length * (steps[n] as Step).completed + 1;
   const bytes = Buffer.allocUnsafe(rows.reduce(maxSize, 0));
   let length = 0;
-  const append = (part: Buffer) => {
-    bytes.set(part, length);
-    length += part.length;
+  const append = (source: Buffer) => {
+    bytes.set(source, length);
+    length += source.length;
   };
   let before = completedBefore;
   for (const [n, { node, completed }] of steps.entries()) {
@@ -190,7 +194,7 @@ function serialize(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => N
   return bytes.subarray(0, length);
 }
 
-export const partOf = ({ rootId, depth }: TreeFilter): Part => {
+export const subtreeOf = ({ rootId, depth }: TreeFilter): Subtree => {
   const id = rootId === undefined ? '0' : idOf(rootId);
   return { rootId: id === '0' ? null : id, depth: depth ?? null };
 };

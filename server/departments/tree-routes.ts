@@ -1,22 +1,22 @@
 import Type from 'typebox';
-import type { Tx } from '../../../db/driver.ts';
-import { KeyedSemaphore, Semaphore } from '../../../db/semaphore.ts';
-import { type Caller, readAs, writeAs } from '../../auth/caller.ts';
-import type { App, Dependencies } from '../../context.ts';
-import { ok } from '../../http/envelope.ts';
-import { rejectIfMatch, writeHeaders } from '../../http/etag.ts';
-import { IdPath } from '../../http/fields.ts';
-import { authenticated, responses } from '../../http/openapi.ts';
-import { isClientWaiting, queueTimeout, sendChunks, sendSerialized, streamResponse } from '../../http/streaming.ts';
-import { pathId } from '../../http/validation.ts';
-import { resolvePointInTime } from '../../ledger/point-in-time.ts';
-import { addDepartments } from '../bulk.ts';
-import { listChildrenAt } from '../history/reads.ts';
-import { treeAt } from '../history/tree.ts';
-import { createStoredReader } from '../stored-reader.ts';
-import { listChildren, orderDepartments } from './branches.ts';
-import { ChildrenFilter, ChildrenPage, DeptOrder, NewDeptIds, NewDepts, TreeFilter, TreeNode } from './schema.ts';
-import { currentTree, readSmallTree, readTree } from './tree.ts';
+import type { Tx } from '../../db/driver.ts';
+import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
+import { type Caller, readAs, writeAs } from '../auth/caller.ts';
+import type { App, Dependencies } from '../context.ts';
+import { ok } from '../http/envelope.ts';
+import { rejectIfMatch, writeHeaders } from '../http/etag.ts';
+import { IdPath } from '../http/fields.ts';
+import { authenticated, responses } from '../http/openapi.ts';
+import { isClientWaiting, queueTimeout, sendChunks, sendSerialized, streamResponse } from '../http/streaming.ts';
+import { pathId } from '../http/validation.ts';
+import { resolvePointInTime } from '../ledger/point-in-time.ts';
+import { addDepartments } from './bulk.ts';
+import { listChildrenAt } from './history/reads.ts';
+import { treeAt } from './history/tree.ts';
+import { createStoredReader } from './stored-reader.ts';
+import { listChildren, orderDepartments } from './tree/branches.ts';
+import { ChildrenFilter, ChildrenPage, DeptOrder, NewDeptIds, NewDepts, TreeFilter, TreeNode } from './tree/schema.ts';
+import { currentTree, readSmallTree, readTree } from './tree/tree.ts';
 
 const path = '/system/dept-api';
 const shared = { ...authenticated, tags: ['Departments'] };
@@ -24,6 +24,7 @@ const shared = { ...authenticated, tags: ['Departments'] };
 /** Enough for ten thousand departments with all of their fields. Other requests have the default limit. */
 const BULK_BODY_LIMIT = 8_388_608;
 
+/** The routes of the tree. They are not in tree/, because they also read the past: history/ imports tree/. */
 export function treeRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;
   const show = createStoredReader(deps.config.timeZone);
@@ -32,6 +33,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
   const smallTrees = new Semaphore(4);
   const largeTrees = new Semaphore(2);
   const largeTreesOfTenant = new KeyedSemaphore(1);
+
   app.get(
     `${path}/:id/children`,
     {
