@@ -61,8 +61,8 @@ test('the same user name in two tenants belongs to two accounts', async () => {
 test('login returns the same error for an unknown tenant, an unknown user and a wrong password', async () => {
   const boss = await service.createTenant();
   await boss.createUser({ userName: 'disabled', status: '1' });
-  const gone = await boss.createUser({ userName: 'gone' });
-  assert.equal((await boss.delete(`/system/user-api/${gone}`)).code, 200);
+  const deletedUser = await boss.createUser({ userName: 'deleted' });
+  assert.equal((await boss.delete(`/system/user-api/${deletedUser}`)).code, 200);
   const disabled = await service.createTenant();
   await service.root.put('/system/tenant-api', { id: disabled.id, status: '1' });
   const deleted = await service.createTenant();
@@ -88,7 +88,7 @@ test('login returns the same error for an unknown tenant, an unknown user and a 
     ['an empty password', boss.tenantId, 'boss', ''],
     ['a password in a different case', boss.tenantId, 'boss', 'Correct Horse'],
     ['a password with a trailing space', boss.tenantId, 'boss', `${PASSWORD} `],
-    ['a deleted user', boss.tenantId, 'gone'],
+    ['a deleted user', boss.tenantId, 'deleted'],
     ['a disabled user, wrong password', boss.tenantId, 'disabled', 'wrong password'],
     ['a disabled tenant, wrong password', disabled.tenantId, 'boss', 'wrong password'],
     ['a deleted tenant', deleted.tenantId, 'boss'],

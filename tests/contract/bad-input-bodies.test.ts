@@ -19,14 +19,15 @@ interface Sent {
 interface ExpectedError {
   status: number;
   reason: string;
-  facts?: Record<string, unknown>;
+  fields?: Record<string, unknown>;
+  /** Selects the operations to call. */
   where?: (operation: Operation) => boolean;
 }
 
 /** Sends each case to every operation with a body. All must return the same documented error and write nothing. */
 async function expectRejectedByAll(
   cases: readonly (readonly [what: string, sent: Sent])[],
-  { status, reason, facts = {}, where = () => true }: ExpectedError,
+  { status, reason, fields = {}, where = () => true }: ExpectedError,
 ) {
   const before = await storedState(service);
   const calls = cases.flatMap(([what, sent]) =>
@@ -36,7 +37,7 @@ async function expectRejectedByAll(
   );
   await runCases(calls, async ({ what, sent, operation, name }) => {
     const response = await boss.call(operation.method, operation.path, undefined, sent);
-    expectError(response, status, reason, facts, `${what} to ${name}`);
+    expectError(response, status, reason, fields, `${what} to ${name}`);
     assertDocumented(operation, response);
   });
   assert.deepEqual(await storedState(service), before);
@@ -98,7 +99,7 @@ test('a body with a key that could pollute a prototype is rejected', () =>
 test('a body that is not a JSON object is rejected', () =>
   expectRejectedByAll(
     ['[]', '[{}]', '"text"', '7', 'true'].map((raw) => [raw, { raw }]),
-    { status: 400, reason: 'INVALID_FIELD', facts: { field: 'body' } },
+    { status: 400, reason: 'INVALID_FIELD', fields: { field: 'body' } },
   ));
 
 test('a value nested 200,000 levels deep is rejected as an invalid field', async () => {
@@ -147,7 +148,7 @@ test('a body of 1 MiB is accepted, one byte more is rejected', async () => {
   const padded = (size: number) => `{"deptName":"padded"${' '.repeat(size - 21)}}`;
   assert.equal(Buffer.byteLength(padded(MiB)), MiB);
   assert.equal((await boss.post('/system/dept-api', undefined, { raw: padded(MiB) })).code, 200);
-  const error = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: MiB } };
+  const error = { status: 413, reason: 'BODY_TOO_LARGE', fields: { limit: MiB } };
   const where = ({ path }: Operation) => path !== BULK;
   await expectRejectedByAll([['1 MiB plus one byte', { raw: padded(MiB + 1) }]], { ...error, where });
 });
@@ -156,7 +157,7 @@ test('a bulk body of 8 MiB is accepted, one byte more is rejected', async () => 
   const padded = (size: number) => `{"departments":[{"ref":"padded"}]${' '.repeat(size - 34)}}`;
   assert.equal(Buffer.byteLength(padded(8 * MiB)), 8 * MiB);
   assert.equal((await boss.post(BULK, undefined, { raw: padded(8 * MiB) })).code, 200);
-  const error = { status: 413, reason: 'BODY_TOO_LARGE', facts: { limit: 8 * MiB } };
+  const error = { status: 413, reason: 'BODY_TOO_LARGE', fields: { limit: 8 * MiB } };
   const where = ({ path }: Operation) => path === BULK;
   await expectRejectedByAll([['8 MiB plus one byte', { raw: padded(8 * MiB + 1) }]], { ...error, where });
 });

@@ -5,7 +5,7 @@ import { PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 const boss = await service.createTenant();
-const KI64 = 65_536;
+const KI_64 = 65_536;
 
 /** The documented lengths, repeated here so that a limit lost from a schema is noticed. */
 const lengths: [path: string, field: string, characters: number][] = [
@@ -17,7 +17,7 @@ const lengths: [path: string, field: string, characters: number][] = [
   ['/system/tenant-api', 'contactUserName', 50],
   ['/system/tenant-api', 'contactPhone', 32],
   ...['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'].map(
-    (rule): [string, string, number] => ['/system/tenant-api', `ruleBo.${rule}`, KI64],
+    (rule): [string, string, number] => ['/system/tenant-api', `ruleBo.${rule}`, KI_64],
   ),
   ['/system/user-api', 'userName', 50],
   ['/system/user-api', 'password', 128],
@@ -56,8 +56,8 @@ test('an e-mail address has at most 254 characters and text on both sides of a s
 });
 
 test('menuIds has at most 64 Ki characters', async () => {
-  const menuIds = `${'1'.repeat(9)},`.repeat(KI64 / 10) + '1'.repeat(KI64 % 10);
-  assert.equal(menuIds.length, KI64);
+  const menuIds = `${'1'.repeat(9)},`.repeat(KI_64 / 10) + '1'.repeat(KI_64 % 10);
+  assert.equal(menuIds.length, KI_64);
   await boss.create('/system/tenant-api', { packageBo: { menuIds } });
   const response = await boss.post('/system/tenant-api', { packageBo: { menuIds: `${menuIds}1` } });
   expectError(response, 400, 'INVALID_FIELD', { field: 'packageBo.menuIds' });

@@ -8,8 +8,8 @@ import { captureQueries, type Query } from '../support/statements.ts';
 import { insertDepartments } from '../support/trees.ts';
 
 /**
- * Branches that PostgreSQL's statistics do not cover: a tenant that was just imported, into an empty table and into a
- * table with current statistics. A plan that reads the whole tenant for each department of a level would take minutes.
+ * The branches belong to a tenant that was just imported, so PostgreSQL's statistics do not cover them. The table was empty
+ * before, or had current statistics. A plan that reads the whole tenant for each department of a level would take minutes.
  */
 
 const queries: Query[] = [];
@@ -19,7 +19,7 @@ await superuser`alter table departments set (autovacuum_enabled = false)`;
 // These tests do not search, and inserts are twice as fast without this index.
 await superuser`drop index departments_search`;
 const connection = await connectAsService(service);
-// Branches of more than 20,000 departments take the path that does not read id by id.
+// A branch of more than 20,000 departments is not read id by id.
 const COUNT = scale(23_000, 90_000);
 
 for (const [what, first] of [
@@ -29,7 +29,8 @@ for (const [what, first] of [
   test(`reading a branch of more than 20,000 departments just imported into ${what} costs few blocks each`, async (t) => {
     const boss = await service.createTenant();
     const { tenantId } = boss;
-    // Three of every hundred departments are below the second (sometimes the third), the rest below the first of those.
+    // Of every hundred departments, the first three are children of department 2 (of 3 in every ten-thousandth), and the
+    // others are children of the first of the hundred.
     await insertDepartments(superuser, tenantId, {
       first,
       count: COUNT,

@@ -87,8 +87,8 @@ test('a streamed tree reads one snapshot although departments change meanwhile',
   const reading = await requestTree(client);
   await superuser`
     update departments set dept_name = 'changed', parent_id = null, order_num = -1 where tenant_id = ${client.tenantId}`;
-  const { text, whole } = await reading.rest();
-  assert.ok(whole);
+  const { text, complete } = await reading.rest();
+  assert.ok(complete);
   assert.ok(text() === expected, 'the text differs from the expected tree');
   assert.match((await client.get(`${DEPTS}/tree?depth=1`)).text, /changed/);
 });

@@ -5,7 +5,7 @@ import { isLong } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
 
-/** Reordering more siblings than one statement updates. */
+/** These tests reorder more siblings than one statement updates. */
 
 const service = await startService();
 const { superuser } = service;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { CHANGES, DEPTS } from '../support/expect.ts';
 import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
@@ -9,8 +10,6 @@ import { type Client, type Service, startService } from '../support/service.ts';
  */
 
 const startSmall = () => startService({}, { connections: 1 });
-const feed = '/system/change-api';
-const dept = '/system/dept-api';
 
 interface Row {
   action: string;
@@ -23,7 +22,7 @@ interface Row {
 async function readChanges(client: Client, after = '0') {
   const rows: Row[] = [];
   for (;;) {
-    const { data, text } = await client.get(`${feed}?after=${after}&limit=500`);
+    const { data, text } = await client.get(`${CHANGES}?after=${after}&limit=500`);
     assert.ok(data?.rows, text.slice(0, 300));
     rows.push(...data.rows);
     if (data.rows.length === 0) return { rows, next: after };
@@ -37,7 +36,7 @@ async function createSmallTenant(service: Service) {
   const ids: string[] = [];
   for (let n = 0; n < 8; n++) {
     ids.push(await boss.createDepartment({ parentId: ids.at(-1) ?? 0 }));
-    await boss.put(dept, { deptId: ids.at(-1), deptName: `d${n}` });
+    await boss.put(DEPTS, { deptId: ids.at(-1), deptName: `d${n}` });
     await readChanges(boss);
   }
   return { boss, ids, ...(await readChanges(boss)) };
@@ -76,7 +75,7 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
     ref: `${n}`,
     ...(parents[n] == null ? {} : { parentRef: `${parents[n]}` }),
   }));
-  const { deptIds } = (await boss.post(`${dept}/bulk`, { parentId, departments })).data;
+  const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { parentId, departments })).data;
   const idOf = new Map(order.map((n, at) => [n, deptIds[at] as number]));
   const pathOf = (n: number): string => {
     const parent = parents[n];
@@ -88,7 +87,7 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
   assert.equal(created.rows.length, count);
   for (const { resourceId, after } of created.rows) assert.equal(after?.ancestors, paths.get(resourceId));
 
-  assert.equal((await boss.delete(`${dept}/${top}?subtree=true`)).code, 200);
+  assert.equal((await boss.delete(`${DEPTS}/${top}?subtree=true`)).code, 200);
   const { rows } = await readChanges(boss, created.next);
   assert.equal(rows.length, count + 8);
   for (const [n, id] of ids.entries()) paths.set(id, ['0', ...ids.slice(0, n)].join(','));
@@ -107,7 +106,7 @@ test('changes of departments hundreds of levels deep are recorded, without paths
     ref: `${n}`,
     ...(n % depth ? { parentRef: `${n - 1}` } : {}),
   }));
-  const { deptIds } = (await boss.post(`${dept}/bulk`, { departments })).data;
+  const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { departments })).data;
   const { rows, next: end } = await readChanges(boss, next);
   assert.equal(rows.length, count);
   const paths = new Map(rows.map(({ resourceId, after }) => [Number(resourceId), after?.ancestors]));
@@ -137,7 +136,7 @@ test('reading changes stays cheap on a connection whose plans date from a small 
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)
     select ${boss.tenantId}, 60000000 + n, 'sql' from generate_series(1, ${count}) n`;
-  const { data, text } = await boss.get(`${feed}?after=${next}&limit=5`);
+  const { data, text } = await boss.get(`${CHANGES}?after=${next}&limit=5`);
   assert.deepEqual(
     data?.rows?.map(({ resourceId }: Row) => resourceId),
     [1, 2, 3, 4, 5].map((n) => String(60000000 + n)),

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../db/driver.ts';
+import { CHANGES, DEPTS } from '../support/expect.ts';
 import { asTenant, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 const { superuser } = service;
-const feed = '/system/change-api';
-const dept = '/system/dept-api';
 
 interface Page {
   rows: { after: { deptName: string } }[];
@@ -21,24 +20,24 @@ const rename = (tx: Tx, tenantId: string, id: string, name: string) => tx`
 test('a change committed late is listed after its commit and not missed by clients that read on', async () => {
   const boss = await service.createTenant();
   const [one, other] = [await boss.createDepartment(), await boss.createDepartment()];
-  const { next } = (await boss.get(feed)).data;
+  const { next } = (await boss.get(CHANGES)).data;
   const meanwhile: Page = await asTenant(superuser, boss.tenantId, async (tx) => {
     await rename(tx, boss.tenantId, one, 'late');
     // This change has a higher id but commits first.
-    assert.equal((await boss.put(dept, { deptId: other, deptName: 'early' })).code, 200);
-    return (await boss.get(`${feed}?after=${next}`)).data;
+    assert.equal((await boss.put(DEPTS, { deptId: other, deptName: 'early' })).code, 200);
+    return (await boss.get(`${CHANGES}?after=${next}`)).data;
   });
   assert.deepEqual(namesIn(meanwhile), ['early']);
-  const later: Page = (await boss.get(`${feed}?after=${meanwhile.next}`)).data;
+  const later: Page = (await boss.get(`${CHANGES}?after=${meanwhile.next}`)).data;
   assert.deepEqual(namesIn(later), ['late']);
-  const all: Page = (await boss.get(`${feed}?after=${next}`)).data;
+  const all: Page = (await boss.get(`${CHANGES}?after=${next}`)).data;
   assert.deepEqual(namesIn(all), ['early', 'late'], 'all clients see the same order');
 });
 
 test('a change sealed while a client reads is returned to that client once', async () => {
   const boss = await service.createTenant();
   const id = await boss.createDepartment({ deptName: 'first' });
-  const { next, rows } = (await boss.get(`${feed}?limit=1`)).data;
+  const { next, rows } = (await boss.get(`${CHANGES}?limit=1`)).data;
   assert.equal(rows.length, 1);
   // The background sealing would wait for the same lock.
   await waitFor(
@@ -48,15 +47,15 @@ test('a change sealed while a client reads is returned to that client once', asy
   // The request has checked that all changes are sealed before it waits to read their positions.
   const reading = await asTenant(superuser, boss.tenantId, async (tx) => {
     await tx`lock table banyan.seals in access exclusive mode`;
-    const pending = boss.get(`${feed}?after=${next}`);
+    const pending = boss.get(`${CHANGES}?after=${next}`);
     await waitFor('the request waits for the lock on seals', async () => (await countLockWaits(tx, 'relation')) > 0);
     await rename(tx, boss.tenantId, id, 'meanwhile');
     await tx`select banyan.seal_changes(${boss.tenantId}, 10)`;
     return { pending };
   });
   const page: Page = (await reading.pending).data;
-  const following: Page = (await boss.get(`${feed}?after=${page.next}`)).data;
+  const following: Page = (await boss.get(`${CHANGES}?after=${page.next}`)).data;
   const names = [...namesIn(page), ...namesIn(following)];
   assert.deepEqual(names.slice(names.indexOf('meanwhile')), ['meanwhile'], 'returned once, as the last change');
-  assert.deepEqual((await boss.get(`${feed}?after=${following.next}`)).data, { rows: [], next: following.next });
+  assert.deepEqual((await boss.get(`${CHANGES}?after=${following.next}`)).data, { rows: [], next: following.next });
 });

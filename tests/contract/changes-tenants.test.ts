@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CHANGES } from '../support/expect.ts';
 import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 
 /** A client that reads the changes of a tenant can always tell which tenants are below it. */
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
-const feed = '/system/change-api';
 
 async function positionOf(client: Client): Promise<string> {
-  const { data } = await client.get(`${feed}?limit=1000`);
+  const { data } = await client.get(`${CHANGES}?limit=1000`);
   return data.next;
 }
 /** The tenant changes that a client sees after a position: action, id, old parent and new parent. */
 async function tenantChanges(client: Client, after: string) {
-  const { data } = await client.get(`${feed}?after=${after}&limit=1000`);
+  const { data } = await client.get(`${CHANGES}?after=${after}&limit=1000`);
   const rows = data.rows.filter(({ resource }: { resource: string }) => resource === 'tenant');
   return rows.map(({ action, resourceId: id, by, before, after: current }: TenantChange) => {
     return { action, id, by, from: before?.tenantParent ?? null, to: current?.tenantParent ?? null };
@@ -63,14 +63,14 @@ test('moving a tenant is recorded for its old and new parents, including the ten
 test('only a tenant above both the old and the new parent can revert a move', async () => {
   const { above, from, to, team } = await moveTenant();
   const last = async (client: Client) => {
-    const { data } = await client.get(`${feed}/list?resource=tenant&below=false&action=moved&limit=100`);
+    const { data } = await client.get(`${CHANGES}/list?resource=tenant&below=false&action=moved&limit=100`);
     return data.rows.find(({ resourceId }: { resourceId: string }) => resourceId === team.id).id;
   };
   for (const client of [from, to]) {
-    const response = await client.post(`${feed}/${await last(client)}/revert`);
+    const response = await client.post(`${CHANGES}/${await last(client)}/revert`);
     assert.equal(response.data?.reason, 'CHANGE_IRREVERSIBLE', response.text);
   }
-  const response = await above.post(`${feed}/${await last(above)}/revert`);
+  const response = await above.post(`${CHANGES}/${await last(above)}/revert`);
   assert.equal(response.code, 200, response.text);
   const { data } = await above.get(`/system/tenant-api/${team.id}`);
   assert.equal(data.tenantParent, from.tenantId);
@@ -79,15 +79,15 @@ test('only a tenant above both the old and the new parent can revert a move', as
 test('a change of a webhook cannot be reverted', async () => {
   const boss = await service.createTenant();
   await boss.post('/system/webhook-api', { name: 'one', url: 'http://127.0.0.1:9/x', kinds: ['*'], status: '1' });
-  const { data } = await boss.get(`${feed}/list?limit=1`);
+  const { data } = await boss.get(`${CHANGES}/list?limit=1`);
   assert.equal(data.rows[0].resource, 'webhook');
-  const response = await boss.post(`${feed}/${data.rows[0].id}/revert`);
+  const response = await boss.post(`${CHANGES}/${data.rows[0].id}/revert`);
   assert.equal(response.data?.reason, 'CHANGE_IRREVERSIBLE', response.text);
 });
 
 test('an empty cursor returns the first page of the audit log', async () => {
   const boss = await service.createTenant();
-  const { data } = await boss.get(`${feed}/list`);
+  const { data } = await boss.get(`${CHANGES}/list`);
   assert.ok(data.rows.length > 0);
-  assert.deepEqual((await boss.get(`${feed}/list?cursor=`)).data, data);
+  assert.deepEqual((await boss.get(`${CHANGES}/list?cursor=`)).data, data);
 });

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CHANGES, DEPTS } from '../support/expect.ts';
 import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
-const feed = '/system/change-api';
-const dept = '/system/dept-api';
 
 /** Reads all changes after a position, page by page. */
 async function readChanges(client: Client, after = '0', limit = 3) {
   const rows = [];
   for (;;) {
-    const { data, text } = await client.get(`${feed}?after=${after}&limit=${limit}`);
+    const { data, text } = await client.get(`${CHANGES}?after=${after}&limit=${limit}`);
     assert.ok(data?.rows, text);
     rows.push(...data.rows);
     if (data.rows.length < limit) return { rows, next: data.next as string };
@@ -23,13 +22,13 @@ test('every write of a department is recorded with the record before and after',
   const { next } = await readChanges(boss);
   const top = await boss.createDepartment({ deptName: '总部' });
   const low = await boss.createDepartment({ deptName: '研发部', parentId: top, leader: '张三' });
-  const { data: before } = await boss.get(`${dept}/${low}`);
-  await boss.put(dept, { deptId: low, deptName: '研发中心' });
-  const { data: renamed } = await boss.get(`${dept}/${low}`);
-  await boss.put(dept, { deptId: low, deptName: '研发中心', parentId: 0 });
-  const { data: moved } = await boss.get(`${dept}/${low}`);
-  await boss.put(`${dept}/order`, { parentId: 0, deptIds: [low, top] });
-  await boss.delete(`${dept}/${low}`);
+  const { data: before } = await boss.get(`${DEPTS}/${low}`);
+  await boss.put(DEPTS, { deptId: low, deptName: '研发中心' });
+  const { data: renamed } = await boss.get(`${DEPTS}/${low}`);
+  await boss.put(DEPTS, { deptId: low, deptName: '研发中心', parentId: 0 });
+  const { data: moved } = await boss.get(`${DEPTS}/${low}`);
+  await boss.put(`${DEPTS}/order`, { parentId: 0, deptIds: [low, top] });
+  await boss.delete(`${DEPTS}/${low}`);
   const { rows } = await readChanges(boss, next);
   assert.deepEqual(
     rows.map(({ action, resource, resourceId, by }) => [action, resource, resourceId, by]),
@@ -64,9 +63,9 @@ test('a bulk creation and a subtree delete record one change for each department
     { ref: 'b', parentRef: 'a', deptName: 'B' },
     { ref: 'a', deptName: 'A' },
   ];
-  const { data } = await boss.post(`${dept}/bulk`, { departments });
+  const { data } = await boss.post(`${DEPTS}/bulk`, { departments });
   const [b, a] = data.deptIds.map(String);
-  await boss.delete(`${dept}/${a}?subtree=true`);
+  await boss.delete(`${DEPTS}/${a}?subtree=true`);
   const { rows } = await readChanges(boss, next);
   assert.deepEqual(
     rows.map(({ action, resourceId }) => `${action} ${resourceId}`).sort(),
@@ -76,7 +75,7 @@ test('a bulk creation and a subtree delete record one change for each department
     rows.find(({ resourceId, action }) => resourceId === b && action === 'created').after.ancestors,
     `0,${a}`,
   );
-  const { data: audit } = await boss.get(`${feed}/list?action=deleted`);
+  const { data: audit } = await boss.get(`${CHANGES}/list?action=deleted`);
   assert.equal(new Set(audit.rows.map(({ batch }: { batch: number }) => batch)).size, 1);
   assert.equal(new Set(audit.rows.map(({ time }: { time: string }) => time)).size, 1);
 });
@@ -89,7 +88,7 @@ test('changes of concurrent requests name their own caller and request', async (
   const ids = await Promise.all(
     Array.from({ length: 40 }, async (_, n) => {
       const client = n % 2 ? boss : second;
-      const response = await client.post(dept, { deptName: `d${n}` }, { headers: { 'x-request-id': `request-${n}` } });
+      const response = await client.post(DEPTS, { deptName: `d${n}` }, { headers: { 'x-request-id': `request-${n}` } });
       return String(response.headers.location).split('/').at(-1);
     }),
   );
@@ -101,7 +100,7 @@ test('changes of concurrent requests name their own caller and request', async (
       [n % 2 ? 'boss' : 'second', `request-${n}`, `d${n}`],
     );
   }
-  const { data } = await boss.get(`${feed}/list?resource=department&limit=100`);
+  const { data } = await boss.get(`${CHANGES}/list?resource=department&limit=100`);
   assert.equal(new Set(data.rows.map(({ batch }: { batch: number }) => batch)).size, 40);
 });
 
@@ -127,7 +126,7 @@ test('a user change includes the departments, and a password change is recorded 
   );
   assert.deepEqual([rows[0].after, rows[1].before, rows[1].after], [created, created, changed]);
   assert.deepEqual([rows[3].before, rows[3].after], [changed, null]);
-  const { text } = await boss.get(`${feed}/list?limit=500`);
+  const { text } = await boss.get(`${CHANGES}/list?limit=500`);
   assert.doesNotMatch(text, /argon2|another password|correct horse/);
 });
 
@@ -165,7 +164,7 @@ test('successful and failed logins are in the audit log with address and request
   await service.anonymous.post('/auth/login', { ...body, username: 'no one', password: PASSWORD });
   await service.anonymous.post('/auth/login', { ...body, password: PASSWORD });
   assert.deepEqual((await readChanges(boss, next)).rows, []);
-  const { data } = await boss.get(`${feed}/list?resource=login&limit=3`);
+  const { data } = await boss.get(`${CHANGES}/list?resource=login&limit=3`);
   assert.deepEqual(
     data.rows.map(({ action, by, after }: Record<string, unknown>) => [action, by, after]),
     [
@@ -182,8 +181,8 @@ test('the audit log has filters, pages with the newest first, and the changes of
   const boss = await service.createTenant();
   const child = await service.createTenant({}, boss);
   const id = await child.createDepartment({ deptName: 'one' });
-  await child.put(dept, { deptId: id, deptName: 'two' });
-  const rowsOf = async (client: Client, query: string) => (await client.get(`${feed}/list?${query}`)).data.rows;
+  await child.put(DEPTS, { deptId: id, deptName: 'two' });
+  const rowsOf = async (client: Client, query: string) => (await client.get(`${CHANGES}/list?${query}`)).data.rows;
   const ofChild = await rowsOf(boss, `resource=department&resourceId=${id}`);
   assert.deepEqual(
     ofChild.map(({ action, tenantId }: Record<string, unknown>) => [action, tenantId]),
@@ -198,18 +197,18 @@ test('the audit log has filters, pages with the newest first, and the changes of
   const [newer, older] = ofChild;
   assert.deepEqual(await rowsOf(child, `resource=department&from=${newer.time}`), [newer]);
   assert.deepEqual(await rowsOf(child, `resource=department&to=${newer.time}`), [older]);
-  const first = (await child.get(`${feed}/list?resource=department&limit=1`)).data;
+  const first = (await child.get(`${CHANGES}/list?resource=department&limit=1`)).data;
   assert.deepEqual(first.rows, [newer]);
-  const second = (await child.get(`${feed}/list?resource=department&limit=1&cursor=${first.next}`)).data;
+  const second = (await child.get(`${CHANGES}/list?resource=department&limit=1&cursor=${first.next}`)).data;
   assert.deepEqual([second.rows, second.next], [[older], null]);
   const all = await rowsOf(boss, `limit=500`);
   const ids = all.map(({ id }: { id: number }) => id);
   assert.equal(new Set(ids).size, ids.length, 'no change is listed twice');
-  for (const path of [feed, `${feed}/list`, `${feed}/stream`]) {
+  for (const path of [CHANGES, `${CHANGES}/list`, `${CHANGES}/stream`]) {
     assert.equal((await child.get(`${path}?tenantId=${boss.tenantId}`)).data.reason, 'OTHER_TENANT', path);
   }
   const member = await service.createMember(child);
-  for (const path of [feed, `${feed}/list`, `${feed}/stream`]) {
+  for (const path of [CHANGES, `${CHANGES}/list`, `${CHANGES}/stream`]) {
     assert.equal((await member.get(path)).data.reason, 'NOT_ALLOWED');
   }
 });
@@ -219,7 +218,7 @@ test('long polling returns the next change, or an empty page when the wait is ov
   const { next } = await readChanges(boss);
   // Poll again after an empty page: a slow machine may take longer than the wait to create the department.
   const waitForRows = async (): Promise<ApiResponse> => {
-    const response = await boss.get(`${feed}?after=${next}&wait=30`);
+    const response = await boss.get(`${CHANGES}?after=${next}&wait=30`);
     return response.data?.rows?.length === 0 ? waitForRows() : response;
   };
   const waiting = waitForRows();
@@ -230,6 +229,6 @@ test('long polling returns the next change, or an empty page when the wait is ov
     [id],
   );
   // Without changes the page is empty once the wait is over.
-  const empty = (await boss.get(`${feed}?after=${data.next}&wait=1`)).data;
+  const empty = (await boss.get(`${CHANGES}?after=${data.next}&wait=1`)).data;
   assert.deepEqual(empty, { rows: [], next: data.next });
 });

@@ -25,7 +25,7 @@ for (const [name, content] of [
   fs.writeFileSync(path.join(folder, name), content);
 }
 const service = await startService({}, { consoleFolder: pathToFileURL(`${folder}/`) });
-const bare = await startService({}, { consoleFolder: pathToFileURL(`${folder}/nowhere/`) });
+const withoutConsole = await startService({}, { consoleFolder: pathToFileURL(`${folder}/nowhere/`) });
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const html = { headers: { accept } };
 const screens = ['/', '/login', '/home', '/me', '/departments', '/departments/100', '/chart/7', '/tenants/1/edit'];
@@ -136,6 +136,6 @@ test('API clients get an enveloped 404 where browsers get the page', async () =>
 });
 
 test('the screens return CONSOLE_NOT_BUILT when the console was not built', async () => {
-  for (const at of screens) expectError(await bare.anonymous.get(at, html), 404, 'CONSOLE_NOT_BUILT', {}, at);
-  expectError(await bare.anonymous.get('/assets/main-1a2b.js', html), 404, 'PATH_NOT_FOUND');
+  for (const at of screens) expectError(await withoutConsole.anonymous.get(at, html), 404, 'CONSOLE_NOT_BUILT', {}, at);
+  expectError(await withoutConsole.anonymous.get('/assets/main-1a2b.js', html), 404, 'PATH_NOT_FOUND');
 });

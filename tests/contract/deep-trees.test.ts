@@ -4,7 +4,7 @@ import { DEPTS, expectError } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** A chain of departments as deep as one bulk request may create: every read operation must cope with it. */
+/** Every read operation must handle a chain of departments as deep as one bulk request may create. */
 
 const DEPTH = scale(2_000, 10_000);
 const service = await startService();
@@ -62,8 +62,8 @@ test('500 deep departments are read in one batch and one by one', async () => {
 });
 
 test('paths too long for one response are rejected while other requests are served', async () => {
-  const { boss: wordy } = await createChain((n) => `${'部'.repeat(95)}${n}`);
-  const member = await service.createMember(wordy);
+  const { boss: withLongNames } = await createChain((n) => `${'部'.repeat(95)}${n}`);
+  const member = await service.createMember(withLongNames);
   const reading = Promise.all([
     member.get(`${DEPTS}/diff?from=2020-01-01`),
     member.get(`${DEPTS}/list?pageSize=500&pageNum=${DEPTH / 500}&withPath=true`),

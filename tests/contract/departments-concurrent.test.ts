@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiResponse, type Client, startService } from '../support/service.ts';
+import { DEPTS, outcomeOf } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** Departments created concurrently share a transaction. Apart from the speed, callers must not notice. */
+/** Departments created concurrently share a transaction, but each creation must succeed or fail on its own. */
 
 const service = await startService();
-const dept = '/system/dept-api';
-/** Keeps the number of concurrent requests below the limit at which the service sheds load. */
+/** Few enough that the concurrent requests stay below the limit at which the service sheds load. */
 const ROUNDS = 15;
-const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? ''}`.trim();
 
 test('each of many concurrent creations succeeds or fails on its own, with its own id and creator', async () => {
   const [boss, other] = [await service.createTenant(), await service.createTenant()];
@@ -20,29 +19,29 @@ test('each of many concurrent creations succeeds or fails on its own, with its o
     await boss.createDepartment({ status: '1' }),
     await boss.createDepartment(),
   ];
-  await boss.delete(`${dept}/${deleted}`);
+  await boss.delete(`${DEPTS}/${deleted}`);
   const foreign = await other.createDepartment();
   const calls: [Client, Record<string, unknown>, string][] = [
-    [boss, { parentId: parent, deptName: 'by boss', leader: '张' }, '200'],
-    [deputy, { parentId: parent, deptName: 'by deputy', orderNum: -7 }, '200'],
-    [other, { deptName: 'by other' }, '200'],
+    [boss, { parentId: parent, deptName: 'by boss', leader: '张' }, '200 OK'],
+    [deputy, { parentId: parent, deptName: 'by deputy', orderNum: -7 }, '200 OK'],
+    [other, { deptName: 'by other' }, '200 OK'],
     [member, {}, '403 NOT_ALLOWED'],
     [boss, { parentId: disabled }, '409 PARENT_DISABLED'],
     [boss, { parentId: deleted }, '400 PARENT_NOT_FOUND'],
     [boss, { parentId: foreign }, '400 PARENT_NOT_FOUND'],
     [boss, { parentId: '9007199254740993' }, '400 PARENT_NOT_FOUND'],
     [boss, { tenantId: other.tenantId }, '403 OTHER_TENANT'],
-    [boss, { tenantId: boss.tenantId, email: 'a@b.cn' }, '200'],
+    [boss, { tenantId: boss.tenantId, email: 'a@b.cn' }, '200 OK'],
   ];
   const rounds = await Promise.all(
-    Array.from({ length: ROUNDS }, () => Promise.all(calls.map(([client, body]) => client.post(dept, body)))),
+    Array.from({ length: ROUNDS }, () => Promise.all(calls.map(([client, body]) => client.post(DEPTS, body)))),
   );
   const ids = new Set<string>();
   for (const responses of rounds) {
     for (const [n, response] of responses.entries()) {
       const [client, body, expected] = calls[n] as (typeof calls)[number];
       assert.equal(outcomeOf(response), expected, response.text);
-      if (expected !== '200') continue;
+      if (expected !== '200 OK') continue;
       const { data } = await client.get(String(response.headers.location));
       ids.add(`${data.tenantId} ${data.deptId}`);
       const { deptName = '', leader = null, orderNum = 0, email = null, parentId = 0 } = body;
@@ -54,7 +53,7 @@ test('each of many concurrent creations succeeds or fails on its own, with its o
     }
   }
   assert.equal(ids.size, ROUNDS * 4);
-  const { data } = await boss.get(`${dept}/list?pageSize=1`);
+  const { data } = await boss.get(`${DEPTS}/list?pageSize=1`);
   assert.equal(data.total, 2 + ROUNDS * 3, 'no other department was created');
 });
 
@@ -63,9 +62,9 @@ test('a locked parent delays only the creation of its own children', async () =>
   const [locked, free] = [await boss.createDepartment({ deptName: 'locked' }), await boss.createDepartment()];
   const waiting = await service.superuser.begin(async (tx) => {
     await tx`select from departments where tenant_id = ${boss.tenantId} and dept_id = ${Number(locked)} for update`;
-    const below = Array.from({ length: 3 }, () => boss.post(dept, { parentId: locked }));
+    const below = Array.from({ length: 3 }, () => boss.post(DEPTS, { parentId: locked }));
     await waitFor('the creations wait for the lock', async () => (await countLockWaits(service.owner)) > 0);
-    for (let n = 0; n < 20; n++) assert.equal((await boss.post(dept, { parentId: free })).code, 200);
+    for (let n = 0; n < 20; n++) assert.equal((await boss.post(DEPTS, { parentId: free })).code, 200);
     return { below };
   });
   for (const response of await Promise.all(waiting.below)) assert.equal(response.code, 200);

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { asTenant, type Client, startService } from '../support/service.ts';
 
-/** Deleting one or several departments, and reading deleted ones. */
+/** DELETE /system/dept-api/{ids}, and reading deleted departments. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -39,7 +39,7 @@ describe('DELETE changes delFlag from 0 to 2', () => {
   });
 });
 
-describe('TreeResponse a deleted department', () => {
+describe('Reading a deleted department', () => {
   test('a deleted department is not found unless includeDeleted=true, which shows it with delFlag 2', async () => {
     const top = await boss.createDepartment();
     const below = await boss.createDepartment({ parentId: top, deptName: '旧部' });
@@ -82,12 +82,12 @@ describe('DELETE: conditions', () => {
     assert.ok(await exists(child));
   });
 
-  for (const [who, body] of [
+  for (const [user, body] of [
     ['a user whose main department it is', (id: string) => ({ deptId: id })],
     ['a user whose additional department it is', (id: string) => ({ deptIds: [id] })],
     ['a disabled user', (id: string) => ({ deptId: id, status: '1' })],
   ] as const) {
-    test(`a department with ${who} is rejected with DEPT_HAS_USERS`, async () => {
+    test(`a department with ${user} is rejected with DEPT_HAS_USERS`, async () => {
       const id = await boss.createDepartment();
       await boss.createUser({ userName: `user ${id}`, ...body(id) });
       expectError(await remove(id), 409, 'DEPT_HAS_USERS', { deptIds: [Number(id)] });
@@ -110,10 +110,10 @@ describe('DELETE: conditions', () => {
   test('users who were deleted or left the department do not prevent deletion', async () => {
     const id = await boss.createDepartment();
     const deleted = await boss.createUser({ userName: 'deleted', deptId: id });
-    const gone = await boss.createUser({ userName: 'gone', deptIds: [id] });
+    const left = await boss.createUser({ userName: 'left', deptIds: [id] });
     expectOk(await boss.delete(`/system/user-api/${deleted}`));
     expectError(await remove(id), 409, 'DEPT_HAS_USERS');
-    expectOk(await boss.put('/system/user-api', { userId: gone }));
+    expectOk(await boss.put('/system/user-api', { userId: left }));
     expectOk(await remove(id));
   });
 

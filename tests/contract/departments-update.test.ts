@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 
-/** The fields that creating and updating a department require, replace, default and ignore. */
+/** Which fields of a department are required, replaced, set to a default or ignored by a create and by an update. */
 
 const service = await startService();
 const boss = await service.createTenant();
@@ -96,7 +96,7 @@ describe('An update replaces all fields', () => {
     expectOk(await boss.put(DEPTS, { deptId: top, ...full, status: '0' }));
     const [deptId, sibling] = [
       await boss.createDepartment({ ...full, parentId: top, status: '0' }),
-      await boss.createDepartment(full),
+      await boss.createDepartment({ ...full, parentId: top }),
     ];
     const child = await boss.createDepartment({ ...full, parentId: deptId });
     const others = () => Promise.all([top, sibling, child].map((id) => readDept(boss, id)));
@@ -161,15 +161,15 @@ describe('Read-only fields are ignored', () => {
 describe('tenantId in a body', async () => {
   const neighbour = await service.createTenant();
   const child = await service.createTenant({}, boss);
-  const codes: [whose: string, tenantId: string][] = [
+  const codes: [owner: string, tenantId: string][] = [
     ['of a sibling tenant', neighbour.tenantId],
     ['of the parent tenant', '000000'],
     ['of a child tenant', child.tenantId],
     ['of an unknown tenant', '999999999999'],
     ['that is empty', ''],
   ];
-  for (const [whose, tenantId] of codes) {
-    test(`a code ${whose} is rejected with OTHER_TENANT`, async () => {
+  for (const [owner, tenantId] of codes) {
+    test(`a code ${owner} is rejected with OTHER_TENANT`, async () => {
       const deptId = await boss.createDepartment();
       await expectUnchanged(boss, deptId, async () => {
         const { total } = (await boss.get(`${DEPTS}/list`)).data;

@@ -5,8 +5,9 @@ import { openDatabase } from '../../db/connect.ts';
 import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
+import { outcomeOf } from '../support/expect.ts';
 import { keepLoginsPending } from '../support/pending-logins.ts';
-import { type ApiResponse, Client, PASSWORD, startService } from '../support/service.ts';
+import { Client, PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
@@ -16,7 +17,6 @@ const WRONG = 'wrong password';
 const FAILED = '401 LOGIN_FAILED';
 const LOCKED = '429 TOO_MANY_LOGINS';
 const SUCCEEDED = '200 OK';
-const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'OK'}`;
 
 let last = 0;
 /** An address that has not been used before. */

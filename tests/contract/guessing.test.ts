@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { outcomeOf } from '../support/expect.ts';
 import { keepLoginsPending } from '../support/pending-logins.ts';
-import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
+import { type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 await keepLoginsPending(service);
 
 const WRONG = 'wrong password';
-const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'OK'}`;
 const FAILED = '401 LOGIN_FAILED';
 const LOCKED = '429 TOO_MANY_LOGINS';
 

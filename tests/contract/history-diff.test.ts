@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEPTS } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const dept = '/system/dept-api';
 
 const databaseTime = async (): Promise<string> => {
   const [{ time }] = await service.superuser<[{ time: string }]>`
@@ -14,14 +14,14 @@ const databaseTime = async (): Promise<string> => {
 test('the history of a department is read page by page, oldest or newest first', async () => {
   const boss = await service.createTenant();
   const [a, id] = [await boss.createDepartment(), await boss.createDepartment({ deptName: 'x' })];
-  const { data: first } = await boss.get(`${dept}/${id}`);
-  await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三' });
-  await boss.put(dept, { deptId: id, deptName: 'y', leader: '张三', parentId: a });
-  await boss.delete(`${dept}/${id}`);
+  const { data: first } = await boss.get(`${DEPTS}/${id}`);
+  await boss.put(DEPTS, { deptId: id, deptName: 'y', leader: '张三' });
+  await boss.put(DEPTS, { deptId: id, deptName: 'y', leader: '张三', parentId: a });
+  await boss.delete(`${DEPTS}/${id}`);
   const readHistory = async (sort: string) => {
     const rows = [];
     for (let cursor = ''; ; ) {
-      const { data } = await boss.get(`${dept}/${id}/history?limit=1&sort=${sort}${cursor && `&cursor=${cursor}`}`);
+      const { data } = await boss.get(`${DEPTS}/${id}/history?limit=1&sort=${sort}${cursor && `&cursor=${cursor}`}`);
       rows.push(...data.rows);
       if (data.next === null) return rows;
       cursor = data.next;
@@ -42,12 +42,12 @@ test('the history of a department is read page by page, oldest or newest first',
   assert.equal(rows[3].after, null);
   assert.deepEqual(Object.keys(rows[0]), ['id', 'time', 'by', 'action', 'before', 'after', 'changed']);
   assert.deepEqual(await readHistory('-time'), [...rows].reverse());
-  assert.deepEqual((await boss.get(`${dept}/${id}/history`)).data, { rows: [...rows].reverse(), next: null });
+  assert.deepEqual((await boss.get(`${DEPTS}/${id}/history`)).data, { rows: [...rows].reverse(), next: null });
   // The time of each entry is a valid asOf that shows the department after that change.
-  const { data: then } = await boss.get(`${dept}/${id}?asOf=${rows[1].time}`);
+  const { data: then } = await boss.get(`${DEPTS}/${id}?asOf=${rows[1].time}`);
   assert.deepEqual(then, rows[1].after);
   const member = await service.createMember(boss);
-  assert.equal((await member.get(`${dept}/${id}/history`)).data.reason, 'NOT_ALLOWED');
+  assert.equal((await member.get(`${DEPTS}/${id}/history`)).data.reason, 'NOT_ALLOWED');
 });
 
 test('a diff lists what was created, deleted, moved, renamed and changed between two times', async () => {
@@ -59,36 +59,42 @@ test('a diff lists what was created, deleted, moved, renamed and changed between
   const deleted = await boss.createDepartment({ deptName: 'gone', parentId: a });
   const same = await boss.createDepartment({ deptName: 'same' });
   const from = await databaseTime();
-  await boss.put(dept, { deptId: a, deptName: 'A' });
-  await boss.put(dept, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
-  await boss.delete(`${dept}/${deleted}`);
+  await boss.put(DEPTS, { deptId: a, deptName: 'A' });
+  await boss.put(DEPTS, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
+  await boss.delete(`${DEPTS}/${deleted}`);
   const fresh = await boss.createDepartment({ deptName: 'new', parentId: below });
-  const temporary = await boss.createDepartment({ deptName: 'made and deleted' });
-  await boss.delete(`${dept}/${temporary}`);
-  await boss.put(dept, { deptId: same, deptName: 'other' });
-  await boss.put(dept, { deptId: same, deptName: 'same' });
+  const temporary = await boss.createDepartment({ deptName: 'created and deleted' });
+  await boss.delete(`${DEPTS}/${temporary}`);
+  await boss.put(DEPTS, { deptId: same, deptName: 'other' });
+  await boss.put(DEPTS, { deptId: same, deptName: 'same' });
   const to = await databaseTime();
-  await boss.put(dept, { deptId: b, deptName: 'later' });
-  const [nc, ngone, nfresh] = [c, deleted, fresh].map(Number);
+  await boss.put(DEPTS, { deptId: b, deptName: 'later' });
   const expected = {
-    created: [{ deptId: nfresh, deptName: 'new', parentId: Number(below), path: ['b', 'C', 'below'] }],
-    deleted: [{ deptId: ngone, deptName: 'gone', parentId: Number(a), path: ['a'] }],
+    created: [{ deptId: Number(fresh), deptName: 'new', parentId: Number(below), path: ['b', 'C', 'below'] }],
+    deleted: [{ deptId: Number(deleted), deptName: 'gone', parentId: Number(a), path: ['a'] }],
     moved: [
-      { deptId: nc, deptName: 'C', fromParentId: Number(a), toParentId: Number(b), fromPath: ['a'], toPath: ['b'] },
+      {
+        deptId: Number(c),
+        deptName: 'C',
+        fromParentId: Number(a),
+        toParentId: Number(b),
+        fromPath: ['a'],
+        toPath: ['b'],
+      },
     ],
     renamed: [
       { deptId: Number(a), from: 'a', to: 'A' },
-      { deptId: nc, from: 'c', to: 'C' },
+      { deptId: Number(c), from: 'c', to: 'C' },
     ],
-    changed: [{ deptId: nc, deptName: 'C', fields: [{ field: 'leader', from: null, to: '张三' }] }],
+    changed: [{ deptId: Number(c), deptName: 'C', fields: [{ field: 'leader', from: null, to: '张三' }] }],
   };
-  assert.deepEqual((await boss.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
+  assert.deepEqual((await boss.get(`${DEPTS}/diff?from=${from}&to=${to}`)).data, expected);
   const member = await service.createMember(boss);
-  assert.deepEqual((await member.get(`${dept}/diff?from=${from}&to=${to}`)).data, expected);
+  assert.deepEqual((await member.get(`${DEPTS}/diff?from=${from}&to=${to}`)).data, expected);
   const emptyDiff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
-  assert.deepEqual((await boss.get(`${dept}/diff?from=${to}&to=${to}`)).data, emptyDiff);
+  assert.deepEqual((await boss.get(`${DEPTS}/diff?from=${to}&to=${to}`)).data, emptyDiff);
   // Without `to` the diff ends now.
-  const { data } = await boss.get(`${dept}/diff?from=${to}`);
+  const { data } = await boss.get(`${DEPTS}/diff?from=${to}`);
   assert.deepEqual(data, { ...emptyDiff, renamed: [{ deptId: Number(b), from: 'b', to: 'later' }] });
 });
 
@@ -99,7 +105,7 @@ test('a diff requires a valid period and at most 10,000 changed departments', as
     insert into banyan.departments (tenant_id, dept_id, create_by)
     select ${boss.tenantId}, 50000000 + n, 'sql' from generate_series(1, 10001) n`;
   const outcomeOf = async (query: string) => {
-    const { status, data } = await boss.get(`${dept}/diff?${query}`);
+    const { status, data } = await boss.get(`${DEPTS}/diff?${query}`);
     return [status, data.reason, data.field ?? data.limit];
   };
   assert.deepEqual(await outcomeOf(''), [400, 'FIELD_REQUIRED', 'from']);
@@ -109,6 +115,6 @@ test('a diff requires a valid period and at most 10,000 changed departments', as
   assert.deepEqual(await outcomeOf(`from=${from}`), [400, 'DIFF_TOO_LARGE', 10_000]);
   await service.superuser`
     update banyan.departments set del_flag = '2' where tenant_id = ${boss.tenantId} and dept_id = 50000001`;
-  const { data } = await boss.get(`${dept}/list?asOf=${from}`);
+  const { data } = await boss.get(`${DEPTS}/list?asOf=${from}`);
   assert.equal(data.total, 0);
 });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEPTS, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 // Changes store times as text in the time zone of the writer, and some tests write directly to the database.
 await service.superuser`set time zone 'Asia/Shanghai'`;
-const dept = '/system/dept-api';
-const people = '/system/user-api';
-const tenants = '/system/tenant-api';
 
 const databaseTime = async (format = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"', zone = 'UTC'): Promise<string> => {
   const [{ time }] = await service.superuser<[{ time: string }]>`
@@ -25,17 +23,17 @@ test('asOf shows the fields of a department at that time, and its ancestors befo
   const low = await boss.createDepartment({ deptName: 'low', parentId: a });
   const lowest = await boss.createDepartment({ deptName: 'lowest', parentId: low });
   const then = await databaseTime();
-  await boss.put(dept, { deptId: a, deptName: 'a', parentId: b });
+  await boss.put(DEPTS, { deptId: a, deptName: 'a', parentId: b });
   const moved = await databaseTime();
-  await boss.put(dept, { deptId: lowest, deptName: 'renamed' });
-  await boss.delete(`${dept}/${lowest}`);
-  const read = async (time: string) => (await boss.get(`${dept}/${lowest}?asOf=${time}`)).data;
+  await boss.put(DEPTS, { deptId: lowest, deptName: 'renamed' });
+  await boss.delete(`${DEPTS}/${lowest}`);
+  const read = async (time: string) => (await boss.get(`${DEPTS}/${lowest}?asOf=${time}`)).data;
   assert.equal((await read(then)).ancestors, `0,${a},${low}`);
   assert.equal((await read(moved)).ancestors, `0,${b},${a},${low}`);
   assert.equal((await read(moved)).deptName, 'lowest');
   assert.equal((await read(before)).reason, 'DEPT_NOT_FOUND');
   assert.equal((await read(await databaseTime())).reason, 'DEPT_NOT_FOUND');
-  const list = await boss.get(`${dept}/list?underId=${b}&withPath=true&sort=deptName&asOf=${moved}`);
+  const list = await boss.get(`${DEPTS}/list?underId=${b}&withPath=true&sort=deptName&asOf=${moved}`);
   assert.deepEqual(
     list.data.rows.map(({ deptName, pathNames }: { deptName: string; pathNames: string[] }) => [deptName, pathNames]),
     [
@@ -44,43 +42,43 @@ test('asOf shows the fields of a department at that time, and its ancestors befo
       ['lowest', ['b', 'a', 'low']],
     ],
   );
-  assert.equal((await boss.get(`${dept}/list?underId=${b}&asOf=${then}`)).data.total, 0);
-  const children = await boss.get(`${dept}/${low}/children?asOf=${moved}`);
+  assert.equal((await boss.get(`${DEPTS}/list?underId=${b}&asOf=${then}`)).data.total, 0);
+  const children = await boss.get(`${DEPTS}/${low}/children?asOf=${moved}`);
   assert.equal(children.data.rows[0].ancestors, `0,${b},${a},${low}`);
-  assert.equal((await boss.get(`${dept}/${low}/children?asOf=${before}`)).status, 404);
-  assert.equal((await boss.get(`${dept}/tree?rootId=${low}&asOf=${before}`)).status, 404);
-  assert.deepEqual((await boss.get(`${dept}/tree?asOf=${before}`)).data, []);
+  assert.equal((await boss.get(`${DEPTS}/${low}/children?asOf=${before}`)).status, 404);
+  assert.equal((await boss.get(`${DEPTS}/tree?rootId=${low}&asOf=${before}`)).status, 404);
+  assert.deepEqual((await boss.get(`${DEPTS}/tree?asOf=${before}`)).data, []);
 });
 
 test('a batch delete takes effect for all departments at the same time', async () => {
   const boss = await service.createTenant();
   const created = [await boss.createDepartment(), await boss.createDepartment(), await boss.createDepartment()];
-  await boss.delete(`${dept}/${created.join(',')}`);
+  await boss.delete(`${DEPTS}/${created.join(',')}`);
   const [{ at, before }] = await service.superuser<[{ at: string; before: string }]>`
     select min(to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) as at,
       min(to_char((time - interval '1 microsecond') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) as before
     from banyan.changes where tenant_id = ${boss.tenantId} and action = 'deleted'`;
-  assert.deepEqual(ids((await boss.get(`${dept}/list?asOf=${before}`)).data.rows), created);
-  assert.deepEqual((await boss.get(`${dept}/list?asOf=${at}`)).data, { rows: [], total: 0 });
+  assert.deepEqual(ids((await boss.get(`${DEPTS}/list?asOf=${before}`)).data.rows), created);
+  assert.deepEqual((await boss.get(`${DEPTS}/list?asOf=${at}`)).data, { rows: [], total: 0 });
 });
 
 test('asOf shows a department before its deletion and after its restoration in the database, not between', async () => {
   const boss = await service.createTenant();
   const id = await boss.createDepartment({ deptName: 'again' });
   const first = await databaseTime();
-  await boss.delete(`${dept}/${id}`);
+  await boss.delete(`${DEPTS}/${id}`);
   const deleted = await databaseTime();
   await service.superuser`
     update banyan.departments set del_flag = '0', update_by = 'sql' where tenant_id = ${boss.tenantId} and dept_id = ${id}`;
   const restored = await databaseTime();
   const statuses = [];
   for (const time of [first, deleted, restored]) {
-    statuses.push((await boss.get(`${dept}/${id}?asOf=${time}`)).status);
-    const { data } = await boss.get(`${dept}/0/children?asOf=${time}`);
+    statuses.push((await boss.get(`${DEPTS}/${id}?asOf=${time}`)).status);
+    const { data } = await boss.get(`${DEPTS}/0/children?asOf=${time}`);
     assert.deepEqual(ids(data.rows), time === deleted ? [] : [id]);
   }
   assert.deepEqual(statuses, [200, 404, 200]);
-  const { data } = await boss.get(`${dept}/${id}/history?sort=time`);
+  const { data } = await boss.get(`${DEPTS}/${id}/history?sort=time`);
   assert.deepEqual(
     data.rows.map(({ action }: { action: string }) => action),
     ['created', 'deleted', 'restored'],
@@ -94,28 +92,28 @@ test('asOf accepts a time with or without offset, a day or a second, and rejects
   const inZone = await databaseTime('YYYY-MM-DD HH24:MI:SS.US', zone);
   const inUtc = await databaseTime();
   const offset = (await databaseTime('YYYY-MM-DD"T"HH24:MI:SS.US', 'Asia/Kolkata')).concat('+05:30');
-  await boss.put(dept, { deptId: id, deptName: 'second' });
+  await boss.put(DEPTS, { deptId: id, deptName: 'second' });
   for (const time of [inZone, inUtc, offset]) {
-    const { data, text } = await boss.get(`${dept}/${id}?asOf=${encodeURIComponent(time)}`);
+    const { data, text } = await boss.get(`${DEPTS}/${id}?asOf=${encodeURIComponent(time)}`);
     assert.equal(data.deptName, 'first', `${time}: ${text}`);
   }
   // A day and a second stand for their beginning, which is before the department was created.
   const day = await databaseTime('YYYY-MM-DD', zone);
-  assert.equal((await boss.get(`${dept}/${id}?asOf=${day}`)).status, 404);
+  assert.equal((await boss.get(`${DEPTS}/${id}?asOf=${day}`)).status, 404);
   const [{ second }] = await service.superuser<[{ second: string }]>`
     select to_char(min(time) at time zone ${zone}, 'YYYY-MM-DD"T"HH24:MI:SS') as second
     from banyan.changes where tenant_id = ${boss.tenantId} and resource = 'department'`;
-  assert.equal((await boss.get(`${dept}/${id}?asOf=${second}`)).status, 404);
+  assert.equal((await boss.get(`${DEPTS}/${id}?asOf=${second}`)).status, 404);
   const wrong = ['yesterday', '2026-02-31', '2026-01-01T25:00', '2026-01-01T08:00:00Z;', '0000-00-00', '1', 'now'];
   const later = await databaseTime('"2199"-MM-DD"T"HH24:MI:SS"Z"');
   for (const time of [...wrong, later]) {
     for (const path of [
-      `${dept}/${id}?`,
-      `${dept}/${id}/children?`,
-      `${dept}/tree?`,
-      `${dept}/list?`,
-      `${people}/1?`,
-      `${tenants}/${boss.id}?`,
+      `${DEPTS}/${id}?`,
+      `${DEPTS}/${id}/children?`,
+      `${DEPTS}/tree?`,
+      `${DEPTS}/list?`,
+      `${USERS}/1?`,
+      `${TENANTS}/${boss.id}?`,
     ]) {
       const response = await boss.get(`${path}asOf=${encodeURIComponent(time)}`, {
         headers: { 'accept-language': 'en' },
@@ -132,10 +130,10 @@ test('parameters that cannot be combined with asOf are rejected with their name'
   const id = await boss.createDepartment();
   const time = await databaseTime();
   for (const [path, field] of [
-    [`${dept}/${id}?includeDeleted=true`, 'includeDeleted'],
-    [`${dept}/list?cursor=`, 'cursor'],
-    [`${dept}/tree?counts=true`, 'counts'],
-    [`${dept}/0/children?counts=true`, 'counts'],
+    [`${DEPTS}/${id}?includeDeleted=true`, 'includeDeleted'],
+    [`${DEPTS}/list?cursor=`, 'cursor'],
+    [`${DEPTS}/tree?counts=true`, 'counts'],
+    [`${DEPTS}/0/children?counts=true`, 'counts'],
   ]) {
     const response = await boss.get(`${path}&asOf=${time}`);
     assert.deepEqual([response.status, response.data.field], [400, field], response.text);
@@ -148,10 +146,10 @@ test('asOf lists children page by page with hasChildren at that time', async () 
   for (let n = 0; n < 5; n++) created.push(await boss.createDepartment({ orderNum: 5 - n }));
   const below = await boss.createDepartment({ parentId: created[4] });
   const time = await databaseTime();
-  await boss.put(dept, { deptId: below, parentId: created[0] });
+  await boss.put(DEPTS, { deptId: below, parentId: created[0] });
   const rows = [];
   for (let cursor = ''; ; ) {
-    const { data } = await boss.get(`${dept}/0/children?limit=2&cursor=${cursor}&asOf=${time}`);
+    const { data } = await boss.get(`${DEPTS}/0/children?limit=2&cursor=${cursor}&asOf=${time}`);
     rows.push(...data.rows);
     if (data.next === null) break;
     cursor = data.next;
@@ -167,38 +165,38 @@ test('asOf shows tenants and users, also deleted ones, to the tenants that are a
   const boss = await service.createTenant({ tenantName: 'boss' });
   const other = await service.createTenant();
   const early = await databaseTime();
-  const child = await boss.create(tenants, { tenantName: 'first', quotaBo: { merchant: 3, zr: 4 } });
+  const child = await boss.create(TENANTS, { tenantName: 'first', quotaBo: { merchant: 3, zr: 4 } });
   const home = await boss.createDepartment();
   const user = await boss.createUser({ userName: 'anna', deptId: home, nickName: 'A' });
   const [tenantThen, userThen] = [
-    (await boss.get(`${tenants}/${child}`)).data,
-    (await boss.get(`${people}/${user}`)).data,
+    (await boss.get(`${TENANTS}/${child}`)).data,
+    (await boss.get(`${USERS}/${user}`)).data,
   ];
   const time = await databaseTime();
   // A password change is recorded, but does not change the user record.
   await service.superuser`
     update banyan.users set password_hash = 'another' where tenant_id = ${boss.tenantId} and user_id = ${user}`;
-  assert.deepEqual((await boss.get(`${people}/${user}?asOf=${await databaseTime()}`)).data, userThen);
-  await boss.put(tenants, { id: child, tenantName: 'second' });
-  await boss.delete(`${tenants}/${child}`);
-  await boss.put(people, { userId: user, userName: 'anna', password: 'another horse' });
-  await boss.delete(`${people}/${user}`);
-  assert.equal((await boss.get(`${tenants}/${child}`)).status, 404);
-  assert.deepEqual((await boss.get(`${tenants}/${child}?asOf=${time}`)).data, tenantThen);
-  assert.deepEqual((await service.root.get(`${tenants}/${child}?asOf=${time}`)).data, tenantThen);
-  assert.deepEqual((await boss.get(`${people}/${user}?asOf=${time}`)).data, userThen);
-  const inTenant = `${people}/${user}?tenantId=${boss.tenantId}&asOf=${time}`;
+  assert.deepEqual((await boss.get(`${USERS}/${user}?asOf=${await databaseTime()}`)).data, userThen);
+  await boss.put(TENANTS, { id: child, tenantName: 'second' });
+  await boss.delete(`${TENANTS}/${child}`);
+  await boss.put(USERS, { userId: user, userName: 'anna', password: 'another horse' });
+  await boss.delete(`${USERS}/${user}`);
+  assert.equal((await boss.get(`${TENANTS}/${child}`)).status, 404);
+  assert.deepEqual((await boss.get(`${TENANTS}/${child}?asOf=${time}`)).data, tenantThen);
+  assert.deepEqual((await service.root.get(`${TENANTS}/${child}?asOf=${time}`)).data, tenantThen);
+  assert.deepEqual((await boss.get(`${USERS}/${user}?asOf=${time}`)).data, userThen);
+  const inTenant = `${USERS}/${user}?tenantId=${boss.tenantId}&asOf=${time}`;
   assert.deepEqual((await service.root.get(inTenant)).data, userThen);
   assert.equal(outcomeOf(await other.get(inTenant)), '403 OTHER_TENANT');
-  assert.equal(outcomeOf(await boss.get(`${tenants}/${child}?asOf=${early}`)), '404 TENANT_NOT_FOUND');
-  assert.equal(outcomeOf(await boss.get(`${people}/${user}?asOf=${early}`)), '404 USER_NOT_FOUND');
-  assert.equal(outcomeOf(await other.get(`${tenants}/${child}?asOf=${time}`)), '404 TENANT_NOT_FOUND');
-  assert.equal(outcomeOf(await other.get(`${people}/${user}?asOf=${time}`)), '404 USER_NOT_FOUND');
+  assert.equal(outcomeOf(await boss.get(`${TENANTS}/${child}?asOf=${early}`)), '404 TENANT_NOT_FOUND');
+  assert.equal(outcomeOf(await boss.get(`${USERS}/${user}?asOf=${early}`)), '404 USER_NOT_FOUND');
+  assert.equal(outcomeOf(await other.get(`${TENANTS}/${child}?asOf=${time}`)), '404 TENANT_NOT_FOUND');
+  assert.equal(outcomeOf(await other.get(`${USERS}/${user}?asOf=${time}`)), '404 USER_NOT_FOUND');
   const member = await service.createMember(boss);
   const now = await databaseTime();
-  assert.equal((await member.get(`${people}/${member.id}?asOf=${now}`)).status, 200);
-  assert.equal(outcomeOf(await member.get(`${people}/${user}?asOf=${time}`)), '403 NOT_ALLOWED');
-  assert.equal(outcomeOf(await member.get(`${tenants}/${boss.id}?asOf=${now}`)), '403 NOT_ALLOWED');
+  assert.equal((await member.get(`${USERS}/${member.id}?asOf=${now}`)).status, 200);
+  assert.equal(outcomeOf(await member.get(`${USERS}/${user}?asOf=${time}`)), '403 NOT_ALLOWED');
+  assert.equal(outcomeOf(await member.get(`${TENANTS}/${boss.id}?asOf=${now}`)), '403 NOT_ALLOWED');
 });
 
 test('asOf, history and diff show nothing to other tenants', async () => {
@@ -211,14 +209,14 @@ test('asOf, history and diff show nothing to other tenants', async () => {
     for (const id of [top, '9007199254740993', '9223372036854775808']) {
       const paths = [`${id}?`, `${id}/children?`, `tree?rootId=${id}&`, `tree?rootId=${id}&depth=1&`];
       for (const path of paths.slice(0, id.length > 18 ? 2 : 4)) {
-        assert.equal(outcomeOf(await outsider.get(`${dept}/${path}asOf=${time}`)), '404 DEPT_NOT_FOUND', path);
+        assert.equal(outcomeOf(await outsider.get(`${DEPTS}/${path}asOf=${time}`)), '404 DEPT_NOT_FOUND', path);
       }
-      assert.equal(outcomeOf(await outsider.get(`${dept}/${id}/history`)), '404 DEPT_NOT_FOUND');
+      assert.equal(outcomeOf(await outsider.get(`${DEPTS}/${id}/history`)), '404 DEPT_NOT_FOUND');
     }
     for (const path of [`list?underId=${top}&`, `list?parentId=${top}&`, 'list?deptName=theirs&']) {
-      assert.deepEqual((await outsider.get(`${dept}/${path}asOf=${time}`)).data, { rows: [], total: 0 });
+      assert.deepEqual((await outsider.get(`${DEPTS}/${path}asOf=${time}`)).data, { rows: [], total: 0 });
     }
-    assert.doesNotMatch((await outsider.get(`${dept}/diff?from=2020-01-01`)).text, /theirs/);
-    assert.doesNotMatch((await outsider.get(`${dept}/tree?asOf=${time}`)).text, /theirs/);
+    assert.doesNotMatch((await outsider.get(`${DEPTS}/diff?from=2020-01-01`)).text, /theirs/);
+    assert.doesNotMatch((await outsider.get(`${DEPTS}/tree?asOf=${time}`)).text, /theirs/);
   }
 });

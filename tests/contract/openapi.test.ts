@@ -38,7 +38,7 @@ test('the document lists exactly the registered routes', () => {
   assert.deepEqual(others.sort(), documented.sort());
 });
 
-/** Parses the tree that Fastify prints, four columns a level, into routes such as `GET /system/dept-api/{id}`. */
+/** Parses the tree that Fastify prints, indented by four columns per level, into routes such as `GET /system/dept-api/{id}`. */
 function parseRoutes(tree: string): string[] {
   const above: string[] = [];
   return tree

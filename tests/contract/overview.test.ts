@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dateInDays, withinOneDay } from '../support/calendar.ts';
 import { type Client, startService } from '../support/service.ts';
 
 const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai' });
 const overview = async (client: Client) => (await client.get('/system/overview-api')).data;
-
-const currentDay = () => new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format();
-let today = currentDay();
-const inDays = (days: number) => new Date(Date.parse(today) + days * 86_400_000).toISOString().slice(0, 10);
-
-/** Runs the work again if it failed because midnight passed meanwhile. */
-async function withinOneDay(work: () => Promise<void>): Promise<void> {
-  today = currentDay();
-  await work().catch((error) => {
-    if (currentDay() === today) throw error;
-    today = currentDay();
-    return work();
-  });
-}
 
 test('an administrator sees the numbers of their tenant and how many tenants are below it', async () => {
   const boss = await service.createTenant({
@@ -25,9 +12,9 @@ test('an administrator sees the numbers of their tenant and how many tenants are
     quotaBo: { merchant: 5, riskReport: 10, riskReportUsed: 4 },
   });
   const child = await service.createTenant({}, boss);
-  const gone = await service.createTenant({}, child);
+  const deleted = await service.createTenant({}, child);
   await service.createTenant({}, child);
-  await child.delete(`/system/tenant-api/${gone.id}`);
+  await child.delete(`/system/tenant-api/${deleted.id}`);
   await child.createDepartment();
   const top = await boss.createDepartment();
   await boss.createDepartment({ parentId: top, status: '1' });
@@ -55,11 +42,11 @@ test('an administrator sees the numbers of their tenant and how many tenants are
 
 test('endingSoon lists the tenant of the caller and those below that end within 60 days or ended in the last 30', () =>
   withinOneDay(async () => {
-    const above = await service.createTenant({ endTime: inDays(10) });
-    const boss = await service.createTenant({ tenantName: 'own', endTime: inDays(60) }, above);
+    const above = await service.createTenant({ endTime: dateInDays(10) });
+    const boss = await service.createTenant({ tenantName: 'own', endTime: dateInDays(60) }, above);
     const createBelow = (tenantName: string, days: number, more = {}) =>
-      service.createTenant({ tenantName, endTime: inDays(90) }, boss).then(async (tenant) => {
-        await boss.put('/system/tenant-api', { id: tenant.id, tenantName, endTime: inDays(days), ...more });
+      service.createTenant({ tenantName, endTime: dateInDays(90) }, boss).then(async (tenant) => {
+        await boss.put('/system/tenant-api', { id: tenant.id, tenantName, endTime: dateInDays(days), ...more });
         return tenant;
       });
     await createBelow('in 61', 61);
@@ -74,10 +61,10 @@ test('endingSoon lists the tenant of the caller and those below that end within 
     assert.deepEqual(
       endingSoon.map((one: Record<string, unknown>) => [one.tenantName, one.endTime, one.daysLeft, one.status]),
       [
-        ['ended', inDays(-30), -30, '0'],
-        ['today', today, 0, '0'],
-        ['disabled', inDays(3), 3, '1'],
-        ['own', inDays(60), 60, '0'],
+        ['ended', dateInDays(-30), -30, '0'],
+        ['today', dateInDays(0), 0, '0'],
+        ['disabled', dateInDays(3), 3, '1'],
+        ['own', dateInDays(60), 60, '0'],
       ],
     );
     assert.deepEqual([endingSoon[0].id, endingSoon[0].tenantId], [ended.id, ended.tenantId]);
@@ -119,7 +106,7 @@ test('endingSoon and full have at most 20 entries', () =>
     const boss = await service.createTenant();
     for (let n = 0; n < 22; n++) {
       await boss.create('/system/tenant-api', {
-        endTime: inDays(22 - n),
+        endTime: dateInDays(22 - n),
         accountCount: 1,
         username: 'one',
         password: 'correct horse',
@@ -131,8 +118,8 @@ test('endingSoon and full have at most 20 entries', () =>
   }));
 
 test('a member sees only their own tenant', async () => {
-  const boss = await service.createTenant({ accountCount: 2, endTime: inDays(5) });
-  await service.createTenant({ accountCount: 1, endTime: inDays(3) }, boss);
+  const boss = await service.createTenant({ accountCount: 2, endTime: dateInDays(5) });
+  await service.createTenant({ accountCount: 1, endTime: dateInDays(3) }, boss);
   await boss.createDepartment();
   const shown = await overview(await service.createMember(boss));
   assert.deepEqual(

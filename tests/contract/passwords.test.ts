@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
+import { outcomeOf } from '../support/expect.ts';
+import { type Client, PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
@@ -10,7 +11,6 @@ const change = (client: Client, oldPassword: unknown, newPassword: unknown = NEW
   client.put('/auth/password', { oldPassword, newPassword });
 const logIn = (client: Client, username: string, password: string, from?: string) =>
   service.anonymous.post('/auth/login', { tenantId: client.tenantId, username, password }, from ? { from } : {});
-const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'OK'}`;
 
 test('changing a password keeps the current session and ends the other sessions of the user', async () => {
   const boss = await service.createTenant();
@@ -97,7 +97,7 @@ test('a login with the old password that is in flight during a password change f
   const boss = await service.createTenant();
   const member = await service.createMember(boss);
   const { userName } = (await member.get('/auth/me')).data.user;
-  const login = await service.superuser.begin(async (tx) => {
+  const { login } = await service.superuser.begin(async (tx) => {
     // Hold a password change before its commit: the login compares with the old hash, then waits for this lock.
     await tx`
       update banyan.users set password_hash = 'another'
@@ -106,7 +106,7 @@ test('a login with the old password that is in flight during a password change f
     await waitFor('the login waits for the change', async () => (await countLockWaits(service.owner)) === 1);
     return { login };
   });
-  assert.equal(outcomeOf(await login.login), '401 LOGIN_FAILED', 'the old password must not create a session');
+  assert.equal(outcomeOf(await login), '401 LOGIN_FAILED', 'the old password must not create a session');
 });
 
 test('a password change waits for a login in flight and then ends its session', async () => {

@@ -155,7 +155,7 @@ test('an invalid X-Request-Id is replaced by a new one', async () => {
   assert.equal(generated.size, 12);
 });
 
-test('every response has X-Content-Type-RequestOptions: nosniff', async () => {
+test('every response has X-Content-Type-Options: nosniff', async () => {
   for (const path of [
     '/version',
     '/nope',
@@ -170,8 +170,8 @@ test('every response has X-Content-Type-RequestOptions: nosniff', async () => {
 });
 
 test('with BANYAN_ERROR_STATUS=200 every error is HTTP 200 with the status in code', async () => {
-  const ruoyi = await startService({ BANYAN_ERROR_STATUS: '200' });
-  const { anonymous, root } = ruoyi;
+  const always200 = await startService({ BANYAN_ERROR_STATUS: '200' });
+  const { anonymous, root } = always200;
   const failures: [number, string, ReturnType<typeof root.get>][] = [
     [404, 'PATH_NOT_FOUND', anonymous.get('/nope')],
     [405, 'METHOD_NOT_ALLOWED', anonymous.call('PATCH', '/system/dept-api')],
@@ -183,11 +183,11 @@ test('with BANYAN_ERROR_STATUS=200 every error is HTTP 200 with the status in co
     [413, 'BODY_TOO_LARGE', root.post('/system/dept-api', undefined, { raw: 'x'.repeat(2_000_000) })],
     [415, 'NOT_JSON', root.post('/system/dept-api', {}, { headers: { 'content-type': 'text/plain' } })],
     [431, 'HEADERS_TOO_LARGE', root.get(`/${'x'.repeat(300_000)}`)],
-    [400, 'BAD_REQUEST', sendRaw(ruoyi.base, 'GARBAGE\r\n\r\n')],
+    [400, 'BAD_REQUEST', sendRaw(always200.base, 'GARBAGE\r\n\r\n')],
   ];
   for (const [code, reason, promise] of failures) {
     const response = await promise;
     assert.deepEqual([response.status, response.code, response.data.reason], [200, code, reason], response.text);
   }
-  await ruoyi.close();
+  await always200.close();
 });

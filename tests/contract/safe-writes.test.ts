@@ -183,16 +183,19 @@ test('a password change retried with its Idempotency-Key succeeds although the o
 test('Idempotency-Keys are separate for each user and tenant, and expire after 24 hours', async () => {
   const key = randomUUID();
   const other = await service.createTenant();
-  const second = await boss.createUser({ userName: 'second', roles: ['admin'] });
-  const colleague = await service.logIn(boss.tenantId, 'second');
-  assert.ok(second);
+  const colleague = await service.createMember(boss, { userName: 'second', roles: ['admin'] });
   const created = await Promise.all(
     [boss, other, colleague].map((client) => client.post('/system/dept-api', {}, withKey(key))),
+  );
+  assert.deepEqual(
+    created.map(({ code, headers }) => [code, headers['idempotent-replayed']]),
+    Array(3).fill([200, undefined]),
   );
   assert.equal(new Set(created.map(({ headers }) => headers.location)).size, 3);
   await service.superuser`
     update idempotency_keys set create_time = create_time - interval '25 hours' where key = ${key}`;
   const later = await boss.post('/system/dept-api', {}, withKey(key));
+  assert.deepEqual([later.code, later.headers['idempotent-replayed']], [200, undefined]);
   assert.notEqual(later.headers.location, created[0]?.headers.location);
   assert.equal((await boss.post('/system/dept-api', {}, withKey('x'.repeat(256)))).status, 400);
 });

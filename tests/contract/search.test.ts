@@ -135,8 +135,11 @@ describe('cursor', () => {
       expectInvalid(response, 'cursor');
     }
     // A well-formed cursor need not point to an existing row.
-    const nowhere = encode(['updateTime', '2026-02-20T23:59:59.999999Z', '5']);
-    assert.equal((await list({ sort: 'updateTime', cursor: nowhere })).next !== undefined, true);
+    const [updated] = (await list({ parentId })).rows;
+    expectOk(await boss.put(DEPTS, { deptId: updated?.deptId, deptName: 'updated' }));
+    const cursor = encode(['updateTime', '2001-02-20T23:59:59.999999Z', '5']);
+    const page = await list({ parentId, sort: 'updateTime', cursor });
+    assert.deepEqual([namesOf(page.rows), page.next], [['updated'], null]);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
+import { outcomeOf } from '../support/expect.ts';
 import { type ApiResponse, Client, PASSWORD, type Service, startService } from '../support/service.ts';
 import { signToken } from '../support/tokens.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
@@ -9,7 +10,6 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 const service = await startService();
 
 const refresh = (token: unknown, at: Service = service) => at.anonymous.post('/auth/refresh', { refresh_token: token });
-const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'OK'}`;
 const whoami = async (client: Client) => outcomeOf(await client.get('/auth/me'));
 const clientOf = ({ data }: ApiResponse, at: Service = service) =>
   new Client(at.base, data.access_token, data.refresh_token, '');

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { expectError, expectInvalid, expectOk } from '../support/expect.ts';
+import { expectError, expectInvalid, expectOk, TENANTS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 /** GET /system/tenant-api/list with keyword and cursor, and GET /system/tenant-api/tree. */
 
 const service = await startService();
-const TENANTS = '/system/tenant-api';
 const boss = await service.createTenant({ tenantName: '集团' });
 const names = async (query: string, client: Client = boss): Promise<string[]> => {
   const { data, text } = await client.get(`${TENANTS}/list?${query}`);

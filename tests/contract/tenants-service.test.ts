@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { dateInDays, withinOneDay } from '../support/calendar.ts';
 import { DEPTS, expectError, expectOk, me, read, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, PASSWORD, startService } from '../support/service.ts';
 
@@ -7,16 +8,6 @@ import { type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 const { root, superuser } = service;
-
-/** The date in a time zone, some days from today. */
-const day = (offset = 0, timeZone = 'Asia/Shanghai') =>
-  new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + offset * 86_400_000);
-
-/** Runs the work again if it failed because midnight passed meanwhile. */
-async function withinOneDay(work: () => Promise<void>): Promise<void> {
-  const today = day();
-  await work().catch((error) => (day() === today ? Promise.reject(error) : work()));
-}
 
 const logIn = ({ tenantId }: { tenantId: string }) =>
   service.anonymous.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
@@ -40,8 +31,8 @@ async function expectWorking(caller: Client): Promise<void> {
 describe('Users of a tenant that is out of service, or below one', () => {
   const causes: [what: string, body: () => Record<string, unknown>, status: number, reason: string][] = [
     ['disabled', () => ({ status: '1' }), 403, 'TENANT_DISABLED'],
-    ['not started', () => ({ startTime: day(1) }), 403, 'TENANT_NOT_STARTED'],
-    ['ended', () => ({ endTime: day(-1) }), 403, 'TENANT_ENDED'],
+    ['not started', () => ({ startTime: dateInDays(1) }), 403, 'TENANT_NOT_STARTED'],
+    ['ended', () => ({ endTime: dateInDays(-1) }), 403, 'TENANT_ENDED'],
   ];
   for (const [what, body, status, reason] of causes) {
     test(`users of a tenant that is ${what} are rejected at once and admitted when it is in service again`, () =>
@@ -105,13 +96,20 @@ describe('Users of a tenant that is out of service, or below one', () => {
   });
 
   const days: [name: string, body: () => Record<string, unknown>, reason?: string][] = [
-    ['a tenant whose endTime is today is in service', () => ({ endTime: day() })],
-    ['a tenant whose endTime was yesterday has ended', () => ({ endTime: day(-1) }), 'TENANT_ENDED'],
-    ['a tenant whose endTime is tomorrow is in service', () => ({ endTime: day(1) })],
-    ['a tenant whose startTime is today is in service', () => ({ startTime: day() })],
-    ['a tenant whose startTime is tomorrow has not started', () => ({ startTime: day(1) }), 'TENANT_NOT_STARTED'],
-    ['a tenant whose startTime was yesterday is in service', () => ({ startTime: day(-1) })],
-    ['a tenant whose startTime and endTime are today is in service', () => ({ startTime: day(), endTime: day() })],
+    ['a tenant whose endTime is today is in service', () => ({ endTime: dateInDays(0) })],
+    ['a tenant whose endTime was yesterday has ended', () => ({ endTime: dateInDays(-1) }), 'TENANT_ENDED'],
+    ['a tenant whose endTime is tomorrow is in service', () => ({ endTime: dateInDays(1) })],
+    ['a tenant whose startTime is today is in service', () => ({ startTime: dateInDays(0) })],
+    [
+      'a tenant whose startTime is tomorrow has not started',
+      () => ({ startTime: dateInDays(1) }),
+      'TENANT_NOT_STARTED',
+    ],
+    ['a tenant whose startTime was yesterday is in service', () => ({ startTime: dateInDays(-1) })],
+    [
+      'a tenant whose startTime and endTime are today is in service',
+      () => ({ startTime: dateInDays(0), endTime: dateInDays(0) }),
+    ],
   ];
   for (const [name, body, reason] of days) {
     test(name, () =>
@@ -129,7 +127,7 @@ describe('Users of a tenant that is out of service, or below one', () => {
     for (const [zone, ended] of [[early, true] as const, [late, false] as const]) {
       const zoned = await startService({ BANYAN_TIME_ZONE: zone });
       const boss = await zoned.createTenant();
-      expectOk(await zoned.root.put(TENANTS, { id: boss.id, endTime: day(-1, early) }));
+      expectOk(await zoned.root.put(TENANTS, { id: boss.id, endTime: dateInDays(-1, early) }));
       const response = await boss.get(`${DEPTS}/list`);
       if (ended) expectError(response, 403, 'TENANT_ENDED');
       else assert.equal(response.code, 200);

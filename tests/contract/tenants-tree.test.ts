@@ -12,7 +12,7 @@ const NO_TENANT = '999999999999';
 type Boss = Awaited<ReturnType<typeof service.createTenant>>;
 const createBelow = (boss: Client) => service.createTenant({}, boss);
 const readBy = (boss: Client, { id }: Boss) => boss.get(`${TENANTS}/${id}`);
-/** Codes from 000000 down to the tenant, as the database has them. */
+/** The codes from 000000 down to the tenant, as stored in the database. */
 const pathOf = async ({ tenantId }: { tenantId: string }): Promise<string[]> =>
   (await superuser`select path from tenants where tenant_id = ${tenantId}`)[0]?.path;
 const codes = (...tenants: Client[]) => ['000000', ...tenants.map(({ tenantId }) => tenantId)];
@@ -32,7 +32,7 @@ describe('Tenants that an administrator manages', () => {
   const full = { read: 200, change: 200 };
   const readOnly = { read: 200, change: 403 };
   const none = { read: 404, change: 404 };
-  const rows: [who: string, caller: Client, whom: string, tenant: Boss, allowed: typeof full][] = [
+  const rows: [callerName: string, caller: Client, relation: string, tenant: Boss, allowed: typeof full][] = [
     ['city', city, 'its own tenant', city, readOnly],
     ['city', city, 'its child', shop, full],
     ['city', city, 'a deep descendant', stall, full],
@@ -50,16 +50,16 @@ describe('Tenants that an administrator manages', () => {
     ['000000', root, 'a deep descendant', stall, full],
     ['000000', root, 'a descendant in another branch', port, full],
   ];
-  for (const [who, caller, whom, tenant, allowed] of rows) {
+  for (const [callerName, caller, relation, tenant, allowed] of rows) {
     const can = (code: number) => (code === 200 ? 'can' : 'cannot');
-    test(`${who} ${can(allowed.read)} read and ${can(allowed.change)} change ${whom}`, async () => {
+    test(`${callerName} ${can(allowed.read)} read and ${can(allowed.change)} change ${relation}`, async () => {
       const before = await read(root, `${TENANTS}/${tenant.id}`);
       assert.equal((await readBy(caller, tenant)).code, allowed.read);
-      const change = await caller.put(TENANTS, { ...before, companyName: `changed by ${who}` });
+      const change = await caller.put(TENANTS, { ...before, companyName: `changed by ${callerName}` });
       const after = await read(root, `${TENANTS}/${tenant.id}`);
       if (allowed.change === 200) {
         expectOk(change);
-        assert.deepEqual(after, { ...before, companyName: `changed by ${who}` });
+        assert.deepEqual(after, { ...before, companyName: `changed by ${callerName}` });
         return;
       }
       const reason = allowed.change === 403 ? 'OWN_TENANT' : 'TENANT_NOT_FOUND';

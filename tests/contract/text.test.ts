@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, readDept, TENANTS } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 
 /** Types, lengths and characters of text fields, and the size of the body. */
 
 const service = await startService();
 const boss = await service.createTenant();
-const TENANTS = '/system/tenant-api';
 
 describe('Values of the wrong type', async () => {
   const deptId = await boss.createDepartment();

@@ -4,7 +4,7 @@ import { expectError, expectOk, me, read, USERS } from '../support/expect.ts';
 import { type Client, PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** Who may manage users, and which users can be deleted. */
+/** Permissions to manage users, and the rules for deleting users. */
 
 const service = await startService();
 const { root, superuser } = service;
@@ -24,8 +24,8 @@ const createUser = (client: Client, body: Record<string, unknown> = {}) =>
 const { tenantId } = city;
 
 describe('Permissions', () => {
-  for (const [who, caller] of Object.entries({ 'that tenant': city, 'its parent': north, '000000': root })) {
-    test(`administrators of ${who} manage its users with tenantId in the body or query`, async () => {
+  for (const [tenant, caller] of Object.entries({ 'that tenant': city, 'its parent': north, '000000': root })) {
+    test(`the users of a tenant can be managed by administrators of ${tenant}, with tenantId in the body or query`, async () => {
       const id = await createUser(caller, { tenantId, nickName: 'new' });
       const [theirs, ours] = [`${USERS}/${id}?tenantId=${tenantId}`, `${USERS}/${id}`];
       assert.deepEqual(await read(caller, theirs), await read(city, ours));
@@ -60,8 +60,8 @@ describe('Permissions', () => {
   });
 
   const foreign = { 'a sibling': town, 'a child': shop, 'another branch': south };
-  for (const [who, caller] of Object.entries(foreign)) {
-    test(`administrators of ${who} get the same 403 as for an unknown tenant`, async () => {
+  for (const [tenant, caller] of Object.entries(foreign)) {
+    test(`administrators of ${tenant} get the same 403 as for an unknown tenant`, async () => {
       const id = await createUser(city);
       const before = await read(city, `${USERS}/${id}`);
       const { total } = await read(city, `${USERS}/list`);

@@ -199,7 +199,7 @@ describe('Fields of UserDTO', () => {
     }
   });
 
-  test('createBy, createTime, updateBy and updateTime show who and when, in Asia/Shanghai', async () => {
+  test('createBy and updateBy are user names, and createTime and updateTime are times in Asia/Shanghai', async () => {
     const now = () => new Intl.DateTimeFormat('sv-SE', shanghai).format(Date.now());
     const times = [now()];
     const id = await createUser({ createBy: 'x', updateBy: 'x', createTime: '2000-01-01 00:00:00' });

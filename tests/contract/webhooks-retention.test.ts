@@ -6,7 +6,7 @@ import { Receiver } from '../support/receiver.ts';
 import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Webhooks after days and with thousands of deliveries. Tests let time pass by changing timestamps in the database. */
+/** Webhooks with deliveries that are days old, or with thousands of them. Tests age deliveries by changing timestamps in the database. */
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const { superuser, owner } = service;
@@ -21,10 +21,10 @@ async function register(boss: Client, receiver: Receiver): Promise<number> {
 /** Lists the deliveries of a webhook, the earliest first. */
 const listDeliveries = async (boss: Client, id: number) =>
   (await boss.get(`${path}/${id}/deliveries?limit=500`)).data.rows.reverse();
-const countLockWaits = async (boss: Client, id: number): Promise<number> =>
+const countWaiting = async (boss: Client, id: number): Promise<number> =>
   (await boss.get(`${path}/${id}`)).data.waiting;
 
-/** Makes all deliveries of a webhook older, makes those that are next in line due, and ends a pause of the webhook. */
+/** Ages all deliveries of a webhook, makes every scheduled attempt due now, and ends a pause of the webhook. */
 async function letPass(id: number, time: string) {
   await superuser`
     update banyan.webhook_deliveries set time = time - ${time}::text::interval, retry_until = retry_until - ${time}::text::interval,
@@ -59,7 +59,7 @@ test('a delivery fails after three days, the next one of its record is tried, an
   receiver.respond = () => 200;
   expectOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));
   await letPass(id, '0');
-  await waitFor('everything is delivered', async () => (await countLockWaits(boss, id)) === 0);
+  await waitFor('everything is delivered', async () => (await countWaiting(boss, id)) === 0);
   assert.deepEqual(receiver.accepted.map(({ data }) => data.after.deptName).sort(), ['v0', 'v1']);
   assert.equal(receiver.accepted.find(({ data }) => data.after.deptName === 'v0')?.id, first.messageId);
 });
@@ -71,15 +71,15 @@ test('finished deliveries are kept for 30 days, waiting ones until they are fini
   for (const deptName of ['bad', 'old']) await boss.createDepartment({ deptName });
   await waitFor(
     'both deliveries were tried',
-    async () => (await countLockWaits(boss, id)) === 1 && receiver.accepted.length === 1,
+    async () => (await countWaiting(boss, id)) === 1 && receiver.accepted.length === 1,
   );
   const [bad, old] = await listDeliveries(boss, id);
   await superuser`update banyan.webhook_deliveries set time = now() - interval '31 days' where webhook_id = ${id}`;
   await boss.createDepartment({ deptName: 'young' });
   await waitFor('the next message arrives', () => receiver.accepted.length === 2);
   await waitFor('the old delivery is removed', async () => (await listDeliveries(boss, id)).length === 2);
-  const [kept, young] = await listDeliveries(boss, id);
-  assert.deepEqual([kept.id, kept.state], [bad.id, 'waiting']);
+  const [waiting, young] = await listDeliveries(boss, id);
+  assert.deepEqual([waiting.id, waiting.state], [bad.id, 'waiting']);
   await superuser`
     update banyan.webhook_deliveries set time = now() - interval '29 days' where delivery_id = ${young.id}`;
   await boss.createDepartment({ deptName: 'younger' });
@@ -110,14 +110,14 @@ test('at most 1,000 deliveries wait, further changes follow later, and all arriv
   const departments = Array.from({ length: 30 }, (_, n) => ({ ref: `${n}`, deptName: `d${n}` }));
   assert.equal((await boss.post(`${DEPTS}/bulk`, { departments })).code, 200);
   await superuser`update banyan.webhooks set lease_until = '-infinity' where webhook_id = ${id}`;
-  await waitFor('1,000 deliveries wait', async () => (await countLockWaits(boss, id)) >= 1_000);
+  await waitFor('1,000 deliveries wait', async () => (await countWaiting(boss, id)) >= 1_000);
   const before = receiver.all.length;
   // Repeat letPass: an attempt in flight pauses the webhook again when it fails.
   await waitFor('the webhook is tried again', async () => {
     await letPass(id, '0');
     return receiver.all.length > before;
   });
-  assert.equal(await countLockWaits(boss, id), 1_000);
+  assert.equal(await countWaiting(boss, id), 1_000);
   receiver.respond = () => 200;
   await superuser`delete from banyan.webhook_deliveries where webhook_id = ${id} and resource_id < 0`;
   expectOk(await boss.put(path, { id, url: receiver.url, kinds: ['department.*'] }));
@@ -125,10 +125,10 @@ test('at most 1,000 deliveries wait, further changes follow later, and all arriv
     await letPass(id, '0');
     return new Set(receiver.accepted.map(({ data }) => data.id)).size === 30;
   });
-  await waitFor('no delivery waits', async () => (await countLockWaits(boss, id)) === 0);
+  await waitFor('no delivery waits', async () => (await countWaiting(boss, id)) === 0);
 });
 
-/** Makes all changes of a tenant older. */
+/** Ages all changes of a tenant by this many days. */
 const ageChanges = (tenantId: string, days: number) => superuser`
   update banyan.changes set time = time - ${days} * interval '1 day' where tenant_id = ${tenantId}`;
 const countArchived = async (tenantId: string): Promise<number> =>
@@ -141,13 +141,13 @@ test('a change that waits for delivery is not archived, and a deleted change can
   const id = await register(boss, receiver);
   const dept = await boss.createDepartment({ deptName: 'v0' });
   for (const deptName of ['v1', 'v2']) await boss.put(DEPTS, { deptId: dept, deptName });
-  await waitFor('all three deliveries wait', async () => (await countLockWaits(boss, id)) === 3);
+  await waitFor('all three deliveries wait', async () => (await countWaiting(boss, id)) === 3);
   await ageChanges(boss.tenantId, 10);
   await archiveLedger(owner, 1);
   assert.equal(await countArchived(boss.tenantId), 0);
   receiver.respond = () => 200;
   await boss.put(path, { id, url: receiver.url, kinds: ['department.*'] });
-  await waitFor('all three are delivered', async () => (await countLockWaits(boss, id)) === 0);
+  await waitFor('all three are delivered', async () => (await countWaiting(boss, id)) === 0);
   assert.deepEqual(
     receiver.accepted.map(({ data }) => data.after.deptName),
     ['v0', 'v1', 'v2'],
@@ -158,7 +158,7 @@ test('a change that waits for delivery is not archived, and a deleted change can
   expectOk(await boss.post(`${path}/${id}/deliveries/${second.id}/resend`));
   await waitFor('the archived change is resent', () => receiver.accepted.length === 4);
   assert.equal(receiver.accepted[3]?.body, receiver.accepted[1]?.body);
-  await waitFor('the delivery is recorded', async () => (await countLockWaits(boss, id)) === 0);
+  await waitFor('the delivery is recorded', async () => (await countWaiting(boss, id)) === 0);
   await superuser`delete from banyan.changes_archive where tenant_id = ${boss.tenantId}`;
   expectError(await boss.post(`${path}/${id}/deliveries/${second.id}/resend`), 409, 'DELIVERY_TOO_OLD');
   expectOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));

@@ -67,11 +67,11 @@ test('a database connection that breaks halfway truncates the response, and the 
     where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null
       and query ~ 'dept_id'`;
   await waitFor('the reading transaction is terminated', async () => (await terminate()).length > 0);
-  const { whole, bytes } = await tree.rest();
-  assert.equal(whole, false);
+  const { complete, bytes } = await tree.rest();
+  assert.equal(complete, false);
   assert.ok(bytes > 0);
   assert.equal((await a.get(`${TREE}?depth=1`)).code, 200);
-  assert.equal((await (await openTree(a)).rest()).whole, true);
+  assert.equal((await (await openTree(a)).rest()).complete, true);
 });
 
 test('two large trees are sent concurrently; a third waits, and other requests are served', async () => {
@@ -82,9 +82,9 @@ test('two large trees are sent concurrently; a third waits, and other requests a
   assert.equal((await c.get(`${TREE}?depth=2`)).code, 200);
   assert.equal((await c.get(`${DEPTS}/list`)).code, 200);
   assert.equal(third, undefined);
-  assert.equal((await one.rest()).whole, true);
-  assert.equal((await (await waiting).rest()).whole, true);
-  assert.equal((await two.rest()).whole, true);
+  assert.equal((await one.rest()).complete, true);
+  assert.equal((await (await waiting).rest()).complete, true);
+  assert.equal((await two.rest()).complete, true);
   await waitForOpen(0);
 });
 
@@ -107,8 +107,8 @@ test('a client that stops reading is disconnected, and its transaction ends', as
   const node = await startNode(await databaseOf(service), { timing: { streamStallMs: 200 } });
   const stalled = await openTree(node.as(a));
   await waitForOpen(0);
-  assert.equal((await stalled.rest()).whole, false);
-  assert.equal((await (await openTree(a)).rest()).whole, true);
+  assert.equal((await stalled.rest()).complete, false);
+  assert.equal((await (await openTree(a)).rest()).complete, true);
 });
 
 test('a stalled client is disconnected at the stall limit, a slow one at the total limit', async (t) => {

@@ -97,11 +97,11 @@ export async function startConsole(
     const existing = contextsBefore.pop();
     const failed = 'passed' in t && !t.passed;
     if (failed) for (const line of await saveEvidence(browser)) (t as TestContext).diagnostic(line);
-    const isKept = (context: BrowserContext) => existing?.has(context) || context === sharedPage?.context();
+    const staysOpen = (context: BrowserContext) => existing?.has(context) || context === sharedPage?.context();
     await Promise.all(
       browser
         .contexts()
-        .map((context) => (isKept(context) ? context.tracing.stopChunk().catch(() => {}) : context.close())),
+        .map((context) => (staysOpen(context) ? context.tracing.stopChunk().catch(() => {}) : context.close())),
     );
     // Reset the page, so that a failure does not affect the next test.
     if (failed && sharedPage) await sharedPage.goto('about:blank');

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import type { ApiResponse, Client, Service } from './service.ts';
 
-/** Shared assertions on responses. */
+/** The paths of the API, and assertions on its responses. */
 
 export const DEPTS = '/system/dept-api';
 export const TENANTS = '/system/tenant-api';
 export const USERS = '/system/user-api';
+export const CHANGES = '/system/change-api';
+
+/** Returns the status and the error code of a response in one string, such as `200 OK` or `401 NO_TOKEN`. */
+export const outcomeOf = ({ status, data }: ApiResponse): string => `${status} ${data?.reason ?? 'OK'}`;
 
 /** Expects success: exactly this envelope. */
 export function expectOk(response: ApiResponse, data: unknown = null): ApiResponse {

@@ -98,12 +98,12 @@ const errorMessage = (text: string) => message('E', `SFATAL\0C08P01\0M${text}\0\
 /** Removes the settings from a startup message, as a pooler that drops them does. */
 function withoutSettings(bytes: Buffer): Buffer {
   const words = bytes.subarray(8).toString().split('\0');
-  const kept: string[] = [];
+  const remaining: string[] = [];
   for (let n = 0; n + 1 < words.length && words[n]; n += 2) {
     if (!((words[n] as string) in connectionSettings(defaultConnectionTiming)))
-      kept.push(words[n] as string, words[n + 1] as string);
+      remaining.push(words[n] as string, words[n + 1] as string);
   }
-  const body = Buffer.from(`${kept.join('\0')}\0\0`);
+  const body = Buffer.from(`${remaining.join('\0')}\0\0`);
   const head = Buffer.from(bytes.subarray(0, 8));
   head.writeInt32BE(body.length + 8);
   return Buffer.concat([head, body]);

@@ -17,7 +17,7 @@ export interface Cut {
 export class PostgresProxy {
   /** The delay of PostgreSQL's responses. */
   latencyMs = 0;
-  /** The losses of future commits. */
+  /** The connection losses to cause at future commits. */
   cuts: Cut[] = [];
   /** Connections that stay open but forward nothing. */
   private readonly silenced = new Set<net.Socket>();
@@ -84,7 +84,7 @@ export class PostgresProxy {
     });
   }
 
-  /** Removes and returns the loss that is planned for this transaction. */
+  /** Removes and returns the connection loss that is planned for this transaction. */
   private takeCut(transaction: string): Cut | undefined {
     const index = this.cuts.findIndex(({ of }) => transaction.includes(of));
     return index < 0 ? undefined : this.cuts.splice(index, 1)[0];
@@ -93,8 +93,8 @@ export class PostgresProxy {
 
 /**
  * Returns a function that takes the bytes of a client. If they contain a COMMIT, it returns everything its transaction has
- * sent, otherwise ''. The driver sends the text of COMMIT once and later only the name of the prepared statement; the text of
- * BEGIN each time.
+ * sent, otherwise ''. The driver sends the text of COMMIT once and later only the name of the prepared statement; it sends the
+ * text of BEGIN each time.
  */
 function watchCommits(): (bytes: Buffer) => string {
   let name: string | undefined;

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import type { ApiResponse } from './service.ts';
+import { type ApiResponse, parseEnvelope } from './service.ts';
 
 /** Sends raw bytes, for requests that no HTTP client would send. Returns the last response, and the text of all. */
 export async function sendRaw(base: string, ...pieces: (string | Buffer)[]): Promise<ApiResponse & { all: string }> {
@@ -38,22 +38,5 @@ function lastResponse(all: string): ApiResponse {
   const headers = Object.fromEntries(
     fields.map((field) => [field.split(':')[0]?.toLowerCase(), field.split(': ').slice(1).join(': ')]),
   );
-  return {
-    status: Number(line.split(' ')[1]),
-    headers,
-    text,
-    code: 0,
-    msg: '',
-    data: undefined,
-    ...parseEnvelope(text),
-  };
-}
-
-function parseEnvelope(text: string) {
-  try {
-    const { code, msg, data } = JSON.parse(text);
-    return { code, msg, data };
-  } catch {
-    return {};
-  }
+  return { status: Number(line.split(' ')[1]), headers, text, ...parseEnvelope(text) };
 }

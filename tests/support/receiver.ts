@@ -67,7 +67,7 @@ export class Receiver {
       const status = this.respond(received, response);
       if (status === undefined) return;
       received.status = status;
-      response.writeHead(status).end(`taken as ${status}`);
+      response.writeHead(status).end(`responded ${status}`);
     });
   }
 }

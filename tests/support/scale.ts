@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 
 /**
- * Tests with two sizes: small with `npm test`, full with `npm run test:long`. Their random choices come from a seed, which they
- * print, and BANYAN_TEST_SEED repeats them.
+ * Some tests have two sizes: small with `npm test`, full with `npm run test:long`. They print the seed of their random choices,
+ * and BANYAN_TEST_SEED repeats a run.
  */
 export const isLong = process.env.BANYAN_TEST_LONG === '1';
 export const scale = (short: number, long: number): number => (isLong ? long : short);

@@ -80,7 +80,7 @@ export class Client {
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString('utf8');
             const { statusCode: status = 0, headers } = response;
-            resolve({ status, headers, text, ...envelope(text) });
+            resolve({ status, headers, text, ...parseEnvelope(text) });
           });
         },
       );
@@ -102,7 +102,8 @@ export class Client {
 
 const agent = new http.Agent({ keepAlive: true });
 
-function envelope(text: string) {
+/** Parses the envelope of a response. Without one, code is 0 and data undefined. */
+export function parseEnvelope(text: string) {
   try {
     const { code, msg, data } = JSON.parse(text);
     return { code, msg, data };
@@ -172,13 +173,13 @@ export const RELAXED_TIMING: Partial<Timing> = {
   feedPollMs: 50,
 };
 
-/** For tests of webhooks. As a default, hundreds of services would poll for work twenty times a second. */
+/** For tests of webhooks only: if it were the default, hundreds of services would poll for work twenty times a second. */
 export const FAST_WEBHOOK_POLLING: Partial<Timing> = { webhookPollMs: 50 };
 
 /** Starts a service for a test file and closes it after its tests. */
 export async function startService(
   environment: Environment = {},
-  { connections, timing, connectionTiming, wrapDatabase = (db) => db, address, ...parts }: ServiceOptions = {},
+  { connections, timing, connectionTiming, wrapDatabase = (db) => db, address, ...appOptions }: ServiceOptions = {},
 ): Promise<Service> {
   const { databaseUrl, superuserUrl } = await createDatabase();
   const config = readConfig({
@@ -194,7 +195,7 @@ export async function startService(
     passwordCost: CHEAP_HASH,
     output: recentLog,
     timing: { ...RELAXED_TIMING, ...timing },
-    ...parts,
+    ...appOptions,
   });
   const base = address?.base ?? (await listen(app));
   if (address) {

@@ -3,11 +3,11 @@ import type { Sql } from '../../db/driver.ts';
 import { begin as inTransaction } from '../../db/transaction.ts';
 import type { Client } from './service.ts';
 
-/** Large trees: inserted directly into the database, and read as slowly as a test wants. */
+/** Helpers that insert large trees directly into the database, and read them as slowly as a test wants. */
 
 /**
- * Inserts `count` departments with ids after `first`. `parentOf` is an SQL expression over n; null makes a root.
- * Skips the ledger, because sealing all changes in the background would take long.
+ * Inserts `count` departments with the ids `first` + n, where n counts from 1. `parentOf` is an SQL expression for the n of the
+ * parent; null makes a top-level department. Skips the ledger, because sealing all changes in the background would take long.
  */
 export const insertDepartments = (
   superuser: Sql,
@@ -56,7 +56,7 @@ export async function expectedTree(superuser: Sql, tenantId: string, rootId = 0)
 export interface TreeResponse {
   response: http.IncomingMessage;
   /** Reads the rest until the response ends or is aborted. */
-  rest(): Promise<{ bytes: number; whole: boolean; text: () => string }>;
+  rest(): Promise<{ bytes: number; complete: boolean; text: () => string }>;
 }
 
 /** Requests a tree and reads nothing of the body yet. */
@@ -69,13 +69,13 @@ export function requestTree({ base, token }: Client, query = ''): Promise<TreeRe
       (response) => {
         response.pause();
         const rest = () =>
-          new Promise<{ bytes: number; whole: boolean; text: () => string }>((done) => {
+          new Promise<{ bytes: number; complete: boolean; text: () => string }>((done) => {
             const chunks: Buffer[] = [];
             response.on('data', (chunk) => chunks.push(chunk));
             response.on('error', () => {});
             response.on('close', () => {
               const all = Buffer.concat(chunks);
-              done({ bytes: all.length, whole: response.complete, text: () => all.toString() });
+              done({ bytes: all.length, complete: response.complete, text: () => all.toString() });
             });
             response.resume();
           });

@@ -9,11 +9,11 @@ import type { Sql, Tx } from '../../db/driver.ts';
 const HANG_MS = 300_000;
 
 /** Polls until the condition returns a truthy value, and returns that value. */
-export async function waitFor<T>(what: string, condition: () => T | Promise<T>): Promise<NonNullable<T>> {
+export async function waitFor<T>(description: string, condition: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const end = Date.now() + HANG_MS; ; await setTimeout(10)) {
     const value = await condition();
     if (value) return value;
-    assert.ok(Date.now() < end, `Never happened: ${what}`);
+    assert.ok(Date.now() < end, `Never happened: ${description}`);
   }
 }
 
