@@ -71,7 +71,7 @@ async function openEmbedded(options: DatabaseOptions): Promise<PreparedDatabase>
 }
 
 async function openExternal(options: DatabaseOptions, url: string): Promise<PreparedDatabase> {
-  const owner = connectOwner({ url });
+  const owner = connectOwner({ url }, undefined, options.timing);
   try {
     return await prepare(owner, { url }, options);
   } catch (error) {

@@ -27,6 +27,8 @@ export interface Target {
 
 /** Time limits of the service's connections. Tests pass other values. */
 export interface ConnectionTiming {
+  /** How long opening a connection may take. */
+  connectMs: number;
   /** Shorter than the service's own deadline, so that a blocked statement releases its connection in time. */
   statementMs: number;
   idleInTransactionMs: number;
@@ -37,6 +39,7 @@ export interface ConnectionTiming {
 }
 
 export const defaultConnectionTiming: ConnectionTiming = {
+  connectMs: 10_000,
   statementMs: 8_000,
   idleInTransactionMs: 20_000,
   waitMs: 8_000,
@@ -67,14 +70,18 @@ export function connectService(
   const settings = { ...connectionSettings(timing), TimeZone: timeZone };
   let first: Sql | undefined;
   return (listener) => {
-    const sql = connect(target, listener, settings, first?.options);
+    const sql = connect(target, listener, settings, timing.connectMs, first?.options);
     first ??= sql;
     return sql;
   };
 }
 
-/** Opens a connection as the owner of the tables. It has no time limits, because migrations and locks may take long. */
-export const connectOwner = (target: Target, onLost = () => {}): Sql => connect(target, { onLost }, {});
+/** Opens a connection as the owner of the tables. Its statements have no time limits: migrations and locks may take long. */
+export const connectOwner = (
+  target: Target,
+  onLost = () => {},
+  { connectMs }: Pick<ConnectionTiming, 'connectMs'> = defaultConnectionTiming,
+): Sql => connect(target, { onLost }, {}, connectMs);
 
 export interface ConnectionListener {
   onOpen?: (socket: net.Socket) => void;
@@ -90,6 +97,7 @@ function connect(
   { url, ...target }: Target,
   listener: ConnectionListener,
   settings: Record<string, string>,
+  connectMs: number,
   parsedOptions?: Sql['options'],
 ): Sql {
   let opened = false;
@@ -113,7 +121,7 @@ function connect(
     ...target,
     ...hooks,
     max: 1,
-    connect_timeout: 10,
+    connect_timeout: connectMs / 1000,
     backoff: () => 0,
     // By default the driver replaces connections about every hour, which would release their locks.
     max_lifetime: null,

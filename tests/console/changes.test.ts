@@ -14,7 +14,7 @@ import { createDepartments, credentialsOf } from './departments-page.ts';
 
 const fixture = await startConsole();
 const company = await fixture.service.createTenant({ tenantName: '榕树集团' });
-const boss = credentialsOf(company);
+const credentials = credentialsOf(company);
 
 const edit = async (client: Client, id: number | string, changes: object) => {
   const { data } = await client.get(`/system/dept-api/${id}`);
@@ -45,7 +45,7 @@ const diffCard = (page: Page, name: RegExp) =>
 const createdLink = (page: Page, name: string) => diffCard(page, /^新建/).getByRole('link', { name, exact: true });
 
 test('the home screen lists the latest changes without logins and links to the changed record', async () => {
-  const page = await fixture.logIn(boss);
+  const page = await fixture.logIn(credentials);
   const panel = page.locator('.card').filter({ has: page.getByRole('heading', { name: '最近变更' }) });
   const rows = panel.getByRole('listitem');
   await rows.first().getByText('筹备组').waitFor();
@@ -64,7 +64,7 @@ test('the home screen lists the latest changes without logins and links to the c
 });
 
 test('the change log can be filtered and shows the changed fields of an entry', async () => {
-  const page = await fixture.logIn(boss);
+  const page = await fixture.logIn(credentials);
   await page.getByRole('link', { name: '变更记录' }).click();
   const list = page.getByRole('region', { name: '变更' });
   await list.getByText('登录成功').first().waitFor();
@@ -115,7 +115,7 @@ test('the change log loads older changes on demand; an administrator can filter 
 });
 
 test('the diff between two points in time lists created, moved, renamed and deleted departments', async () => {
-  const page = await fixture.logIn(boss, `/changes/diff?from=${beforeEdits}`);
+  const page = await fixture.logIn(credentials, `/changes/diff?from=${beforeEdits}`);
   await diffCard(page, /^移动（1）/)
     .getByText('设计组')
     .waitFor();
@@ -147,7 +147,7 @@ test('the diff between two points in time lists created, moved, renamed and dele
 });
 
 test('a start time typed while the diff is loading is kept when the diff arrives', async () => {
-  const page = await fixture.logIn(boss);
+  const page = await fixture.logIn(credentials);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/system/dept-api/diff?*', async (route) => {
@@ -195,7 +195,7 @@ test('a change can be reverted; if a later change conflicts with it, an error sa
 });
 
 test('the change log and the diff fit on a phone in English', async () => {
-  const page = await fixture.logIn(boss, '/home', { viewport: PHONE, language: 'en' });
+  const page = await fixture.logIn(credentials, '/home', { viewport: PHONE, language: 'en' });
   await page.getByRole('button', { name: 'Account: boss' }).click();
   await page.getByRole('menuitem', { name: 'Changes' }).click();
   await page.getByRole('heading', { level: 1, name: 'Changes' }).waitFor();

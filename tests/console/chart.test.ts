@@ -13,8 +13,8 @@ const fixture = await startConsole();
 /** Creates a tenant with three levels of departments, leaders, users, a disabled department and a collapsed fourth level. */
 async function createCompany(
   name: string,
-): Promise<{ boss: Client; credentials: { tenantId: string; username: string } }> {
-  const boss = await fixture.service.createTenant({ tenantName: name });
+): Promise<{ admin: Client; credentials: { tenantId: string; username: string } }> {
+  const admin = await fixture.service.createTenant({ tenantName: name });
   const branches: [string, string, string[]][] = [
     ['产品研发中心', '陈晓东', ['前端组', '后端组', '测试组', '架构组', '设计组']],
     ['市场与销售部', '李静', ['华东大区', '华南大区', '海外业务']],
@@ -30,10 +30,10 @@ async function createCompany(
     { ref: '移动端小组', parentRef: '前端组', deptName: '移动端小组' },
     { ref: '旧系统组', parentRef: '人力资源部', deptName: '旧系统组', status: '1', orderNum: 9 },
   ];
-  const { data } = await boss.post('/system/dept-api/bulk', { departments });
+  const { data } = await admin.post('/system/dept-api/bulk', { departments });
   const id = (ref: string) => data.deptIds[departments.findIndex((dept) => dept.ref === ref)];
-  await Promise.all(['zhao', 'qian', 'sun'].map((userName) => boss.createUser({ userName, deptId: id('前端组') })));
-  return { boss, credentials: credentialsOf(boss) };
+  await Promise.all(['zhao', 'qian', 'sun'].map((userName) => admin.createUser({ userName, deptId: id('前端组') })));
+  return { admin, credentials: credentialsOf(admin) };
 }
 
 const cards = (page: Page) => page.getByRole('treeitem');
@@ -58,7 +58,7 @@ async function exportFile(page: Page, button: string) {
   return { name: file.suggestedFilename(), content: fs.readFileSync(await file.path()) };
 }
 
-const { boss, credentials } = await createCompany('云杉科技');
+const { admin, credentials } = await createCompany('云杉科技');
 test('the chart shows three levels with leaders and user counts; a card links to its department', async () => {
   const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
@@ -206,7 +206,7 @@ test('a search result becomes the root of the chart; a colleague who opens the l
   await card(page, '招聘组').waitFor();
   assert.equal(await cards(page).count(), 4);
 
-  await fixture.service.createMember(boss, { userName: 'colleague' });
+  await fixture.service.createMember(admin, { userName: 'colleague' });
   const { pathname } = new URL(page.url());
   const colleague = { ...credentials, username: 'colleague' };
   const other = await fixture.logIn(colleague, pathname, { viewport: PHONE, language: 'en' });

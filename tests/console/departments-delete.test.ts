@@ -13,28 +13,29 @@ import { createDepartments, credentialsOf, expectOutline, row, tree } from './de
 const fixture = await startConsole();
 const { service } = fixture;
 
-async function createCompany() {
-  const boss = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
-  const ids = await createDepartments(boss, {
+/** Creates 总部 with 研发部 (前端组) and 市场部. */
+async function createSmallCompany() {
+  const admin = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
+  const ids = await createDepartments(admin, {
     top: { deptName: '总部' },
     research: { parentRef: 'top', deptName: '研发部', orderNum: 1 },
     web: { parentRef: 'research', deptName: '前端组', orderNum: 1 },
     market: { parentRef: 'top', deptName: '市场部', orderNum: 2 },
   });
-  return { boss, ...ids };
+  return { admin, ...ids };
 }
 
 test('a department with users is deleted only after they are moved to another one', async () => {
-  const { boss, top, research, market } = await createCompany();
-  const userId = await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: market, phone: '13900000001' });
-  await boss.createUser({
+  const { admin, top, research, market } = await createSmallCompany();
+  const userId = await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: market, phone: '13900000001' });
+  await admin.createUser({
     userName: 'lei',
     nickName: '李雷',
     deptId: top,
     deptIds: [market, research],
     email: 'l@example.com',
   });
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
   await page.getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
   const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
@@ -50,9 +51,9 @@ test('a department with users is deleted only after they are moved to another on
   await expectOutline(page, ['1 总部', '2 研发部']);
   await page.getByRole('article', { name: '总部' }).waitFor();
   await tree(page).and(page.locator(':focus')).waitFor();
-  const { data: mei } = await boss.get(`/system/user-api/${userId}`);
+  const { data: mei } = await admin.get(`/system/user-api/${userId}`);
   assert.deepEqual([mei.deptId, mei.phone, mei.nickName], [Number(research), '13900000001', '韩梅梅']);
-  const { data: users } = await boss.get(`/system/dept-api/${research}/users`);
+  const { data: users } = await admin.get(`/system/dept-api/${research}/users`);
   assert.deepEqual(
     users.rows.map(({ userName, deptId, deptIds }: { userName: string; deptId: number; deptIds: number[] }) => [
       userName,
@@ -69,9 +70,9 @@ test('a department with users is deleted only after they are moved to another on
 
 /** Starts to move four users out of 市场部. One is moved; the second write is held until `release` is called. */
 async function startMovingUsers(settings: PageSettings = {}) {
-  const { boss, market } = await createCompany();
-  await Promise.all([1, 2, 3, 4].map((n) => boss.createUser({ userName: `worker${n}`, deptId: market })));
-  const page = await fixture.logIn(credentialsOf(boss), '/home', settings);
+  const { admin, market } = await createSmallCompany();
+  await Promise.all([1, 2, 3, 4].map((n) => admin.createUser({ userName: `worker${n}`, deptId: market })));
+  const page = await fixture.logIn(credentialsOf(admin), '/home', settings);
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '市场部').click();
@@ -95,8 +96,8 @@ async function startMovingUsers(settings: PageSettings = {}) {
   const expectStopped = async () => {
     await page.getByText('已停止：已移动 2 名用户，部门未删除').waitFor();
     assert.equal(writes, 2);
-    assert.equal((await boss.get(`/system/dept-api/${market}`)).code, 200);
-    assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 2);
+    assert.equal((await admin.get(`/system/dept-api/${market}`)).code, 200);
+    assert.equal((await admin.get(`/system/dept-api/${market}/users`)).data.total, 2);
   };
   return { page, dialog, release, expectStopped };
 }
@@ -130,9 +131,9 @@ test('cancelling stops moving users out of a department immediately, not after t
 });
 
 test('a department with children is not deleted unless the user confirms that the whole branch is deleted', async () => {
-  const { boss, top, research, web, market } = await createCompany();
-  await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${research}`);
+  const { admin, top, research, web, market } = await createSmallCompany();
+  await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
   const tryToDelete = async () => {
     const question = page.getByRole('dialog', { name: '删除“研发部”？' });
     await page.getByRole('button', { name: '删除' }).click();
@@ -159,18 +160,18 @@ test('a department with children is not deleted unless the user confirms that th
   await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
   await expectOutline(page, ['1 总部', '2 市场部']);
-  assert.equal((await boss.get(`/system/dept-api/${web}`)).code, 404);
-  assert.equal((await boss.get(`/system/dept-api/${market}/users`)).data.total, 1);
-  assert.equal((await boss.get(`/system/dept-api/${top}`)).code, 200);
+  assert.equal((await admin.get(`/system/dept-api/${web}`)).code, 404);
+  assert.equal((await admin.get(`/system/dept-api/${market}/users`)).data.total, 1);
+  assert.equal((await admin.get(`/system/dept-api/${top}`)).code, 200);
 });
 
 test('a bulk deletion lists the departments that cannot be deleted and can delete only the others', async () => {
-  const { boss, top } = await createCompany();
-  await boss.post('/system/dept-api/bulk', {
+  const { admin, top } = await createSmallCompany();
+  await admin.post('/system/dept-api/bulk', {
     parentId: Number(top),
     departments: [1, 2, 3].map((n) => ({ ref: `${n}`, deptName: `小组 ${n}`, orderNum: 10 + n })),
   });
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${top}`);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '小组 1').waitFor();
   await page.getByRole('button', { name: '多选' }).click();

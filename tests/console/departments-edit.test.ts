@@ -7,9 +7,9 @@ const fixture = await startConsole();
 const { service } = fixture;
 
 test('a link to a department opens it with its users, on a phone too', async () => {
-  const { boss, back } = await createCompany(service);
-  await boss.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: back, phone: '13900000001' });
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${back}?tab=people`);
+  const { admin, back } = await createCompany(service);
+  await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: back, phone: '13900000001' });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${back}?tab=people`);
   await page.getByText('韩梅梅').waitFor();
   await row(page, '后端组').waitFor();
   assert.equal(await row(page, '后端组').getAttribute('aria-selected'), 'true');
@@ -26,7 +26,7 @@ test('a link to a department opens it with its users, on a phone too', async () 
   await page.goBack();
   await page.getByRole('article', { name: '后端组' }).waitFor();
 
-  const phone = await fixture.logIn(credentialsOf(boss), `/departments/${back}`, { viewport: PHONE, dark: true });
+  const phone = await fixture.logIn(credentialsOf(admin), `/departments/${back}`, { viewport: PHONE, dark: true });
   await phone.getByText('韩梅梅').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(phone);
@@ -38,12 +38,12 @@ test('a link to a department opens it with its users, on a phone too', async () 
 });
 
 test('saving a department that someone else has edited shows the conflict and overwrites nothing', async () => {
-  const { boss, market } = await createCompany(service);
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
+  const { admin, market } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('部门名称').fill('市场与销售部');
-  const { data } = await boss.get(`/system/dept-api/${market}`);
-  await boss.put('/system/dept-api', { ...data, leader: '赵敏' });
+  const { data } = await admin.get(`/system/dept-api/${market}`);
+  await admin.put('/system/dept-api', { ...data, leader: '赵敏' });
   // The draft survives a reload and keeps the version that it was based on.
   await page.reload();
   await page.getByText('已恢复您上次未保存的内容').waitFor();
@@ -59,12 +59,12 @@ test('saving a department that someone else has edited shows the conflict and ov
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByText('部门已保存').waitFor();
   await row(page, '销售部').waitFor();
-  assert.equal((await boss.get(`/system/dept-api/${market}`)).data.leader, '赵敏');
+  assert.equal((await admin.get(`/system/dept-api/${market}`)).data.leader, '赵敏');
 });
 
 test('closing a half-filled form asks for confirmation', async () => {
-  const { boss, top } = await createCompany(service);
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${top}`);
+  const { admin, top } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${top}`);
   await page.getByRole('button', { name: '新建下级' }).click();
   const dialog = page.getByRole('dialog', { name: '在“总部”下新建部门' });
   await dialog.getByLabel('部门名称').fill('人事部');
@@ -82,8 +82,8 @@ test('closing a half-filled form asks for confirmation', async () => {
 });
 
 test('data that fails to load shows the error and can be retried', async () => {
-  const { boss, market } = await createCompany(service);
-  const page = await fixture.logIn(credentialsOf(boss));
+  const { admin, market } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin));
   const errorBody = { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } };
   await page.route(/-api\/(0\/children|\d+\?|\d+$)/, (route) => route.fulfill({ status: 500, json: errorBody }));
   await visit(page, `/departments/${market}`);
@@ -97,9 +97,9 @@ test('data that fails to load shows the error and can be retried', async () => {
 });
 
 test('a member can view the tree but not edit it', async () => {
-  const { boss, research } = await createCompany(service);
-  await boss.createUser({ userName: 'lan' });
-  const page = await fixture.logIn({ tenantId: boss.tenantId, username: 'lan' }, `/departments/${research}`);
+  const { admin, research } = await createCompany(service);
+  await admin.createUser({ userName: 'lan' });
+  const page = await fixture.logIn({ tenantId: admin.tenantId, username: 'lan' }, `/departments/${research}`);
   await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
   await row(page, '市场部').waitFor();
   for (const name of ['新建顶级部门', '新建下级', '编辑', '移动…', '删除', '多选'])

@@ -7,7 +7,7 @@ import { insertDepartments } from '../support/trees.ts';
 import { credentialsOf, row, tree, waitForValue } from './departments-page.ts';
 
 const fixture = await startConsole();
-const boss = await fixture.service.createTenant();
+const admin = await fixture.service.createTenant();
 
 // There are ten top-level departments. The first has many children; below the others each node has ten.
 const FIRST = 10_000_000;
@@ -16,7 +16,7 @@ const CHILDREN = COUNT * 0.4;
 /** A deeply nested department that is not disabled. */
 const LAST = COUNT - 2;
 const LINKED = COUNT - 3;
-await insertDepartments(fixture.service.superuser, boss.tenantId, {
+await insertDepartments(fixture.service.superuser, admin.tenantId, {
   first: FIRST,
   count: COUNT,
   parentOf: `case when n <= 10 then null when n <= ${CHILDREN + 10} then 1 else 2 + (n - ${CHILDREN + 11}) / 10 end`,
@@ -29,7 +29,7 @@ async function expectFewRows(page: Page): Promise<void> {
 }
 
 test(`a tree of ${COUNT} departments opens, scrolls and can be searched with few rows in the DOM`, async () => {
-  const page = await fixture.logIn(credentialsOf(boss), '/departments');
+  const page = await fixture.logIn(credentialsOf(admin), '/departments');
   await row(page, '部门 5').waitFor();
   await expectFewRows(page);
 
@@ -63,7 +63,7 @@ test(`a tree of ${COUNT} departments opens, scrolls and can be searched with few
 });
 
 test(`a link to one of ${COUNT} departments opens it in the tree`, async () => {
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${FIRST + LINKED}`);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${FIRST + LINKED}`);
   await page.getByRole('article', { name: `部门 ${LINKED}` }).waitFor();
   await row(page, `部门 ${LINKED}`).waitFor();
   const path = await page.getByRole('navigation', { name: '上级路径' }).getByRole('listitem').allTextContents();

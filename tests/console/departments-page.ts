@@ -75,8 +75,8 @@ export const expectOutline = (page: Page, lines: string[]) =>
 
 /** Creates 总部 with 研发部 (前端组, 后端组), 市场部 and 旧部门, which is disabled. */
 export async function createCompany(service: Service) {
-  const boss = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
-  const ids = await createDepartments(boss, {
+  const admin = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
+  const ids = await createDepartments(admin, {
     top: { deptName: '总部', leader: '王芳', phone: '13800000000', email: 'hq@example.com' },
     research: { parentRef: 'top', deptName: '研发部', orderNum: 1, leader: '李雷' },
     web: { parentRef: 'research', deptName: '前端组', orderNum: 1 },
@@ -84,13 +84,13 @@ export async function createCompany(service: Service) {
     market: { parentRef: 'top', deptName: '市场部', orderNum: 2 },
     old: { parentRef: 'top', deptName: '旧部门', orderNum: 3, status: '1' },
   });
-  return { boss, ...ids };
+  return { admin, ...ids };
 }
 
 /** Creates departments with one request. Returns their ids by key; a `parentRef` is the key of the parent. */
-export async function createDepartments<Key extends string>(boss: Client, departments: Record<Key, object>) {
+export async function createDepartments<Key extends string>(admin: Client, departments: Record<Key, object>) {
   const keys = Object.keys(departments) as Key[];
-  const { code, data, text } = await boss.post('/system/dept-api/bulk', {
+  const { code, data, text } = await admin.post('/system/dept-api/bulk', {
     departments: keys.map((ref) => ({ ref, ...departments[ref] })),
   });
   assert.equal(code, 200, text);

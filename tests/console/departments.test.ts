@@ -18,8 +18,8 @@ const fixture = await startConsole();
 const { service } = fixture;
 
 test('a tree of three levels can be built with the mouse', async () => {
-  const boss = await service.createTenant();
-  const page = await fixture.logIn(credentialsOf(boss), '/departments');
+  const admin = await service.createTenant();
+  const page = await fixture.logIn(credentialsOf(admin), '/departments');
   await page.getByText('暂无部门').waitFor();
   await expectNoAxeViolations(page);
   const create = async (button: string, name: string) => {
@@ -42,8 +42,8 @@ test('a tree of three levels can be built with the mouse', async () => {
 });
 
 test('a tree of three levels can be built and reordered with the keyboard only', async () => {
-  const boss = await service.createTenant();
-  const page = await fixture.logIn(credentialsOf(boss), '/departments', { language: 'en' });
+  const admin = await service.createTenant();
+  const page = await fixture.logIn(credentialsOf(admin), '/departments', { language: 'en' });
   const press = (...keys: string[]) =>
     keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
   const fill = async (name: string) => {
@@ -109,8 +109,8 @@ test('a tree of three levels can be built and reordered with the keyboard only',
 });
 
 test('departments are moved and reordered by dragging; an invalid target shows the reason before the drop', async () => {
-  const { boss, market, research } = await createCompany(service);
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
+  const { admin, market, research } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
   await page.getByRole('article', { name: '市场部' }).waitFor();
   await row(page, '研发部').waitFor();
   await row(page, '研发部').locator('[data-act=toggle]').click();
@@ -118,7 +118,7 @@ test('departments are moved and reordered by dragging; an invalid target shows t
 
   await dragOver(page, row(page, '研发部'), row(page, '前端组'), 'into');
   await page.getByText('不能移动到“研发部”的下级部门中').waitFor();
-  await screenshot(page, 'departments-refused');
+  await screenshot(page, 'departments-invalid-drop');
   await page.mouse.up();
   await dragOver(page, row(page, '市场部'), row(page, '旧部门 停用'), 'into');
   await page.getByText('该部门已停用，不能移入').waitFor();
@@ -137,15 +137,15 @@ test('departments are moved and reordered by dragging; an invalid target shows t
   await dragAndDrop(page, row(page, '市场部'), row(page, '研发部'), 'before');
   await expectOutline(page, ['1 总部', '2 市场部', '2 研发部', '3 后端组', '3 前端组', '2 旧部门停用']);
   assert.equal(
-    (await boss.get(`/system/dept-api/${market}`)).data.parentId,
-    Number((await boss.get(`/system/dept-api/${research}`)).data.parentId),
+    (await admin.get(`/system/dept-api/${market}`)).data.parentId,
+    Number((await admin.get(`/system/dept-api/${research}`)).data.parentId),
   );
   expectNoCspViolations(page);
 });
 
 test('a department dragged while the previous move is being saved is not moved, and a message says so', async () => {
-  const { boss, top } = await createCompany(service);
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${top}`);
+  const { admin, top } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${top}`);
   await row(page, '总部').locator('[data-act=toggle]').click();
   await expectOutline(page, ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用']);
   const { requests, release } = await holdRequests(page, 'PUT', '/system/dept-api/order');
@@ -166,19 +166,19 @@ test('a department dragged while the previous move is being saved is not moved, 
 });
 
 test('a move that creates a cycle unknown to the page shows the error of the service', async () => {
-  const { boss, research, market } = await createCompany(service);
-  const page = await fixture.logIn(credentialsOf(boss), `/departments/${market}`);
+  const { admin, research, market } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
   await row(page, '研发部').waitFor();
-  const { data } = await boss.get(`/system/dept-api/${market}`);
-  await boss.put('/system/dept-api', { ...data, parentId: research });
+  const { data } = await admin.get(`/system/dept-api/${market}`);
+  await admin.put('/system/dept-api', { ...data, parentId: research });
   await dragAndDrop(page, row(page, '研发部'), row(page, '市场部'), 'into');
   await page.getByRole('alert').getByText('上级部门不能是自己或自己的下级部门').waitFor();
   await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '3 市场部', '2 旧部门停用']);
 });
 
 test('a collapsed department expands when another is held over it, but not while it is dragged itself', async () => {
-  const { boss } = await createCompany(service);
-  const page = await fixture.logIn(credentialsOf(boss), '/departments');
+  const { admin } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), '/departments');
   await row(page, '总部').locator('[data-act=toggle]').click();
   const collapsed = ['1 总部', '2 研发部', '2 市场部', '2 旧部门停用'];
   await expectOutline(page, collapsed);

@@ -12,7 +12,7 @@ const fixture = await startConsole();
 const { service } = fixture;
 const page = await fixture.sharedPage();
 
-const logInAsBoss = ({ tenantId }: Client, path: string) => logInOnPage(page, { tenantId, username: 'boss' }, path);
+const logInAsAdmin = ({ tenantId }: Client, path: string) => logInOnPage(page, { tenantId, username: 'boss' }, path);
 
 /** Holds the responses to POST requests until `release` is called. `requests` are the bodies. */
 async function holdCreateResponses(path: string) {
@@ -50,30 +50,30 @@ async function fillNewTenant(name: string) {
   return page.getByRole('button', { name: '创建租户' });
 }
 
-const childrenOf = async (boss: Client, parent: string) =>
-  (await boss.get(`/system/dept-api/${parent}/children`)).data.rows.map(
+const childrenOf = async (admin: Client, parent: string) =>
+  (await admin.get(`/system/dept-api/${parent}/children`)).data.rows.map(
     ({ deptName }: { deptName: string }) => deptName,
   );
 
 test('a double click creates one department and one tenant', async () => {
-  const { boss, top } = await createCompany(service);
-  await logInAsBoss(boss, `/departments/${top}`);
+  const { admin, top } = await createCompany(service);
+  await logInAsAdmin(admin, `/departments/${top}`);
   const dialog = await fillNewDepartment('人事部');
   await clickTwice(dialog.getByRole('button', { name: '保存', exact: true }));
   await page.getByRole('article', { name: '人事部' }).waitFor();
-  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
+  assert.deepEqual(await childrenOf(admin, top), ['研发部', '市场部', '旧部门', '人事部']);
 
   await navigate(page, '/tenants');
   await clickTwice(await fillNewTenant('一次公司'));
   await page.getByRole('heading', { level: 1, name: '一次公司', exact: true }).waitFor();
-  const { data } = await boss.get(`/system/tenant-api/list?tenantName=${encodeURIComponent('一次公司')}`);
+  const { data } = await admin.get(`/system/tenant-api/list?tenantName=${encodeURIComponent('一次公司')}`);
   assert.equal(data.total, 1);
   expectNoCspViolations(page);
 });
 
 test('a department whose response is lost is sent again and created once', async () => {
-  const { boss, top } = await createCompany(service);
-  await logInAsBoss(boss, `/departments/${top}`);
+  const { admin, top } = await createCompany(service);
+  await logInAsAdmin(admin, `/departments/${top}`);
   const keys: (string | undefined)[] = [];
   await page.route('**/system/dept-api', async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
@@ -89,13 +89,13 @@ test('a department whose response is lost is sent again and created once', async
   // The console retries when the browser reports that it is online.
   await page.evaluate("dispatchEvent(new Event('online'))");
   await page.getByRole('article', { name: '人事部' }).waitFor();
-  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
+  assert.deepEqual(await childrenOf(admin, top), ['研发部', '市场部', '旧部门', '人事部']);
   assert.equal(keys.length, 2);
 });
 
 test('a department without an order number is placed last, however quickly it is saved', async () => {
-  const { boss, top } = await createCompany(service);
-  await logInAsBoss(boss, `/departments/${top}`);
+  const { admin, top } = await createCompany(service);
+  await logInAsAdmin(admin, `/departments/${top}`);
   // The order number of the last child is read on save, not before. Hold that request until the form is being saved.
   const first = await holdRequests(page, 'GET', '/system/dept-api/list?*');
   const dialog = await fillNewDepartment('人事部');
@@ -109,7 +109,7 @@ test('a department without an order number is placed last, however quickly it is
   await dialog.locator('.ant-btn-loading').waitFor();
   second.release();
   await page.getByRole('article', { name: '财务部' }).waitFor();
-  const last = (await boss.get(`/system/dept-api/${top}/children`)).data.rows.slice(-2);
+  const last = (await admin.get(`/system/dept-api/${top}/children`)).data.rows.slice(-2);
   assert.deepEqual(
     last.map(({ deptName, orderNum }: Record<string, unknown>) => [deptName, orderNum]),
     [
@@ -131,8 +131,8 @@ test('a double click on the login button creates one session', async () => {
 });
 
 test('Enter creates one department when it is pressed again, held down or used by an input method', async () => {
-  const { boss, top } = await createCompany(service);
-  await logInAsBoss(boss, `/departments/${top}`);
+  const { admin, top } = await createCompany(service);
+  await logInAsAdmin(admin, `/departments/${top}`);
   const dialog = await fillNewDepartment('ren');
   // This Enter accepts the suggestion of an input method.
   await page.evaluate(
@@ -159,12 +159,12 @@ test('Enter creates one department when it is pressed again, held down or used b
   release();
   await page.getByRole('article', { name: '人事部' }).waitFor();
   assert.equal(requests.length, 1);
-  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '人事部']);
+  assert.deepEqual(await childrenOf(admin, top), ['研发部', '市场部', '旧部门', '人事部']);
 });
 
 test('a department that is being saved is not discarded, and does not bring back a user who has left the screen', async () => {
-  const { boss, top } = await createCompany(service);
-  await logInAsBoss(boss, '/home');
+  const { admin, top } = await createCompany(service);
+  await logInAsAdmin(admin, '/home');
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await page.getByRole('treeitem', { name: '总部', exact: true }).click();
   const first = await holdCreateResponses('/system/dept-api');
@@ -181,7 +181,7 @@ test('a department that is being saved is not discarded, and does not bring back
   await page.getByText('部门“财务部”已创建').waitFor();
   await waitUntilSettled(page);
   assert.equal(new URL(page.url()).pathname, '/home');
-  assert.deepEqual(await childrenOf(boss, top), ['研发部', '市场部', '旧部门', '财务部']);
+  assert.deepEqual(await childrenOf(admin, top), ['研发部', '市场部', '旧部门', '财务部']);
 });
 
 test('the form of a new tenant cannot be left while the tenant is being created', async () => {

@@ -23,7 +23,7 @@ const company = await fixture.service.createTenant({
   accountCount: 5,
   quotaBo: { enterpriseQuery: 1200, riskReport: 100, riskReportUsed: 85 },
 });
-const boss = credentialsOf(company);
+const credentials = credentialsOf(company);
 const { head } = await createDepartments(company, {
   head: { deptName: '总部' },
   research: { deptName: '研发部', parentRef: 'head' },
@@ -52,7 +52,7 @@ test('the home screen of a tenant without departments shows the first steps and 
 });
 
 test('the home screen shows counts, warns of expiring tenants and exhausted limits, and links to them', async () => {
-  const page = await fixture.logIn(boss);
+  const page = await fixture.logIn(credentials);
   const numbers = page.getByRole('region', { name: '数据概览' });
   await numbers.getByRole('link', { name: '部门 4' }).waitFor();
   await numbers.getByRole('link', { name: '用户 4' }).waitFor();
@@ -80,7 +80,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
 });
 
 test('the home screen fits on a phone in dark mode and in English', async () => {
-  const page = await fixture.logIn(boss, '/home', { viewport: PHONE, dark: true, language: 'en' });
+  const page = await fixture.logIn(credentials, '/home', { viewport: PHONE, dark: true, language: 'en' });
   await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(page);

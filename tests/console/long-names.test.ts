@@ -62,13 +62,13 @@ async function openScreen(path: string, heading: string): Promise<void> {
 for (const { kind, word, viewports } of NAMES)
   test(`a name of 100 characters fits on every screen: ${kind}`, async () => {
     const long = (length: number) => word.repeat(100).slice(0, length);
-    const boss = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: dateInDays(1) });
-    const child = await service.createTenant({ tenantName: long(99), endTime: dateInDays(1), accountCount: 1 }, boss);
-    const dept = await boss.createDepartment({ deptName: long(100), leader: long(50) });
-    await boss.createDepartment({ deptName: long(99), parentId: dept });
+    const admin = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: dateInDays(1) });
+    const child = await service.createTenant({ tenantName: long(99), endTime: dateInDays(1), accountCount: 1 }, admin);
+    const dept = await admin.createDepartment({ deptName: long(100), leader: long(50) });
+    await admin.createDepartment({ deptName: long(99), parentId: dept });
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };
-    const person = await boss.createUser({ ...user, deptId: dept });
-    await boss.createUser({ userName: long(49), nickName: long(50), deptId: dept });
+    const person = await admin.createUser({ ...user, deptId: dept });
+    await admin.createUser({ userName: long(49), nickName: long(50), deptId: dept });
     // The path and the heading of each screen.
     const screens: [path: string, heading: string][] = [
       ['/home', '首页'],
@@ -89,7 +89,7 @@ for (const { kind, word, viewports } of NAMES)
       const found = await findOverflows(page);
       if (found.length > 0) overflows[`${path} ${condition}`] = found;
     };
-    const { tenantId } = boss;
+    const { tenantId } = admin;
     for (const viewport of viewports) {
       await logInOnPage(page, { tenantId, username: user.userName }, '/home', { viewport });
       for (const [path, heading] of screens) await check(path, heading, `at ${viewport.width} px`);

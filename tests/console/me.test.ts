@@ -71,19 +71,19 @@ test('the dark theme survives a reload and is accessible', async () => {
   await screenshot(page, 'me-dark-phone');
 });
 
-test('nothing is animated when the system asks for reduced motion', async () => {
+test('nothing is animated when the system requests reduced motion', async () => {
   await createAdministrator('qin');
   const recordAnimations = async (reducedMotion: 'reduce' | 'no-preference') => {
     await logInOnPage(page, { username: 'qin' }, '/me');
     await page.emulateMedia({ reducedMotion });
     await page.getByText('当前会话').waitFor();
-    await page.evaluate(`moved = [];
+    await page.evaluate(`animations = [];
       for (const kind of ['animationstart', 'transitionstart'])
-        addEventListener(kind, ({ target, propertyName, animationName }) => moved.push([target.className, propertyName, animationName].join(' ')), true);`);
+        addEventListener(kind, ({ target, propertyName, animationName }) => animations.push([target.className, propertyName, animationName].join(' ')), true);`);
     await page.getByRole('button', { name: '退出所有设备' }).click();
     await page.getByRole('dialog').getByRole('button', { name: '取消' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    return (await page.evaluate('moved')) as string[];
+    return (await page.evaluate('animations')) as string[];
   };
   assert.notDeepEqual(await recordAnimations('no-preference'), []);
   assert.deepEqual(await recordAnimations('reduce'), []);

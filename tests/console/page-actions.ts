@@ -28,7 +28,7 @@ export async function holdRequests(page: Page, method: string, path: string) {
 export const waitForAnimations = (page: Page) =>
   page.evaluate(
     `(async () => {
-      for (let pictures = 0; pictures < 2; pictures++) await new Promise(requestAnimationFrame);
+      for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
       const ends = (animation) => animation.effect.getComputedTiming().endTime < 5000;
       await Promise.all(document.getAnimations().filter(ends).map(({ finished }) => finished.catch(() => 0)));
     })()`,

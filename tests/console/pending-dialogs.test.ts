@@ -38,7 +38,9 @@ test('the dialog of a user who is being created stays open, and their password i
   const { requests, release } = await holdRequests(page, 'POST', '/system/user-api');
   await dialog.getByRole('button', { name: '创建' }).click();
   await expectStaysOpen(dialog);
-  await page.evaluate('new Promise((gone) => { addEventListener("popstate", gone, { once: true }); history.back(); })');
+  await page.evaluate(
+    'new Promise((resolve) => { addEventListener("popstate", resolve, { once: true }); history.back(); })',
+  );
   release();
   const loginDetails = page.getByRole('dialog', { name: 'waited 的登录信息' });
   await service.logIn('000000', 'waited', await loginDetails.locator('code').innerText());
@@ -46,15 +48,15 @@ test('the dialog of a user who is being created stays open, and their password i
 });
 
 test('the move dialog of a department stays open while it is being saved and after an error', async () => {
-  const { boss, web, market } = await createCompany(service);
-  await logInOnPage(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${web}`);
+  const { admin, web, market } = await createCompany(service);
+  await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' }, `/departments/${web}`);
   await page.getByRole('button', { name: '移动…' }).click();
   const dialog = page.getByRole('dialog', { name: '移动“前端组”' });
   await row(dialog, '市场部').click();
   const { requests, release } = await holdRequests(page, 'PUT', '/system/dept-api');
   await dialog.getByRole('button', { name: '移动', exact: true }).click();
   await expectStaysOpen(dialog);
-  await boss.delete(`/system/dept-api/${market}`);
+  await admin.delete(`/system/dept-api/${market}`);
   release();
   await page.getByRole('alert').waitFor();
   assert.equal(requests.length, 1);
@@ -63,8 +65,8 @@ test('the move dialog of a department stays open while it is being saved and aft
 });
 
 test('the dialogs that delete a department and its branch stay open during the request', async () => {
-  const { boss, research } = await createCompany(service);
-  await logInOnPage(page, { tenantId: boss.tenantId, username: 'boss' }, `/departments/${research}`);
+  const { admin, research } = await createCompany(service);
+  await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' }, `/departments/${research}`);
   await page.getByRole('article').getByRole('button', { name: '删除' }).click();
   const question = page.getByRole('dialog', { name: '删除“研发部”？' });
   const first = await holdRequests(page, 'DELETE', `/system/dept-api/${research}`);
@@ -108,10 +110,10 @@ test('the dialogs that move and disable a tenant stay open during the request', 
 });
 
 test('the dialog that reverts a change stays open during the request', async () => {
-  const { boss, web } = await createCompany(service);
+  const { admin, web } = await createCompany(service);
   await logInOnPage(
     page,
-    { tenantId: boss.tenantId, username: 'boss' },
+    { tenantId: admin.tenantId, username: 'boss' },
     `/changes?resource=department&resourceId=${web}`,
   );
   await page.getByRole('button', { name: '详情：部门 前端组' }).click();

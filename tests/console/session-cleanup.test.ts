@@ -56,13 +56,13 @@ test('a confirmation that one user has left open is not shown to the next user',
 });
 
 test('a logout in another tab closes the conflict dialog and the "log out everywhere" dialog', async () => {
-  const { boss, market } = await createCompany(service);
-  const credentials = { tenantId: boss.tenantId, username: 'boss' };
+  const { admin, market } = await createCompany(service);
+  const credentials = { tenantId: admin.tenantId, username: 'boss' };
   await logInOnBothTabs(credentials, `/departments/${market}`);
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('部门名称').fill('我写的部门');
-  const { data } = await boss.get(`/system/dept-api/${market}`);
-  await boss.put('/system/dept-api', { ...data, leader: '别人写的' });
+  const { data } = await admin.get(`/system/dept-api/${market}`);
+  await admin.put('/system/dept-api', { ...data, leader: '别人写的' });
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByRole('cell', { name: '别人写的' }).waitFor();
   await logOutInOtherTab();
@@ -74,12 +74,12 @@ test('a logout in another tab closes the conflict dialog and the "log out everyw
   await page.getByRole('dialog').waitFor();
   await logOutInOtherTab();
   assert.equal(await page.getByRole('dialog').count(), 0);
-  assert.equal((await boss.get('/auth/me')).code, 200);
+  assert.equal((await admin.get('/auth/me')).code, 200);
 });
 
 test('going back closes an open dialog', async () => {
   await createAdministrator('hui');
-  const { boss, top } = await createCompany(service);
+  const { admin, top } = await createCompany(service);
   const tenant = await root.create('/system/tenant-api', { tenantName: '回头的租户' });
   await logInOnPage(page, { username: 'hui' }, `/tenants?q=${encodeURIComponent('回头')}`);
   await page.getByRole('link', { name: '回头的租户', exact: true }).click();
@@ -89,18 +89,18 @@ test('going back closes an open dialog', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await root.get(`/system/tenant-api/${tenant}`)).code, 200);
 
-  await logInOnPage(page, { tenantId: boss.tenantId, username: 'boss' });
+  await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' });
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await page.getByRole('treeitem', { name: '总部', exact: true }).click();
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('部门名称').fill('我写的部门');
-  const { data } = await boss.get(`/system/dept-api/${top}`);
-  await boss.put('/system/dept-api', { ...data, leader: '别人写的' });
+  const { data } = await admin.get(`/system/dept-api/${top}`);
+  await admin.put('/system/dept-api', { ...data, leader: '别人写的' });
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByRole('cell', { name: '别人写的' }).waitFor();
   await page.goBack();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  assert.equal((await boss.get(`/system/dept-api/${top}`)).data.deptName, '总部');
+  assert.equal((await admin.get(`/system/dept-api/${top}`)).data.deptName, '总部');
 });
 
 test('a logout clears the URL in both tabs, and the next user starts at the home screen', async () => {
@@ -140,9 +140,9 @@ test('after a session has expired, the same user returns to their screen and ano
 });
 
 test('a logout deletes unsaved drafts in every tab', async () => {
-  const { boss, top } = await createCompany(service);
+  const { admin, top } = await createCompany(service);
   const path = `/departments/${top}`;
-  await logInOnBothTabs({ tenantId: boss.tenantId, username: 'boss' }, path, path);
+  await logInOnBothTabs({ tenantId: admin.tenantId, username: 'boss' }, path, path);
   await page.getByRole('button', { name: '新建下级' }).click();
   await page.getByRole('dialog').getByLabel('部门名称').fill('秘密部门');
   assert.equal(await countDrafts(page), 1);

@@ -14,14 +14,14 @@ const second = await page.context().newPage();
 
 /** Creates a tenant with two administrators and four workers, and logs boss in on both tabs. */
 async function logInWithTwoAdministrators(pathFor: (market: string) => string) {
-  const boss = await fixture.service.createTenant({ tenantName: '换人' });
-  const { tenantId } = boss;
+  const admin = await fixture.service.createTenant({ tenantName: '换人' });
+  const { tenantId } = admin;
   const [market] = await Promise.all([
-    boss.createDepartment({ deptName: '市场部' }),
-    boss.createDepartment({ deptName: '研发部' }),
-    boss.createUser({ userName: 'other', roles: ['admin'] }),
+    admin.createDepartment({ deptName: '市场部' }),
+    admin.createDepartment({ deptName: '研发部' }),
+    admin.createUser({ userName: 'other', roles: ['admin'] }),
   ]);
-  for (const n of [1, 2, 3, 4]) await boss.createUser({ userName: `worker${n}`, deptId: market });
+  for (const n of [1, 2, 3, 4]) await admin.createUser({ userName: `worker${n}`, deptId: market });
   await logInOnPage(page, { tenantId, username: 'boss' }, pathFor(market));
   if (second.url() === 'about:blank') await second.goto('/home');
   else await navigate(second, '/home');

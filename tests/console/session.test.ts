@@ -201,15 +201,16 @@ test('a logout with an expired token ends the session, and a reload does not res
 });
 
 test('a logout while the tenant is disabled ends the session, and enabling the tenant does not restore it', async () => {
-  const boss = await fixture.service.createTenant({ tenantName: '分公司' }, await root());
+  const admin = await fixture.service.createTenant({ tenantName: '分公司' }, await root());
   const setStatus = async (status: string) => {
-    const { code } = await (await root()).put('/system/tenant-api', { id: boss.id, tenantName: '分公司', status });
+    const { code } = await (await root()).put('/system/tenant-api', { id: admin.id, tenantName: '分公司', status });
     assert.equal(code, 200);
   };
-  await logInOnPage(page, { tenantId: boss.tenantId, username: 'boss' }, '/me');
+  await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' }, '/me');
   // Wait for the data: a request that finds the tenant disabled would open a password dialog over the menu.
   await page.getByText('当前会话').waitFor();
-  const sessions = async () => (await superuser`select from banyan.sessions where tenant_id = ${boss.tenantId}`).length;
+  const sessions = async () =>
+    (await superuser`select from banyan.sessions where tenant_id = ${admin.tenantId}`).length;
   assert.equal(await sessions(), 2);
   await setStatus('1');
   await logOut(page);

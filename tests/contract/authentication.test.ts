@@ -32,8 +32,8 @@ test('a login returns both tokens and their lifetime', async () => {
 });
 
 test('each login creates its own session', async () => {
-  const boss = await service.createTenant();
-  const [one, two] = await Promise.all([service.logIn(boss.tenantId, 'boss'), service.logIn(boss.tenantId, 'boss')]);
+  const admin = await service.createTenant();
+  const [one, two] = await Promise.all([service.logIn(admin.tenantId, 'boss'), service.logIn(admin.tenantId, 'boss')]);
   assert.notEqual(one.token, two.token);
   assert.notEqual(one.refreshToken, two.refreshToken);
   await one.post('/auth/logout');
@@ -42,11 +42,11 @@ test('each login creates its own session', async () => {
 });
 
 test('login ignores the case of the user name but not of the password', async () => {
-  const boss = await service.createTenant({ username: 'boss' });
-  await boss.createUser({ userName: 'Änne Straße' });
-  assert.equal((await logIn(boss.tenantId, 'änne straße')).code, 200);
-  assert.equal((await logIn(boss.tenantId, 'ÄNNE STRAßE')).code, 200);
-  assert.equal((await logIn(boss.tenantId, 'BOSS', PASSWORD.toUpperCase())).code, 401);
+  const admin = await service.createTenant({ username: 'boss' });
+  await admin.createUser({ userName: 'Änne Straße' });
+  assert.equal((await logIn(admin.tenantId, 'änne straße')).code, 200);
+  assert.equal((await logIn(admin.tenantId, 'ÄNNE STRAßE')).code, 200);
+  assert.equal((await logIn(admin.tenantId, 'BOSS', PASSWORD.toUpperCase())).code, 401);
 });
 
 test('the same user name in two tenants belongs to two accounts', async () => {
@@ -59,16 +59,16 @@ test('the same user name in two tenants belongs to two accounts', async () => {
 });
 
 test('login returns the same error for an unknown tenant, an unknown user and a wrong password', async () => {
-  const boss = await service.createTenant();
-  await boss.createUser({ userName: 'disabled', status: '1' });
-  const deletedUser = await boss.createUser({ userName: 'deleted' });
-  assert.equal((await boss.delete(`/system/user-api/${deletedUser}`)).code, 200);
+  const admin = await service.createTenant();
+  await admin.createUser({ userName: 'disabled', status: '1' });
+  const deletedUser = await admin.createUser({ userName: 'deleted' });
+  assert.equal((await admin.delete(`/system/user-api/${deletedUser}`)).code, 200);
   const disabled = await service.createTenant();
   await service.root.put('/system/tenant-api', { id: disabled.id, status: '1' });
   const deleted = await service.createTenant();
   assert.equal((await service.root.delete(`/system/tenant-api/${deleted.id}`)).code, 200);
 
-  const expected = comparable(await logIn(boss.tenantId, 'boss', 'wrong password'));
+  const expected = comparable(await logIn(admin.tenantId, 'boss', 'wrong password'));
   assert.equal(expected.status, 401);
   assert.deepEqual(JSON.parse(expected.text), {
     code: 401,
@@ -80,16 +80,16 @@ test('login returns the same error for an unknown tenant, an unknown user and a 
     ['a malformed tenant code', 'acme', 'boss'],
     ['an empty tenant code', '', 'boss'],
     ['SQL as the tenant code', "' or ''='", 'boss'],
-    ['no such user', boss.tenantId, 'nobody'],
-    ['an empty user name', boss.tenantId, ''],
-    ['a prefix of the user name', boss.tenantId, 'bos'],
-    ['a LIKE pattern', boss.tenantId, '%'],
-    ["another tenant's user", boss.tenantId, 'admin'],
-    ['an empty password', boss.tenantId, 'boss', ''],
-    ['a password in a different case', boss.tenantId, 'boss', 'Correct Horse'],
-    ['a password with a trailing space', boss.tenantId, 'boss', `${PASSWORD} `],
-    ['a deleted user', boss.tenantId, 'deleted'],
-    ['a disabled user, wrong password', boss.tenantId, 'disabled', 'wrong password'],
+    ['no such user', admin.tenantId, 'nobody'],
+    ['an empty user name', admin.tenantId, ''],
+    ['a prefix of the user name', admin.tenantId, 'bos'],
+    ['a LIKE pattern', admin.tenantId, '%'],
+    ["another tenant's user", admin.tenantId, 'admin'],
+    ['an empty password', admin.tenantId, 'boss', ''],
+    ['a password in a different case', admin.tenantId, 'boss', 'Correct Horse'],
+    ['a password with a trailing space', admin.tenantId, 'boss', `${PASSWORD} `],
+    ['a deleted user', admin.tenantId, 'deleted'],
+    ['a disabled user, wrong password', admin.tenantId, 'disabled', 'wrong password'],
     ['a disabled tenant, wrong password', disabled.tenantId, 'boss', 'wrong password'],
     ['a deleted tenant', deleted.tenantId, 'boss'],
     ['a deleted tenant, wrong password', deleted.tenantId, 'boss', 'wrong password'],
@@ -100,22 +100,22 @@ test('login returns the same error for an unknown tenant, an unknown user and a 
 });
 
 test('login reports a disabled user or tenant only when the password is correct', async () => {
-  const boss = await service.createTenant();
-  await boss.createUser({ userName: 'disabled', status: '1' });
-  const user = await logIn(boss.tenantId, 'disabled');
+  const admin = await service.createTenant();
+  await admin.createUser({ userName: 'disabled', status: '1' });
+  const user = await logIn(admin.tenantId, 'disabled');
   assert.deepEqual([user.status, user.data], [403, { reason: 'USER_DISABLED' }]);
-  const body = { id: boss.id, tenantName: 't' };
+  const body = { id: admin.id, tenantName: 't' };
   for (const [fields, reason] of [
     [{ status: '1' }, 'TENANT_DISABLED'],
     [{ startTime: '2999-01-01' }, 'TENANT_NOT_STARTED'],
     [{ endTime: '2000-01-01' }, 'TENANT_ENDED'],
   ] as const) {
     await service.root.put('/system/tenant-api', { ...body, ...fields });
-    const response = await logIn(boss.tenantId, 'boss');
+    const response = await logIn(admin.tenantId, 'boss');
     assert.deepEqual([response.status, response.data], [403, { reason }]);
   }
   await service.root.put('/system/tenant-api', body);
-  assert.equal((await logIn(boss.tenantId, 'boss')).code, 200);
+  assert.equal((await logIn(admin.tenantId, 'boss')).code, 200);
 });
 
 test('login rejects a missing field or a field of the wrong type', async () => {
@@ -142,15 +142,15 @@ test('GET /auth/me shows an administrator their user and their tenant with its m
     quotaBo: { enterpriseQuery: 5, merchant: 6, zr: 7 },
     ruleBo: { modelZr: '{"a":1}' },
   };
-  const boss = await service.createTenant(tenant);
-  const { data, code } = await boss.get('/auth/me');
+  const admin = await service.createTenant(tenant);
+  const { data, code } = await admin.get('/auth/me');
   assert.equal(code, 200);
   assert.deepEqual(Object.keys(data).sort(), ['roles', 'tenant', 'user']);
   assert.deepEqual(data.roles, ['admin']);
   assert.equal(data.user.userName, 'boss');
-  assert.equal(data.user.tenantId, boss.tenantId);
+  assert.equal(data.user.tenantId, admin.tenantId);
   assert.ok(!('password' in data.user || 'passwordHash' in data.user));
-  assert.equal(data.tenant.tenantId, boss.tenantId);
+  assert.equal(data.tenant.tenantId, admin.tenantId);
   assert.equal(data.tenant.tenantName, tenant.tenantName);
   assert.equal(data.tenant.accountCount, 7);
   assert.deepEqual(data.tenant.packageBo, { menuIds: '3, 1, 2' });
@@ -161,22 +161,22 @@ test('GET /auth/me shows an administrator their user and their tenant with its m
 });
 
 test('GET /auth/me shows a member their user and the same tenant as the administrator sees', async () => {
-  const boss = await service.createTenant({ packageBo: { menuIds: '1' } });
-  const dept = await boss.createDepartment();
-  const member = await service.createMember(boss, { deptId: dept, nickName: '安娜' });
+  const admin = await service.createTenant({ packageBo: { menuIds: '1' } });
+  const dept = await admin.createDepartment();
+  const member = await service.createMember(admin, { deptId: dept, nickName: '安娜' });
   const { data } = await member.get('/auth/me');
   assert.deepEqual(data.roles, ['member']);
   assert.equal(String(data.user.userId), member.id);
   assert.equal(data.user.nickName, '安娜');
   assert.equal(String(data.user.deptId), dept);
-  assert.deepEqual(data.tenant, (await boss.get('/auth/me')).data.tenant);
+  assert.deepEqual(data.tenant, (await admin.get('/auth/me')).data.tenant);
   assert.equal(data.tenant.packageBo.menuIds, '1');
 });
 
 test('a role or profile changed by an administrator takes effect on the next request of the user', async () => {
-  const boss = await service.createTenant();
-  const member = await service.createMember(boss);
-  await boss.put('/system/user-api', { userId: member.id, roles: ['admin'], nickName: 'new' });
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin);
+  await admin.put('/system/user-api', { userId: member.id, roles: ['admin'], nickName: 'new' });
   const { data } = await member.get('/auth/me');
   assert.deepEqual([data.roles, data.user.nickName], [['admin'], 'new']);
   assert.equal((await member.post('/system/dept-api', {})).code, 200);
@@ -193,10 +193,10 @@ test('passwords are stored as salted argon2id hashes with the configured cost', 
 });
 
 test('refresh tokens are stored only as hashes', async () => {
-  const boss = await service.createTenant();
-  const secret = String(boss.refreshToken).split('.').at(-1) as string;
+  const admin = await service.createTenant();
+  const secret = String(admin.refreshToken).split('.').at(-1) as string;
   const rows = await service.superuser<{ row: string }[]>`
-    select s::text as row from banyan.sessions s where tenant_id = ${boss.tenantId}`;
+    select s::text as row from banyan.sessions s where tenant_id = ${admin.tenantId}`;
   assert.equal(rows.length, 1);
   for (const form of [Buffer.from(secret), Buffer.from(secret, 'base64url')]) {
     assert.ok(!rows[0]?.row.includes(form.toString('hex')));

@@ -6,7 +6,7 @@ import { assertDocumented, type Operation, readOperations } from '../support/ope
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const operations = await readOperations(service);
 const withBody = operations.filter(({ body }) => body);
 const MiB = 1_048_576;
@@ -36,7 +36,7 @@ async function expectRejectedByAll(
       .map((operation) => ({ what, sent, operation, name: `${operation.method} ${operation.path}` })),
   );
   await runCases(calls, async ({ what, sent, operation, name }) => {
-    const response = await boss.call(operation.method, operation.path, undefined, sent);
+    const response = await admin.call(operation.method, operation.path, undefined, sent);
     expectError(response, status, reason, fields, `${what} to ${name}`);
     assertDocumented(operation, response);
   });
@@ -66,7 +66,13 @@ test('a body that is not JSON is rejected', () =>
 test('200,000 unclosed brackets or braces are rejected as invalid JSON', async () => {
   for (const raw of ['['.repeat(200_000), '{"a":'.repeat(200_000)]) {
     for (const path of ['/system/dept-api', BULK]) {
-      expectError(await boss.post(path, undefined, { raw }), 400, 'INVALID_JSON', {}, `${raw.slice(0, 10)} to ${path}`);
+      expectError(
+        await admin.post(path, undefined, { raw }),
+        400,
+        'INVALID_JSON',
+        {},
+        `${raw.slice(0, 10)} to ${path}`,
+      );
     }
   }
 });
@@ -104,7 +110,7 @@ test('a body that is not a JSON object is rejected', () =>
 
 test('a value nested 200,000 levels deep is rejected as an invalid field', async () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
-  const send = (raw: string) => boss.post('/system/dept-api', undefined, { raw });
+  const send = (raw: string) => admin.post('/system/dept-api', undefined, { raw });
   expectError(await send(deep), 400, 'INVALID_FIELD', { field: 'body' });
   expectError(await send(`{"deptName":${deep}}`), 400, 'INVALID_FIELD', { field: 'deptName' });
 });
@@ -147,7 +153,7 @@ test('a compressed body is rejected', () =>
 test('a body of 1 MiB is accepted, one byte more is rejected', async () => {
   const padded = (size: number) => `{"deptName":"padded"${' '.repeat(size - 21)}}`;
   assert.equal(Buffer.byteLength(padded(MiB)), MiB);
-  assert.equal((await boss.post('/system/dept-api', undefined, { raw: padded(MiB) })).code, 200);
+  assert.equal((await admin.post('/system/dept-api', undefined, { raw: padded(MiB) })).code, 200);
   const error = { status: 413, reason: 'BODY_TOO_LARGE', fields: { limit: MiB } };
   const where = ({ path }: Operation) => path !== BULK;
   await expectRejectedByAll([['1 MiB plus one byte', { raw: padded(MiB + 1) }]], { ...error, where });
@@ -156,7 +162,7 @@ test('a body of 1 MiB is accepted, one byte more is rejected', async () => {
 test('a bulk body of 8 MiB is accepted, one byte more is rejected', async () => {
   const padded = (size: number) => `{"departments":[{"ref":"padded"}]${' '.repeat(size - 34)}}`;
   assert.equal(Buffer.byteLength(padded(8 * MiB)), 8 * MiB);
-  assert.equal((await boss.post(BULK, undefined, { raw: padded(8 * MiB) })).code, 200);
+  assert.equal((await admin.post(BULK, undefined, { raw: padded(8 * MiB) })).code, 200);
   const error = { status: 413, reason: 'BODY_TOO_LARGE', fields: { limit: 8 * MiB } };
   const where = ({ path }: Operation) => path === BULK;
   await expectRejectedByAll([['8 MiB plus one byte', { raw: padded(8 * MiB + 1) }]], { ...error, where });
@@ -174,18 +180,18 @@ test('unusual but valid JSON is accepted', async () => {
     ['{"deptName":"部门","orderNum":0.0,"parentId":-0,"constructor":1,"toString":null}', 'application/json'],
   ];
   for (const [raw, type] of forms) {
-    const response = await boss.post('/system/dept-api', undefined, { raw, headers: { 'content-type': type } });
+    const response = await admin.post('/system/dept-api', undefined, { raw, headers: { 'content-type': type } });
     assert.equal(response.code, 200, `${raw.slice(0, 60)}: ${response.text}`);
-    assert.equal((await boss.get(String(response.headers.location))).data.deptName, '部门');
+    assert.equal((await admin.get(String(response.headers.location))).data.deptName, '部门');
   }
 });
 
 test('a content type without a body is accepted by operations that take no body', async () => {
   const headers = { 'content-type': 'application/json;charset=utf-8' };
-  const [id, another] = [await boss.createDepartment(), await boss.createDepartment()];
-  assert.equal((await boss.get(`/system/dept-api/${id}`, { headers })).code, 200);
-  assert.equal((await boss.delete(`/system/dept-api/${id}`, { headers })).code, 200);
-  assert.equal((await boss.delete(`/system/dept-api/${another}`, { headers, raw: '' })).code, 200);
-  const user = await service.logIn(boss.tenantId, 'boss');
+  const [id, another] = [await admin.createDepartment(), await admin.createDepartment()];
+  assert.equal((await admin.get(`/system/dept-api/${id}`, { headers })).code, 200);
+  assert.equal((await admin.delete(`/system/dept-api/${id}`, { headers })).code, 200);
+  assert.equal((await admin.delete(`/system/dept-api/${another}`, { headers, raw: '' })).code, 200);
+  const user = await service.logIn(admin.tenantId, 'boss');
   assert.equal((await user.post('/auth/logout', undefined, { headers, raw: '' })).code, 200);
 });

@@ -6,15 +6,15 @@ import { type Client, PASSWORD, startService } from '../support/service.ts';
 import { fieldsOf, invalidValues, withField } from './invalid-values.ts';
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
-const boss = await service.createTenant();
-const member = await service.createMember(boss);
-const child = await service.createTenant({}, boss);
-const deptId = await boss.createDepartment();
+const admin = await service.createTenant();
+const member = await service.createMember(admin);
+const child = await service.createTenant({}, admin);
+const deptId = await admin.createDepartment();
 // The webhook is disabled, so no delivery changes the stored state that the tests compare.
 const url = 'http://127.0.0.1:9/';
-const { data: hook } = await boss.post('/system/webhook-api', { url, status: '1' });
-const deleted = await boss.createDepartment();
-await boss.delete(`/system/dept-api/${deleted}`);
+const { data: hook } = await admin.post('/system/webhook-api', { url, status: '1' });
+const deleted = await admin.createDepartment();
+await admin.delete(`/system/dept-api/${deleted}`);
 const operations = (await readOperations(service)).map((operation) => ({
   ...operation,
   path: operation.path.replace('{id}', deleted),
@@ -22,21 +22,21 @@ const operations = (await readOperations(service)).map((operation) => ({
 
 /** The caller and the smallest accepted body of each operation that takes a body. */
 const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = {
-  createDepartment: [boss, {}],
-  readDepartments: [boss, { ids: [] }],
-  updateDepartment: [boss, { deptId }],
-  orderDepartments: [boss, { parentId: 0, deptIds: [deptId] }],
-  addDepartments: [boss, { departments: [{ ref: 'a' }] }],
-  createTenant: [boss, { username: 'first', password: PASSWORD }],
-  updateTenant: [boss, { id: child.id }],
-  createUser: [boss, { userName: 'another', password: PASSWORD }],
-  updateUser: [boss, { userId: member.id }],
-  logIn: [service.anonymous, { tenantId: boss.tenantId, username: 'boss', password: PASSWORD }],
+  createDepartment: [admin, {}],
+  readDepartments: [admin, { ids: [] }],
+  updateDepartment: [admin, { deptId }],
+  orderDepartments: [admin, { parentId: 0, deptIds: [deptId] }],
+  addDepartments: [admin, { departments: [{ ref: 'a' }] }],
+  createTenant: [admin, { username: 'first', password: PASSWORD }],
+  updateTenant: [admin, { id: child.id }],
+  createUser: [admin, { userName: 'another', password: PASSWORD }],
+  updateUser: [admin, { userId: member.id }],
+  logIn: [service.anonymous, { tenantId: admin.tenantId, username: 'boss', password: PASSWORD }],
   refresh: [service.anonymous, { refresh_token: child.refreshToken }],
-  addWebhook: [boss, { url, status: '1' }],
-  updateWebhook: [boss, { id: hook.id, url, status: '1' }],
-  restoreDepartment: [boss, {}],
-  changePassword: [boss, { oldPassword: PASSWORD, newPassword: 'another horse' }],
+  addWebhook: [admin, { url, status: '1' }],
+  updateWebhook: [admin, { id: hook.id, url, status: '1' }],
+  restoreDepartment: [admin, {}],
+  changePassword: [admin, { oldPassword: PASSWORD, newPassword: 'another horse' }],
 };
 
 for (const operation of operations.filter(({ body }) => body)) {

@@ -5,8 +5,8 @@ import { request, sendAndDisconnect, sendRaw } from '../support/raw.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const boss = await service.createTenant();
-const token = `Authorization: Bearer ${boss.token}`;
+const admin = await service.createTenant();
+const token = `Authorization: Bearer ${admin.token}`;
 const json = 'Content-Type: application/json';
 const create = (...headers: string[]) => request('POST /system/dept-api', token, json, ...headers);
 const send = (...pieces: (string | Buffer)[]) => sendRaw(service.base, ...pieces);
@@ -91,7 +91,7 @@ test('a chunked body that grows beyond 1 MiB is rejected', async () => {
 test('a body cut off by the client writes nothing', async () => {
   const before = await storedState(service);
   await sendAndDisconnect(service.base, `${create('Content-Length: 100')}{"deptName":"cut"}`);
-  assert.equal((await boss.get('/system/dept-api/list?deptName=cut')).data.total, 0);
+  assert.equal((await admin.get('/system/dept-api/list?deptName=cut')).data.total, 0);
   assert.deepEqual(await storedState(service), before);
 });
 
@@ -101,5 +101,5 @@ test('HTTP/1.0 and absolute request URLs are accepted', async () => {
 });
 
 test('the service still responds after all malformed requests', async () => {
-  assert.equal((await boss.get('/system/dept-api/list')).code, 200);
+  assert.equal((await admin.get('/system/dept-api/list')).code, 200);
 });

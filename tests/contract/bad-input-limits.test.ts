@@ -4,7 +4,7 @@ import { expectError, storedState } from '../support/expect.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const KI_64 = 65_536;
 
 /** The documented lengths, repeated here so that a limit lost from a schema is noticed. */
@@ -32,13 +32,13 @@ for (const [path, field, characters] of lengths) {
     });
     // The tree emoji takes two UTF-16 code units and four bytes, but counts as one character.
     const longest = '🌳'.repeat(characters);
-    const id = await boss.create(path, body(longest));
+    const id = await admin.create(path, body(longest));
     if (key !== 'password') {
-      const { data } = await boss.get(`${path}/${id}`);
+      const { data } = await admin.get(`${path}/${id}`);
       assert.equal(inner ? data[key][inner] : data[key], longest);
     }
     const before = await storedState(service);
-    expectError(await boss.post(path, body(`${longest}x`)), 400, 'INVALID_FIELD', { field });
+    expectError(await admin.post(path, body(`${longest}x`)), 400, 'INVALID_FIELD', { field });
     assert.deepEqual(await storedState(service), before);
   });
 }
@@ -47,10 +47,10 @@ test('an e-mail address has at most 254 characters and text on both sides of a s
   const longest = `${'a'.repeat(248)}@b.com`;
   for (const path of ['/system/dept-api', '/system/user-api']) {
     const rest = path === '/system/user-api' ? { userName: 'mail', password: PASSWORD } : {};
-    const id = await boss.create(path, { ...rest, email: longest });
-    assert.equal((await boss.get(`${path}/${id}`)).data.email, longest);
+    const id = await admin.create(path, { ...rest, email: longest });
+    assert.equal((await admin.get(`${path}/${id}`)).data.email, longest);
     for (const email of [`a${longest}`, 'a', '@', 'a@', '@b', 'a b@c', 'a@b@c', 'a@b c', '\n@b']) {
-      expectError(await boss.post(path, { ...rest, email }), 400, 'INVALID_FIELD', { field: 'email' }, email);
+      expectError(await admin.post(path, { ...rest, email }), 400, 'INVALID_FIELD', { field: 'email' }, email);
     }
   }
 });
@@ -58,16 +58,16 @@ test('an e-mail address has at most 254 characters and text on both sides of a s
 test('menuIds has at most 64 Ki characters', async () => {
   const menuIds = `${'1'.repeat(9)},`.repeat(KI_64 / 10) + '1'.repeat(KI_64 % 10);
   assert.equal(menuIds.length, KI_64);
-  await boss.create('/system/tenant-api', { packageBo: { menuIds } });
-  const response = await boss.post('/system/tenant-api', { packageBo: { menuIds: `${menuIds}1` } });
+  await admin.create('/system/tenant-api', { packageBo: { menuIds } });
+  const response = await admin.post('/system/tenant-api', { packageBo: { menuIds: `${menuIds}1` } });
   expectError(response, 400, 'INVALID_FIELD', { field: 'packageBo.menuIds' });
 });
 
 test('a password has at least 8 characters', async () => {
   const body = { userName: 'short' };
-  const response = await boss.post('/system/user-api', { ...body, password: '🌳🌳🌳🌳567' });
+  const response = await admin.post('/system/user-api', { ...body, password: '🌳🌳🌳🌳567' });
   expectError(response, 400, 'INVALID_FIELD', { field: 'password' });
-  await boss.create('/system/user-api', { ...body, password: '🌳🌳🌳🌳5678' });
+  await admin.create('/system/user-api', { ...body, password: '🌳🌳🌳🌳5678' });
 });
 
 test('integers outside 32 bits or below their minimum are rejected', async () => {
@@ -77,46 +77,46 @@ test('integers outside 32 bits or below their minimum are rejected', async () =>
     ['/system/tenant-api', (credit) => ({ quotaBo: { credit } }), 'quotaBo.credit', 0],
   ];
   for (const [path, body, field, minimum] of ranges) {
-    for (const n of [minimum, 2 ** 31 - 1]) assert.equal((await boss.post(path, body(n))).code, 200, `${field} ${n}`);
+    for (const n of [minimum, 2 ** 31 - 1]) assert.equal((await admin.post(path, body(n))).code, 200, `${field} ${n}`);
     for (const n of [minimum - 1, 2 ** 31]) {
-      expectError(await boss.post(path, body(n)), 400, 'INVALID_FIELD', { field }, `${n}`);
+      expectError(await admin.post(path, body(n)), 400, 'INVALID_FIELD', { field }, `${n}`);
     }
   }
 });
 
 test('a request that fails on one item writes none of its items', async () => {
   const [top, used, free] = [
-    await boss.createDepartment(),
-    await boss.createDepartment(),
-    await boss.createDepartment(),
+    await admin.createDepartment(),
+    await admin.createDepartment(),
+    await admin.createDepartment(),
   ];
-  await boss.createDepartment({ parentId: top });
+  await admin.createDepartment({ parentId: top });
   const user = { userName: 'placed', password: PASSWORD, deptId: used };
-  const userId = await boss.createUser(user);
+  const userId = await admin.createUser(user);
   const before = await storedState(service);
   const failures: [string, Promise<{ code: number; data: { reason: string } }>][] = [
-    ['DEPT_NOT_FOUND', boss.delete(`/system/dept-api/${free},999999`)],
-    ['DEPT_HAS_CHILDREN', boss.delete(`/system/dept-api/${free},${top}`)],
-    ['DEPT_HAS_USERS', boss.delete(`/system/dept-api/${free},${used}`)],
-    ['USER_NOT_FOUND', boss.delete(`/system/user-api/${userId},999999`)],
-    ['USER_DEPT_NOT_FOUND', boss.post('/system/user-api', { ...user, userName: 'lost', deptIds: [free, 999999] })],
-    ['USER_DEPT_NOT_FOUND', boss.put('/system/user-api', { userId, nickName: 'moved', deptIds: [999999] })],
-    ['USER_NAME_TAKEN', boss.put('/system/user-api', { userId, userName: 'boss', nickName: 'moved' })],
-    ['PARENT_NOT_FOUND', boss.put('/system/dept-api', { deptId: free, deptName: 'moved', parentId: 999999 })],
+    ['DEPT_NOT_FOUND', admin.delete(`/system/dept-api/${free},999999`)],
+    ['DEPT_HAS_CHILDREN', admin.delete(`/system/dept-api/${free},${top}`)],
+    ['DEPT_HAS_USERS', admin.delete(`/system/dept-api/${free},${used}`)],
+    ['USER_NOT_FOUND', admin.delete(`/system/user-api/${userId},999999`)],
+    ['USER_DEPT_NOT_FOUND', admin.post('/system/user-api', { ...user, userName: 'lost', deptIds: [free, 999999] })],
+    ['USER_DEPT_NOT_FOUND', admin.put('/system/user-api', { userId, nickName: 'moved', deptIds: [999999] })],
+    ['USER_NAME_TAKEN', admin.put('/system/user-api', { userId, userName: 'boss', nickName: 'moved' })],
+    ['PARENT_NOT_FOUND', admin.put('/system/dept-api', { deptId: free, deptName: 'moved', parentId: 999999 })],
     [
       'ACCOUNT_LIMIT',
-      boss.post('/system/tenant-api', { accountCount: 0, username: 'first', password: 'no room left' }),
+      admin.post('/system/tenant-api', { accountCount: 0, username: 'first', password: 'no room left' }),
     ],
     [
       'INVALID_FIELD',
-      boss.post('/system/tenant-api', {
+      admin.post('/system/tenant-api', {
         startTime: '2026-02-02',
         endTime: '2026-02-01',
         username: 'a',
         password: PASSWORD,
       }),
     ],
-    ['FIELD_REQUIRED', boss.post('/system/tenant-api', { username: 'first' })],
+    ['FIELD_REQUIRED', admin.post('/system/tenant-api', { username: 'first' })],
   ];
   for (const [reason, response] of failures) assert.equal((await response).data.reason, reason);
   assert.deepEqual(await storedState(service), before);

@@ -5,7 +5,7 @@ import { assertDocumented, readOperations, type Schema } from '../support/openap
 import { PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const operations = await readOperations(service);
 const withId = operations.filter(({ path }) => path.endsWith('{id}'));
 
@@ -46,7 +46,7 @@ for (const operation of withId) {
     await runCases(
       several ? [...invalidIds, ...invalidLists] : [...invalidIds, ...invalidLists, '1,2'],
       async (text) => {
-        const response = await boss.call(method, path.replace('{id}', text.replaceAll(' ', '%20')));
+        const response = await admin.call(method, path.replace('{id}', text.replaceAll(' ', '%20')));
         assert.match(String(response.data.field), several ? /^ids?$/ : /^id$/, `${text}: ${response.text}`);
         expectError(response, 400, 'INVALID_FIELD', {}, text);
         assertDocumented(operation, response);
@@ -56,8 +56,8 @@ for (const operation of withId) {
   });
 
   test(`${method} ${path}: a missing id is rejected`, async () => {
-    expectError(await boss.call(method, path.replace('{id}', '')), 400, 'INVALID_FIELD');
-    const without = await boss.call(method, path.replace('/{id}', ''));
+    expectError(await admin.call(method, path.replace('{id}', '')), 400, 'INVALID_FIELD');
+    const without = await admin.call(method, path.replace('/{id}', ''));
     const allowed = path.startsWith('/system') ? 'POST, PUT' : 'GET, HEAD';
     expectError(without, 405, 'METHOD_NOT_ALLOWED', { allowed });
   });
@@ -66,7 +66,7 @@ for (const operation of withId) {
   if (!path.startsWith('/system')) continue;
   test(`${method} ${path}: ids beyond 2^53 and 2^63 are not found`, async () => {
     for (const id of ['0', '9007199254740993', '9223372036854775807', '9223372036854775808', '9999999999999999999']) {
-      const response = await boss.call(method, path.replace('{id}', id));
+      const response = await admin.call(method, path.replace('{id}', id));
       expectError(
         response,
         404,
@@ -82,19 +82,19 @@ for (const operation of withId) {
 test('a delete accepts 500 ids and rejects more', async () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => 1_000_000_000_000_000 + index).join(',');
   for (const path of ['/system/dept-api', '/system/user-api']) {
-    assert.equal((await boss.delete(`${path}/${ids(500)}`)).code, 404);
+    assert.equal((await admin.delete(`${path}/${ids(500)}`)).code, 404);
     for (const count of [501, 10_000]) {
-      expectError(await boss.delete(`${path}/${ids(count)}`), 400, 'TOO_MANY_IDS', { limit: 500 }, `${count} ids`);
+      expectError(await admin.delete(`${path}/${ids(count)}`), 400, 'TOO_MANY_IDS', { limit: 500 }, `${count} ids`);
     }
     // Repeated ids count once.
-    assert.equal((await boss.delete(`${path}/${Array(10_000).fill(7)}`)).code, 404);
+    assert.equal((await admin.delete(`${path}/${Array(10_000).fill(7)}`)).code, 404);
   }
 });
 
 test('a URL longer than the header limit is rejected', async () => {
-  const response = await boss.delete(`/system/dept-api/${Array(200_000).fill(1)}`);
+  const response = await admin.delete(`/system/dept-api/${Array(200_000).fill(1)}`);
   expectError(response, 431, 'HEADERS_TOO_LARGE');
-  expectError(await boss.get(`/system/dept-api/list?deptName=${'a'.repeat(300_000)}`), 431, 'HEADERS_TOO_LARGE');
+  expectError(await admin.get(`/system/dept-api/list?deptName=${'a'.repeat(300_000)}`), 431, 'HEADERS_TOO_LARGE');
 });
 
 // The bodies are valid: if body and query were both invalid, the error would name a field of the body.
@@ -111,7 +111,7 @@ for (const operation of operations) {
       const others = parameters.filter((one) => one.in === 'query' && one.required && one.name !== name);
       const needed = others.map((one) => `&${one.name}=2026-01-01`).join('');
       const call = (query: string, headers = {}) =>
-        boss.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], { headers });
+        admin.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], { headers });
       for (const text of wrongTexts(schema)) {
         const response = await call(`${name}=${text}`);
         expectError(response, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);
@@ -140,7 +140,7 @@ function wrongTexts({ type, maxLength, pattern, enum: values, minimum, maximum, 
 }
 
 test('empty and unknown query parameters are ignored', async () => {
-  const id = await boss.createDepartment();
+  const id = await admin.createDepartment();
   for (const query of [
     'deptName=&status=&parentId=&pageNum=&pageSize=',
     '__proto__=1&constructor=x&no=%F0%9F%8C%B3',
@@ -148,7 +148,7 @@ test('empty and unknown query parameters are ignored', async () => {
     '&&=&',
     '',
   ]) {
-    const { code, data } = await boss.get(`/system/dept-api/list?${query}`);
+    const { code, data } = await admin.get(`/system/dept-api/list?${query}`);
     assert.equal(code, 200, query);
     assert.equal(data.rows[0].deptId, Number(id));
   }
@@ -163,7 +163,7 @@ test('a path or query that is not UTF-8 is rejected', async () => {
     '/system/dept-api/list?deptName=',
   ]) {
     for (const text of ['%ff', '%', '%zz', 'a%c3', '%ed%a0%80', '%c0%af']) {
-      expectError(await boss.get(`${path}${text}`), 400, 'INVALID_UTF8', {}, `${path}${text}`);
+      expectError(await admin.get(`${path}${text}`), 400, 'INVALID_UTF8', {}, `${path}${text}`);
     }
   }
 });

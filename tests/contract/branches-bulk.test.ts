@@ -7,10 +7,10 @@ import { type Client, startService } from '../support/service.ts';
 /** POST /system/dept-api/bulk creates many departments in one request. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
-const add = (departments: unknown[], more: Record<string, unknown> = {}, client: Client = boss) =>
+const add = (departments: unknown[], more: Record<string, unknown> = {}, client: Client = admin) =>
   client.post(`${DEPTS}/bulk`, { departments, ...more });
 
 /** Runs the work and expects that it wrote nothing. */
@@ -57,11 +57,11 @@ describe('Bulk creation rejects the whole request', () => {
 
   test('a parent that is disabled, deleted, unknown or of another tenant is rejected', async () => {
     const [off, deleted, foreign] = [
-      await boss.createDepartment({ status: '1' }),
-      await boss.createDepartment(),
+      await admin.createDepartment({ status: '1' }),
+      await admin.createDepartment(),
       await neighbour.createDepartment(),
     ];
-    await boss.delete(`${DEPTS}/${deleted}`);
+    await admin.delete(`${DEPTS}/${deleted}`);
     await expectNothingWritten(async () => {
       expectError(await add([{ ref: 'a' }], { parentId: off }), 409, 'PARENT_DISABLED');
       for (const parentId of [deleted, foreign, '999999999']) {
@@ -79,13 +79,13 @@ describe('Bulk creation rejects the whole request', () => {
     }));
 
   test('a member cannot create departments in bulk', async () => {
-    expectError(await add([{ ref: 'a' }], {}, await service.createMember(boss)), 403, 'NOT_ALLOWED');
+    expectError(await add([{ ref: 'a' }], {}, await service.createMember(admin)), 403, 'NOT_ALLOWED');
   });
 });
 
 describe('Bulk creation', () => {
   test('items may reference parents in any order, and ids are returned in request order', async () => {
-    const top = await boss.createDepartment();
+    const top = await admin.createDepartment();
     const response = await add(
       [
         { ref: 'leaf', parentRef: 'middle', deptName: '叶' },
@@ -97,8 +97,8 @@ describe('Bulk creation', () => {
     );
     const [leaf, alone, middle, root] = response.data.deptIds;
     expectOk(response, { deptIds: [leaf, alone, middle, root] });
-    assert.equal((await readDept(boss, leaf)).ancestors, `0,${top},${root},${middle}`);
-    assert.equal((await readDept(boss, alone)).ancestors, `0,${top}`);
+    assert.equal((await readDept(admin, leaf)).ancestors, `0,${top},${root},${middle}`);
+    assert.equal((await readDept(admin, alone)).ancestors, `0,${top}`);
     assert.ok(leaf < alone && alone < middle && middle < root, 'ids ascend in request order');
   });
 
@@ -110,7 +110,7 @@ describe('Bulk creation', () => {
       phone: '13800000000',
       email: 'a@b.cn',
       status: '1',
-      tenantId: boss.tenantId,
+      tenantId: admin.tenantId,
     };
     const nulls = Object.fromEntries(Object.keys(full).map((name) => [name, null]));
     const readOnly = { deptId: 1, ancestors: 'x', delFlag: '2', createBy: 'x', unknown: { a: 1 }, parentId: null };
@@ -119,8 +119,8 @@ describe('Bulk creation', () => {
       { ref: 'b', ...nulls },
     ]);
     for (const [at, body] of [full, {}].entries()) {
-      const { deptId, createTime, ...stored } = await readDept(boss, data.deptIds[at]);
-      const { deptId: other, createTime: _, ...single } = await readDept(boss, await boss.createDepartment(body));
+      const { deptId, createTime, ...stored } = await readDept(admin, data.deptIds[at]);
+      const { deptId: other, createTime: _, ...single } = await readDept(admin, await admin.createDepartment(body));
       assert.deepEqual(stored, single);
       assert.ok(other > deptId && createTime);
     }
@@ -141,17 +141,17 @@ describe('Bulk creation', () => {
     assert.equal(response.code, 200, response.text.slice(0, 300));
     const { deptIds } = response.data;
     assert.equal(new Set(deptIds).size, 10_000);
-    assert.equal((await readDept(boss, deptIds[0])).ancestors.split(',').length, depth);
+    assert.equal((await readDept(admin, deptIds[0])).ancestors.split(',').length, depth);
     expectInvalid(await add([...departments, { ref: 'more' }]), 'departments');
   });
 
   test('with an Idempotency-Key the departments are created once and the response is replayed', async () => {
     const headers = { 'idempotency-key': 'many' };
     const body = { departments: [{ ref: 'a', deptName: 'once only' }] };
-    const [first, second] = await Promise.all([1, 2].map(() => boss.post(`${DEPTS}/bulk`, body, { headers })));
+    const [first, second] = await Promise.all([1, 2].map(() => admin.post(`${DEPTS}/bulk`, body, { headers })));
     assert.deepEqual([first?.code, second?.data], [200, first?.data]);
-    assert.equal((await boss.get(`${DEPTS}/list?deptName=once only`.replace(' ', '%20'))).data.total, 1);
+    assert.equal((await admin.get(`${DEPTS}/list?deptName=once only`.replace(' ', '%20'))).data.total, 1);
     const other = { departments: [{ ref: 'b' }] };
-    expectError(await boss.post(`${DEPTS}/bulk`, other, { headers }), 409, 'KEY_REUSED');
+    expectError(await admin.post(`${DEPTS}/bulk`, other, { headers }), 409, 'KEY_REUSED');
   });
 });

@@ -6,10 +6,10 @@ import { asTenant, type Client, startService } from '../support/service.ts';
 /** GET /system/dept-api/{id}/children reads the children of a department in pages. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
-const children = (id: string | number, query = '', client: Client = boss) =>
+const children = (id: string | number, query = '', client: Client = admin) =>
   client.get(`${DEPTS}/${id}/children${query && `?${query}`}`);
 
 /** Reads all pages and returns the ids; `between` runs after each page. */
@@ -29,10 +29,10 @@ async function allPages(id: string, limit: number, between: (page: number) => Pr
 
 describe('Children of a department', () => {
   test('each child has the same fields as a single read, and hasChildren', async () => {
-    const top = await boss.createDepartment();
-    const middle = await boss.createDepartment({ parentId: top });
+    const top = await admin.createDepartment();
+    const middle = await admin.createDepartment({ parentId: top });
     const [leaf, parent] = [
-      await boss.createDepartment({
+      await admin.createDepartment({
         parentId: middle,
         deptName: '叶',
         leader: '张三',
@@ -40,18 +40,18 @@ describe('Children of a department', () => {
         phone: '1',
         orderNum: 2,
       }),
-      await boss.createDepartment({ parentId: middle, orderNum: 1, status: '1' }),
+      await admin.createDepartment({ parentId: middle, orderNum: 1, status: '1' }),
     ];
     await asTenant(
       service.owner,
-      boss.tenantId,
+      admin.tenantId,
       (tx) => tx`update departments set status = '0' where dept_id = ${parent}`,
     );
-    await boss.createDepartment({ parentId: parent });
+    await admin.createDepartment({ parentId: parent });
     expectOk(await children(middle), {
       rows: [
-        { ...(await readDept(boss, parent)), hasChildren: true },
-        { ...(await readDept(boss, leaf)), hasChildren: false },
+        { ...(await readDept(admin, parent)), hasChildren: true },
+        { ...(await readDept(admin, leaf)), hasChildren: false },
       ],
       next: null,
     });
@@ -59,7 +59,7 @@ describe('Children of a department', () => {
   });
 
   test('a department without children returns an empty page', async () => {
-    expectOk(await children(await boss.createDepartment()), { rows: [], next: null });
+    expectOk(await children(await admin.createDepartment()), { rows: [], next: null });
   });
 
   test('id 0 returns the top-level departments', async () => {
@@ -81,14 +81,14 @@ describe('Children of a department', () => {
   });
 
   test('deleted children are not listed and do not count for hasChildren', async () => {
-    const top = await boss.createDepartment();
+    const top = await admin.createDepartment();
     const [child, deleted] = [
-      await boss.createDepartment({ parentId: top }),
-      await boss.createDepartment({ parentId: top }),
+      await admin.createDepartment({ parentId: top }),
+      await admin.createDepartment({ parentId: top }),
     ];
-    const below = await boss.createDepartment({ parentId: child });
+    const below = await admin.createDepartment({ parentId: child });
     assert.equal((await children(top)).data.rows[0].hasChildren, true);
-    for (const id of [below, deleted]) expectOk(await boss.delete(`${DEPTS}/${id}`));
+    for (const id of [below, deleted]) expectOk(await admin.delete(`${DEPTS}/${id}`));
     const { rows } = (await children(top)).data;
     assert.deepEqual(
       rows.map(({ deptId, hasChildren }: never) => [deptId, hasChildren]),
@@ -97,12 +97,12 @@ describe('Children of a department', () => {
   });
 
   test('any user of the tenant may list children', async () => {
-    assert.equal((await children(0, '', await service.createMember(boss))).code, 200);
+    assert.equal((await children(0, '', await service.createMember(admin))).code, 200);
   });
 
   test('unknown and deleted departments and those of another tenant return the same 404', async () => {
-    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
-    await boss.delete(`${DEPTS}/${deleted}`);
+    const [deleted, foreign] = [await admin.createDepartment(), await neighbour.createDepartment()];
+    await admin.delete(`${DEPTS}/${deleted}`);
     const texts = [];
     for (const id of [
       deleted,
@@ -122,23 +122,23 @@ describe('Children of a department', () => {
 
 describe('Pages of children', () => {
   test('pages of any size are ordered by orderNum, then id', async () => {
-    const top = await boss.createDepartment();
+    const top = await admin.createDepartment();
     const created: [orderNum: number, id: number][] = [];
     for (const orderNum of [3, 0, -2147483648, 2147483647, 0, 3, 0, -1]) {
-      created.push([orderNum, Number(await boss.createDepartment({ parentId: top, orderNum }))]);
+      created.push([orderNum, Number(await admin.createDepartment({ parentId: top, orderNum }))]);
     }
     const expected = created.sort(([a, x], [b, y]) => a - b || x - y).map(([, id]) => id);
     for (const limit of [1, 2, 3, 4, 7, 8, 9, 500]) assert.deepEqual(await allPages(top, limit), expected, `${limit}`);
   });
 
   test('a page has 50 rows by default, and limit accepts 1 to 500', async () => {
-    const top = await boss.createDepartment();
+    const top = await admin.createDepartment();
     await asTenant(
       service.owner,
-      boss.tenantId,
+      admin.tenantId,
       (tx) => tx`
         insert into departments (tenant_id, dept_id, parent_id, create_by)
-        select ${boss.tenantId}, 5000000 + n, ${top}, 'test' from generate_series(1, 501) n`,
+        select ${admin.tenantId}, 5000000 + n, ${top}, 'test' from generate_series(1, 501) n`,
     );
     assert.equal((await children(top)).data.rows.length, 50);
     const { data } = await children(top, 'limit=500');
@@ -148,27 +148,27 @@ describe('Pages of children', () => {
   });
 
   test('a child that stays is listed exactly once while others are created, deleted, moved and reordered', async () => {
-    const top = await boss.createDepartment();
+    const top = await admin.createDepartment();
     const stay: number[] = [];
     const others: string[] = [];
     for (let n = 0; n < 40; n++) {
-      const id = await boss.createDepartment({ parentId: top, orderNum: n % 7 });
+      const id = await admin.createDepartment({ parentId: top, orderNum: n % 7 });
       if (n % 2) stay.push(Number(id));
       else others.push(id);
     }
     const listed = await allPages(top, 3, async (page) => {
-      await boss.createDepartment({ parentId: top, orderNum: page % 9 });
+      await admin.createDepartment({ parentId: top, orderNum: page % 9 });
       const [first = '', second = '', third = ''] = others.splice(0, 3);
-      if (first) expectOk(await boss.delete(`${DEPTS}/${first}`));
-      if (second) expectOk(await boss.put(DEPTS, { deptId: second, parentId: 0 }));
-      if (third) expectOk(await boss.put(DEPTS, { deptId: third, orderNum: 6 - (page % 7) }));
+      if (first) expectOk(await admin.delete(`${DEPTS}/${first}`));
+      if (second) expectOk(await admin.put(DEPTS, { deptId: second, parentId: 0 }));
+      if (third) expectOk(await admin.put(DEPTS, { deptId: third, orderNum: 6 - (page % 7) }));
     });
     for (const id of stay) assert.equal(listed.filter((each) => each === id).length, 1, `${id} in ${listed}`);
   });
 
   test('a forged, damaged or foreign cursor is rejected', async () => {
-    const [top, other] = [await boss.createDepartment(), await boss.createDepartment()];
-    for (const parentId of [top, top, other, other]) await boss.createDepartment({ parentId });
+    const [top, other] = [await admin.createDepartment(), await admin.createDepartment()];
+    for (const parentId of [top, top, other, other]) await admin.createDepartment({ parentId });
     const { next } = (await children(top, 'limit=1')).data;
     const text = (plain: string) => Buffer.from(plain).toString('base64url');
     for (const cursor of [

@@ -27,8 +27,8 @@ for (const [what, first] of [
   ['a table with current statistics', 2_000_000],
 ] as const) {
   test(`reading a branch of more than 20,000 departments just imported into ${what} costs few blocks each`, async (t) => {
-    const boss = await service.createTenant();
-    const { tenantId } = boss;
+    const admin = await service.createTenant();
+    const { tenantId } = admin;
     // Of every hundred departments, the first three are children of department 2 (of 3 in every ten-thousandth), and the
     // others are children of the first of the hundred.
     await insertDepartments(superuser, tenantId, {
@@ -49,7 +49,7 @@ for (const [what, first] of [
     /** Reads the path and expects only a few blocks read for each department of the tenant. */
     const readCheaply = async (path: string) => {
       queries.length = 0;
-      const response = await boss.get(`${DEPTS}/${path}`);
+      const response = await admin.get(`${DEPTS}/${path}`);
       assert.equal(response.status, 200, response.text);
       const cost = await measureCost(connection, tenantId, [...queries]);
       report(t, { path, ...cost });

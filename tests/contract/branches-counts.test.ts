@@ -16,19 +16,19 @@ const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(nod
 const countsOf = (nodes: Node[]) => Object.fromEntries(all(nodes).map(({ deptId, userCount }) => [deptId, userCount]));
 
 test('userCount counts each user of a department once and excludes the departments below', async () => {
-  const boss = await service.createTenant();
-  const top = await boss.createDepartment({ deptName: 'top' });
-  const one = await boss.createDepartment({ parentId: top, orderNum: 1 });
-  const two = await boss.createDepartment({ parentId: top, orderNum: 2 });
-  const empty = await boss.createDepartment({ parentId: top, orderNum: 3 });
-  await boss.createUser({ userName: 'main', deptId: one });
-  await boss.createUser({ userName: 'both', deptId: one, deptIds: [one, two] });
-  await boss.createUser({ userName: 'further', deptIds: [two], status: '1' });
-  await boss.createUser({ userName: 'nowhere' });
-  await boss.delete(`/system/user-api/${await boss.createUser({ userName: 'gone', deptId: empty })}`);
+  const admin = await service.createTenant();
+  const top = await admin.createDepartment({ deptName: 'top' });
+  const one = await admin.createDepartment({ parentId: top, orderNum: 1 });
+  const two = await admin.createDepartment({ parentId: top, orderNum: 2 });
+  const empty = await admin.createDepartment({ parentId: top, orderNum: 3 });
+  await admin.createUser({ userName: 'main', deptId: one });
+  await admin.createUser({ userName: 'both', deptId: one, deptIds: [one, two] });
+  await admin.createUser({ userName: 'further', deptIds: [two], status: '1' });
+  await admin.createUser({ userName: 'nowhere' });
+  await admin.delete(`/system/user-api/${await admin.createUser({ userName: 'gone', deptId: empty })}`);
   const expected = { [top]: 0, [one]: 2, [two]: 2, [empty]: 0 };
-  const member = await service.createMember(boss);
-  for (const client of [boss, member]) {
+  const member = await service.createMember(admin);
+  for (const client of [admin, member]) {
     assert.deepEqual(countsOf((await client.get(`${DEPTS}/tree?counts=true`)).data), expected);
     const { data } = await client.get(`${DEPTS}/${top}/children?counts=true`);
     assert.deepEqual(
@@ -36,40 +36,40 @@ test('userCount counts each user of a department once and excludes the departmen
       [2, 2, 0],
     );
   }
-  const cut = await boss.get(`${DEPTS}/tree?counts=true&rootId=${top}&depth=1`);
+  const cut = await admin.get(`${DEPTS}/tree?counts=true&rootId=${top}&depth=1`);
   assert.deepEqual(countsOf(cut.data), { [top]: 0 });
   const pages: (number | undefined)[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const { data } = await boss.get(`${DEPTS}/${top}/children?counts=true&limit=1&cursor=${cursor}`);
+    const { data } = await admin.get(`${DEPTS}/${top}/children?counts=true&limit=1&cursor=${cursor}`);
     pages.push(...data.rows.map(({ userCount }: Node) => userCount));
     cursor = data.next;
   }
   assert.deepEqual(pages, [2, 2, 0]);
-  assert.deepEqual((await boss.get(`${DEPTS}/${one}/children?counts=true`)).data, { rows: [], next: null });
+  assert.deepEqual((await admin.get(`${DEPTS}/${one}/children?counts=true`)).data, { rows: [], next: null });
 });
 
 test('userCount is absent unless counts=true', async () => {
-  const boss = await service.createTenant();
-  const top = await boss.createDepartment();
-  await boss.createUser({ userName: 'main', deptId: top });
+  const admin = await service.createTenant();
+  const top = await admin.createDepartment();
+  await admin.createUser({ userName: 'main', deptId: top });
   for (const path of ['tree', '0/children', 'tree?counts=false', '0/children?counts=false']) {
-    assert.doesNotMatch((await boss.get(`${DEPTS}/${path}`)).text, /userCount/, path);
+    assert.doesNotMatch((await admin.get(`${DEPTS}/${path}`)).text, /userCount/, path);
   }
 });
 
 test('a streamed tree includes the user counts', async () => {
-  const boss = await service.createTenant();
-  await insertDepartments(superuser, boss.tenantId, {
+  const admin = await service.createTenant();
+  await insertDepartments(superuser, admin.tenantId, {
     first: 5_000_000,
     count: 12_000,
     parentOf: 'case when n > 9 then n / 9 end',
   });
-  const user = await boss.createUser({ userName: 'everywhere' });
+  const user = await admin.createUser({ userName: 'everywhere' });
   await superuser`
     insert into banyan.user_departments (tenant_id, user_id, dept_id, main)
     select tenant_id, ${user}, dept_id, false from banyan.departments
-    where tenant_id = ${boss.tenantId} and dept_id % 5 = 0`;
-  const { data, headers } = await boss.get(`${DEPTS}/tree?counts=true`);
+    where tenant_id = ${admin.tenantId} and dept_id % 5 = 0`;
+  const { data, headers } = await admin.get(`${DEPTS}/tree?counts=true`);
   assert.equal(headers['transfer-encoding'], 'chunked', 'the response is not streamed');
   const nodes = all(data);
   assert.equal(nodes.length, 12_000);

@@ -8,21 +8,21 @@ import { insertDepartments } from '../support/trees.ts';
 /** DELETE /system/dept-api/{id}?subtree=true deletes a department with all its descendants. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
 const remove = (id: string | number, headers: Record<string, string> = {}) =>
-  boss.delete(`${DEPTS}/${id}?subtree=true`, { headers });
+  admin.delete(`${DEPTS}/${id}?subtree=true`, { headers });
 const delFlags = (...ids: string[]) =>
-  Promise.all(ids.map(async (id) => (await readDept(boss, id, '?includeDeleted=true')).delFlag));
+  Promise.all(ids.map(async (id) => (await readDept(admin, id, '?includeDeleted=true')).delFlag));
 
 async function createBranch() {
-  const root = await boss.createDepartment();
+  const root = await admin.createDepartment();
   const [a, b] = [
-    await boss.createDepartment({ parentId: root }),
-    await boss.createDepartment({ parentId: root, status: '1' }),
+    await admin.createDepartment({ parentId: root }),
+    await admin.createDepartment({ parentId: root, status: '1' }),
   ];
-  const deep = await boss.createDepartment({ parentId: a });
+  const deep = await admin.createDepartment({ parentId: a });
   return { root, a, b, deep };
 }
 
@@ -33,7 +33,7 @@ describe('DELETE ?subtree=true', () => {
     expectOk(await remove(root));
     assert.deepEqual(await delFlags(root, a, b, deep), ['2', '2', '2', '2']);
     assert.deepEqual(await delFlags(sibling.root, sibling.a, sibling.b, sibling.deep), ['0', '0', '0', '0']);
-    const { updateBy, ancestors } = await readDept(boss, deep, '?includeDeleted=true');
+    const { updateBy, ancestors } = await readDept(admin, deep, '?includeDeleted=true');
     assert.deepEqual([updateBy, ancestors], ['boss', `0,${root},${a}`]);
   });
 
@@ -47,20 +47,20 @@ describe('DELETE ?subtree=true', () => {
 
   test('a department that was already deleted keeps its updateBy', async () => {
     const { root, b } = await createBranch();
-    expectOk(await boss.delete(`${DEPTS}/${b}`));
+    expectOk(await admin.delete(`${DEPTS}/${b}`));
     await asTenant(
       service.owner,
-      boss.tenantId,
+      admin.tenantId,
       (tx) => tx`update departments set update_by = 'old' where dept_id = ${b}`,
     );
     expectOk(await remove(root));
-    assert.equal((await readDept(boss, b, '?includeDeleted=true')).updateBy, 'old');
+    assert.equal((await readDept(admin, b, '?includeDeleted=true')).updateBy, 'old');
   });
 
   test('subtree=false and an empty subtree delete a single department only', async () => {
     const { root } = await createBranch();
     for (const query of ['subtree=false', 'subtree=']) {
-      expectError(await boss.delete(`${DEPTS}/${root}?${query}`), 409, 'DEPT_HAS_CHILDREN');
+      expectError(await admin.delete(`${DEPTS}/${root}?${query}`), 409, 'DEPT_HAS_CHILDREN');
     }
   });
 
@@ -69,18 +69,18 @@ describe('DELETE ?subtree=true', () => {
       ref: `${n}`,
       ...(n ? { parentRef: `${n - 1}` } : {}),
     }));
-    const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { departments })).data;
+    const { deptIds } = (await admin.post(`${DEPTS}/bulk`, { departments })).data;
     expectOk(await remove(deptIds[0]));
     assert.deepEqual(await delFlags(deptIds[0], deptIds[999]), ['2', '2']);
   });
 
   test('If-Match is compared with the ETag of the root', async () => {
     const { root, a } = await createBranch();
-    const { etag = '' } = (await boss.get(`${DEPTS}/${root}`)).headers;
-    expectOk(await boss.put(DEPTS, { deptId: root, deptName: 'changed' }));
+    const { etag = '' } = (await admin.get(`${DEPTS}/${root}`)).headers;
+    expectOk(await admin.put(DEPTS, { deptId: root, deptName: 'changed' }));
     expectError(await remove(root, { 'if-match': etag }), 412, 'CHANGED_MEANWHILE');
     assert.deepEqual(await delFlags(root, a), ['0', '0']);
-    const { etag: fresh = '' } = (await boss.get(`${DEPTS}/${root}`)).headers;
+    const { etag: fresh = '' } = (await admin.get(`${DEPTS}/${root}`)).headers;
     expectOk(await remove(root, { 'if-match': fresh }));
   });
 
@@ -97,18 +97,18 @@ describe('DELETE ?subtree=true', () => {
 describe('DELETE ?subtree=true: limits and errors', () => {
   test('a branch with users is rejected with DEPT_HAS_USERS and the ids of their departments', async () => {
     const { root, a, b, deep } = await createBranch();
-    await boss.createUser({ userName: 'deep', deptId: deep, deptIds: [b] });
-    await boss.createUser({ userName: 'also deep', deptIds: [deep] });
+    await admin.createUser({ userName: 'deep', deptId: deep, deptIds: [b] });
+    await admin.createUser({ userName: 'also deep', deptIds: [deep] });
     expectError(await remove(root), 409, 'DEPT_HAS_USERS', { deptIds: [b, deep].map(Number).sort((x, y) => x - y) });
     assert.deepEqual(await delFlags(root, a, b, deep), ['0', '0', '0', '0']);
     expectError(await remove(a), 409, 'DEPT_HAS_USERS', { deptIds: [Number(deep)] });
   });
 
   test('DEPT_HAS_USERS lists at most 100 departments', async () => {
-    const root = await boss.createDepartment();
+    const root = await admin.createDepartment();
     const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}` }));
-    const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { parentId: root, departments })).data;
-    await boss.createUser({ userName: 'everywhere', deptIds });
+    const { deptIds } = (await admin.post(`${DEPTS}/bulk`, { parentId: root, departments })).data;
+    await admin.createUser({ userName: 'everywhere', deptIds });
     expectError(await remove(root), 409, 'DEPT_HAS_USERS', { deptIds: deptIds.slice(0, 100) });
   });
 
@@ -120,8 +120,8 @@ describe('DELETE ?subtree=true: limits and errors', () => {
   });
 
   test('unknown and deleted departments and those of another tenant return the same 404', async () => {
-    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
-    await boss.delete(`${DEPTS}/${deleted}`);
+    const [deleted, foreign] = [await admin.createDepartment(), await neighbour.createDepartment()];
+    await admin.delete(`${DEPTS}/${deleted}`);
     const texts = [];
     for (const id of [deleted, foreign, '999999999', '0']) {
       const response = await remove(id);
@@ -134,9 +134,9 @@ describe('DELETE ?subtree=true: limits and errors', () => {
 
   // tests/contract/branches-order-many.test.ts covers the limit of 100,000 departments.
   test('a large branch is deleted completely', async () => {
-    const root = await boss.createDepartment();
+    const root = await admin.createDepartment();
     const first = 70_000_000;
-    await insertDepartments(service.superuser, boss.tenantId, {
+    await insertDepartments(service.superuser, admin.tenantId, {
       first,
       count: scale(2_000, 99_999),
       parentOf: `case when n <= 300 then ${root} - ${first} else n / 300 end`,
@@ -148,7 +148,7 @@ describe('DELETE ?subtree=true: limits and errors', () => {
   });
 
   test('a member cannot delete a branch', async () => {
-    const member = await service.createMember(boss);
-    expectError(await member.delete(`${DEPTS}/${await boss.createDepartment()}?subtree=true`), 403, 'NOT_ALLOWED');
+    const member = await service.createMember(admin);
+    expectError(await member.delete(`${DEPTS}/${await admin.createDepartment()}?subtree=true`), 403, 'NOT_ALLOWED');
   });
 });

@@ -12,41 +12,41 @@ import { expectedTree, insertDepartments, requestTree } from '../support/trees.t
 
 const service = await startService();
 const { superuser } = service;
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 // These tests do not search, and inserts are several times faster without these indexes.
 await superuser`drop index departments_search, departments_by_name, departments_by_creation, departments_by_update`;
 // Trees with more than 10,000 departments are streamed: this one is a bushy tree with a chain of 500 below its first
 // department and 5,500 siblings below its second.
-await insertDepartments(superuser, boss.tenantId, {
+await insertDepartments(superuser, admin.tenantId, {
   first: 1_000_000,
   count: 5_000,
   parentOf: 'case when n > 7 then n / 7 end',
 });
-await insertDepartments(superuser, boss.tenantId, {
+await insertDepartments(superuser, admin.tenantId, {
   first: 2_000_000,
   count: 500,
   parentOf: 'case when n = 1 then -999999 else n - 1 end',
 });
-await insertDepartments(superuser, boss.tenantId, { first: 3_000_000, count: 5_500, parentOf: '-1999998' });
+await insertDepartments(superuser, admin.tenantId, { first: 3_000_000, count: 5_500, parentOf: '-1999998' });
 
 test('a streamed tree of 11,000 departments matches the expected text byte for byte', async () => {
-  const expected = await expectedTree(superuser, boss.tenantId);
-  const response = await boss.get(`${DEPTS}/tree`);
+  const expected = await expectedTree(superuser, admin.tenantId);
+  const response = await admin.get(`${DEPTS}/tree`);
   assert.equal(response.headers['transfer-encoding'], 'chunked', 'the response is not streamed');
   assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
   assert.ok(response.text === expected, 'the text differs from the expected tree');
 });
 
 test('HEAD returns the headers without a body', async () => {
-  const { status, text, headers } = await boss.call('HEAD', `${DEPTS}/tree`);
+  const { status, text, headers } = await admin.call('HEAD', `${DEPTS}/tree`);
   assert.deepEqual([status, text, headers['content-type']], [200, '', 'application/json; charset=utf-8']);
 });
 
 test('rootId and depth limit a large tree', async () => {
   const root = 1_000_001;
-  const { text } = await boss.get(`${DEPTS}/tree?rootId=${root}`);
-  assert.ok(text === (await expectedTree(superuser, boss.tenantId, root)), 'the text differs from the expected tree');
-  const shallow = await boss.get(`${DEPTS}/tree?depth=6`);
+  const { text } = await admin.get(`${DEPTS}/tree?rootId=${root}`);
+  assert.ok(text === (await expectedTree(superuser, admin.tenantId, root)), 'the text differs from the expected tree');
+  const shallow = await admin.get(`${DEPTS}/tree?depth=6`);
   const levels = (nodes: { children: never[]; hasChildren: boolean }[]): number =>
     nodes.reduce((most, { children }) => Math.max(most, 1 + levels(children)), 0);
   assert.equal(levels(shallow.data), 6);
@@ -54,13 +54,13 @@ test('rootId and depth limit a large tree', async () => {
   const cut = shallow.text.match(/"hasChildren":true,"children":\[\]/g)?.length;
   const [{ parents }] = await superuser<[{ parents: number }]>`
     with recursive level (id, n) as (
-      select dept_id, 1 from departments where tenant_id = ${boss.tenantId} and parent_id is null
+      select dept_id, 1 from departments where tenant_id = ${admin.tenantId} and parent_id is null
       union all
-      select c.dept_id, n + 1 from level join departments c on c.tenant_id = ${boss.tenantId} and c.parent_id = id
+      select c.dept_id, n + 1 from level join departments c on c.tenant_id = ${admin.tenantId} and c.parent_id = id
       where n < 6
     )
     select count(*) as parents from level where n = 6 and exists (
-      select from departments c where c.tenant_id = ${boss.tenantId} and c.parent_id = id)`;
+      select from departments c where c.tenant_id = ${admin.tenantId} and c.parent_id = id)`;
   assert.equal(cut, parents);
 });
 

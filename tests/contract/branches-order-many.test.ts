@@ -9,20 +9,20 @@ import { insertDepartments } from '../support/trees.ts';
 
 const service = await startService();
 const { superuser } = service;
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const COUNT = 20_500;
 const FIRST = 1_000_000;
 // These tests do not search, and inserts are several times faster without these indexes.
 await superuser`drop index departments_search, departments_by_name, departments_by_creation, departments_by_update`;
 
 test('reordering 20,500 siblings numbers each once and records one change for each updated row', async () => {
-  const { tenantId } = boss;
+  const { tenantId } = admin;
   await insertDepartments(superuser, tenantId, { first: FIRST, count: COUNT, parentOf: 'case when n > 1 then 1 end' });
   const children = await superuser<{ id: number }[]>`
     select dept_id as id from departments where tenant_id = ${tenantId} and parent_id is not null
     order by order_num, dept_id`;
   const last = children.at(-1)?.id;
-  expectOk(await boss.put(`${DEPTS}/order`, { parentId: FIRST + 1, deptIds: [last] }));
+  expectOk(await admin.put(`${DEPTS}/order`, { parentId: FIRST + 1, deptIds: [last] }));
   const numbered = await superuser<{ id: number; number: number }[]>`
     select dept_id as id, order_num as number from departments where tenant_id = ${tenantId} and parent_id is not null
     order by order_num`;

@@ -6,19 +6,19 @@ import { type Client, startService } from '../support/service.ts';
 /** PUT /system/dept-api/order sets the order of the children of a department. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
-const order = (parentId: string | number, deptIds: unknown[], client: Client = boss) =>
+const order = (parentId: string | number, deptIds: unknown[], client: Client = admin) =>
   client.put(`${DEPTS}/order`, { parentId, deptIds });
-const readOrder = async (parentId: string | number, client: Client = boss): Promise<[number, number][]> =>
+const readOrder = async (parentId: string | number, client: Client = admin): Promise<[number, number][]> =>
   (await client.get(`${DEPTS}/${parentId}/children?limit=500`)).data.rows.map(
     ({ deptId, orderNum }: { deptId: number; orderNum: number }) => [deptId, orderNum],
   );
 async function createChildren(count: number, orderNum = (_n: number) => 0) {
-  const parent = await boss.createDepartment();
+  const parent = await admin.createDepartment();
   const ids: string[] = [];
-  for (let n = 0; n < count; n++) ids.push(await boss.createDepartment({ parentId: parent, orderNum: orderNum(n) }));
+  for (let n = 0; n < count; n++) ids.push(await admin.createDepartment({ parentId: parent, orderNum: orderNum(n) }));
   return { parent, ids: ids as [string, string, string, string] };
 }
 const numbered = (...ids: string[]) => ids.map((id, at) => [Number(id), at + 1]);
@@ -35,10 +35,10 @@ describe('Order of children', () => {
 
   test('If-Match is rejected, because an ETag belongs to a single department, and nothing changes', async () => {
     const { parent, ids } = await createChildren(2);
-    const { headers } = await boss.get(`${DEPTS}/${parent}`);
+    const { headers } = await admin.get(`${DEPTS}/${parent}`);
     for (const tag of [String(headers.etag), '"another"']) {
       const body = { parentId: parent, deptIds: [ids[1]] };
-      expectInvalid(await boss.call('PUT', `${DEPTS}/order`, body, { headers: { 'if-match': tag } }), 'If-Match');
+      expectInvalid(await admin.call('PUT', `${DEPTS}/order`, body, { headers: { 'if-match': tag } }), 'If-Match');
     }
     assert.deepEqual(
       await readOrder(parent),
@@ -49,17 +49,17 @@ describe('Order of children', () => {
   test('a child that keeps its orderNum is not updated', async () => {
     const { parent, ids } = await createChildren(4, (n) => n + 1);
     const [a, b, c, d] = ids;
-    const before = await Promise.all([a, d].map((id) => readDept(boss, id)));
+    const before = await Promise.all([a, d].map((id) => readDept(admin, id)));
     expectOk(await order(parent, [a, c, b]));
-    assert.deepEqual(await Promise.all([a, d].map((id) => readDept(boss, id))), before);
-    const { updateBy, updateTime, orderNum } = await readDept(boss, c);
+    assert.deepEqual(await Promise.all([a, d].map((id) => readDept(admin, id))), before);
+    const { updateBy, updateTime, orderNum } = await readDept(admin, c);
     assert.deepEqual([updateBy, orderNum], ['boss', 2]);
     assert.match(updateTime, /^\d{4}-/);
   });
 
   test('only orderNum of the children changes', async () => {
     const { parent, ids } = await createChildren(2);
-    const deptId = await boss.createDepartment({
+    const deptId = await admin.createDepartment({
       parentId: parent,
       deptName: '名',
       leader: '张',
@@ -67,13 +67,13 @@ describe('Order of children', () => {
       email: 'a@b',
       status: '1',
     });
-    const below = await boss.createDepartment({ parentId: ids[0], orderNum: 8 });
-    const before = await readDept(boss, deptId);
+    const below = await admin.createDepartment({ parentId: ids[0], orderNum: 8 });
+    const before = await readDept(admin, deptId);
     expectOk(await order(parent, [deptId]));
-    const { updateBy, updateTime, ...after } = await readDept(boss, deptId);
+    const { updateBy, updateTime, ...after } = await readDept(admin, deptId);
     assert.deepEqual({ ...after, updateBy: '', updateTime: null }, { ...before, orderNum: 1 });
     assert.deepEqual([updateBy, typeof updateTime], ['boss', 'string']);
-    assert.equal((await readDept(boss, below)).orderNum, 8);
+    assert.equal((await readDept(admin, below)).orderNum, 8);
   });
 
   test('top-level departments and children of a disabled department can be reordered', async () => {
@@ -82,15 +82,15 @@ describe('Order of children', () => {
     expectOk(await order(0, [b], client));
     assert.deepEqual(await readOrder(0, client), numbered(b, a));
     const { parent, ids } = await createChildren(2);
-    expectOk(await boss.put(DEPTS, { deptId: parent, status: '1' }));
+    expectOk(await admin.put(DEPTS, { deptId: parent, status: '1' }));
     expectOk(await order(parent, [ids[1]]));
     assert.deepEqual(await readOrder(parent), numbered(ids[1], ids[0]));
   });
 
   test('10,000 children are reordered in one request, one more is rejected', async () => {
     const departments = Array.from({ length: 10_000 }, (_, n) => ({ ref: `${n}` }));
-    const parent = await boss.createDepartment();
-    const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { parentId: parent, departments })).data;
+    const parent = await admin.createDepartment();
+    const { deptIds } = (await admin.post(`${DEPTS}/bulk`, { parentId: parent, departments })).data;
     expectOk(await order(parent, [...deptIds].reverse()));
     assert.deepEqual((await readOrder(parent)).slice(0, 2), [
       [deptIds[9_999], 1],
@@ -102,7 +102,7 @@ describe('Order of children', () => {
   test('a retry with the same Idempotency-Key is replayed and does not reorder again', async () => {
     const { parent, ids } = await createChildren(3);
     const headers = { 'idempotency-key': 'order' };
-    const send = () => boss.put(`${DEPTS}/order`, { parentId: parent, deptIds: [ids[2]] }, { headers });
+    const send = () => admin.put(`${DEPTS}/order`, { parentId: parent, deptIds: [ids[2]] }, { headers });
     expectOk(await send());
     expectOk(await order(parent, [ids[1]]));
     const again = await send();
@@ -116,9 +116,9 @@ describe('Order of children: errors', () => {
   test('ids that are not existing children are rejected with NOT_CHILDREN and listed', async () => {
     const { parent, ids } = await createChildren(4);
     const [a, deleted, moved, grandparent] = ids;
-    await boss.delete(`${DEPTS}/${deleted}`);
-    await boss.put(DEPTS, { deptId: moved, parentId: 0 });
-    const grandchild = await boss.createDepartment({ parentId: grandparent });
+    await admin.delete(`${DEPTS}/${deleted}`);
+    await admin.put(DEPTS, { deptId: moved, parentId: 0 });
+    const grandchild = await admin.createDepartment({ parentId: grandparent });
     const foreign = await neighbour.createDepartment();
     const notChildren = [deleted, moved, grandchild, foreign, parent, '999999999'].map(Number);
     const before = await readOrder(parent);
@@ -145,9 +145,9 @@ describe('Order of children: errors', () => {
   });
 
   test('a parent that is unknown, deleted or of another tenant is rejected with PARENT_NOT_FOUND', async () => {
-    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
+    const [deleted, foreign] = [await admin.createDepartment(), await neighbour.createDepartment()];
     const child = await neighbour.createDepartment({ parentId: foreign });
-    await boss.delete(`${DEPTS}/${deleted}`);
+    await admin.delete(`${DEPTS}/${deleted}`);
     for (const id of [deleted, foreign, '999999999']) {
       expectError(await order(id, [child]), 400, 'PARENT_NOT_FOUND', { parentId: Number(id) });
     }
@@ -156,9 +156,9 @@ describe('Order of children: errors', () => {
 
   test('missing or invalid ids and a missing parent are rejected, and so is a member', async () => {
     expectInvalid(await order(0, []), 'deptIds');
-    expectInvalid(await boss.put(`${DEPTS}/order`, { deptIds: [1] }), 'parentId', 'FIELD_REQUIRED');
-    expectInvalid(await boss.put(`${DEPTS}/order`, { parentId: 0 }), 'deptIds', 'FIELD_REQUIRED');
+    expectInvalid(await admin.put(`${DEPTS}/order`, { deptIds: [1] }), 'parentId', 'FIELD_REQUIRED');
+    expectInvalid(await admin.put(`${DEPTS}/order`, { parentId: 0 }), 'deptIds', 'FIELD_REQUIRED');
     expectInvalid(await order(0, ['x']), 'deptIds[0]');
-    expectError(await order(0, [1], await service.createMember(boss)), 403, 'NOT_ALLOWED');
+    expectError(await order(0, [1], await service.createMember(admin)), 403, 'NOT_ALLOWED');
   });
 });

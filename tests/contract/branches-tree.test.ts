@@ -7,10 +7,10 @@ import { type Client, startService } from '../support/service.ts';
 /** GET /system/dept-api/tree. branches-large.test.ts and tests/faults/trees.test.ts cover large trees. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
-const tree = (query = '', client: Client = boss) => client.get(`${DEPTS}/tree${query && `?${query}`}`);
+const tree = (query = '', client: Client = admin) => client.get(`${DEPTS}/tree${query && `?${query}`}`);
 
 interface Node {
   deptId: number;
@@ -68,7 +68,7 @@ describe('Tree', () => {
   });
 
   test('rootId returns a branch including its root', async () => {
-    const { root, late, early, below, deep } = await createFamily(boss);
+    const { root, late, early, below, deep } = await createFamily(admin);
     const { data } = await tree(`rootId=${root}`);
     assert.equal(render(data), `${root}(${early}(${deep}) ${late}(${below}))`);
     assert.equal(render((await tree(`rootId=00${early}`)).data), `${early}(${deep})`);
@@ -116,16 +116,16 @@ describe('Tree', () => {
   });
 
   test('any user of the tenant may read the tree, other tenants may not', async () => {
-    const { root } = await createFamily(boss);
-    const member = await service.createMember(boss);
-    assert.equal((await tree('', member)).text, (await tree('', boss)).text);
+    const { root } = await createFamily(admin);
+    const member = await service.createMember(admin);
+    assert.equal((await tree('', member)).text, (await tree('', admin)).text);
     expectOk(await tree('', neighbour), []);
     expectError(await tree(`rootId=${root}`, neighbour), 404, 'DEPT_NOT_FOUND');
   });
 
   test('a root that is unknown, deleted or of another tenant returns the same 404', async () => {
-    const [deleted, foreign] = [await boss.createDepartment(), await neighbour.createDepartment()];
-    await boss.delete(`${DEPTS}/${deleted}`);
+    const [deleted, foreign] = [await admin.createDepartment(), await neighbour.createDepartment()];
+    await admin.delete(`${DEPTS}/${deleted}`);
     const texts = [];
     for (const id of [deleted, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
       for (const depth of ['', '&depth=2']) {
@@ -139,7 +139,7 @@ describe('Tree', () => {
   });
 
   test('HEAD returns the status and length of GET without the body', async () => {
-    const [get, head] = [await tree(), await boss.call('HEAD', `${DEPTS}/tree`)];
+    const [get, head] = [await tree(), await admin.call('HEAD', `${DEPTS}/tree`)];
     assert.deepEqual([head.status, head.text], [get.status, '']);
     assert.equal(head.headers['content-length'], get.headers['content-length']);
   });

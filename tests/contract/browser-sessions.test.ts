@@ -74,16 +74,16 @@ test('a refresh with a missing or invalid cookie is rejected and clears the cook
 });
 
 test('a refresh in a disabled tenant is rejected but keeps the cookie', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const response = await service.anonymous.post('/auth/login?session=cookie', {
-    tenantId: boss.tenantId,
+    tenantId: admin.tenantId,
     username: 'boss',
     password: PASSWORD,
   });
-  await service.root.put('/system/tenant-api', { id: boss.id, status: '1' });
+  await service.root.put('/system/tenant-api', { id: admin.id, status: '1' });
   const rejected = await refresh(cookieOf(response));
   assert.deepEqual([outcomeOf(rejected), rejected.headers['set-cookie']], ['403 TENANT_DISABLED', undefined]);
-  await service.root.put('/system/tenant-api', { id: boss.id });
+  await service.root.put('/system/tenant-api', { id: admin.id });
   assert.equal(outcomeOf(await refresh(cookieOf(response))), '200 OK');
 });
 
@@ -197,10 +197,10 @@ test('a browser can log out with its cookie alone, also when its tenant is disab
   assert.deepEqual([outcomeOf(loggedOut), loggedOut.headers['set-cookie']], ['200 OK', [CLEARED]]);
   assert.equal(outcomeOf(await refresh(cookieOf(next))), '401 REFRESH_REFUSED');
 
-  const boss = await service.createTenant();
-  const { tenantId } = boss;
+  const admin = await service.createTenant();
+  const { tenantId } = admin;
   const response = await service.anonymous.post('/auth/login?session=cookie', { ...login, tenantId, username: 'boss' });
-  const tenant = (await boss.get('/auth/me')).data.tenant;
+  const tenant = (await admin.get('/auth/me')).data.tenant;
   const { packageBo, quotaBo, ruleBo, tenantName } = tenant;
   const change = (status: string) =>
     service.root.put('/system/tenant-api', { id: tenant.id, tenantName, packageBo, quotaBo, ruleBo, status });
@@ -215,17 +215,17 @@ test('a browser can log out with its cookie alone, also when its tenant is disab
 });
 
 test('logout with everywhere=true ends all sessions of the user and no others', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const [one, two, other] = [
-    await service.createMember(boss, { userName: 'anna' }),
-    await service.logIn(boss.tenantId, 'anna'),
-    await service.createMember(boss, { userName: 'berta' }),
+    await service.createMember(admin, { userName: 'anna' }),
+    await service.logIn(admin.tenantId, 'anna'),
+    await service.createMember(admin, { userName: 'berta' }),
   ];
   assert.equal(outcomeOf(await one.post('/auth/logout?everywhere=true')), '200 OK');
   for (const ended of [one, two]) assert.equal(outcomeOf(await ended.get('/auth/me')), '401 SESSION_ENDED');
-  for (const active of [other, boss]) assert.equal(outcomeOf(await active.get('/auth/me')), '200 OK');
-  const third = await service.logIn(boss.tenantId, 'anna');
-  const fourth = await service.logIn(boss.tenantId, 'anna');
+  for (const active of [other, admin]) assert.equal(outcomeOf(await active.get('/auth/me')), '200 OK');
+  const third = await service.logIn(admin.tenantId, 'anna');
+  const fourth = await service.logIn(admin.tenantId, 'anna');
   assert.equal(outcomeOf(await third.post('/auth/logout?everywhere=false')), '200 OK');
   assert.equal(outcomeOf(await fourth.get('/auth/me')), '200 OK');
 });

@@ -32,14 +32,14 @@ async function readChanges(client: Client, after = '0') {
 
 /** Creates a tenant whose departments are written and read one by one, often enough for plans to be cached. */
 async function createSmallTenant(service: Service) {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const ids: string[] = [];
   for (let n = 0; n < 8; n++) {
-    ids.push(await boss.createDepartment({ parentId: ids.at(-1) ?? 0 }));
-    await boss.put(DEPTS, { deptId: ids.at(-1), deptName: `d${n}` });
-    await readChanges(boss);
+    ids.push(await admin.createDepartment({ parentId: ids.at(-1) ?? 0 }));
+    await admin.put(DEPTS, { deptId: ids.at(-1), deptName: `d${n}` });
+    await readChanges(admin);
   }
-  return { boss, ids, ...(await readChanges(boss)) };
+  return { admin, ids, ...(await readChanges(admin)) };
 }
 
 /** Expects that the service has read only a few rows for each row written, so no plan reads whole tables. */
@@ -64,7 +64,7 @@ const storedPath = (path: string) => (path.length <= 2000 ? path : '');
 
 test('each department of a bulk creation and of a subtree delete is recorded with its path', async (t) => {
   const service = await startSmall();
-  const { boss, ids, next } = await createSmallTenant(service);
+  const { admin, ids, next } = await createSmallTenant(service);
   const count = scale(1_000, 3_000);
   const [top, parentId] = [ids[0] as string, ids[2] as string];
   const { below } = seededRandom(firstSeed);
@@ -75,7 +75,7 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
     ref: `${n}`,
     ...(parents[n] == null ? {} : { parentRef: `${parents[n]}` }),
   }));
-  const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { parentId, departments })).data;
+  const { deptIds } = (await admin.post(`${DEPTS}/bulk`, { parentId, departments })).data;
   const idOf = new Map(order.map((n, at) => [n, deptIds[at] as number]));
   const pathOf = (n: number): string => {
     const parent = parents[n];
@@ -83,12 +83,12 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
   };
   const paths = new Map(order.map((n) => [String(idOf.get(n)), pathOf(n)]));
 
-  const created = await readChanges(boss, next);
+  const created = await readChanges(admin, next);
   assert.equal(created.rows.length, count);
   for (const { resourceId, after } of created.rows) assert.equal(after?.ancestors, paths.get(resourceId));
 
-  assert.equal((await boss.delete(`${DEPTS}/${top}?subtree=true`)).code, 200);
-  const { rows } = await readChanges(boss, created.next);
+  assert.equal((await admin.delete(`${DEPTS}/${top}?subtree=true`)).code, 200);
+  const { rows } = await readChanges(admin, created.next);
   assert.equal(rows.length, count + 8);
   for (const [n, id] of ids.entries()) paths.set(id, ['0', ...ids.slice(0, n)].join(','));
   for (const { action, resourceId, before } of rows) {
@@ -99,15 +99,15 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
 
 test('changes of departments hundreds of levels deep are recorded, without paths over 2,000 characters', async (t) => {
   const service = await startSmall();
-  const { boss, next } = await createSmallTenant(service);
+  const { admin, next } = await createSmallTenant(service);
   const depth = scale(600, 1_000);
   const count = scale(1_800, 10_000);
   const departments = Array.from({ length: count }, (_, n) => ({
     ref: `${n}`,
     ...(n % depth ? { parentRef: `${n - 1}` } : {}),
   }));
-  const { deptIds } = (await boss.post(`${DEPTS}/bulk`, { departments })).data;
-  const { rows, next: end } = await readChanges(boss, next);
+  const { deptIds } = (await admin.post(`${DEPTS}/bulk`, { departments })).data;
+  const { rows, next: end } = await readChanges(admin, next);
   assert.equal(rows.length, count);
   const paths = new Map(rows.map(({ resourceId, after }) => [Number(resourceId), after?.ancestors]));
   let path = '0';
@@ -118,10 +118,10 @@ test('changes of departments hundreds of levels deep are recorded, without paths
   // Departments created one at a time are recorded like those created in bulk.
   const deep = deptIds.findIndex((id: number) => paths.get(id) === '');
   const created = [
-    await boss.createDepartment({ parentId: deptIds[deep - 2] }),
-    await boss.createDepartment({ parentId: deptIds[deep - 1] }),
+    await admin.createDepartment({ parentId: deptIds[deep - 2] }),
+    await admin.createDepartment({ parentId: deptIds[deep - 1] }),
   ];
-  const alone = (await readChanges(boss, end)).rows.map(({ resourceId, after }) => [resourceId, after?.ancestors]);
+  const alone = (await readChanges(admin, end)).rows.map(({ resourceId, after }) => [resourceId, after?.ancestors]);
   assert.deepEqual(alone, [
     [created[0], paths.get(deptIds[deep - 1])],
     [created[1], ''],
@@ -131,12 +131,12 @@ test('changes of departments hundreds of levels deep are recorded, without paths
 
 test('reading changes stays cheap on a connection whose plans date from a small change log', async (t) => {
   const service = await startSmall();
-  const { boss, next } = await createSmallTenant(service);
+  const { admin, next } = await createSmallTenant(service);
   const count = scale(5_000, 40_000);
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)
-    select ${boss.tenantId}, 60000000 + n, 'sql' from generate_series(1, ${count}) n`;
-  const { data, text } = await boss.get(`${CHANGES}?after=${next}&limit=5`);
+    select ${admin.tenantId}, 60000000 + n, 'sql' from generate_series(1, ${count}) n`;
+  const { data, text } = await admin.get(`${CHANGES}?after=${next}&limit=5`);
   assert.deepEqual(
     data?.rows?.map(({ resourceId }: Row) => resourceId),
     [1, 2, 3, 4, 5].map((n) => String(60000000 + n)),

@@ -18,26 +18,26 @@ const rename = (tx: Tx, tenantId: string, id: string, name: string) => tx`
   update banyan.departments set dept_name = ${name} where tenant_id = ${tenantId} and dept_id = ${id}`;
 
 test('a change committed late is listed after its commit and not missed by clients that read on', async () => {
-  const boss = await service.createTenant();
-  const [one, other] = [await boss.createDepartment(), await boss.createDepartment()];
-  const { next } = (await boss.get(CHANGES)).data;
-  const meanwhile: Page = await asTenant(superuser, boss.tenantId, async (tx) => {
-    await rename(tx, boss.tenantId, one, 'late');
+  const admin = await service.createTenant();
+  const [one, other] = [await admin.createDepartment(), await admin.createDepartment()];
+  const { next } = (await admin.get(CHANGES)).data;
+  const meanwhile: Page = await asTenant(superuser, admin.tenantId, async (tx) => {
+    await rename(tx, admin.tenantId, one, 'late');
     // This change has a higher id but commits first.
-    assert.equal((await boss.put(DEPTS, { deptId: other, deptName: 'early' })).code, 200);
-    return (await boss.get(`${CHANGES}?after=${next}`)).data;
+    assert.equal((await admin.put(DEPTS, { deptId: other, deptName: 'early' })).code, 200);
+    return (await admin.get(`${CHANGES}?after=${next}`)).data;
   });
   assert.deepEqual(namesIn(meanwhile), ['early']);
-  const later: Page = (await boss.get(`${CHANGES}?after=${meanwhile.next}`)).data;
+  const later: Page = (await admin.get(`${CHANGES}?after=${meanwhile.next}`)).data;
   assert.deepEqual(namesIn(later), ['late']);
-  const all: Page = (await boss.get(`${CHANGES}?after=${next}`)).data;
+  const all: Page = (await admin.get(`${CHANGES}?after=${next}`)).data;
   assert.deepEqual(namesIn(all), ['early', 'late'], 'all clients see the same order');
 });
 
 test('a change sealed while a client reads is returned to that client once', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment({ deptName: 'first' });
-  const { next, rows } = (await boss.get(`${CHANGES}?limit=1`)).data;
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment({ deptName: 'first' });
+  const { next, rows } = (await admin.get(`${CHANGES}?limit=1`)).data;
   assert.equal(rows.length, 1);
   // The background sealing would wait for the same lock.
   await waitFor(
@@ -45,17 +45,17 @@ test('a change sealed while a client reads is returned to that client once', asy
     async () => (await superuser`select from banyan.unsealed_changes`).count === 0,
   );
   // The request has checked that all changes are sealed before it waits to read their positions.
-  const reading = await asTenant(superuser, boss.tenantId, async (tx) => {
+  const reading = await asTenant(superuser, admin.tenantId, async (tx) => {
     await tx`lock table banyan.seals in access exclusive mode`;
-    const pending = boss.get(`${CHANGES}?after=${next}`);
+    const pending = admin.get(`${CHANGES}?after=${next}`);
     await waitFor('the request waits for the lock on seals', async () => (await countLockWaits(tx, 'relation')) > 0);
-    await rename(tx, boss.tenantId, id, 'meanwhile');
-    await tx`select banyan.seal_changes(${boss.tenantId}, 10)`;
+    await rename(tx, admin.tenantId, id, 'meanwhile');
+    await tx`select banyan.seal_changes(${admin.tenantId}, 10)`;
     return { pending };
   });
   const page: Page = (await reading.pending).data;
-  const following: Page = (await boss.get(`${CHANGES}?after=${page.next}`)).data;
+  const following: Page = (await admin.get(`${CHANGES}?after=${page.next}`)).data;
   const names = [...namesIn(page), ...namesIn(following)];
   assert.deepEqual(names.slice(names.indexOf('meanwhile')), ['meanwhile'], 'returned once, as the last change');
-  assert.deepEqual((await boss.get(`${CHANGES}?after=${following.next}`)).data, { rows: [], next: following.next });
+  assert.deepEqual((await admin.get(`${CHANGES}?after=${following.next}`)).data, { rows: [], next: following.next });
 });

@@ -63,32 +63,32 @@ function listen(
 }
 
 test('the stream sends committed changes and resumes after Last-Event-ID', async () => {
-  const boss = await service.createTenant();
-  const listening = listen(boss, '', 4);
-  const ids = [await boss.createDepartment(), await boss.createDepartment()];
+  const admin = await service.createTenant();
+  const listening = listen(admin, '', 4);
+  const ids = [await admin.createDepartment(), await admin.createDepartment()];
   // The first two events are the creation of the tenant and of its administrator.
   const { events } = await listening;
   assert.deepEqual(
     events.map(({ event, data }) => `${event} ${data.action} ${data.resourceId}`).slice(2),
     ids.map((id) => `change created ${id}`),
   );
-  const again = listen(boss, '', 1, { headers: { 'last-event-id': events[2]?.id as string } });
+  const again = listen(admin, '', 1, { headers: { 'last-event-id': events[2]?.id as string } });
   assert.deepEqual((await again).events, events.slice(3));
 });
 
 test('a user deleted while streaming receives the reason and no further changes', async () => {
-  const boss = await service.createTenant();
-  await boss.createUser({ userName: 'second', roles: ['admin'] });
-  const second = await service.logIn(boss.tenantId, 'second');
-  const { data } = await boss.get('/system/change-api');
+  const admin = await service.createTenant();
+  await admin.createUser({ userName: 'second', roles: ['admin'] });
+  const second = await service.logIn(admin.tenantId, 'second');
+  const { data } = await admin.get('/system/change-api');
   const { data: me } = await second.get('/auth/me');
   let listening: ReturnType<typeof listen> | undefined;
   // A user deleted before the stream begins would not be admitted at all.
   await new Promise<void>((onOpen) => {
     listening = listen(second, `after=${data.next}`, 10, { onOpen });
   });
-  await boss.delete(`/system/user-api/${me.user.userId}`);
-  await boss.createDepartment();
+  await admin.delete(`/system/user-api/${me.user.userId}`);
+  await admin.createDepartment();
   const { events, ended } = (await listening) ?? assert.fail();
   assert.deepEqual(
     events.map(({ event, data: { reason } }) => [event, reason]),

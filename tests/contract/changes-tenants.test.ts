@@ -77,17 +77,17 @@ test('only a tenant above both the old and the new parent can revert a move', as
 });
 
 test('a change of a webhook cannot be reverted', async () => {
-  const boss = await service.createTenant();
-  await boss.post('/system/webhook-api', { name: 'one', url: 'http://127.0.0.1:9/x', kinds: ['*'], status: '1' });
-  const { data } = await boss.get(`${CHANGES}/list?limit=1`);
+  const admin = await service.createTenant();
+  await admin.post('/system/webhook-api', { name: 'one', url: 'http://127.0.0.1:9/x', kinds: ['*'], status: '1' });
+  const { data } = await admin.get(`${CHANGES}/list?limit=1`);
   assert.equal(data.rows[0].resource, 'webhook');
-  const response = await boss.post(`${CHANGES}/${data.rows[0].id}/revert`);
+  const response = await admin.post(`${CHANGES}/${data.rows[0].id}/revert`);
   assert.equal(response.data?.reason, 'CHANGE_IRREVERSIBLE', response.text);
 });
 
 test('an empty cursor returns the first page of the audit log', async () => {
-  const boss = await service.createTenant();
-  const { data } = await boss.get(`${CHANGES}/list`);
+  const admin = await service.createTenant();
+  const { data } = await admin.get(`${CHANGES}/list`);
   assert.ok(data.rows.length > 0);
-  assert.deepEqual((await boss.get(`${CHANGES}/list?cursor=`)).data, data);
+  assert.deepEqual((await admin.get(`${CHANGES}/list?cursor=`)).data, data);
 });

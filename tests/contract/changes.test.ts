@@ -18,18 +18,18 @@ async function readChanges(client: Client, after = '0', limit = 3) {
 }
 
 test('every write of a department is recorded with the record before and after', async () => {
-  const boss = await service.createTenant();
-  const { next } = await readChanges(boss);
-  const top = await boss.createDepartment({ deptName: '总部' });
-  const low = await boss.createDepartment({ deptName: '研发部', parentId: top, leader: '张三' });
-  const { data: before } = await boss.get(`${DEPTS}/${low}`);
-  await boss.put(DEPTS, { deptId: low, deptName: '研发中心' });
-  const { data: renamed } = await boss.get(`${DEPTS}/${low}`);
-  await boss.put(DEPTS, { deptId: low, deptName: '研发中心', parentId: 0 });
-  const { data: moved } = await boss.get(`${DEPTS}/${low}`);
-  await boss.put(`${DEPTS}/order`, { parentId: 0, deptIds: [low, top] });
-  await boss.delete(`${DEPTS}/${low}`);
-  const { rows } = await readChanges(boss, next);
+  const admin = await service.createTenant();
+  const { next } = await readChanges(admin);
+  const top = await admin.createDepartment({ deptName: '总部' });
+  const low = await admin.createDepartment({ deptName: '研发部', parentId: top, leader: '张三' });
+  const { data: before } = await admin.get(`${DEPTS}/${low}`);
+  await admin.put(DEPTS, { deptId: low, deptName: '研发中心' });
+  const { data: renamed } = await admin.get(`${DEPTS}/${low}`);
+  await admin.put(DEPTS, { deptId: low, deptName: '研发中心', parentId: 0 });
+  const { data: moved } = await admin.get(`${DEPTS}/${low}`);
+  await admin.put(`${DEPTS}/order`, { parentId: 0, deptIds: [low, top] });
+  await admin.delete(`${DEPTS}/${low}`);
+  const { rows } = await readChanges(admin, next);
   assert.deepEqual(
     rows.map(({ action, resource, resourceId, by }) => [action, resource, resourceId, by]),
     [
@@ -57,16 +57,16 @@ test('every write of a department is recorded with the record before and after',
 });
 
 test('a bulk creation and a subtree delete record one change for each department, in one batch', async () => {
-  const boss = await service.createTenant();
-  const { next } = await readChanges(boss);
+  const admin = await service.createTenant();
+  const { next } = await readChanges(admin);
   const departments = [
     { ref: 'b', parentRef: 'a', deptName: 'B' },
     { ref: 'a', deptName: 'A' },
   ];
-  const { data } = await boss.post(`${DEPTS}/bulk`, { departments });
+  const { data } = await admin.post(`${DEPTS}/bulk`, { departments });
   const [b, a] = data.deptIds.map(String);
-  await boss.delete(`${DEPTS}/${a}?subtree=true`);
-  const { rows } = await readChanges(boss, next);
+  await admin.delete(`${DEPTS}/${a}?subtree=true`);
+  const { rows } = await readChanges(admin, next);
   assert.deepEqual(
     rows.map(({ action, resourceId }) => `${action} ${resourceId}`).sort(),
     [`created ${b}`, `created ${a}`, `deleted ${b}`, `deleted ${a}`].sort(),
@@ -75,24 +75,24 @@ test('a bulk creation and a subtree delete record one change for each department
     rows.find(({ resourceId, action }) => resourceId === b && action === 'created').after.ancestors,
     `0,${a}`,
   );
-  const { data: audit } = await boss.get(`${CHANGES}/list?action=deleted`);
+  const { data: audit } = await admin.get(`${CHANGES}/list?action=deleted`);
   assert.equal(new Set(audit.rows.map(({ batch }: { batch: number }) => batch)).size, 1);
   assert.equal(new Set(audit.rows.map(({ time }: { time: string }) => time)).size, 1);
 });
 
 test('changes of concurrent requests name their own caller and request', async () => {
-  const boss = await service.createTenant();
-  await boss.createUser({ userName: 'second', roles: ['admin'] });
-  const second = await service.logIn(boss.tenantId, 'second');
-  const { next } = await readChanges(boss);
+  const admin = await service.createTenant();
+  await admin.createUser({ userName: 'second', roles: ['admin'] });
+  const second = await service.logIn(admin.tenantId, 'second');
+  const { next } = await readChanges(admin);
   const ids = await Promise.all(
     Array.from({ length: 40 }, async (_, n) => {
-      const client = n % 2 ? boss : second;
+      const client = n % 2 ? admin : second;
       const response = await client.post(DEPTS, { deptName: `d${n}` }, { headers: { 'x-request-id': `request-${n}` } });
       return String(response.headers.location).split('/').at(-1);
     }),
   );
-  const { rows } = await readChanges(boss, next, 100);
+  const { rows } = await readChanges(admin, next, 100);
   for (const [n, id] of ids.entries()) {
     const row = rows.find(({ resourceId }) => resourceId === id);
     assert.deepEqual(
@@ -100,21 +100,21 @@ test('changes of concurrent requests name their own caller and request', async (
       [n % 2 ? 'boss' : 'second', `request-${n}`, `d${n}`],
     );
   }
-  const { data } = await boss.get(`${CHANGES}/list?resource=department&limit=100`);
+  const { data } = await admin.get(`${CHANGES}/list?resource=department&limit=100`);
   assert.equal(new Set(data.rows.map(({ batch }: { batch: number }) => batch)).size, 40);
 });
 
 test('a user change includes the departments, and a password change is recorded without the password', async () => {
-  const boss = await service.createTenant();
-  const [one, two] = [await boss.createDepartment(), await boss.createDepartment()];
-  const { next } = await readChanges(boss);
-  const id = await boss.createUser({ userName: 'li', deptId: one, nickName: '李' });
-  const read = async () => (await boss.get(`/system/user-api/${id}`)).data;
+  const admin = await service.createTenant();
+  const [one, two] = [await admin.createDepartment(), await admin.createDepartment()];
+  const { next } = await readChanges(admin);
+  const id = await admin.createUser({ userName: 'li', deptId: one, nickName: '李' });
+  const read = async () => (await admin.get(`/system/user-api/${id}`)).data;
   const created = await read();
-  await boss.put('/system/user-api', { userId: id, deptIds: [one, two], password: 'another password' });
+  await admin.put('/system/user-api', { userId: id, deptIds: [one, two], password: 'another password' });
   const changed = await read();
-  await boss.delete(`/system/user-api/${id}`);
-  const { rows } = await readChanges(boss, next);
+  await admin.delete(`/system/user-api/${id}`);
+  const { rows } = await readChanges(admin, next);
   assert.deepEqual(
     rows.map(({ resource, action, resourceId }) => [resource, action, resourceId]),
     [
@@ -126,18 +126,18 @@ test('a user change includes the departments, and a password change is recorded 
   );
   assert.deepEqual([rows[0].after, rows[1].before, rows[1].after], [created, created, changed]);
   assert.deepEqual([rows[3].before, rows[3].after], [changed, null]);
-  const { text } = await boss.get(`${CHANGES}/list?limit=500`);
+  const { text } = await admin.get(`${CHANGES}/list?limit=500`);
   assert.doesNotMatch(text, /argon2|another password|correct horse/);
 });
 
 test('a tenant change is recorded for the tenant and the tenants above it, not for siblings', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const sibling = await service.createTenant();
-  const [{ next }, { next: nextOfSibling }] = [await readChanges(boss), await readChanges(sibling)];
-  const child = await service.createTenant({ tenantName: '分公司', quotaBo: { riskReport: 5, credit: 7 } }, boss);
-  await boss.put('/system/tenant-api', { id: child.id, tenantName: '分公司二' });
-  const { data: now } = await boss.get(`/system/tenant-api/${child.id}`);
-  const { rows } = await readChanges(boss, next);
+  const [{ next }, { next: nextOfSibling }] = [await readChanges(admin), await readChanges(sibling)];
+  const child = await service.createTenant({ tenantName: '分公司', quotaBo: { riskReport: 5, credit: 7 } }, admin);
+  await admin.put('/system/tenant-api', { id: child.id, tenantName: '分公司二' });
+  const { data: now } = await admin.get(`/system/tenant-api/${child.id}`);
+  const { rows } = await readChanges(admin, next);
   const own = (await readChanges(child)).rows.filter(({ resource }) => resource === 'tenant');
   for (const changes of [rows, own]) {
     assert.deepEqual(
@@ -151,20 +151,20 @@ test('a tenant change is recorded for the tenant and the tenants above it, not f
     assert.deepEqual(changes[0].after.quotaBo, { ...now.quotaBo, riskReport: 5 });
   }
   assert.deepEqual((await readChanges(sibling, nextOfSibling)).rows, []);
-  await boss.delete(`/system/tenant-api/${child.id}`);
-  assert.deepEqual((await readChanges(boss, next)).rows.at(-1).after, null);
+  await admin.delete(`/system/tenant-api/${child.id}`);
+  assert.deepEqual((await readChanges(admin, next)).rows.at(-1).after, null);
 });
 
 test('successful and failed logins are in the audit log with address and request, not in the change feed', async () => {
-  const boss = await service.createTenant();
-  const { next } = await readChanges(boss);
-  const body = { tenantId: boss.tenantId, username: 'boss' };
+  const admin = await service.createTenant();
+  const { next } = await readChanges(admin);
+  const body = { tenantId: admin.tenantId, username: 'boss' };
   const headers = { 'x-request-id': 'guess-1' };
   await service.anonymous.post('/auth/login', { ...body, password: 'wrong password' }, { headers, from: '127.0.0.9' });
   await service.anonymous.post('/auth/login', { ...body, username: 'no one', password: PASSWORD });
   await service.anonymous.post('/auth/login', { ...body, password: PASSWORD });
-  assert.deepEqual((await readChanges(boss, next)).rows, []);
-  const { data } = await boss.get(`${CHANGES}/list?resource=login&limit=3`);
+  assert.deepEqual((await readChanges(admin, next)).rows, []);
+  const { data } = await admin.get(`${CHANGES}/list?resource=login&limit=3`);
   assert.deepEqual(
     data.rows.map(({ action, by, after }: Record<string, unknown>) => [action, by, after]),
     [
@@ -178,12 +178,12 @@ test('successful and failed logins are in the audit log with address and request
 });
 
 test('the audit log has filters, pages with the newest first, and the changes of tenants below', async () => {
-  const boss = await service.createTenant();
-  const child = await service.createTenant({}, boss);
+  const admin = await service.createTenant();
+  const child = await service.createTenant({}, admin);
   const id = await child.createDepartment({ deptName: 'one' });
   await child.put(DEPTS, { deptId: id, deptName: 'two' });
   const rowsOf = async (client: Client, query: string) => (await client.get(`${CHANGES}/list?${query}`)).data.rows;
-  const ofChild = await rowsOf(boss, `resource=department&resourceId=${id}`);
+  const ofChild = await rowsOf(admin, `resource=department&resourceId=${id}`);
   assert.deepEqual(
     ofChild.map(({ action, tenantId }: Record<string, unknown>) => [action, tenantId]),
     [
@@ -191,8 +191,8 @@ test('the audit log has filters, pages with the newest first, and the changes of
       ['created', child.tenantId],
     ],
   );
-  assert.deepEqual(await rowsOf(boss, `tenantId=${child.tenantId}&resource=department`), ofChild);
-  assert.deepEqual(await rowsOf(boss, 'below=false&resource=department'), []);
+  assert.deepEqual(await rowsOf(admin, `tenantId=${child.tenantId}&resource=department`), ofChild);
+  assert.deepEqual(await rowsOf(admin, 'below=false&resource=department'), []);
   assert.deepEqual(await rowsOf(child, `by=nobody`), []);
   const [newer, older] = ofChild;
   assert.deepEqual(await rowsOf(child, `resource=department&from=${newer.time}`), [newer]);
@@ -201,11 +201,11 @@ test('the audit log has filters, pages with the newest first, and the changes of
   assert.deepEqual(first.rows, [newer]);
   const second = (await child.get(`${CHANGES}/list?resource=department&limit=1&cursor=${first.next}`)).data;
   assert.deepEqual([second.rows, second.next], [[older], null]);
-  const all = await rowsOf(boss, `limit=500`);
+  const all = await rowsOf(admin, `limit=500`);
   const ids = all.map(({ id }: { id: number }) => id);
   assert.equal(new Set(ids).size, ids.length, 'no change is listed twice');
   for (const path of [CHANGES, `${CHANGES}/list`, `${CHANGES}/stream`]) {
-    assert.equal((await child.get(`${path}?tenantId=${boss.tenantId}`)).data.reason, 'OTHER_TENANT', path);
+    assert.equal((await child.get(`${path}?tenantId=${admin.tenantId}`)).data.reason, 'OTHER_TENANT', path);
   }
   const member = await service.createMember(child);
   for (const path of [CHANGES, `${CHANGES}/list`, `${CHANGES}/stream`]) {
@@ -214,21 +214,21 @@ test('the audit log has filters, pages with the newest first, and the changes of
 });
 
 test('long polling returns the next change, or an empty page when the wait is over', async () => {
-  const boss = await service.createTenant();
-  const { next } = await readChanges(boss);
+  const admin = await service.createTenant();
+  const { next } = await readChanges(admin);
   // Poll again after an empty page: a slow machine may take longer than the wait to create the department.
   const waitForRows = async (): Promise<ApiResponse> => {
-    const response = await boss.get(`${CHANGES}?after=${next}&wait=30`);
+    const response = await admin.get(`${CHANGES}?after=${next}&wait=30`);
     return response.data?.rows?.length === 0 ? waitForRows() : response;
   };
   const waiting = waitForRows();
-  const id = await boss.createDepartment();
+  const id = await admin.createDepartment();
   const { data } = await waiting;
   assert.deepEqual(
     data.rows.map(({ resourceId }: { resourceId: string }) => resourceId),
     [id],
   );
   // Without changes the page is empty once the wait is over.
-  const empty = (await boss.get(`${CHANGES}?after=${data.next}&wait=1`)).data;
+  const empty = (await admin.get(`${CHANGES}?after=${data.next}&wait=1`)).data;
   assert.deepEqual(empty, { rows: [], next: data.next });
 });

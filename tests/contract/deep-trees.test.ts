@@ -9,19 +9,19 @@ import { type Client, startService } from '../support/service.ts';
 const DEPTH = scale(2_000, 10_000);
 const service = await startService();
 
-async function createChain(nameOf: (n: number) => string): Promise<{ boss: Client; ids: number[] }> {
-  const boss = await service.createTenant();
+async function createChain(nameOf: (n: number) => string): Promise<{ admin: Client; ids: number[] }> {
+  const admin = await service.createTenant();
   const departments = Array.from({ length: DEPTH }, (_, n) => ({
     ref: `r${n}`,
     ...(n > 0 ? { parentRef: `r${n - 1}` } : {}),
     deptName: nameOf(n),
     orderNum: n,
   }));
-  const { data } = await boss.post(`${DEPTS}/bulk`, { departments });
-  return { boss, ids: data.deptIds };
+  const { data } = await admin.post(`${DEPTS}/bulk`, { departments });
+  return { admin, ids: data.deptIds };
 }
 
-const { boss, ids } = await createChain((n) => `c${n}`);
+const { admin, ids } = await createChain((n) => `c${n}`);
 const ancestorsOf = (n: number) => [0, ...ids.slice(0, n)].join(',');
 const hasCorrectAncestors = ({ deptId, ancestors }: { deptId: number; ancestors: string }) =>
   ancestors === ancestorsOf(ids.indexOf(deptId));
@@ -34,14 +34,14 @@ test('a page of the 500 deepest departments is listed by page number, cursor, na
     `deptName=c${DEPTH / 100 - 1}`,
     `underId=${ids[DEPTH - 501]}`,
   ]) {
-    const { rows } = (await boss.get(`${DEPTS}/list?pageSize=500&${query}`)).data;
+    const { rows } = (await admin.get(`${DEPTS}/list?pageSize=500&${query}`)).data;
     assert.ok(rows.length >= 110, `${rows.length} for ${query}`);
     assert.ok(rows.every(hasCorrectAncestors), query);
   }
 });
 
 test('withPath lists the names of all ancestors', async () => {
-  const { rows } = (await boss.get(`${DEPTS}/list?pageSize=100&pageNum=${DEPTH / 100}&withPath=true`)).data;
+  const { rows } = (await admin.get(`${DEPTS}/list?pageSize=100&pageNum=${DEPTH / 100}&withPath=true`)).data;
   assert.equal(rows.length, 100);
   assert.deepEqual(
     rows.at(-1).pathNames,
@@ -51,18 +51,18 @@ test('withPath lists the names of all ancestors', async () => {
 
 test('500 deep departments are read in one batch and one by one', async () => {
   const requested = ids.slice(-500).reverse();
-  const { rows } = (await boss.post(`${DEPTS}/batch-read`, { ids: requested })).data;
+  const { rows } = (await admin.post(`${DEPTS}/batch-read`, { ids: requested })).data;
   assert.deepEqual(
     rows.map(({ deptId }: { deptId: number }) => deptId),
     requested,
   );
   assert.ok(rows.every(hasCorrectAncestors));
-  const single = await Promise.all(requested.slice(0, 64).map((id) => boss.get(`${DEPTS}/${id}`)));
+  const single = await Promise.all(requested.slice(0, 64).map((id) => admin.get(`${DEPTS}/${id}`)));
   assert.ok(single.every((response) => hasCorrectAncestors(response.data)));
 });
 
 test('paths too long for one response are rejected while other requests are served', async () => {
-  const { boss: withLongNames } = await createChain((n) => `${'部'.repeat(95)}${n}`);
+  const { admin: withLongNames } = await createChain((n) => `${'部'.repeat(95)}${n}`);
   const member = await service.createMember(withLongNames);
   const reading = Promise.all([
     member.get(`${DEPTS}/diff?from=2020-01-01`),
@@ -72,7 +72,7 @@ test('paths too long for one response are rejected while other requests are serv
   void reading.finally(() => {
     done = true;
   });
-  do assert.equal((await boss.get('/health/live')).status, 200);
+  do assert.equal((await admin.get('/health/live')).status, 200);
   while (!done);
   for (const response of await reading) expectError(response, 400, 'PATHS_TOO_LONG', { limit: 50_000_000 });
   // A smaller page stays below the limit.
@@ -80,15 +80,15 @@ test('paths too long for one response are rejected while other requests are serv
 });
 
 test('a small branch next to a deep chain can be listed', async () => {
-  const top = await boss.createDepartment({ orderNum: DEPTH });
+  const top = await admin.createDepartment({ orderNum: DEPTH });
   const below = await Promise.all(
-    Array.from({ length: 29 }, (_, n) => boss.createDepartment({ parentId: top, orderNum: DEPTH + n })),
+    Array.from({ length: 29 }, (_, n) => admin.createDepartment({ parentId: top, orderNum: DEPTH + n })),
   );
   for (const query of ['', '&cursor=', '&deptName=', '&deptName=&cursor=']) {
-    const { status, data, text } = await boss.get(`${DEPTS}/list?underId=${top}&pageSize=500${query}`);
+    const { status, data, text } = await admin.get(`${DEPTS}/list?underId=${top}&pageSize=500${query}`);
     assert.equal(status, 200, text.slice(0, 200));
     assert.equal(data.rows.length, below.length);
   }
-  const { data } = await boss.get(`${DEPTS}/list?underId=${ids[DEPTH - 11]}&deptName=c&pageSize=500`);
+  const { data } = await admin.get(`${DEPTS}/list?underId=${ids[DEPTH - 11]}&deptName=c&pageSize=500`);
   assert.deepEqual([data.rows.length, data.total], [10, 10]);
 });

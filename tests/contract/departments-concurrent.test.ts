@@ -11,27 +11,27 @@ const service = await startService();
 const ROUNDS = 15;
 
 test('each of many concurrent creations succeeds or fails on its own, with its own id and creator', async () => {
-  const [boss, other] = [await service.createTenant(), await service.createTenant()];
-  const deputy = await service.createMember(boss, { userName: 'deputy', roles: ['admin'] });
-  const member = await service.createMember(boss);
+  const [admin, other] = [await service.createTenant(), await service.createTenant()];
+  const deputy = await service.createMember(admin, { userName: 'deputy', roles: ['admin'] });
+  const member = await service.createMember(admin);
   const [parent, disabled, deleted] = [
-    await boss.createDepartment(),
-    await boss.createDepartment({ status: '1' }),
-    await boss.createDepartment(),
+    await admin.createDepartment(),
+    await admin.createDepartment({ status: '1' }),
+    await admin.createDepartment(),
   ];
-  await boss.delete(`${DEPTS}/${deleted}`);
+  await admin.delete(`${DEPTS}/${deleted}`);
   const foreign = await other.createDepartment();
   const calls: [Client, Record<string, unknown>, string][] = [
-    [boss, { parentId: parent, deptName: 'by boss', leader: '张' }, '200 OK'],
+    [admin, { parentId: parent, deptName: 'by boss', leader: '张' }, '200 OK'],
     [deputy, { parentId: parent, deptName: 'by deputy', orderNum: -7 }, '200 OK'],
     [other, { deptName: 'by other' }, '200 OK'],
     [member, {}, '403 NOT_ALLOWED'],
-    [boss, { parentId: disabled }, '409 PARENT_DISABLED'],
-    [boss, { parentId: deleted }, '400 PARENT_NOT_FOUND'],
-    [boss, { parentId: foreign }, '400 PARENT_NOT_FOUND'],
-    [boss, { parentId: '9007199254740993' }, '400 PARENT_NOT_FOUND'],
-    [boss, { tenantId: other.tenantId }, '403 OTHER_TENANT'],
-    [boss, { tenantId: boss.tenantId, email: 'a@b.cn' }, '200 OK'],
+    [admin, { parentId: disabled }, '409 PARENT_DISABLED'],
+    [admin, { parentId: deleted }, '400 PARENT_NOT_FOUND'],
+    [admin, { parentId: foreign }, '400 PARENT_NOT_FOUND'],
+    [admin, { parentId: '9007199254740993' }, '400 PARENT_NOT_FOUND'],
+    [admin, { tenantId: other.tenantId }, '403 OTHER_TENANT'],
+    [admin, { tenantId: admin.tenantId, email: 'a@b.cn' }, '200 OK'],
   ];
   const rounds = await Promise.all(
     Array.from({ length: ROUNDS }, () => Promise.all(calls.map(([client, body]) => client.post(DEPTS, body)))),
@@ -53,18 +53,18 @@ test('each of many concurrent creations succeeds or fails on its own, with its o
     }
   }
   assert.equal(ids.size, ROUNDS * 4);
-  const { data } = await boss.get(`${DEPTS}/list?pageSize=1`);
+  const { data } = await admin.get(`${DEPTS}/list?pageSize=1`);
   assert.equal(data.total, 2 + ROUNDS * 3, 'no other department was created');
 });
 
 test('a locked parent delays only the creation of its own children', async () => {
-  const boss = await service.createTenant();
-  const [locked, free] = [await boss.createDepartment({ deptName: 'locked' }), await boss.createDepartment()];
+  const admin = await service.createTenant();
+  const [locked, free] = [await admin.createDepartment({ deptName: 'locked' }), await admin.createDepartment()];
   const waiting = await service.superuser.begin(async (tx) => {
-    await tx`select from departments where tenant_id = ${boss.tenantId} and dept_id = ${Number(locked)} for update`;
-    const below = Array.from({ length: 3 }, () => boss.post(DEPTS, { parentId: locked }));
+    await tx`select from departments where tenant_id = ${admin.tenantId} and dept_id = ${Number(locked)} for update`;
+    const below = Array.from({ length: 3 }, () => admin.post(DEPTS, { parentId: locked }));
     await waitFor('the creations wait for the lock', async () => (await countLockWaits(service.owner)) > 0);
-    for (let n = 0; n < 20; n++) assert.equal((await boss.post(DEPTS, { parentId: free })).code, 200);
+    for (let n = 0; n < 20; n++) assert.equal((await admin.post(DEPTS, { parentId: free })).code, 200);
     return { below };
   });
   for (const response of await Promise.all(waiting.below)) assert.equal(response.code, 200);

@@ -6,55 +6,55 @@ import { asTenant, type Client, startService } from '../support/service.ts';
 /** DELETE /system/dept-api/{ids}, and reading deleted departments. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
-const remove = (...ids: (string | number)[]) => boss.delete(`${DEPTS}/${ids.join(',')}`);
-const exists = async (id: string | number, client: Client = boss) =>
+const remove = (...ids: (string | number)[]) => admin.delete(`${DEPTS}/${ids.join(',')}`);
+const exists = async (id: string | number, client: Client = admin) =>
   (await client.get(`${DEPTS}/${id}`)).status === 200;
 
 /** Inserts departments directly into the database. */
 const insertMany = (ids: number[]) =>
-  asTenant(service.owner, boss.tenantId, async (tx) => {
+  asTenant(service.owner, admin.tenantId, async (tx) => {
     await tx`
       insert into departments (tenant_id, dept_id, create_by)
-      select ${boss.tenantId}, id, 'test' from unnest(${ids.map(String)}::bigint[]) as id`;
+      select ${admin.tenantId}, id, 'test' from unnest(${ids.map(String)}::bigint[]) as id`;
   });
 const range = (from: number, length: number) => Array.from({ length }, (_, at) => from + at);
 
 describe('DELETE changes delFlag from 0 to 2', () => {
   test('a department without children and users is soft-deleted', async () => {
-    const id = await boss.createDepartment();
+    const id = await admin.createDepartment();
     expectOk(await remove(id));
-    assert.equal((await readDept(boss, id, '?includeDeleted=true')).delFlag, '2');
+    assert.equal((await readDept(admin, id, '?includeDeleted=true')).delFlag, '2');
   });
 
   test('a deleted department can be neither updated nor deleted again', async () => {
-    const deptId = await boss.createDepartment({ deptName: '前' });
+    const deptId = await admin.createDepartment({ deptName: '前' });
     expectOk(await remove(deptId));
-    expectError(await boss.put(DEPTS, { deptId, deptName: '后', delFlag: '0' }), 404, 'DEPT_NOT_FOUND');
+    expectError(await admin.put(DEPTS, { deptId, deptName: '后', delFlag: '0' }), 404, 'DEPT_NOT_FOUND');
     expectError(await remove(deptId), 404, 'DEPT_NOT_FOUND', { deptIds: [Number(deptId)] });
-    const { deptName, delFlag } = await readDept(boss, deptId, '?includeDeleted=true');
+    const { deptName, delFlag } = await readDept(admin, deptId, '?includeDeleted=true');
     assert.deepEqual([deptName, delFlag], ['前', '2']);
   });
 });
 
 describe('Reading a deleted department', () => {
   test('a deleted department is not found unless includeDeleted=true, which shows it with delFlag 2', async () => {
-    const top = await boss.createDepartment();
-    const below = await boss.createDepartment({ parentId: top, deptName: '旧部' });
+    const top = await admin.createDepartment();
+    const below = await admin.createDepartment({ parentId: top, deptName: '旧部' });
     expectOk(await remove(below));
     expectOk(await remove(top));
     for (const query of ['', '?includeDeleted=false', '?includeDeleted=']) {
-      expectError(await boss.get(`${DEPTS}/${below}${query}`), 404, 'DEPT_NOT_FOUND');
+      expectError(await admin.get(`${DEPTS}/${below}${query}`), 404, 'DEPT_NOT_FOUND');
     }
-    const shown = await readDept(boss, below, '?includeDeleted=true');
+    const shown = await readDept(admin, below, '?includeDeleted=true');
     assert.deepEqual([shown.delFlag, shown.deptName, shown.ancestors], ['2', '旧部', `0,${top}`]);
   });
 
   test('includeDeleted=true shows an existing department with delFlag 0 and none of another tenant', async () => {
-    const id = await boss.createDepartment();
-    assert.equal((await readDept(boss, id, '?includeDeleted=true')).delFlag, '0');
+    const id = await admin.createDepartment();
+    assert.equal((await readDept(admin, id, '?includeDeleted=true')).delFlag, '0');
     expectOk(await remove(id));
     for (const outsider of [neighbour, service.root]) {
       expectError(await outsider.get(`${DEPTS}/${id}?includeDeleted=true`), 404, 'DEPT_NOT_FOUND');
@@ -62,21 +62,21 @@ describe('Reading a deleted department', () => {
   });
 
   test('an invalid includeDeleted is rejected', async () => {
-    expectInvalid(await boss.get(`${DEPTS}/1?includeDeleted=perhaps`), 'includeDeleted');
+    expectInvalid(await admin.get(`${DEPTS}/1?includeDeleted=perhaps`), 'includeDeleted');
   });
 
   test('any user of the tenant may read a deleted department', async () => {
-    const id = await boss.createDepartment();
+    const id = await admin.createDepartment();
     expectOk(await remove(id));
-    const member = await service.createMember(boss);
+    const member = await service.createMember(admin);
     assert.equal((await readDept(member, id, '?includeDeleted=true')).delFlag, '2');
   });
 });
 
 describe('DELETE: conditions', () => {
   test('a department with children is rejected with DEPT_HAS_CHILDREN', async () => {
-    const id = await boss.createDepartment();
-    const child = await boss.createDepartment({ parentId: id, status: '1' });
+    const id = await admin.createDepartment();
+    const child = await admin.createDepartment({ parentId: id, status: '1' });
     expectError(await remove(id), 409, 'DEPT_HAS_CHILDREN', { deptIds: [Number(id)] });
     assert.ok(await exists(id));
     assert.ok(await exists(child));
@@ -88,32 +88,32 @@ describe('DELETE: conditions', () => {
     ['a disabled user', (id: string) => ({ deptId: id, status: '1' })],
   ] as const) {
     test(`a department with ${user} is rejected with DEPT_HAS_USERS`, async () => {
-      const id = await boss.createDepartment();
-      await boss.createUser({ userName: `user ${id}`, ...body(id) });
+      const id = await admin.createDepartment();
+      await admin.createUser({ userName: `user ${id}`, ...body(id) });
       expectError(await remove(id), 409, 'DEPT_HAS_USERS', { deptIds: [Number(id)] });
       assert.ok(await exists(id));
     });
   }
 
   test('children that were deleted or moved away do not prevent deletion', async () => {
-    const id = await boss.createDepartment();
+    const id = await admin.createDepartment();
     const [deleted, moved] = [
-      await boss.createDepartment({ parentId: id }),
-      await boss.createDepartment({ parentId: id }),
+      await admin.createDepartment({ parentId: id }),
+      await admin.createDepartment({ parentId: id }),
     ];
     expectOk(await remove(deleted));
     expectError(await remove(id), 409, 'DEPT_HAS_CHILDREN');
-    expectOk(await boss.put(DEPTS, { deptId: moved, parentId: 0 }));
+    expectOk(await admin.put(DEPTS, { deptId: moved, parentId: 0 }));
     expectOk(await remove(id));
   });
 
   test('users who were deleted or left the department do not prevent deletion', async () => {
-    const id = await boss.createDepartment();
-    const deleted = await boss.createUser({ userName: 'deleted', deptId: id });
-    const left = await boss.createUser({ userName: 'left', deptIds: [id] });
-    expectOk(await boss.delete(`/system/user-api/${deleted}`));
+    const id = await admin.createDepartment();
+    const deleted = await admin.createUser({ userName: 'deleted', deptId: id });
+    const left = await admin.createUser({ userName: 'left', deptIds: [id] });
+    expectOk(await admin.delete(`/system/user-api/${deleted}`));
     expectError(await remove(id), 409, 'DEPT_HAS_USERS');
-    expectOk(await boss.put('/system/user-api', { userId: left }));
+    expectOk(await admin.put('/system/user-api', { userId: left }));
     expectOk(await remove(id));
   });
 
@@ -133,11 +133,11 @@ describe('DELETE: conditions', () => {
 describe('Batch delete is all or nothing', () => {
   test('departments with children reject the batch and are listed', async () => {
     const [free, first, second] = [
-      await boss.createDepartment(),
-      await boss.createDepartment(),
-      await boss.createDepartment(),
+      await admin.createDepartment(),
+      await admin.createDepartment(),
+      await admin.createDepartment(),
     ];
-    for (const parentId of [first, second]) await boss.createDepartment({ parentId });
+    for (const parentId of [first, second]) await admin.createDepartment({ parentId });
     const deptIds = [Number(first), Number(second)];
     expectError(await remove(free, first, second), 409, 'DEPT_HAS_CHILDREN', { deptIds });
     assert.ok(await exists(free));
@@ -145,11 +145,11 @@ describe('Batch delete is all or nothing', () => {
 
   test('departments with users reject the batch and are listed', async () => {
     const [free, used, also] = [
-      await boss.createDepartment(),
-      await boss.createDepartment(),
-      await boss.createDepartment(),
+      await admin.createDepartment(),
+      await admin.createDepartment(),
+      await admin.createDepartment(),
     ];
-    await boss.createUser({ userName: 'two places', deptId: also, deptIds: [used] });
+    await admin.createUser({ userName: 'two places', deptId: also, deptIds: [used] });
     const deptIds = [Number(used), Number(also)];
     expectError(await remove(free, used, also), 409, 'DEPT_HAS_USERS', { deptIds });
     assert.ok(await exists(free));
@@ -157,8 +157,8 @@ describe('Batch delete is all or nothing', () => {
 
   test('departments that do not exist reject the batch and are listed', async () => {
     const [free, deleted, elsewhere] = [
-      await boss.createDepartment(),
-      await boss.createDepartment(),
+      await admin.createDepartment(),
+      await admin.createDepartment(),
       await neighbour.createDepartment(),
     ];
     expectOk(await remove(deleted));
@@ -169,8 +169,8 @@ describe('Batch delete is all or nothing', () => {
   });
 
   test('a department with children is rejected even when the children are in the same batch', async () => {
-    const parent = await boss.createDepartment();
-    const child = await boss.createDepartment({ parentId: parent });
+    const parent = await admin.createDepartment();
+    const child = await admin.createDepartment({ parentId: parent });
     for (const order of [
       [parent, child],
       [child, parent],
@@ -183,15 +183,15 @@ describe('Batch delete is all or nothing', () => {
   });
 
   test('repeated ids count once', async () => {
-    const [one, two] = [await boss.createDepartment(), await boss.createDepartment()];
+    const [one, two] = [await admin.createDepartment(), await admin.createDepartment()];
     expectOk(await remove(one, two, one, `00${two}`));
     assert.deepEqual([await exists(one), await exists(two)], [false, false]);
   });
 
   for (const ids of ['1,,2', ',1', '1,', ',', '1, 2', '1;2', '1,a', '1,-2', '1,2.0', '1,12345678901234567890']) {
     test(`the list of ids ${ids} is rejected`, async () => {
-      const id = await boss.createDepartment();
-      expectInvalid(await boss.delete(`${DEPTS}/${encodeURIComponent(ids.replace('1', id))}`), 'ids');
+      const id = await admin.createDepartment();
+      expectInvalid(await admin.delete(`${DEPTS}/${encodeURIComponent(ids.replace('1', id))}`), 'ids');
       assert.ok(await exists(id));
     });
   }

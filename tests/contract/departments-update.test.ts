@@ -6,51 +6,51 @@ import { startService } from '../support/service.ts';
 /** Which fields of a department are required, replaced, set to a default or ignored by a create and by an update. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const full = { deptName: '研发部', orderNum: 5, leader: '张三', phone: '1', email: 'a@b', status: '1' };
 const empty = { deptName: '', orderNum: 0, leader: null, phone: null, email: null, status: '0' };
 
 /** The fields of a department that a client sets. */
 async function ownFields(id: string | number) {
-  const { deptName, orderNum, leader, phone, email, status } = await readDept(boss, id);
+  const { deptName, orderNum, leader, phone, email, status } = await readDept(admin, id);
   return { deptName, orderNum, leader, phone, email, status };
 }
 
 describe('Required fields', () => {
   test('creating a department from an empty object gives every field its documented default', async () => {
-    const id = await boss.createDepartment({});
+    const id = await admin.createDepartment({});
     assert.deepEqual(await ownFields(id), empty);
-    const { parentId, ancestors, delFlag, tenantId } = await readDept(boss, id);
+    const { parentId, ancestors, delFlag, tenantId } = await readDept(admin, id);
     assert.deepEqual(
       { parentId, ancestors, delFlag, tenantId },
-      { parentId: 0, ancestors: '0', delFlag: '0', tenantId: boss.tenantId },
+      { parentId: 0, ancestors: '0', delFlag: '0', tenantId: admin.tenantId },
     );
   });
 
   for (const body of [[], [{}], 'text', 5, true, null]) {
     test(`the body ${JSON.stringify(body)} is rejected because it is not an object`, async () => {
-      for (const response of [await boss.post(DEPTS, body), await boss.put(DEPTS, body)]) {
+      for (const response of [await admin.post(DEPTS, body), await admin.put(DEPTS, body)]) {
         assert.deepEqual([response.status, response.code], [400, 400], response.text);
       }
     });
   }
 
   test('a missing body is rejected', async () => {
-    expectError(await boss.post(DEPTS), 400, 'BODY_REQUIRED');
-    expectError(await boss.put(DEPTS), 400, 'BODY_REQUIRED');
+    expectError(await admin.post(DEPTS), 400, 'BODY_REQUIRED');
+    expectError(await admin.put(DEPTS), 400, 'BODY_REQUIRED');
   });
 
   test('an update requires only deptId', async () => {
-    expectOk(await boss.put(DEPTS, { deptId: await boss.createDepartment() }));
-    expectInvalid(await boss.put(DEPTS, { ...full }), 'deptId', 'FIELD_REQUIRED');
+    expectOk(await admin.put(DEPTS, { deptId: await admin.createDepartment() }));
+    expectInvalid(await admin.put(DEPTS, { ...full }), 'deptId', 'FIELD_REQUIRED');
   });
 
   test('updating a department that does not exist returns 404', async () => {
-    const deleted = await boss.createDepartment();
-    await boss.delete(`${DEPTS}/${deleted}`);
+    const deleted = await admin.createDepartment();
+    await admin.delete(`${DEPTS}/${deleted}`);
     for (const deptId of ['999999999', deleted, '0', '9007199254740993']) {
-      for (const move of [{}, { parentId: 0 }, { parentId: await boss.createDepartment() }]) {
-        expectError(await boss.put(DEPTS, { deptId, ...move }), 404, 'DEPT_NOT_FOUND');
+      for (const move of [{}, { parentId: 0 }, { parentId: await admin.createDepartment() }]) {
+        expectError(await admin.put(DEPTS, { deptId, ...move }), 404, 'DEPT_NOT_FOUND');
       }
     }
   });
@@ -58,68 +58,68 @@ describe('Required fields', () => {
 
 describe('An update replaces all fields', () => {
   test('a field that is not sent gets its default', async () => {
-    const deptId = await boss.createDepartment(full);
-    expectOk(await boss.put(DEPTS, { deptId }));
+    const deptId = await admin.createDepartment(full);
+    expectOk(await admin.put(DEPTS, { deptId }));
     assert.deepEqual(await ownFields(deptId), empty);
   });
 
   for (const field of Object.keys(full) as (keyof typeof full)[]) {
     test(`an update with only ${field} resets the other fields to their defaults`, async () => {
-      const deptId = await boss.createDepartment(full);
-      expectOk(await boss.put(DEPTS, { deptId, [field]: full[field] }));
+      const deptId = await admin.createDepartment(full);
+      expectOk(await admin.put(DEPTS, { deptId, [field]: full[field] }));
       assert.deepEqual(await ownFields(deptId), { ...empty, [field]: full[field] });
     });
   }
 
   test('a department moves only when parentId is sent', async () => {
-    const parentId = await boss.createDepartment();
-    const deptId = await boss.createDepartment({ parentId });
+    const parentId = await admin.createDepartment();
+    const deptId = await admin.createDepartment({ parentId });
     for (const body of [{}, { parentId: null }, { ancestors: '0' }]) {
-      expectOk(await boss.put(DEPTS, { deptId, ...body }));
-      const dept = await readDept(boss, deptId);
+      expectOk(await admin.put(DEPTS, { deptId, ...body }));
+      const dept = await readDept(admin, deptId);
       assert.deepEqual([dept.parentId, dept.ancestors], [Number(parentId), `0,${parentId}`]);
     }
   });
 
   test('sending the current parent is allowed even when it has been disabled', async () => {
-    const parentId = await boss.createDepartment();
-    const deptId = await boss.createDepartment({ parentId });
-    expectOk(await boss.put(DEPTS, { deptId: parentId, status: '1' }));
-    expectOk(await boss.put(DEPTS, { deptId, parentId, deptName: '仍在' }));
-    expectOk(await boss.put(DEPTS, { deptId, parentId: Number(parentId), deptName: '仍在' }));
-    const dept = await readDept(boss, deptId);
+    const parentId = await admin.createDepartment();
+    const deptId = await admin.createDepartment({ parentId });
+    expectOk(await admin.put(DEPTS, { deptId: parentId, status: '1' }));
+    expectOk(await admin.put(DEPTS, { deptId, parentId, deptName: '仍在' }));
+    expectOk(await admin.put(DEPTS, { deptId, parentId: Number(parentId), deptName: '仍在' }));
+    const dept = await readDept(admin, deptId);
     assert.deepEqual([dept.parentId, dept.deptName], [Number(parentId), '仍在']);
   });
 
   test('an update leaves the parent, the child and a sibling unchanged', async () => {
-    const top = await boss.createDepartment(full);
-    expectOk(await boss.put(DEPTS, { deptId: top, ...full, status: '0' }));
+    const top = await admin.createDepartment(full);
+    expectOk(await admin.put(DEPTS, { deptId: top, ...full, status: '0' }));
     const [deptId, sibling] = [
-      await boss.createDepartment({ ...full, parentId: top, status: '0' }),
-      await boss.createDepartment({ ...full, parentId: top }),
+      await admin.createDepartment({ ...full, parentId: top, status: '0' }),
+      await admin.createDepartment({ ...full, parentId: top }),
     ];
-    const child = await boss.createDepartment({ ...full, parentId: deptId });
-    const others = () => Promise.all([top, sibling, child].map((id) => readDept(boss, id)));
+    const child = await admin.createDepartment({ ...full, parentId: deptId });
+    const others = () => Promise.all([top, sibling, child].map((id) => readDept(admin, id)));
     const before = await others();
-    expectOk(await boss.put(DEPTS, { deptId, deptName: '改' }));
+    expectOk(await admin.put(DEPTS, { deptId, deptName: '改' }));
     assert.deepEqual(await others(), before);
   });
 });
 
 describe('Read-only fields are ignored', () => {
   test('a department that was read can be sent back as an update', async () => {
-    const deptId = await boss.createDepartment({ ...full, parentId: await boss.createDepartment() });
-    const before = await readDept(boss, deptId);
-    expectOk(await boss.put(DEPTS, before));
-    const { updateBy, updateTime, ...after } = await readDept(boss, deptId);
+    const deptId = await admin.createDepartment({ ...full, parentId: await admin.createDepartment() });
+    const before = await readDept(admin, deptId);
+    expectOk(await admin.put(DEPTS, before));
+    const { updateBy, updateTime, ...after } = await readDept(admin, deptId);
     assert.deepEqual({ ...after, updateBy: '', updateTime: null }, before);
     // Send it again, now that updateBy and updateTime are set.
-    expectOk(await boss.put(DEPTS, { ...after, updateBy, updateTime }));
+    expectOk(await admin.put(DEPTS, { ...after, updateBy, updateTime }));
   });
 
   test('a department that was read can be sent as a new department', async () => {
-    const original = await readDept(boss, await boss.createDepartment(full));
-    const copy = await readDept(boss, await boss.createDepartment(original));
+    const original = await readDept(admin, await admin.createDepartment(full));
+    const copy = await readDept(admin, await admin.createDepartment(original));
     assert.notEqual(copy.deptId, original.deptId);
     assert.deepEqual({ ...copy, deptId: original.deptId, createTime: original.createTime }, original);
   });
@@ -135,11 +135,11 @@ describe('Read-only fields are ignored', () => {
   for (const [field, value] of Object.entries(readOnly)) {
     test(`${field} of any type is ignored on create and on update`, async () => {
       for (const sent of [value, 5, { a: [] }]) {
-        const deptId = await boss.createDepartment({ [field]: sent });
-        const created = await readDept(boss, deptId);
+        const deptId = await admin.createDepartment({ [field]: sent });
+        const created = await readDept(admin, deptId);
         assert.notDeepEqual(created[field], sent);
-        expectOk(await boss.put(DEPTS, { deptId, [field]: sent }));
-        const updated = await readDept(boss, deptId);
+        expectOk(await admin.put(DEPTS, { deptId, [field]: sent }));
+        const updated = await readDept(admin, deptId);
         assert.notDeepEqual(updated[field], sent);
         assert.deepEqual(
           [updated.createTime, updated.createBy, updated.updateBy],
@@ -150,17 +150,17 @@ describe('Read-only fields are ignored', () => {
   }
 
   test('deptId of any type is ignored on create', async () => {
-    const existing = await boss.createDepartment({ deptName: '原' });
+    const existing = await admin.createDepartment({ deptName: '原' });
     for (const deptId of [Number(existing), existing, 'abc', -1, {}]) {
-      assert.notEqual(await boss.createDepartment({ deptId, deptName: '新' }), existing);
+      assert.notEqual(await admin.createDepartment({ deptId, deptName: '新' }), existing);
     }
-    assert.equal((await readDept(boss, existing)).deptName, '原');
+    assert.equal((await readDept(admin, existing)).deptName, '原');
   });
 });
 
 describe('tenantId in a body', async () => {
   const neighbour = await service.createTenant();
-  const child = await service.createTenant({}, boss);
+  const child = await service.createTenant({}, admin);
   const codes: [owner: string, tenantId: string][] = [
     ['of a sibling tenant', neighbour.tenantId],
     ['of the parent tenant', '000000'],
@@ -170,55 +170,55 @@ describe('tenantId in a body', async () => {
   ];
   for (const [owner, tenantId] of codes) {
     test(`a code ${owner} is rejected with OTHER_TENANT`, async () => {
-      const deptId = await boss.createDepartment();
-      await expectUnchanged(boss, deptId, async () => {
-        const { total } = (await boss.get(`${DEPTS}/list`)).data;
-        expectError(await boss.post(DEPTS, { tenantId }), 403, 'OTHER_TENANT');
-        expectError(await boss.put(DEPTS, { deptId, deptName: '改', tenantId }), 403, 'OTHER_TENANT');
-        assert.equal((await boss.get(`${DEPTS}/list`)).data.total, total);
+      const deptId = await admin.createDepartment();
+      await expectUnchanged(admin, deptId, async () => {
+        const { total } = (await admin.get(`${DEPTS}/list`)).data;
+        expectError(await admin.post(DEPTS, { tenantId }), 403, 'OTHER_TENANT');
+        expectError(await admin.put(DEPTS, { deptId, deptName: '改', tenantId }), 403, 'OTHER_TENANT');
+        assert.equal((await admin.get(`${DEPTS}/list`)).data.total, total);
       });
     });
   }
 
   test('a tenantId that is absent, null or the code of the caller is accepted', async () => {
-    for (const body of [{}, { tenantId: null }, { tenantId: boss.tenantId }]) {
-      const deptId = await boss.createDepartment(body);
-      expectOk(await boss.put(DEPTS, { deptId, ...body }));
-      assert.equal((await readDept(boss, deptId)).tenantId, boss.tenantId);
+    for (const body of [{}, { tenantId: null }, { tenantId: admin.tenantId }]) {
+      const deptId = await admin.createDepartment(body);
+      expectOk(await admin.put(DEPTS, { deptId, ...body }));
+      assert.equal((await readDept(admin, deptId)).tenantId, admin.tenantId);
     }
   });
 });
 
 test('sibling departments may have the same name', async () => {
-  const parentId = await boss.createDepartment();
+  const parentId = await admin.createDepartment();
   const [first, second] = [
-    await boss.createDepartment({ parentId, deptName: '一' }),
-    await boss.createDepartment({ parentId, deptName: '一' }),
+    await admin.createDepartment({ parentId, deptName: '一' }),
+    await admin.createDepartment({ parentId, deptName: '一' }),
   ];
   assert.notEqual(first, second);
-  const third = await boss.createDepartment({ parentId, deptName: '二' });
-  expectOk(await boss.put(DEPTS, { deptId: third, parentId, deptName: '一' }));
+  const third = await admin.createDepartment({ parentId, deptName: '二' });
+  expectOk(await admin.put(DEPTS, { deptId: third, parentId, deptName: '一' }));
 });
 
 describe('status', () => {
   test('a status other than 0 or 1 is rejected', async () => {
-    const deptId = await boss.createDepartment();
+    const deptId = await admin.createDepartment();
     for (const status of ['2', '', '00', ' 0', '０', 'normal', 0, 1, true]) {
-      expectInvalid(await boss.post(DEPTS, { status }), 'status');
-      expectInvalid(await boss.put(DEPTS, { deptId, status }), 'status');
+      expectInvalid(await admin.post(DEPTS, { status }), 'status');
+      expectInvalid(await admin.put(DEPTS, { deptId, status }), 'status');
     }
   });
 
   test('status can change at any time and does not affect the children', async () => {
-    const top = await boss.createDepartment();
+    const top = await admin.createDepartment();
     const [normal, disabled] = [
-      await boss.createDepartment({ parentId: top }),
-      await boss.createDepartment({ parentId: top, status: '1' }),
+      await admin.createDepartment({ parentId: top }),
+      await admin.createDepartment({ parentId: top, status: '1' }),
     ];
-    await boss.createUser({ userName: 'user', deptId: top });
+    await admin.createUser({ userName: 'user', deptId: top });
     for (const status of ['1', '1', '0', '0']) {
-      expectOk(await boss.put(DEPTS, { deptId: top, status }));
-      const shown = await Promise.all([top, normal, disabled].map(async (id) => (await readDept(boss, id)).status));
+      expectOk(await admin.put(DEPTS, { deptId: top, status }));
+      const shown = await Promise.all([top, normal, disabled].map(async (id) => (await readDept(admin, id)).status));
       assert.deepEqual(shown, [status, '0', '1']);
     }
   });

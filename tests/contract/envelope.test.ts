@@ -7,16 +7,16 @@ import { type ApiResponse, PASSWORD, type Service, startService } from '../suppo
 /** The response envelope: success, errors, their languages and messages, and the alternative error formats. */
 
 const [service, always200] = await Promise.all([startService(), startService({ BANYAN_ERROR_STATUS: '200' })]);
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const HAN = /\p{Script=Han}/u;
 
 test('a success is HTTP 200 with code, msg and data, and data is null for create, update and delete', async () => {
-  const created = await boss.post(DEPTS, {});
+  const created = await admin.post(DEPTS, {});
   const deptId = String(created.headers.location).split('/').at(-1);
-  const read = await boss.get(`${DEPTS}/${deptId}`);
+  const read = await admin.get(`${DEPTS}/${deptId}`);
   assert.equal(read.data.deptId, Number(deptId));
   expectOk(read, read.data);
-  for (const response of [created, await boss.put(DEPTS, { deptId }), await boss.delete(`${DEPTS}/${deptId}`)]) {
+  for (const response of [created, await admin.put(DEPTS, { deptId }), await admin.delete(`${DEPTS}/${deptId}`)]) {
     expectOk(response, null);
     assert.match(String(response.headers['content-type']), /^application\/json; charset=utf-8$/);
   }
@@ -29,21 +29,21 @@ describe('The Location header contains the id of a created record', () => {
     ['/system/user-api', { userName: 'new', password: PASSWORD }, 'userId'],
   ] as const) {
     test(`POST ${path} returns the path of the new record`, async () => {
-      const response = await boss.post(path, body);
+      const response = await admin.post(path, body);
       expectOk(response, null);
       const location = String(response.headers.location);
       const id = /^(.+)\/([1-9]\d*)$/.exec(location);
       assert.equal(id?.[1], path);
-      assert.equal(String((await boss.get(location)).data[field]), id?.[2]);
+      assert.equal(String((await admin.get(location)).data[field]), id?.[2]);
     });
   }
 });
 
 describe('Errors', () => {
   test('an error has the HTTP status as code, a sentence as msg, and a reason with details as data', async () => {
-    const parent = await boss.createDepartment();
-    await boss.createDepartment({ parentId: parent });
-    const response = await boss.delete(`${DEPTS}/${parent}`);
+    const parent = await admin.createDepartment();
+    await admin.createDepartment({ parentId: parent });
+    const response = await admin.delete(`${DEPTS}/${parent}`);
     assert.equal(response.status, 409);
     assert.deepEqual(JSON.parse(response.text), {
       code: 409,
@@ -116,9 +116,9 @@ describe('Accept: application/problem+json selects problem details (RFC 9457)', 
   const headers = { accept: 'application/problem+json' };
 
   test('problem details contain type, title, status, detail, instance, and the reason with its details', async () => {
-    const parent = await boss.createDepartment();
-    await boss.createDepartment({ parentId: parent });
-    const response = await boss.delete(`${DEPTS}/${parent}`, { headers });
+    const parent = await admin.createDepartment();
+    await admin.createDepartment({ parentId: parent });
+    const response = await admin.delete(`${DEPTS}/${parent}`, { headers });
     assert.equal(response.status, 409);
     assert.match(String(response.headers['content-type']), /^application\/problem\+json/);
     assert.deepEqual(JSON.parse(response.text), {
@@ -134,7 +134,7 @@ describe('Accept: application/problem+json selects problem details (RFC 9457)', 
 
   test('problem details are selected among other media types, in English, and for unknown paths', async () => {
     const requested = { accept: 'application/problem+json, application/json;q=0.9', 'accept-language': 'en' };
-    const { status, headers: received, text } = await boss.get('/nowhere', { headers: requested });
+    const { status, headers: received, text } = await admin.get('/nowhere', { headers: requested });
     assert.match(String(received['content-type']), /^application\/problem\+json/);
     const problem = JSON.parse(text);
     assert.deepEqual([status, problem.status, problem.reason], [404, 404, 'PATH_NOT_FOUND']);
@@ -142,15 +142,15 @@ describe('Accept: application/problem+json selects problem details (RFC 9457)', 
   });
 
   test('the media type is matched case-insensitively', async () => {
-    const response = await boss.get(`${DEPTS}/999999999`, { headers: { accept: 'Application/Problem+JSON' } });
+    const response = await admin.get(`${DEPTS}/999999999`, { headers: { accept: 'Application/Problem+JSON' } });
     assert.match(String(response.headers['content-type']), /^application\/problem\+json/);
   });
 
   test('successes, and errors for other media types, keep the envelope', async () => {
-    expectOk(await boss.post(DEPTS, {}, { headers }));
+    expectOk(await admin.post(DEPTS, {}, { headers }));
     const others = ['application/json', '*/*', 'text/html', 'application/json, application/problem+json;q=0'];
     for (const accept of others) {
-      const response = await boss.get(`${DEPTS}/999999999`, { headers: { accept } });
+      const response = await admin.get(`${DEPTS}/999999999`, { headers: { accept } });
       expectError(response, 404, 'DEPT_NOT_FOUND');
       assert.match(String(response.headers['content-type']), /^application\/json/);
     }
@@ -181,7 +181,7 @@ describe('Language of msg', () => {
   ];
   for (const [headers, language] of cases) {
     test(`the headers ${JSON.stringify(headers)} select ${language}`, async () => {
-      const { msg } = await boss.get(`${DEPTS}/999999999`, { headers });
+      const { msg } = await admin.get(`${DEPTS}/999999999`, { headers });
       assert.equal(
         msg,
         language === 'Chinese'
@@ -193,32 +193,32 @@ describe('Language of msg', () => {
 
   test('details within a sentence are in the same language', async () => {
     const body = { deptName: 'x'.repeat(101) };
-    const zh = await boss.post(DEPTS, body);
-    const en = await boss.post(DEPTS, body, { headers: { 'accept-language': 'en' } });
+    const zh = await admin.post(DEPTS, body);
+    const en = await admin.post(DEPTS, body, { headers: { 'accept-language': 'en' } });
     assert.match(zh.msg, HAN);
     assert.doesNotMatch(en.text, HAN);
     assert.match(en.msg, /deptName.*100/);
   });
 
   test('the success message is 操作成功 in every language', async () => {
-    expectOk(await boss.post(DEPTS, {}, { headers: { 'accept-language': 'en', 'content-language': 'en_US' } }));
+    expectOk(await admin.post(DEPTS, {}, { headers: { 'accept-language': 'en', 'content-language': 'en_US' } }));
   });
 });
 
 describe('Error messages that existing front ends expect', async () => {
-  const parent = await boss.createDepartment();
-  const child = await boss.createDepartment({ parentId: parent });
-  const used = await boss.createDepartment();
-  const member = await service.createMember(boss, { deptId: used });
-  const disabled = await boss.createDepartment({ status: '1' });
+  const parent = await admin.createDepartment();
+  const child = await admin.createDepartment({ parentId: parent });
+  const used = await admin.createDepartment();
+  const member = await service.createMember(admin, { deptId: used });
+  const disabled = await admin.createDepartment({ status: '1' });
   const small = await service.createTenant({ accountCount: 1 });
   const texts: [name: string, text: string, call: () => Promise<ApiResponse>][] = [
     ['no token', '认证失败，无法访问系统资源', () => service.anonymous.get(`${DEPTS}/1`)],
     ['not allowed', '没有访问权限，请联系管理员授权', () => member.post(DEPTS, {})],
-    ['children', '存在下级部门,不允许删除', () => boss.delete(`${DEPTS}/${parent}`)],
-    ['users', '部门存在用户,不允许删除', () => boss.delete(`${DEPTS}/${used}`)],
-    ['cycle', '上级部门不能是自己或自己的下级部门', () => boss.put(DEPTS, { deptId: parent, parentId: child })],
-    ['disabled parent', '部门停用，不允许新增', () => boss.post(DEPTS, { parentId: disabled })],
+    ['children', '存在下级部门,不允许删除', () => admin.delete(`${DEPTS}/${parent}`)],
+    ['users', '部门存在用户,不允许删除', () => admin.delete(`${DEPTS}/${used}`)],
+    ['cycle', '上级部门不能是自己或自己的下级部门', () => admin.put(DEPTS, { deptId: parent, parentId: child })],
+    ['disabled parent', '部门停用，不允许新增', () => admin.post(DEPTS, { parentId: disabled })],
     [
       'account limit',
       '当前租户下用户名额不足，请联系管理员',

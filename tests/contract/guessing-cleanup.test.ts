@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts';
 /** Counters of failed logins are deleted after a day; otherwise guesses of random names would fill the disk. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const { superuser } = service;
 
 const fail = (tenantId: string, username: string, from: string) =>
@@ -14,7 +14,7 @@ const fail = (tenantId: string, username: string, from: string) =>
 const countedAccounts = async () => {
   const rows = await superuser<{ key: string }[]>`
     select tenant_id || ' ' || user_key || ' ' || address as key from banyan.login_failures where address <> ''`;
-  return rows.map(({ key }) => key.replace(boss.tenantId, 'T')).sort();
+  return rows.map(({ key }) => key.replace(admin.tenantId, 'T')).sort();
 };
 const countedAddresses = async () => {
   const rows = await superuser<{ address: string }[]>`select address from banyan.login_addresses order by 1`;
@@ -30,7 +30,7 @@ async function ageCounters() {
 
 test('a failed login deletes counters older than a day, for known tenants and for unknown codes', async () => {
   await superuser`delete from banyan.login_addresses`;
-  for (const [n, code] of [boss.tenantId, boss.tenantId, '777777777777', '888888', ''].entries()) {
+  for (const [n, code] of [admin.tenantId, admin.tenantId, '777777777777', '888888', ''].entries()) {
     const response = await fail(code, `nobody${n}`, `127.0.4.${n + 1}`);
     assert.deepEqual([response.status, response.data.reason], [401, 'LOGIN_FAILED']);
   }
@@ -47,7 +47,7 @@ test('a failed login deletes counters older than a day, for known tenants and fo
     ].sort(),
   );
   await ageCounters();
-  await fail(boss.tenantId, 'somebody', '127.0.4.9');
+  await fail(admin.tenantId, 'somebody', '127.0.4.9');
   await fail('999999', 'somebody', '127.0.4.9');
   assert.deepEqual(await countedAccounts(), [
     '000000 admin 127.0.0.1',
@@ -60,8 +60,8 @@ test('a failed login deletes counters older than a day, for known tenants and fo
 });
 
 test('recent counters are kept', async () => {
-  for (let n = 0; n < 5; n++) await fail(boss.tenantId, 'boss', '127.0.5.1');
-  await fail(boss.tenantId, 'another', '127.0.5.2');
-  const response = await fail(boss.tenantId, 'boss', '127.0.5.1');
+  for (let n = 0; n < 5; n++) await fail(admin.tenantId, 'boss', '127.0.5.1');
+  await fail(admin.tenantId, 'another', '127.0.5.2');
+  const response = await fail(admin.tenantId, 'boss', '127.0.5.1');
   assert.deepEqual([response.status, response.data.reason], [429, 'TOO_MANY_LOGINS']);
 });

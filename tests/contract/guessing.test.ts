@@ -58,9 +58,9 @@ test('another address can still log in to a locked account', async () => {
 });
 
 test('the locked address can still log in to other accounts', async () => {
-  const boss = await service.createTenant();
-  const { tenantId } = boss;
-  await boss.createUser({ userName: 'anna' });
+  const admin = await service.createTenant();
+  const { tenantId } = admin;
+  await admin.createUser({ userName: 'anna' });
   const from = newAddress();
   await fail(5, { tenantId, from });
   assert.equal(outcomeOf(await logIn(PASSWORD, { tenantId, from, username: 'anna' })), '200 OK');
@@ -91,20 +91,20 @@ test('user names that differ only in case or width are counted as one account', 
 });
 
 test('a lock expires', async () => {
-  const boss = await service.createTenant();
-  const guess = { tenantId: boss.tenantId, from: newAddress() };
+  const admin = await service.createTenant();
+  const guess = { tenantId: admin.tenantId, from: newAddress() };
   await fail(5, guess);
   assert.equal(outcomeOf(await logIn(PASSWORD, guess)), LOCKED);
-  await endLocks(boss);
+  await endLocks(admin);
   assert.equal(outcomeOf(await logIn(PASSWORD, guess)), '200 OK');
   await fail(4, guess);
 });
 
 test('further wrong guesses after a lock lock the account again', async () => {
-  const boss = await service.createTenant();
-  const guess = { tenantId: boss.tenantId, from: newAddress() };
+  const admin = await service.createTenant();
+  const guess = { tenantId: admin.tenantId, from: newAddress() };
   await fail(5, guess);
-  await endLocks(boss);
+  await endLocks(admin);
   const responses = [];
   for (let n = 1; n <= 6; n++) responses.push(outcomeOf(await logIn(WRONG, guess)));
   assert.equal(responses[0], FAILED);

@@ -12,16 +12,16 @@ const databaseTime = async (): Promise<string> => {
 };
 
 test('the history of a department is read page by page, oldest or newest first', async () => {
-  const boss = await service.createTenant();
-  const [a, id] = [await boss.createDepartment(), await boss.createDepartment({ deptName: 'x' })];
-  const { data: first } = await boss.get(`${DEPTS}/${id}`);
-  await boss.put(DEPTS, { deptId: id, deptName: 'y', leader: '张三' });
-  await boss.put(DEPTS, { deptId: id, deptName: 'y', leader: '张三', parentId: a });
-  await boss.delete(`${DEPTS}/${id}`);
+  const admin = await service.createTenant();
+  const [a, id] = [await admin.createDepartment(), await admin.createDepartment({ deptName: 'x' })];
+  const { data: first } = await admin.get(`${DEPTS}/${id}`);
+  await admin.put(DEPTS, { deptId: id, deptName: 'y', leader: '张三' });
+  await admin.put(DEPTS, { deptId: id, deptName: 'y', leader: '张三', parentId: a });
+  await admin.delete(`${DEPTS}/${id}`);
   const readHistory = async (sort: string) => {
     const rows = [];
     for (let cursor = ''; ; ) {
-      const { data } = await boss.get(`${DEPTS}/${id}/history?limit=1&sort=${sort}${cursor && `&cursor=${cursor}`}`);
+      const { data } = await admin.get(`${DEPTS}/${id}/history?limit=1&sort=${sort}${cursor && `&cursor=${cursor}`}`);
       rows.push(...data.rows);
       if (data.next === null) return rows;
       cursor = data.next;
@@ -42,33 +42,33 @@ test('the history of a department is read page by page, oldest or newest first',
   assert.equal(rows[3].after, null);
   assert.deepEqual(Object.keys(rows[0]), ['id', 'time', 'by', 'action', 'before', 'after', 'changed']);
   assert.deepEqual(await readHistory('-time'), [...rows].reverse());
-  assert.deepEqual((await boss.get(`${DEPTS}/${id}/history`)).data, { rows: [...rows].reverse(), next: null });
+  assert.deepEqual((await admin.get(`${DEPTS}/${id}/history`)).data, { rows: [...rows].reverse(), next: null });
   // The time of each entry is a valid asOf that shows the department after that change.
-  const { data: then } = await boss.get(`${DEPTS}/${id}?asOf=${rows[1].time}`);
+  const { data: then } = await admin.get(`${DEPTS}/${id}?asOf=${rows[1].time}`);
   assert.deepEqual(then, rows[1].after);
-  const member = await service.createMember(boss);
+  const member = await service.createMember(admin);
   assert.equal((await member.get(`${DEPTS}/${id}/history`)).data.reason, 'NOT_ALLOWED');
 });
 
 test('a diff lists what was created, deleted, moved, renamed and changed between two times', async () => {
-  const boss = await service.createTenant();
-  const a = await boss.createDepartment({ deptName: 'a' });
-  const b = await boss.createDepartment({ deptName: 'b' });
-  const c = await boss.createDepartment({ deptName: 'c', parentId: a });
-  const below = await boss.createDepartment({ deptName: 'below', parentId: c });
-  const deleted = await boss.createDepartment({ deptName: 'gone', parentId: a });
-  const same = await boss.createDepartment({ deptName: 'same' });
+  const admin = await service.createTenant();
+  const a = await admin.createDepartment({ deptName: 'a' });
+  const b = await admin.createDepartment({ deptName: 'b' });
+  const c = await admin.createDepartment({ deptName: 'c', parentId: a });
+  const below = await admin.createDepartment({ deptName: 'below', parentId: c });
+  const deleted = await admin.createDepartment({ deptName: 'gone', parentId: a });
+  const same = await admin.createDepartment({ deptName: 'same' });
   const from = await databaseTime();
-  await boss.put(DEPTS, { deptId: a, deptName: 'A' });
-  await boss.put(DEPTS, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
-  await boss.delete(`${DEPTS}/${deleted}`);
-  const fresh = await boss.createDepartment({ deptName: 'new', parentId: below });
-  const temporary = await boss.createDepartment({ deptName: 'created and deleted' });
-  await boss.delete(`${DEPTS}/${temporary}`);
-  await boss.put(DEPTS, { deptId: same, deptName: 'other' });
-  await boss.put(DEPTS, { deptId: same, deptName: 'same' });
+  await admin.put(DEPTS, { deptId: a, deptName: 'A' });
+  await admin.put(DEPTS, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
+  await admin.delete(`${DEPTS}/${deleted}`);
+  const fresh = await admin.createDepartment({ deptName: 'new', parentId: below });
+  const temporary = await admin.createDepartment({ deptName: 'created and deleted' });
+  await admin.delete(`${DEPTS}/${temporary}`);
+  await admin.put(DEPTS, { deptId: same, deptName: 'other' });
+  await admin.put(DEPTS, { deptId: same, deptName: 'same' });
   const to = await databaseTime();
-  await boss.put(DEPTS, { deptId: b, deptName: 'later' });
+  await admin.put(DEPTS, { deptId: b, deptName: 'later' });
   const expected = {
     created: [{ deptId: Number(fresh), deptName: 'new', parentId: Number(below), path: ['b', 'C', 'below'] }],
     deleted: [{ deptId: Number(deleted), deptName: 'gone', parentId: Number(a), path: ['a'] }],
@@ -88,24 +88,24 @@ test('a diff lists what was created, deleted, moved, renamed and changed between
     ],
     changed: [{ deptId: Number(c), deptName: 'C', fields: [{ field: 'leader', from: null, to: '张三' }] }],
   };
-  assert.deepEqual((await boss.get(`${DEPTS}/diff?from=${from}&to=${to}`)).data, expected);
-  const member = await service.createMember(boss);
+  assert.deepEqual((await admin.get(`${DEPTS}/diff?from=${from}&to=${to}`)).data, expected);
+  const member = await service.createMember(admin);
   assert.deepEqual((await member.get(`${DEPTS}/diff?from=${from}&to=${to}`)).data, expected);
   const emptyDiff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
-  assert.deepEqual((await boss.get(`${DEPTS}/diff?from=${to}&to=${to}`)).data, emptyDiff);
+  assert.deepEqual((await admin.get(`${DEPTS}/diff?from=${to}&to=${to}`)).data, emptyDiff);
   // Without `to` the diff ends now.
-  const { data } = await boss.get(`${DEPTS}/diff?from=${to}`);
+  const { data } = await admin.get(`${DEPTS}/diff?from=${to}`);
   assert.deepEqual(data, { ...emptyDiff, renamed: [{ deptId: Number(b), from: 'b', to: 'later' }] });
 });
 
 test('a diff requires a valid period and at most 10,000 changed departments', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const from = await databaseTime();
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)
-    select ${boss.tenantId}, 50000000 + n, 'sql' from generate_series(1, 10001) n`;
+    select ${admin.tenantId}, 50000000 + n, 'sql' from generate_series(1, 10001) n`;
   const outcomeOf = async (query: string) => {
-    const { status, data } = await boss.get(`${DEPTS}/diff?${query}`);
+    const { status, data } = await admin.get(`${DEPTS}/diff?${query}`);
     return [status, data.reason, data.field ?? data.limit];
   };
   assert.deepEqual(await outcomeOf(''), [400, 'FIELD_REQUIRED', 'from']);
@@ -114,7 +114,7 @@ test('a diff requires a valid period and at most 10,000 changed departments', as
   assert.deepEqual(await outcomeOf('from=2199-01-01'), [400, 'INVALID_FIELD', 'from']);
   assert.deepEqual(await outcomeOf(`from=${from}`), [400, 'DIFF_TOO_LARGE', 10_000]);
   await service.superuser`
-    update banyan.departments set del_flag = '2' where tenant_id = ${boss.tenantId} and dept_id = 50000001`;
-  const { data } = await boss.get(`${DEPTS}/list?asOf=${from}`);
+    update banyan.departments set del_flag = '2' where tenant_id = ${admin.tenantId} and dept_id = 50000001`;
+  const { data } = await admin.get(`${DEPTS}/list?asOf=${from}`);
   assert.equal(data.total, 0);
 });

@@ -17,23 +17,23 @@ const outcomeOf = ({ status, data }: { status: number; data: { reason?: string }
 const ids = (rows: { deptId: number }[]) => rows.map(({ deptId }) => String(deptId));
 
 test('asOf shows the fields of a department at that time, and its ancestors before and after a move above it', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const before = await databaseTime();
-  const [a, b] = [await boss.createDepartment({ deptName: 'a' }), await boss.createDepartment({ deptName: 'b' })];
-  const low = await boss.createDepartment({ deptName: 'low', parentId: a });
-  const lowest = await boss.createDepartment({ deptName: 'lowest', parentId: low });
+  const [a, b] = [await admin.createDepartment({ deptName: 'a' }), await admin.createDepartment({ deptName: 'b' })];
+  const low = await admin.createDepartment({ deptName: 'low', parentId: a });
+  const lowest = await admin.createDepartment({ deptName: 'lowest', parentId: low });
   const then = await databaseTime();
-  await boss.put(DEPTS, { deptId: a, deptName: 'a', parentId: b });
+  await admin.put(DEPTS, { deptId: a, deptName: 'a', parentId: b });
   const moved = await databaseTime();
-  await boss.put(DEPTS, { deptId: lowest, deptName: 'renamed' });
-  await boss.delete(`${DEPTS}/${lowest}`);
-  const read = async (time: string) => (await boss.get(`${DEPTS}/${lowest}?asOf=${time}`)).data;
+  await admin.put(DEPTS, { deptId: lowest, deptName: 'renamed' });
+  await admin.delete(`${DEPTS}/${lowest}`);
+  const read = async (time: string) => (await admin.get(`${DEPTS}/${lowest}?asOf=${time}`)).data;
   assert.equal((await read(then)).ancestors, `0,${a},${low}`);
   assert.equal((await read(moved)).ancestors, `0,${b},${a},${low}`);
   assert.equal((await read(moved)).deptName, 'lowest');
   assert.equal((await read(before)).reason, 'DEPT_NOT_FOUND');
   assert.equal((await read(await databaseTime())).reason, 'DEPT_NOT_FOUND');
-  const list = await boss.get(`${DEPTS}/list?underId=${b}&withPath=true&sort=deptName&asOf=${moved}`);
+  const list = await admin.get(`${DEPTS}/list?underId=${b}&withPath=true&sort=deptName&asOf=${moved}`);
   assert.deepEqual(
     list.data.rows.map(({ deptName, pathNames }: { deptName: string; pathNames: string[] }) => [deptName, pathNames]),
     [
@@ -42,43 +42,43 @@ test('asOf shows the fields of a department at that time, and its ancestors befo
       ['lowest', ['b', 'a', 'low']],
     ],
   );
-  assert.equal((await boss.get(`${DEPTS}/list?underId=${b}&asOf=${then}`)).data.total, 0);
-  const children = await boss.get(`${DEPTS}/${low}/children?asOf=${moved}`);
+  assert.equal((await admin.get(`${DEPTS}/list?underId=${b}&asOf=${then}`)).data.total, 0);
+  const children = await admin.get(`${DEPTS}/${low}/children?asOf=${moved}`);
   assert.equal(children.data.rows[0].ancestors, `0,${b},${a},${low}`);
-  assert.equal((await boss.get(`${DEPTS}/${low}/children?asOf=${before}`)).status, 404);
-  assert.equal((await boss.get(`${DEPTS}/tree?rootId=${low}&asOf=${before}`)).status, 404);
-  assert.deepEqual((await boss.get(`${DEPTS}/tree?asOf=${before}`)).data, []);
+  assert.equal((await admin.get(`${DEPTS}/${low}/children?asOf=${before}`)).status, 404);
+  assert.equal((await admin.get(`${DEPTS}/tree?rootId=${low}&asOf=${before}`)).status, 404);
+  assert.deepEqual((await admin.get(`${DEPTS}/tree?asOf=${before}`)).data, []);
 });
 
 test('a batch delete takes effect for all departments at the same time', async () => {
-  const boss = await service.createTenant();
-  const created = [await boss.createDepartment(), await boss.createDepartment(), await boss.createDepartment()];
-  await boss.delete(`${DEPTS}/${created.join(',')}`);
+  const admin = await service.createTenant();
+  const created = [await admin.createDepartment(), await admin.createDepartment(), await admin.createDepartment()];
+  await admin.delete(`${DEPTS}/${created.join(',')}`);
   const [{ at, before }] = await service.superuser<[{ at: string; before: string }]>`
     select min(to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) as at,
       min(to_char((time - interval '1 microsecond') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) as before
-    from banyan.changes where tenant_id = ${boss.tenantId} and action = 'deleted'`;
-  assert.deepEqual(ids((await boss.get(`${DEPTS}/list?asOf=${before}`)).data.rows), created);
-  assert.deepEqual((await boss.get(`${DEPTS}/list?asOf=${at}`)).data, { rows: [], total: 0 });
+    from banyan.changes where tenant_id = ${admin.tenantId} and action = 'deleted'`;
+  assert.deepEqual(ids((await admin.get(`${DEPTS}/list?asOf=${before}`)).data.rows), created);
+  assert.deepEqual((await admin.get(`${DEPTS}/list?asOf=${at}`)).data, { rows: [], total: 0 });
 });
 
 test('asOf shows a department before its deletion and after its restoration in the database, not between', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment({ deptName: 'again' });
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment({ deptName: 'again' });
   const first = await databaseTime();
-  await boss.delete(`${DEPTS}/${id}`);
+  await admin.delete(`${DEPTS}/${id}`);
   const deleted = await databaseTime();
   await service.superuser`
-    update banyan.departments set del_flag = '0', update_by = 'sql' where tenant_id = ${boss.tenantId} and dept_id = ${id}`;
+    update banyan.departments set del_flag = '0', update_by = 'sql' where tenant_id = ${admin.tenantId} and dept_id = ${id}`;
   const restored = await databaseTime();
   const statuses = [];
   for (const time of [first, deleted, restored]) {
-    statuses.push((await boss.get(`${DEPTS}/${id}?asOf=${time}`)).status);
-    const { data } = await boss.get(`${DEPTS}/0/children?asOf=${time}`);
+    statuses.push((await admin.get(`${DEPTS}/${id}?asOf=${time}`)).status);
+    const { data } = await admin.get(`${DEPTS}/0/children?asOf=${time}`);
     assert.deepEqual(ids(data.rows), time === deleted ? [] : [id]);
   }
   assert.deepEqual(statuses, [200, 404, 200]);
-  const { data } = await boss.get(`${DEPTS}/${id}/history?sort=time`);
+  const { data } = await admin.get(`${DEPTS}/${id}/history?sort=time`);
   assert.deepEqual(
     data.rows.map(({ action }: { action: string }) => action),
     ['created', 'deleted', 'restored'],
@@ -86,24 +86,24 @@ test('asOf shows a department before its deletion and after its restoration in t
 });
 
 test('asOf accepts a time with or without offset, a day or a second, and rejects invalid and future times', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment({ deptName: 'first' });
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment({ deptName: 'first' });
   const zone = 'Asia/Shanghai';
   const inZone = await databaseTime('YYYY-MM-DD HH24:MI:SS.US', zone);
   const inUtc = await databaseTime();
   const offset = (await databaseTime('YYYY-MM-DD"T"HH24:MI:SS.US', 'Asia/Kolkata')).concat('+05:30');
-  await boss.put(DEPTS, { deptId: id, deptName: 'second' });
+  await admin.put(DEPTS, { deptId: id, deptName: 'second' });
   for (const time of [inZone, inUtc, offset]) {
-    const { data, text } = await boss.get(`${DEPTS}/${id}?asOf=${encodeURIComponent(time)}`);
+    const { data, text } = await admin.get(`${DEPTS}/${id}?asOf=${encodeURIComponent(time)}`);
     assert.equal(data.deptName, 'first', `${time}: ${text}`);
   }
   // A day and a second stand for their beginning, which is before the department was created.
   const day = await databaseTime('YYYY-MM-DD', zone);
-  assert.equal((await boss.get(`${DEPTS}/${id}?asOf=${day}`)).status, 404);
+  assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${day}`)).status, 404);
   const [{ second }] = await service.superuser<[{ second: string }]>`
     select to_char(min(time) at time zone ${zone}, 'YYYY-MM-DD"T"HH24:MI:SS') as second
-    from banyan.changes where tenant_id = ${boss.tenantId} and resource = 'department'`;
-  assert.equal((await boss.get(`${DEPTS}/${id}?asOf=${second}`)).status, 404);
+    from banyan.changes where tenant_id = ${admin.tenantId} and resource = 'department'`;
+  assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${second}`)).status, 404);
   const wrong = ['yesterday', '2026-02-31', '2026-01-01T25:00', '2026-01-01T08:00:00Z;', '0000-00-00', '1', 'now'];
   const later = await databaseTime('"2199"-MM-DD"T"HH24:MI:SS"Z"');
   for (const time of [...wrong, later]) {
@@ -113,9 +113,9 @@ test('asOf accepts a time with or without offset, a day or a second, and rejects
       `${DEPTS}/tree?`,
       `${DEPTS}/list?`,
       `${USERS}/1?`,
-      `${TENANTS}/${boss.id}?`,
+      `${TENANTS}/${admin.id}?`,
     ]) {
-      const response = await boss.get(`${path}asOf=${encodeURIComponent(time)}`, {
+      const response = await admin.get(`${path}asOf=${encodeURIComponent(time)}`, {
         headers: { 'accept-language': 'en' },
       });
       assert.equal(outcomeOf(response), '400 INVALID_FIELD', `${path} ${time}`);
@@ -126,8 +126,8 @@ test('asOf accepts a time with or without offset, a day or a second, and rejects
 });
 
 test('parameters that cannot be combined with asOf are rejected with their name', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment();
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment();
   const time = await databaseTime();
   for (const [path, field] of [
     [`${DEPTS}/${id}?includeDeleted=true`, 'includeDeleted'],
@@ -135,21 +135,21 @@ test('parameters that cannot be combined with asOf are rejected with their name'
     [`${DEPTS}/tree?counts=true`, 'counts'],
     [`${DEPTS}/0/children?counts=true`, 'counts'],
   ]) {
-    const response = await boss.get(`${path}&asOf=${time}`);
+    const response = await admin.get(`${path}&asOf=${time}`);
     assert.deepEqual([response.status, response.data.field], [400, field], response.text);
   }
 });
 
 test('asOf lists children page by page with hasChildren at that time', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const created: string[] = [];
-  for (let n = 0; n < 5; n++) created.push(await boss.createDepartment({ orderNum: 5 - n }));
-  const below = await boss.createDepartment({ parentId: created[4] });
+  for (let n = 0; n < 5; n++) created.push(await admin.createDepartment({ orderNum: 5 - n }));
+  const below = await admin.createDepartment({ parentId: created[4] });
   const time = await databaseTime();
-  await boss.put(DEPTS, { deptId: below, parentId: created[0] });
+  await admin.put(DEPTS, { deptId: below, parentId: created[0] });
   const rows = [];
   for (let cursor = ''; ; ) {
-    const { data } = await boss.get(`${DEPTS}/0/children?limit=2&cursor=${cursor}&asOf=${time}`);
+    const { data } = await admin.get(`${DEPTS}/0/children?limit=2&cursor=${cursor}&asOf=${time}`);
     rows.push(...data.rows);
     if (data.next === null) break;
     cursor = data.next;
@@ -162,49 +162,49 @@ test('asOf lists children page by page with hasChildren at that time', async () 
 });
 
 test('asOf shows tenants and users, also deleted ones, to the tenants that are above them today', async () => {
-  const boss = await service.createTenant({ tenantName: 'boss' });
+  const admin = await service.createTenant({ tenantName: 'boss' });
   const other = await service.createTenant();
   const early = await databaseTime();
-  const child = await boss.create(TENANTS, { tenantName: 'first', quotaBo: { merchant: 3, zr: 4 } });
-  const home = await boss.createDepartment();
-  const user = await boss.createUser({ userName: 'anna', deptId: home, nickName: 'A' });
+  const child = await admin.create(TENANTS, { tenantName: 'first', quotaBo: { merchant: 3, zr: 4 } });
+  const home = await admin.createDepartment();
+  const user = await admin.createUser({ userName: 'anna', deptId: home, nickName: 'A' });
   const [tenantThen, userThen] = [
-    (await boss.get(`${TENANTS}/${child}`)).data,
-    (await boss.get(`${USERS}/${user}`)).data,
+    (await admin.get(`${TENANTS}/${child}`)).data,
+    (await admin.get(`${USERS}/${user}`)).data,
   ];
   const time = await databaseTime();
   // A password change is recorded, but does not change the user record.
   await service.superuser`
-    update banyan.users set password_hash = 'another' where tenant_id = ${boss.tenantId} and user_id = ${user}`;
-  assert.deepEqual((await boss.get(`${USERS}/${user}?asOf=${await databaseTime()}`)).data, userThen);
-  await boss.put(TENANTS, { id: child, tenantName: 'second' });
-  await boss.delete(`${TENANTS}/${child}`);
-  await boss.put(USERS, { userId: user, userName: 'anna', password: 'another horse' });
-  await boss.delete(`${USERS}/${user}`);
-  assert.equal((await boss.get(`${TENANTS}/${child}`)).status, 404);
-  assert.deepEqual((await boss.get(`${TENANTS}/${child}?asOf=${time}`)).data, tenantThen);
+    update banyan.users set password_hash = 'another' where tenant_id = ${admin.tenantId} and user_id = ${user}`;
+  assert.deepEqual((await admin.get(`${USERS}/${user}?asOf=${await databaseTime()}`)).data, userThen);
+  await admin.put(TENANTS, { id: child, tenantName: 'second' });
+  await admin.delete(`${TENANTS}/${child}`);
+  await admin.put(USERS, { userId: user, userName: 'anna', password: 'another horse' });
+  await admin.delete(`${USERS}/${user}`);
+  assert.equal((await admin.get(`${TENANTS}/${child}`)).status, 404);
+  assert.deepEqual((await admin.get(`${TENANTS}/${child}?asOf=${time}`)).data, tenantThen);
   assert.deepEqual((await service.root.get(`${TENANTS}/${child}?asOf=${time}`)).data, tenantThen);
-  assert.deepEqual((await boss.get(`${USERS}/${user}?asOf=${time}`)).data, userThen);
-  const inTenant = `${USERS}/${user}?tenantId=${boss.tenantId}&asOf=${time}`;
+  assert.deepEqual((await admin.get(`${USERS}/${user}?asOf=${time}`)).data, userThen);
+  const inTenant = `${USERS}/${user}?tenantId=${admin.tenantId}&asOf=${time}`;
   assert.deepEqual((await service.root.get(inTenant)).data, userThen);
   assert.equal(outcomeOf(await other.get(inTenant)), '403 OTHER_TENANT');
-  assert.equal(outcomeOf(await boss.get(`${TENANTS}/${child}?asOf=${early}`)), '404 TENANT_NOT_FOUND');
-  assert.equal(outcomeOf(await boss.get(`${USERS}/${user}?asOf=${early}`)), '404 USER_NOT_FOUND');
+  assert.equal(outcomeOf(await admin.get(`${TENANTS}/${child}?asOf=${early}`)), '404 TENANT_NOT_FOUND');
+  assert.equal(outcomeOf(await admin.get(`${USERS}/${user}?asOf=${early}`)), '404 USER_NOT_FOUND');
   assert.equal(outcomeOf(await other.get(`${TENANTS}/${child}?asOf=${time}`)), '404 TENANT_NOT_FOUND');
   assert.equal(outcomeOf(await other.get(`${USERS}/${user}?asOf=${time}`)), '404 USER_NOT_FOUND');
-  const member = await service.createMember(boss);
+  const member = await service.createMember(admin);
   const now = await databaseTime();
   assert.equal((await member.get(`${USERS}/${member.id}?asOf=${now}`)).status, 200);
   assert.equal(outcomeOf(await member.get(`${USERS}/${user}?asOf=${time}`)), '403 NOT_ALLOWED');
-  assert.equal(outcomeOf(await member.get(`${TENANTS}/${boss.id}?asOf=${now}`)), '403 NOT_ALLOWED');
+  assert.equal(outcomeOf(await member.get(`${TENANTS}/${admin.id}?asOf=${now}`)), '403 NOT_ALLOWED');
 });
 
 test('asOf, history and diff show nothing to other tenants', async () => {
-  const boss = await service.createTenant();
-  const top = await boss.createDepartment({ deptName: 'theirs' });
-  await boss.createDepartment({ parentId: top });
+  const admin = await service.createTenant();
+  const top = await admin.createDepartment({ deptName: 'theirs' });
+  await admin.createDepartment({ parentId: top });
   const time = await databaseTime();
-  const outsiders: Client[] = [await service.createTenant(), await service.createTenant({}, boss), service.root];
+  const outsiders: Client[] = [await service.createTenant(), await service.createTenant({}, admin), service.root];
   for (const outsider of outsiders) {
     for (const id of [top, '9007199254740993', '9223372036854775808']) {
       const paths = [`${id}?`, `${id}/children?`, `tree?rootId=${id}&`, `tree?rootId=${id}&depth=1&`];

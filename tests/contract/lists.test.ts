@@ -6,7 +6,7 @@ import { asTenant, type Client, startService } from '../support/service.ts';
 /** GET /system/dept-api/list. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 
 interface Row {
   deptId: number;
@@ -22,7 +22,7 @@ const queryOf = (query: Query) =>
     .join('&');
 
 /** Reads the list with these parameters. */
-async function list(query: Query = {}, client: Client = boss): Promise<{ rows: Row[]; total: number }> {
+async function list(query: Query = {}, client: Client = admin): Promise<{ rows: Row[]; total: number }> {
   const response = await client.get(`${DEPTS}/list?${queryOf(query)}`);
   assert.equal(response.code, 200, response.text);
   return response.data;
@@ -36,9 +36,9 @@ const namesOf = async (query: Query) => {
 
 /** Creates a parent with these children, given by name or by body. */
 async function createFamily(...children: (string | Record<string, unknown>)[]): Promise<string> {
-  const parentId = await boss.createDepartment();
+  const parentId = await admin.createDepartment();
   for (const child of children) {
-    await boss.createDepartment({ parentId, ...(typeof child === 'string' ? { deptName: child } : child) });
+    await admin.createDepartment({ parentId, ...(typeof child === 'string' ? { deptName: child } : child) });
   }
   return parentId;
 }
@@ -49,13 +49,13 @@ describe('rows and total', () => {
       { deptName: '一', leader: '张三', status: '1' },
       { deptName: '二', email: 'a@b' },
     );
-    const response = await boss.get(`${DEPTS}/list?parentId=${parentId}`);
+    const response = await admin.get(`${DEPTS}/list?parentId=${parentId}`);
     const ids = response.data.rows.map((row: Row) => row.deptId);
-    expectOk(response, { rows: await Promise.all(ids.map((id: number) => readDept(boss, id))), total: 2 });
+    expectOk(response, { rows: await Promise.all(ids.map((id: number) => readDept(admin, id))), total: 2 });
   });
 
   test('a list without matches has no rows and total 0', async () => {
-    expectOk(await boss.get(`${DEPTS}/list?parentId=999999999`), { rows: [], total: 0 });
+    expectOk(await admin.get(`${DEPTS}/list?parentId=999999999`), { rows: [], total: 0 });
   });
 
   test('deleted departments and those of other tenants are not listed', async () => {
@@ -70,7 +70,7 @@ describe('rows and total', () => {
   });
 
   test('any user of the tenant may list departments, a caller without a token may not', async () => {
-    const member = await service.createMember(boss);
+    const member = await service.createMember(admin);
     const parentId = await createFamily('一');
     assert.equal((await list({ parentId }, member)).total, 1);
     expectError(await service.anonymous.get(`${DEPTS}/list`), 401, 'NO_TOKEN');
@@ -134,33 +134,33 @@ describe('Filters', () => {
     assert.deepEqual(await namesOf({ parentId, status: '0' }), ['开']);
     assert.deepEqual(await namesOf({ parentId, status: '1' }), ['停']);
     for (const status of ['2', '01', 'x', '0,1']) {
-      expectInvalid(await boss.get(`${DEPTS}/list?status=${status}`), 'status');
+      expectInvalid(await admin.get(`${DEPTS}/list?status=${status}`), 'status');
     }
   });
 
   test('parentId matches direct children, and 0 the top level', async () => {
     const top = await createFamily('子');
     const [child] = (await list({ parentId: top })).rows;
-    await boss.createDepartment({ parentId: child?.deptId, deptName: '孙' });
+    await admin.createDepartment({ parentId: child?.deptId, deptName: '孙' });
     assert.deepEqual(await namesOf({ parentId: top }), ['子']);
     assert.deepEqual(await namesOf({ parentId: child?.deptId as number }), ['孙']);
     const tops = (await list({ parentId: 0, pageSize: 500 })).rows.map((row) => row.deptId);
     assert.ok(tops.includes(Number(top)));
     assert.ok(!tops.includes(child?.deptId as number));
     for (const parentId of ['x', '-1', '1.5', '1,2', "0' or 1=1"]) {
-      expectInvalid(await boss.get(`${DEPTS}/list?parentId=${encodeURIComponent(parentId)}`), 'parentId');
+      expectInvalid(await admin.get(`${DEPTS}/list?parentId=${encodeURIComponent(parentId)}`), 'parentId');
     }
   });
 
   test('parentId 1 does not match 10', async () => {
-    await asTenant(service.owner, boss.tenantId, async (tx) => {
+    await asTenant(service.owner, admin.tenantId, async (tx) => {
       for (const [id, parent] of [
         [1, null],
         [10, null],
         [11, 10],
       ] as const) {
         await tx`insert into departments (tenant_id, dept_id, parent_id, create_by)
-          values (${boss.tenantId}, ${id}, ${parent}, 'test')`;
+          values (${admin.tenantId}, ${id}, ${parent}, 'test')`;
       }
     });
     assert.equal((await list({ parentId: 1 })).total, 0);
@@ -181,7 +181,7 @@ describe('Filters', () => {
 
   test('a repeated filter is rejected', async () => {
     for (const field of ['deptName', 'status', 'parentId', 'pageNum', 'pageSize']) {
-      expectInvalid(await boss.get(`${DEPTS}/list?${field}=1&${field}=0`), field);
+      expectInvalid(await admin.get(`${DEPTS}/list?${field}=1&${field}=0`), field);
     }
   });
 
@@ -202,10 +202,10 @@ describe('Order of rows', () => {
 
   test('ids are sorted as numbers', async () => {
     const orderNum = 77;
-    await asTenant(service.owner, boss.tenantId, async (tx) => {
+    await asTenant(service.owner, admin.tenantId, async (tx) => {
       for (const id of [1_000_000, 999_999, 20_000_000]) {
         await tx`insert into departments (tenant_id, dept_id, order_num, dept_name, create_by)
-          values (${boss.tenantId}, ${id}, ${orderNum}, 'sorted', 'test')`;
+          values (${admin.tenantId}, ${id}, ${orderNum}, 'sorted', 'test')`;
       }
     });
     const { rows } = await list({ deptName: 'sorted' });

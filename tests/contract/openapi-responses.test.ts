@@ -8,14 +8,18 @@ import { type ApiResponse, type Client, PASSWORD, type RequestOptions, startServ
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const { anonymous } = service;
-const boss = await service.createTenant({ tenantName: '集团', startTime: '2020-01-01', packageBo: { menuIds: '1,2' } });
-const child = await service.createTenant({ quotaBo: { merchant: 3 }, ruleBo: { modelZr: '{}' } }, boss);
-const top = await boss.createDepartment({ deptName: '总部', leader: '张三', phone: '13800000000', email: 'a@b.cn' });
-const below = await boss.createDepartment({ parentId: top });
-const member = await service.createMember(boss, { deptId: top, deptIds: [below], nickName: '小王', email: 'w@b.cn' });
+const admin = await service.createTenant({
+  tenantName: '集团',
+  startTime: '2020-01-01',
+  packageBo: { menuIds: '1,2' },
+});
+const child = await service.createTenant({ quotaBo: { merchant: 3 }, ruleBo: { modelZr: '{}' } }, admin);
+const top = await admin.createDepartment({ deptName: '总部', leader: '张三', phone: '13800000000', email: 'a@b.cn' });
+const below = await admin.createDepartment({ parentId: top });
+const member = await service.createMember(admin, { deptId: top, deptIds: [below], nickName: '小王', email: 'w@b.cn' });
 const hooks = '/system/webhook-api';
-const webhook = await boss.create(hooks, { url: 'http://127.0.0.1:9/', kinds: ['tenant.moved'] });
-const testDeliveryId = (await boss.post(`${hooks}/${webhook}/test`)).data.deliveryId;
+const webhook = await admin.create(hooks, { url: 'http://127.0.0.1:9/', kinds: ['tenant.moved'] });
+const testDeliveryId = (await admin.post(`${hooks}/${webhook}/test`)).data.deliveryId;
 const operations = await readOperations(service);
 const operationOf = (id: string): Operation =>
   operations.find(({ operationId }) => operationId === id) ?? assert.fail(`no operation ${id}`);
@@ -36,19 +40,19 @@ async function call(
 }
 type Sent = RequestOptions & { id?: string; query?: string; body?: unknown };
 
-const newToken = async () => String((await service.logIn(boss.tenantId, 'boss')).token);
-const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
+const newToken = async () => String((await service.logIn(admin.tenantId, 'boss')).token);
+const login = { tenantId: admin.tenantId, username: 'boss', password: PASSWORD };
 
 const now = () => new Date().toISOString();
 /** Creates and deletes a record. */
 async function createDeleted(path: string, body: object): Promise<string> {
-  const id = await boss.create(path, body);
-  await boss.delete(`${path}/${id}`);
+  const id = await admin.create(path, body);
+  await admin.delete(`${path}/${id}`);
   return id;
 }
 async function lastChange(): Promise<string> {
-  await boss.createDepartment();
-  const { data } = await boss.get('/system/change-api/list?below=false&limit=1');
+  await admin.createDepartment();
+  const { data } = await admin.get('/system/change-api/list?below=false&limit=1');
   return String(data.rows[0].id);
 }
 
@@ -60,16 +64,16 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['logIn', anonymous, () => ({ body: login })],
   ['logIn', anonymous, () => ({ query: 'session=cookie', body: login })],
   ['refresh', anonymous, () => ({ body: { refresh_token: child.refreshToken } })],
-  ['readMe', boss],
+  ['readMe', admin],
   ['readMe', member],
-  ['listSessions', boss],
-  ['endSession', boss, async () => ({ id: String(decodeJwt(await newToken()).sid) })],
+  ['listSessions', admin],
+  ['endSession', admin, async () => ({ id: String(decodeJwt(await newToken()).sid) })],
   ['changePassword', child, () => ({ body: { oldPassword: PASSWORD, newPassword: 'another horse' } })],
-  ['createDepartment', boss, () => ({ body: { deptName: '研发' } })],
+  ['createDepartment', admin, () => ({ body: { deptName: '研发' } })],
   ['readDepartment', member, () => ({ id: top })],
   ['readDepartment', member, () => ({ id: below, query: 'includeDeleted=true' })],
-  ['updateDepartment', boss, () => ({ body: { deptId: below, parentId: 0 } })],
-  ['readDepartment', boss, () => ({ id: below })],
+  ['updateDepartment', admin, () => ({ body: { deptId: below, parentId: 0 } })],
+  ['readDepartment', admin, () => ({ id: below })],
   ['listDepartments', member, () => ({ query: 'deptName=总&status=0&parentId=0&pageNum=1&pageSize=2' })],
   ['listChildren', member, () => ({ id: '0', query: 'limit=1' })],
   ['listChildren', member, () => ({ id: top })],
@@ -77,77 +81,77 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readTree', member],
   ['readTree', member, () => ({ query: 'counts=true' })],
   ['readTree', member, () => ({ query: `rootId=${top}&depth=1` })],
-  ['orderDepartments', boss, () => ({ body: { parentId: 0, deptIds: [below, top] } })],
-  ['addDepartments', boss, () => ({ body: { departments: [{ ref: 'a', parentRef: 'b' }, { ref: 'b' }] } })],
+  ['orderDepartments', admin, () => ({ body: { parentId: 0, deptIds: [below, top] } })],
+  ['addDepartments', admin, () => ({ body: { departments: [{ ref: 'a', parentRef: 'b' }, { ref: 'b' }] } })],
   ['listDepartments', member, () => ({ query: 'deptName=总&leader=三&sort=-createTime&withPath=true&cursor=' })],
   ['listDepartments', member, () => ({ query: `underId=${top}&sort=deptName&cursor=&pageSize=1` })],
   ['readDepartments', member, () => ({ body: { ids: [top, below, '7', '9007199254740993'] } })],
-  ['listDepartmentUsers', boss, () => ({ id: top, query: 'below=true' })],
+  ['listDepartmentUsers', admin, () => ({ id: top, query: 'below=true' })],
   ['readDepartment', member, () => ({ id: top, query: `asOf=${now()}` })],
   ['listChildren', member, () => ({ id: '0', query: `asOf=${now()}` })],
   ['readTree', member, () => ({ query: `asOf=${now()}` })],
   ['listDepartments', member, () => ({ query: `withPath=true&asOf=${now()}` })],
-  ['readDepartmentHistory', boss, () => ({ id: top, query: 'sort=time&limit=1' })],
+  ['readDepartmentHistory', admin, () => ({ id: top, query: 'sort=time&limit=1' })],
   ['compareDepartments', member, () => ({ query: 'from=2020-01-01' })],
   [
     'deleteDepartments',
-    boss,
-    async () => ({ id: `${await boss.createDepartment()},${await boss.createDepartment()}` }),
+    admin,
+    async () => ({ id: `${await admin.createDepartment()},${await admin.createDepartment()}` }),
   ],
-  ['deleteDepartments', boss, async () => ({ id: await boss.createDepartment(), query: 'subtree=true' })],
-  ['createTenant', boss, () => ({ body: { tenantName: '分公司', username: 'first', password: PASSWORD } })],
-  ['readTenant', boss, () => ({ id: child.id })],
-  ['readTenant', boss, () => ({ id: boss.id })],
-  ['readTenant', boss, () => ({ id: boss.id, query: `asOf=${now()}` })],
-  ['updateTenant', boss, () => ({ body: { id: child.id, endTime: '2999-12-31', accountCount: 9 } })],
-  ['listTenants', boss, () => ({ query: `tenantParent=${boss.tenantId}&status=0` })],
+  ['deleteDepartments', admin, async () => ({ id: await admin.createDepartment(), query: 'subtree=true' })],
+  ['createTenant', admin, () => ({ body: { tenantName: '分公司', username: 'first', password: PASSWORD } })],
+  ['readTenant', admin, () => ({ id: child.id })],
+  ['readTenant', admin, () => ({ id: admin.id })],
+  ['readTenant', admin, () => ({ id: admin.id, query: `asOf=${now()}` })],
+  ['updateTenant', admin, () => ({ body: { id: child.id, endTime: '2999-12-31', accountCount: 9 } })],
+  ['listTenants', admin, () => ({ query: `tenantParent=${admin.tenantId}&status=0` })],
   ['listTenants', service.root],
   ['listTenants', service.root, () => ({ query: 'keyword=集&cursor=&pageSize=1' })],
   ['listTenants', service.root, () => ({ query: 'sort=endTime&endsBefore=2999-01-01' })],
   ['readOverview', service.root],
   ['readOverview', member],
   ['readTenantTree', service.root],
-  ['readTenantTree', boss, () => ({ query: `rootId=${child.id}&depth=1` })],
-  ['deleteTenant', boss, async () => ({ id: await boss.create('/system/tenant-api', {}) })],
-  ['createUser', boss, () => ({ body: { userName: 'new', password: PASSWORD, roles: ['admin', 'member'] } })],
+  ['readTenantTree', admin, () => ({ query: `rootId=${child.id}&depth=1` })],
+  ['deleteTenant', admin, async () => ({ id: await admin.create('/system/tenant-api', {}) })],
+  ['createUser', admin, () => ({ body: { userName: 'new', password: PASSWORD, roles: ['admin', 'member'] } })],
   ['readUser', member, () => ({ id: member.id })],
-  ['updateUser', boss, () => ({ body: { userId: member.id, deptIds: [top], phone: '1' } })],
-  ['readUser', boss, () => ({ id: member.id })],
-  ['readUser', boss, () => ({ id: member.id, query: `asOf=${now()}` })],
-  ['listUsers', boss, () => ({ query: `deptId=${top}&userName=member&status=0` })],
-  ['listUsers', boss, () => ({ query: `tenantId=${child.tenantId}` })],
-  ['listUsers', boss, () => ({ query: 'q=小' })],
-  ['addWebhook', boss, () => ({ body: { name: '工资', url: 'http://localhost:9/', status: '1' } })],
-  ['listWebhooks', boss],
-  ['readWebhook', boss, () => ({ id: webhook })],
-  ['updateWebhook', boss, () => ({ body: { id: webhook, url: 'http://127.0.0.1:9/', kinds: ['user.*', '*'] } })],
-  ['rotateWebhookSecret', boss, () => ({ id: webhook })],
-  ['testWebhook', boss, () => ({ id: webhook })],
-  ['listDeliveries', boss, () => ({ id: webhook, query: 'limit=2' })],
-  ['resendDelivery', boss, () => ({ id: webhook })],
-  ['deleteWebhook', boss, async () => ({ id: await boss.create(hooks, { url: 'http://[::1]:9/' }) })],
-  ['deleteUsers', boss, async () => ({ id: await boss.createUser({ userName: 'leaver' }) })],
-  ['readChanges', boss],
-  ['readChanges', boss, () => ({ query: `after=1&limit=2&wait=1&tenantId=${child.tenantId}` })],
+  ['updateUser', admin, () => ({ body: { userId: member.id, deptIds: [top], phone: '1' } })],
+  ['readUser', admin, () => ({ id: member.id })],
+  ['readUser', admin, () => ({ id: member.id, query: `asOf=${now()}` })],
+  ['listUsers', admin, () => ({ query: `deptId=${top}&userName=member&status=0` })],
+  ['listUsers', admin, () => ({ query: `tenantId=${child.tenantId}` })],
+  ['listUsers', admin, () => ({ query: 'q=小' })],
+  ['addWebhook', admin, () => ({ body: { name: '工资', url: 'http://localhost:9/', status: '1' } })],
+  ['listWebhooks', admin],
+  ['readWebhook', admin, () => ({ id: webhook })],
+  ['updateWebhook', admin, () => ({ body: { id: webhook, url: 'http://127.0.0.1:9/', kinds: ['user.*', '*'] } })],
+  ['rotateWebhookSecret', admin, () => ({ id: webhook })],
+  ['testWebhook', admin, () => ({ id: webhook })],
+  ['listDeliveries', admin, () => ({ id: webhook, query: 'limit=2' })],
+  ['resendDelivery', admin, () => ({ id: webhook })],
+  ['deleteWebhook', admin, async () => ({ id: await admin.create(hooks, { url: 'http://[::1]:9/' }) })],
+  ['deleteUsers', admin, async () => ({ id: await admin.createUser({ userName: 'leaver' }) })],
+  ['readChanges', admin],
+  ['readChanges', admin, () => ({ query: `after=1&limit=2&wait=1&tenantId=${child.tenantId}` })],
   [
     'listChanges',
-    boss,
+    admin,
     () => ({ query: 'resource=department&by=boss&from=2020-01-01&to=2999-01-01T00:00:00Z&limit=2' }),
   ],
   ['listChanges', service.root],
-  ['restoreDepartment', boss, async () => ({ id: await createDeleted('/system/dept-api', {}) })],
+  ['restoreDepartment', admin, async () => ({ id: await createDeleted('/system/dept-api', {}) })],
   [
     'restoreDepartment',
-    boss,
+    admin,
     async () => ({ id: await createDeleted('/system/dept-api', {}), body: { parentId: top } }),
   ],
   [
     'restoreUser',
-    boss,
+    admin,
     async () => ({ id: await createDeleted('/system/user-api', { userName: 'back', password: PASSWORD }) }),
   ],
-  ['restoreTenant', boss, async () => ({ id: await createDeleted('/system/tenant-api', {}) })],
-  ['revertChange', boss, async () => ({ id: await lastChange() })],
+  ['restoreTenant', admin, async () => ({ id: await createDeleted('/system/tenant-api', {}) })],
+  ['revertChange', admin, async () => ({ id: await lastChange() })],
   ['logOut', member],
 ];
 /** A stream does not end by itself; tests/contract/changes-stream.test.ts covers it. */
@@ -169,19 +173,19 @@ test('every operation succeeds as documented', async () => {
 });
 
 test('every operation returns authentication, path and body errors as documented', async () => {
-  const member = await service.createMember(boss);
-  const leaver = await service.createMember(boss);
-  await boss.delete(`/system/user-api/${leaver.id}`);
-  const disabled = await service.createMember(boss);
-  await boss.put('/system/user-api', { userId: disabled.id, status: '1' });
-  const deleted = await service.createTenant({}, boss);
-  const closed = await service.createTenant({}, boss);
-  const ended = await service.createTenant({}, boss);
-  const notStarted = await service.createTenant({}, boss);
-  await boss.delete(`/system/tenant-api/${deleted.id}`);
-  await boss.put('/system/tenant-api', { id: closed.id, status: '1' });
-  await boss.put('/system/tenant-api', { id: ended.id, endTime: '2020-01-01' });
-  await boss.put('/system/tenant-api', { id: notStarted.id, startTime: '2999-01-01' });
+  const member = await service.createMember(admin);
+  const leaver = await service.createMember(admin);
+  await admin.delete(`/system/user-api/${leaver.id}`);
+  const disabled = await service.createMember(admin);
+  await admin.put('/system/user-api', { userId: disabled.id, status: '1' });
+  const deleted = await service.createTenant({}, admin);
+  const closed = await service.createTenant({}, admin);
+  const ended = await service.createTenant({}, admin);
+  const notStarted = await service.createTenant({}, admin);
+  await admin.delete(`/system/tenant-api/${deleted.id}`);
+  await admin.put('/system/tenant-api', { id: closed.id, status: '1' });
+  await admin.put('/system/tenant-api', { id: ended.id, endTime: '2020-01-01' });
+  await admin.put('/system/tenant-api', { id: notStarted.id, startTime: '2999-01-01' });
   for (const { operationId: id, body, security = [], path } of operations) {
     const at = {
       id: path.startsWith('/auth/sessions') ? randomUUID() : '7',
@@ -202,16 +206,16 @@ test('every operation returns authentication, path and body errors as documented
       // An operation with a body validates the body before it checks the caller.
       if (!body) failures.push(...barred.map(([status, client]): [number, Client, Sent] => [status, client, at]));
     }
-    if (path.endsWith('{id}')) failures.push([400, boss, { id: 'x' }], [404, boss, at]);
+    if (path.endsWith('{id}')) failures.push([400, admin, { id: 'x' }], [404, admin, at]);
     if (body) {
       failures.push(
-        [400, boss, {}],
-        [400, boss, { raw: '{' }],
-        [400, boss, { raw: '{"__proto__":1}' }],
-        [400, boss, { raw: Buffer.from([0xff]) }],
-        [400, boss, { raw: '[]' }],
-        [413, boss, { raw: 'x'.repeat(path.endsWith('/bulk') ? 8_400_000 : 1_100_000) }],
-        [415, boss, { raw: 'x', headers: { 'content-type': 'text/plain' } }],
+        [400, admin, {}],
+        [400, admin, { raw: '{' }],
+        [400, admin, { raw: '{"__proto__":1}' }],
+        [400, admin, { raw: Buffer.from([0xff]) }],
+        [400, admin, { raw: '[]' }],
+        [413, admin, { raw: 'x'.repeat(path.endsWith('/bulk') ? 8_400_000 : 1_100_000) }],
+        [415, admin, { raw: 'x', headers: { 'content-type': 'text/plain' } }],
       );
     }
     for (const [status, client, sent] of failures) {
@@ -228,18 +232,18 @@ const expectReason = (reason: keyof typeof errorCatalog, { status, data }: ApiRe
   assert.deepEqual([status, data.reason], [errorCatalog[reason][0], reason]);
 
 test('errors of business rules are documented for the operations that return them', async () => {
-  const own = (await call(boss, 'readMe')).data.user.userId;
-  const off = await boss.createDepartment({ status: '1' });
-  const inside = await boss.createDepartment({ parentId: top });
-  const user = await boss.createUser({ userName: 'inside', deptId: inside });
+  const own = (await call(admin, 'readMe')).data.user.userId;
+  const off = await admin.createDepartment({ status: '1' });
+  const inside = await admin.createDepartment({ parentId: top });
+  const user = await admin.createUser({ userName: 'inside', deptId: inside });
   const grandchild = await service.createTenant({}, child);
-  const { tenantId: childCode } = (await boss.get(`/system/tenant-api/${child.id}`)).data;
-  const { tenantId: grandchildCode } = (await boss.get(`/system/tenant-api/${grandchild.id}`)).data;
+  const { tenantId: childCode } = (await admin.get(`/system/tenant-api/${child.id}`)).data;
+  const { tenantId: grandchildCode } = (await admin.get(`/system/tenant-api/${grandchild.id}`)).data;
   const onlyAdministrator = (await grandchild.get('/auth/me')).data.user.userId;
-  const disabledWebhook = await boss.create(hooks, { url: 'http://127.0.0.1:9/', status: '1' });
+  const disabledWebhook = await admin.create(hooks, { url: 'http://127.0.0.1:9/', status: '1' });
   const newUser = { userName: 'extra', password: PASSWORD };
   const cases: [keyof typeof errorCatalog, string, Sent, Client?][] = [
-    ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.createMember(boss)],
+    ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.createMember(admin)],
     ['OTHER_TENANT', 'createDepartment', { body: { tenantId: '000000' } }],
     ['PARENT_NOT_FOUND', 'createDepartment', { body: { parentId: 7 } }],
     ['PARENT_DISABLED', 'createDepartment', { body: { parentId: off } }],
@@ -264,10 +268,10 @@ test('errors of business rules are documented for the operations that return the
     ['TENANT_PARENT_NOT_FOUND', 'createTenant', { body: { tenantParent: '999999999999999999' } }],
     ['TENANT_PARENT_FORBIDDEN', 'createTenant', { body: { tenantParent: '000000' } }],
     ['ACCOUNT_LIMIT', 'createTenant', { body: { accountCount: 0, username: 'first', password: PASSWORD } }],
-    ['OWN_TENANT', 'updateTenant', { body: { id: boss.id } }],
+    ['OWN_TENANT', 'updateTenant', { body: { id: admin.id } }],
     ['TENANT_NOT_FOUND', 'updateTenant', { body: { id: '7' } }],
     ['TENANT_CYCLE', 'updateTenant', { body: { id: child.id, tenantParent: grandchildCode } }],
-    ['OWN_TENANT', 'deleteTenant', { id: boss.id }],
+    ['OWN_TENANT', 'deleteTenant', { id: admin.id }],
     ['TENANT_HAS_CHILDREN', 'deleteTenant', { id: child.id }],
     ['USER_NAME_TAKEN', 'createUser', { body: { ...newUser, userName: 'BOSS' } }],
     ['USER_DEPT_NOT_FOUND', 'createUser', { body: { ...newUser, deptId: 7 } }],
@@ -289,7 +293,7 @@ test('errors of business rules are documented for the operations that return the
     ['REFRESH_REFUSED', 'refresh', { query: 'session=cookie' }],
     ['OTHER_SITE', 'refresh', { query: 'session=cookie', headers: { 'sec-fetch-site': 'cross-site' } }],
   ];
-  for (const [reason, id, sent, client = boss] of cases) expectReason(reason, await call(client, id, sent));
+  for (const [reason, id, sent, client = admin] of cases) expectReason(reason, await call(client, id, sent));
   const guess = () => call(anonymous, 'logIn', { body: { ...login, username: 'guessed', password: 'x' } });
   for (let times = 0; times < 5; times++) await guess();
   expectReason('TOO_MANY_LOGINS', await guess());

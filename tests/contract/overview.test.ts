@@ -7,21 +7,21 @@ const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai' });
 const overview = async (client: Client) => (await client.get('/system/overview-api')).data;
 
 test('an administrator sees the numbers of their tenant and how many tenants are below it', async () => {
-  const boss = await service.createTenant({
+  const admin = await service.createTenant({
     accountCount: 7,
     quotaBo: { merchant: 5, riskReport: 10, riskReportUsed: 4 },
   });
-  const child = await service.createTenant({}, boss);
+  const child = await service.createTenant({}, admin);
   const deleted = await service.createTenant({}, child);
   await service.createTenant({}, child);
   await child.delete(`/system/tenant-api/${deleted.id}`);
   await child.createDepartment();
-  const top = await boss.createDepartment();
-  await boss.createDepartment({ parentId: top, status: '1' });
-  await boss.delete(`/system/dept-api/${await boss.createDepartment()}`);
-  await boss.createUser({ userName: 'anna', status: '1' });
-  await boss.delete(`/system/user-api/${await boss.createUser({ userName: 'gone' })}`);
-  assert.deepEqual(await overview(boss), {
+  const top = await admin.createDepartment();
+  await admin.createDepartment({ parentId: top, status: '1' });
+  await admin.delete(`/system/dept-api/${await admin.createDepartment()}`);
+  await admin.createUser({ userName: 'anna', status: '1' });
+  await admin.delete(`/system/user-api/${await admin.createUser({ userName: 'gone' })}`);
+  assert.deepEqual(await overview(admin), {
     departments: 2,
     users: 2,
     tenantsBelow: 2,
@@ -43,10 +43,10 @@ test('an administrator sees the numbers of their tenant and how many tenants are
 test('endingSoon lists the tenant of the caller and those below that end within 60 days or ended in the last 30', () =>
   withinOneDay(async () => {
     const above = await service.createTenant({ endTime: dateInDays(10) });
-    const boss = await service.createTenant({ tenantName: 'own', endTime: dateInDays(60) }, above);
+    const admin = await service.createTenant({ tenantName: 'own', endTime: dateInDays(60) }, above);
     const createBelow = (tenantName: string, days: number, more = {}) =>
-      service.createTenant({ tenantName, endTime: dateInDays(90) }, boss).then(async (tenant) => {
-        await boss.put('/system/tenant-api', { id: tenant.id, tenantName, endTime: dateInDays(days), ...more });
+      service.createTenant({ tenantName, endTime: dateInDays(90) }, admin).then(async (tenant) => {
+        await admin.put('/system/tenant-api', { id: tenant.id, tenantName, endTime: dateInDays(days), ...more });
         return tenant;
       });
     await createBelow('in 61', 61);
@@ -55,9 +55,9 @@ test('endingSoon lists the tenant of the caller and those below that end within 
     await createBelow('long ended', -31);
     await createBelow('disabled', 3, { status: '1' });
     const deleted = await createBelow('deleted', 3);
-    await boss.delete(`/system/tenant-api/${deleted.id}`);
-    await service.createTenant({ tenantName: 'never' }, boss);
-    const { endingSoon } = await overview(boss);
+    await admin.delete(`/system/tenant-api/${deleted.id}`);
+    await service.createTenant({ tenantName: 'never' }, admin);
+    const { endingSoon } = await overview(admin);
     assert.deepEqual(
       endingSoon.map((one: Record<string, unknown>) => [one.tenantName, one.endTime, one.daysLeft, one.status]),
       [
@@ -72,9 +72,9 @@ test('endingSoon lists the tenant of the caller and those below that end within 
   }));
 
 test('full lists only tenants below the caller that have used most of their accounts, the fullest first', async () => {
-  const boss = await service.createTenant({ accountCount: 1 });
+  const admin = await service.createTenant({ accountCount: 1 });
   const createFilled = async (tenantName: string, accountCount: number, users: number) => {
-    const tenant = await service.createTenant({ tenantName, accountCount }, boss);
+    const tenant = await service.createTenant({ tenantName, accountCount }, admin);
     for (let n = 1; n < users; n++) await tenant.createUser({ userName: `u${n}` });
     return tenant;
   };
@@ -82,7 +82,7 @@ test('full lists only tenants below the caller that have used most of their acco
   await createFilled('three of five', 5, 3);
   const fullest = await createFilled('two of two', 2, 2);
   await createFilled('no limit', -1, 2);
-  const { full } = await overview(boss);
+  const { full } = await overview(admin);
   assert.deepEqual(
     full.map((one: Record<string, unknown>) => [one.tenantName, one.used, one.limit]),
     [
@@ -95,7 +95,7 @@ test('full lists only tenants below the caller that have used most of their acco
   const { data } = await fullest.get('/system/user-api/list?userName=u1');
   await fullest.delete(`/system/user-api/${data.rows[0].userId}`);
   assert.deepEqual(
-    (await overview(boss)).full.map(({ tenantName }: { tenantName: string }) => tenantName),
+    (await overview(admin)).full.map(({ tenantName }: { tenantName: string }) => tenantName),
     ['four of five'],
   );
   assert.deepEqual((await overview(fullest)).full, []);
@@ -103,25 +103,25 @@ test('full lists only tenants below the caller that have used most of their acco
 
 test('endingSoon and full have at most 20 entries', () =>
   withinOneDay(async () => {
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     for (let n = 0; n < 22; n++) {
-      await boss.create('/system/tenant-api', {
+      await admin.create('/system/tenant-api', {
         endTime: dateInDays(22 - n),
         accountCount: 1,
         username: 'one',
         password: 'correct horse',
       });
     }
-    const { endingSoon, full, tenantsBelow } = await overview(boss);
+    const { endingSoon, full, tenantsBelow } = await overview(admin);
     assert.deepEqual([endingSoon.length, full.length, tenantsBelow], [20, 20, 22]);
     assert.deepEqual([endingSoon[0].daysLeft, endingSoon[19].daysLeft], [1, 20]);
   }));
 
 test('a member sees only their own tenant', async () => {
-  const boss = await service.createTenant({ accountCount: 2, endTime: dateInDays(5) });
-  await service.createTenant({ accountCount: 1, endTime: dateInDays(3) }, boss);
-  await boss.createDepartment();
-  const shown = await overview(await service.createMember(boss));
+  const admin = await service.createTenant({ accountCount: 2, endTime: dateInDays(5) });
+  await service.createTenant({ accountCount: 1, endTime: dateInDays(3) }, admin);
+  await admin.createDepartment();
+  const shown = await overview(await service.createMember(admin));
   assert.deepEqual(
     [shown.departments, shown.users, shown.accounts, shown.tenantsBelow, shown.endingSoon, shown.full],
     [1, 2, { used: 2, limit: 2 }, 0, [], []],

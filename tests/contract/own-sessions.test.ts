@@ -15,11 +15,11 @@ async function logInWith(userAgent: string, tenantId: string, username: string):
 }
 
 test('a user sees their own sessions, the current one first, then the newest', async () => {
-  const boss = await service.createTenant();
-  await service.createMember(boss);
+  const admin = await service.createTenant();
+  await service.createMember(admin);
   await service.createTenant();
-  const phone = await logInWith('Phone/1.0 x', boss.tenantId, 'boss');
-  const tablet = await logInWith('a'.repeat(600), boss.tenantId, 'boss');
+  const phone = await logInWith('Phone/1.0 x', admin.tenantId, 'boss');
+  const tablet = await logInWith('a'.repeat(600), admin.tenantId, 'boss');
   await service.superuser`
     update banyan.sessions set create_time = '2026-01-02 03:04:05+08' where session_id = ${sessionOf(phone)}`;
   const { data } = await phone.get('/auth/sessions');
@@ -29,7 +29,7 @@ test('a user sees their own sessions, the current one first, then the newest', a
     [
       [sessionOf(phone), true],
       [sessionOf(tablet), false],
-      [sessionOf(boss), false],
+      [sessionOf(admin), false],
     ],
   );
   const [first, second, third] = data.rows;
@@ -43,32 +43,32 @@ test('a user sees their own sessions, the current one first, then the newest', a
 });
 
 test('a refresh updates lastUsedTime, and an expired session is not listed', async () => {
-  const boss = await service.createTenant();
-  const other = await service.logIn(boss.tenantId, 'boss');
+  const admin = await service.createTenant();
+  const other = await service.logIn(admin.tenantId, 'boss');
   await service.superuser`
-    update banyan.sessions set last_used = '2026-01-02 03:04:05+08' where tenant_id = ${boss.tenantId}`;
-  const lastUsed = async () => (await boss.get('/auth/sessions')).data.rows[0].lastUsedTime;
+    update banyan.sessions set last_used = '2026-01-02 03:04:05+08' where tenant_id = ${admin.tenantId}`;
+  const lastUsed = async () => (await admin.get('/auth/sessions')).data.rows[0].lastUsedTime;
   assert.equal(await lastUsed(), '2026-01-02 03:04:05');
-  await service.anonymous.post('/auth/refresh', { refresh_token: boss.refreshToken });
+  await service.anonymous.post('/auth/refresh', { refresh_token: admin.refreshToken });
   assert.ok((await lastUsed()) > '2026-01-03');
   await service.superuser`update banyan.sessions set expires = now() where session_id = ${sessionOf(other)}`;
-  assert.equal((await boss.get('/auth/sessions')).data.total, 1);
+  assert.equal((await admin.get('/auth/sessions')).data.total, 1);
 });
 
 test('the newest 100 sessions are listed, and total counts all', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   await service.superuser`
     insert into banyan.sessions (tenant_id, user_id, refresh_hash, address, expires)
     select tenant_id, user_id, refresh_hash, address, expires from banyan.sessions cross join generate_series(1, 150)
-    where session_id = ${sessionOf(boss)}`;
-  const { data } = await boss.get('/auth/sessions');
+    where session_id = ${sessionOf(admin)}`;
+  const { data } = await admin.get('/auth/sessions');
   assert.deepEqual([data.rows.length, data.total, data.rows[0].current], [100, 151, true]);
 });
 
 test('a session ended by its user stops working at once, and the others continue', async () => {
-  const boss = await service.createTenant();
-  const [ended, other] = [await service.logIn(boss.tenantId, 'boss'), await service.logIn(boss.tenantId, 'boss')];
-  const response = await boss.delete(`/auth/sessions/${sessionOf(ended).toUpperCase()}`);
+  const admin = await service.createTenant();
+  const [ended, other] = [await service.logIn(admin.tenantId, 'boss'), await service.logIn(admin.tenantId, 'boss')];
+  const response = await admin.delete(`/auth/sessions/${sessionOf(ended).toUpperCase()}`);
   assert.deepEqual([response.code, response.data], [200, null]);
   expectError(await ended.get('/auth/me'), 401, 'SESSION_ENDED');
   expectError(
@@ -77,24 +77,24 @@ test('a session ended by its user stops working at once, and the others continue
     'REFRESH_REFUSED',
   );
   assert.equal((await other.get('/auth/me')).code, 200);
-  expectError(await boss.delete(`/auth/sessions/${sessionOf(ended)}`), 404, 'SESSION_NOT_FOUND');
-  assert.equal((await boss.delete(`/auth/sessions/${sessionOf(boss)}`)).code, 200);
-  expectError(await boss.get('/auth/me'), 401, 'SESSION_ENDED');
+  expectError(await admin.delete(`/auth/sessions/${sessionOf(ended)}`), 404, 'SESSION_NOT_FOUND');
+  assert.equal((await admin.delete(`/auth/sessions/${sessionOf(admin)}`)).code, 200);
+  expectError(await admin.get('/auth/me'), 401, 'SESSION_ENDED');
 });
 
 test('nobody can end the session of another user, and an invalid session id is rejected', async () => {
-  const boss = await service.createTenant();
-  const member = await service.createMember(boss);
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin);
   for (const [client, id] of [
-    [boss, sessionOf(member)],
-    [member, sessionOf(boss)],
-    [service.root, sessionOf(boss)],
-    [boss, randomUUID()],
+    [admin, sessionOf(member)],
+    [member, sessionOf(admin)],
+    [service.root, sessionOf(admin)],
+    [admin, randomUUID()],
   ] as const) {
     expectError(await client.delete(`/auth/sessions/${id}`), 404, 'SESSION_NOT_FOUND');
   }
-  for (const client of [boss, member]) assert.equal((await client.get('/auth/me')).code, 200);
+  for (const client of [admin, member]) assert.equal((await client.get('/auth/me')).code, 200);
   for (const id of ['7', 'x', `${randomUUID()}0`, '%20']) {
-    expectError(await boss.delete(`/auth/sessions/${id}`), 400, 'INVALID_FIELD', { field: 'id' });
+    expectError(await admin.delete(`/auth/sessions/${id}`), 400, 'INVALID_FIELD', { field: 'id' });
   }
 });

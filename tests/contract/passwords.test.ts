@@ -13,9 +13,9 @@ const logIn = (client: Client, username: string, password: string, from?: string
   service.anonymous.post('/auth/login', { tenantId: client.tenantId, username, password }, from ? { from } : {});
 
 test('changing a password keeps the current session and ends the other sessions of the user', async () => {
-  const boss = await service.createTenant();
-  const [here, elsewhere] = [boss, await service.logIn(boss.tenantId, 'boss')];
-  const neighbour = await service.createMember(boss);
+  const admin = await service.createTenant();
+  const [here, elsewhere] = [admin, await service.logIn(admin.tenantId, 'boss')];
+  const neighbour = await service.createMember(admin);
   const response = await change(here, PASSWORD);
   assert.deepEqual([response.status, response.data], [200, null]);
   assert.equal((await here.get('/auth/me')).code, 200);
@@ -24,8 +24,8 @@ test('changing a password keeps the current session and ends the other sessions 
   assert.equal(outcomeOf(await elsewhere.get('/auth/me')), '401 SESSION_ENDED');
   assert.equal(outcomeOf(await refresh(elsewhere)), '401 REFRESH_REFUSED');
   assert.equal((await neighbour.get('/auth/me')).code, 200);
-  assert.equal((await logIn(boss, 'boss', PASSWORD)).code, 401);
-  assert.equal((await logIn(boss, 'boss', NEW)).code, 200);
+  assert.equal((await logIn(admin, 'boss', PASSWORD)).code, 401);
+  assert.equal((await logIn(admin, 'boss', NEW)).code, 200);
 });
 
 test('a member can change their own password and is recorded as updateBy', async () => {
@@ -37,72 +37,72 @@ test('a member can change their own password and is recorded as updateBy', async
 });
 
 test('a wrong old password is rejected and changes nothing', async () => {
-  const boss = await service.createTenant();
-  const elsewhere = await service.logIn(boss.tenantId, 'boss');
-  const response = await change(boss, 'wrong password');
+  const admin = await service.createTenant();
+  const elsewhere = await service.logIn(admin.tenantId, 'boss');
+  const response = await change(admin, 'wrong password');
   assert.deepEqual(
     [response.status, response.msg, response.data],
     [400, '旧密码错误，请重新输入', { reason: 'WRONG_PASSWORD' }],
   );
   assert.equal((await elsewhere.get('/auth/me')).code, 200);
-  assert.equal((await logIn(boss, 'boss', PASSWORD)).code, 200);
+  assert.equal((await logIn(admin, 'boss', PASSWORD)).code, 200);
 });
 
 test('a new password has 8 to 128 characters, regardless of their bytes', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   for (const wrong of ['', '1234567', '密码密码密码密', '𝟘𝟙𝟚𝟛𝟜𝟝𝟞', 'x'.repeat(129), 12345678, ['12345678']]) {
-    const response = await change(boss, PASSWORD, wrong);
+    const response = await change(admin, PASSWORD, wrong);
     assert.equal(response.status, 400, JSON.stringify(wrong));
     assert.equal(response.data.field, 'newPassword');
   }
-  assert.equal((await boss.put('/auth/password', { oldPassword: PASSWORD })).data.reason, 'FIELD_REQUIRED');
-  assert.equal((await boss.put('/auth/password', { newPassword: NEW })).data.reason, 'FIELD_REQUIRED');
+  assert.equal((await admin.put('/auth/password', { oldPassword: PASSWORD })).data.reason, 'FIELD_REQUIRED');
+  assert.equal((await admin.put('/auth/password', { newPassword: NEW })).data.reason, 'FIELD_REQUIRED');
   const valid = ['密码密码密码密码', '𝟘𝟙𝟚𝟛𝟜𝟝𝟞𝟟', '  spaces  ', 'é'.repeat(128)];
   let old = PASSWORD;
   for (const next of valid) {
-    assert.equal((await change(boss, old, next)).code, 200, next);
-    assert.equal((await logIn(boss, 'boss', next)).code, 200, next);
+    assert.equal((await change(admin, old, next)).code, 200, next);
+    assert.equal((await logIn(admin, 'boss', next)).code, 200, next);
     old = next;
   }
   // Passwords are not trimmed, truncated or normalized.
-  assert.equal((await logIn(boss, 'boss', 'é'.repeat(127))).code, 401);
-  assert.equal((await logIn(boss, 'boss', 'e\u0301'.repeat(64))).code, 401);
+  assert.equal((await logIn(admin, 'boss', 'é'.repeat(127))).code, 401);
+  assert.equal((await logIn(admin, 'boss', 'e\u0301'.repeat(64))).code, 401);
 });
 
 test('a new password set by an administrator ends all sessions of that user', async () => {
-  const boss = await service.createTenant();
-  const member = await service.createMember(boss);
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin);
   const { data } = await member.get('/auth/me');
-  assert.equal((await boss.put('/system/user-api', { userId: member.id, nickName: 'a' })).code, 200);
+  assert.equal((await admin.put('/system/user-api', { userId: member.id, nickName: 'a' })).code, 200);
   assert.equal((await member.get('/auth/me')).code, 200);
-  assert.equal((await boss.put('/system/user-api', { userId: member.id, password: NEW })).code, 200);
+  assert.equal((await admin.put('/system/user-api', { userId: member.id, password: NEW })).code, 200);
   assert.equal(outcomeOf(await member.get('/auth/me')), '401 SESSION_ENDED');
-  assert.equal((await logIn(boss, data.user.userName, PASSWORD)).code, 401);
-  assert.equal((await logIn(boss, data.user.userName, NEW)).code, 200);
+  assert.equal((await logIn(admin, data.user.userName, PASSWORD)).code, 401);
+  assert.equal((await logIn(admin, data.user.userName, NEW)).code, 200);
 });
 
 test('guessing the old password is locked like guessing at login', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const guess = (oldPassword: string) =>
-    boss.put('/auth/password', { oldPassword, newPassword: NEW }, { from: '127.0.3.1' });
+    admin.put('/auth/password', { oldPassword, newPassword: NEW }, { from: '127.0.3.1' });
   for (let n = 1; n <= 5; n++) assert.equal(outcomeOf(await guess('wrong password')), '400 WRONG_PASSWORD');
   const response = await guess(PASSWORD);
   assert.equal(outcomeOf(response), '429 TOO_MANY_LOGINS');
   assert.ok(Number(response.headers['retry-after']) > 0);
   // Other addresses are not locked.
-  assert.equal((await change(boss, PASSWORD)).code, 200);
+  assert.equal((await change(admin, PASSWORD)).code, 200);
 });
 
 test('a login with the old password that is in flight during a password change fails', async () => {
-  const boss = await service.createTenant();
-  const member = await service.createMember(boss);
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin);
   const { userName } = (await member.get('/auth/me')).data.user;
   const { login } = await service.superuser.begin(async (tx) => {
     // Hold a password change before its commit: the login compares with the old hash, then waits for this lock.
     await tx`
       update banyan.users set password_hash = 'another'
-      where tenant_id = ${boss.tenantId} and user_id = ${Number(member.id)}`;
-    const login = logIn(boss, userName, PASSWORD);
+      where tenant_id = ${admin.tenantId} and user_id = ${Number(member.id)}`;
+    const login = logIn(admin, userName, PASSWORD);
     await waitFor('the login waits for the change', async () => (await countLockWaits(service.owner)) === 1);
     return { login };
   });
@@ -110,14 +110,14 @@ test('a login with the old password that is in flight during a password change f
 });
 
 test('a password change waits for a login in flight and then ends its session', async () => {
-  const boss = await service.createTenant();
-  const member = await service.createMember(boss);
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin);
   const { userName } = (await member.get('/auth/me')).data.user;
   const { login, change } = await service.superuser.begin(async (tx) => {
     await tx`lock table banyan.sessions in share mode`;
-    const login = logIn(boss, userName, PASSWORD);
+    const login = logIn(admin, userName, PASSWORD);
     await waitFor('the login waits to insert its session', async () => (await countLockWaits(service.owner)) === 1);
-    const change = boss.put('/system/user-api', { userId: member.id, password: NEW });
+    const change = admin.put('/system/user-api', { userId: member.id, password: NEW });
     // It must wait for the transaction of the login, not for the table lock.
     await waitFor(
       'the change waits for the login',

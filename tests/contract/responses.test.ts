@@ -7,7 +7,7 @@ import { request, sendRaw } from '../support/raw.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const operations = await readOperations(service);
 const paths = [...new Set(operations.map(({ path }) => path))];
 
@@ -24,7 +24,7 @@ for (const template of [...paths, '/openapi.json', '/docs']) {
     const documented = paths.includes(template) ? methodsAt(template) : ['GET', 'HEAD'];
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']) {
       if (documented.includes(method)) continue;
-      for (const caller of [boss, service.anonymous]) {
+      for (const caller of [admin, service.anonymous]) {
         const response = await caller.call(method, path);
         expectError(response, 405, 'METHOD_NOT_ALLOWED', {}, method);
         assert.deepEqual(String(response.headers.allow).split(', ').sort(), documented);
@@ -32,7 +32,7 @@ for (const template of [...paths, '/openapi.json', '/docs']) {
       }
     }
     if (documented.includes('HEAD')) return;
-    const { status, headers } = await boss.call('HEAD', path);
+    const { status, headers } = await admin.call('HEAD', path);
     assert.deepEqual([status, String(headers.allow).split(', ').sort()], [405, documented]);
   });
 
@@ -64,7 +64,7 @@ test('an unknown path returns 404 for every method and caller', async () => {
   ];
   for (const path of unknown) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      for (const caller of [boss, service.anonymous]) {
+      for (const caller of [admin, service.anonymous]) {
         expectError(await caller.call(method, path), 404, 'PATH_NOT_FOUND', {}, `${method} ${path}`);
       }
     }
@@ -74,22 +74,22 @@ test('an unknown path returns 404 for every method and caller', async () => {
 test('every HTTP method is rejected with 405 on a known path and 404 on an unknown one', async () => {
   // bad-input-http.test.ts covers CONNECT, which Node.js handles separately.
   for (const method of http.METHODS.filter((name) => !['CONNECT', 'GET', 'HEAD'].includes(name))) {
-    expectError(await boss.call(method, '/version'), 405, 'METHOD_NOT_ALLOWED', { allowed: 'GET, HEAD' }, method);
-    expectError(await boss.call(method, '/nope'), 404, 'PATH_NOT_FOUND', {}, method);
+    expectError(await admin.call(method, '/version'), 405, 'METHOD_NOT_ALLOWED', { allowed: 'GET, HEAD' }, method);
+    expectError(await admin.call(method, '/nope'), 404, 'PATH_NOT_FOUND', {}, method);
   }
 });
 
 test('an unknown path or method returns the same error with any body', async () => {
   for (const raw of ['{}', '{', Buffer.from([0xff]), 'x'.repeat(2_000_000)]) {
-    expectError(await boss.post('/nope', undefined, { raw }), 404, 'PATH_NOT_FOUND');
-    expectError(await boss.call('PATCH', '/system/dept-api', undefined, { raw }), 405, 'METHOD_NOT_ALLOWED');
+    expectError(await admin.post('/nope', undefined, { raw }), 404, 'PATH_NOT_FOUND');
+    expectError(await admin.call('PATCH', '/system/dept-api', undefined, { raw }), 405, 'METHOD_NOT_ALLOWED');
   }
   const headers = { 'content-type': 'text/plain' };
-  expectError(await boss.post('/nope', undefined, { raw: 'x', headers }), 404, 'PATH_NOT_FOUND');
+  expectError(await admin.post('/nope', undefined, { raw: 'x', headers }), 404, 'PATH_NOT_FOUND');
 });
 
 test('HEAD returns the status and headers of GET without the body', async () => {
-  const id = await boss.createDepartment();
+  const id = await admin.createDepartment();
   for (const path of [
     '/version',
     '/system/dept-api/list',
@@ -98,7 +98,7 @@ test('HEAD returns the status and headers of GET without the body', async () => 
     '/nope',
     '/system/dept-api/x',
   ]) {
-    const [get, head] = [await boss.get(path), await boss.call('HEAD', path)];
+    const [get, head] = [await admin.get(path), await admin.call('HEAD', path)];
     assert.equal(head.status, get.status, path);
     assert.equal(head.text, '');
     assert.equal(head.headers['content-type'], get.headers['content-type']);
@@ -124,7 +124,7 @@ test('a valid X-Request-Id of the caller is returned', async () => {
     assert.equal((await service.anonymous.get('/version', { headers })).headers['x-request-id'], id);
     assert.equal((await service.anonymous.get('/nope', { headers })).headers['x-request-id'], id);
     assert.equal((await service.anonymous.get('/%ff', { headers })).headers['x-request-id'], id);
-    assert.equal((await boss.get('/system/dept-api/list?deptName=%ff', { headers })).headers['x-request-id'], id);
+    assert.equal((await admin.get('/system/dept-api/list?deptName=%ff', { headers })).headers['x-request-id'], id);
   }
 });
 

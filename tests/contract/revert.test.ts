@@ -16,235 +16,235 @@ const readRecord = async (client: Client, path: string) => {
 };
 
 test('the creation, update, move and deletion of a department can be reverted, and so can the revert', async () => {
-  const boss = await service.createTenant();
-  const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  const id = await boss.createDepartment({
+  const admin = await service.createTenant();
+  const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
+  const id = await admin.createDepartment({
     parentId: home,
     deptName: 'a',
     leader: '张三',
     email: 'a@b.cn',
     orderNum: 4,
   });
-  const created = await latestChange(boss);
+  const created = await latestChange(admin);
   const path = `${DEPTS}/${id}`;
-  const original = await readRecord(boss, path);
+  const original = await readRecord(admin, path);
   const writes = [
-    () => boss.put(DEPTS, { deptId: id, deptName: 'b', status: '1', phone: '1' }),
-    () => boss.put(DEPTS, { deptId: id, parentId: away, deptName: 'c' }),
-    () => boss.delete(path),
+    () => admin.put(DEPTS, { deptId: id, deptName: 'b', status: '1', phone: '1' }),
+    () => admin.put(DEPTS, { deptId: id, parentId: away, deptName: 'c' }),
+    () => admin.delete(path),
   ];
   for (const write of writes) {
     assert.equal(outcomeOf(await write()), 'done');
-    const change = await latestChange(boss);
-    const { status: after } = await boss.get(path);
-    const changed = after === 200 ? await readRecord(boss, path) : null;
-    assert.equal(outcomeOf(await revert(boss, change)), 'done');
-    assert.deepEqual(await readRecord(boss, path), original);
+    const change = await latestChange(admin);
+    const { status: after } = await admin.get(path);
+    const changed = after === 200 ? await readRecord(admin, path) : null;
+    assert.equal(outcomeOf(await revert(admin, change)), 'done');
+    assert.deepEqual(await readRecord(admin, path), original);
     // Revert the revert, then revert the change once more.
-    assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
-    assert.deepEqual((await boss.get(path)).status === 200 ? await readRecord(boss, path) : null, changed);
-    assert.equal(outcomeOf(await revert(boss, change)), 'done');
-    assert.deepEqual(await readRecord(boss, path), original);
+    assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+    assert.deepEqual((await admin.get(path)).status === 200 ? await readRecord(admin, path) : null, changed);
+    assert.equal(outcomeOf(await revert(admin, change)), 'done');
+    assert.deepEqual(await readRecord(admin, path), original);
   }
-  assert.equal(outcomeOf(await revert(boss, created)), 'done');
-  assert.equal((await boss.get(path)).status, 404);
-  const { data } = await boss.get(`${CHANGES}/list?resourceId=${id}&limit=1`);
+  assert.equal(outcomeOf(await revert(admin, created)), 'done');
+  assert.equal((await admin.get(path)).status, 404);
+  const { data } = await admin.get(`${CHANGES}/list?resourceId=${id}&limit=1`);
   assert.deepEqual([data.rows[0].action, data.rows[0].by], ['deleted', 'boss']);
 });
 
 test('a bulk creation, a reorder and a subtree delete are each reverted as one change', async () => {
-  const boss = await service.createTenant();
-  const tree = async () => (await boss.get(`${DEPTS}/tree`)).data;
+  const admin = await service.createTenant();
+  const tree = async () => (await admin.get(`${DEPTS}/tree`)).data;
   const empty = await tree();
   const departments = Array.from({ length: 600 }, (_, n) =>
     n < 10 ? { ref: String(n) } : { ref: String(n), parentRef: String(n % 10), orderNum: n },
   );
-  const { data } = await boss.post(`${DEPTS}/bulk`, { departments });
-  const creation = await latestChange(boss);
+  const { data } = await admin.post(`${DEPTS}/bulk`, { departments });
+  const creation = await latestChange(admin);
   const full = await tree();
-  assert.equal(outcomeOf(await revert(boss, creation)), 'done');
+  assert.equal(outcomeOf(await revert(admin, creation)), 'done');
   assert.deepEqual(await tree(), empty);
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
   assert.deepEqual(await tree(), full);
   const top = data.deptIds.slice(0, 10).reverse();
-  await boss.put(`${DEPTS}/order`, { parentId: 0, deptIds: top });
+  await admin.put(`${DEPTS}/order`, { parentId: 0, deptIds: top });
   assert.notDeepEqual(await tree(), full);
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
   assert.deepEqual(await tree(), full);
-  await boss.delete(`${DEPTS}/${top[0]}?subtree=true`);
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
+  await admin.delete(`${DEPTS}/${top[0]}?subtree=true`);
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
   assert.deepEqual(await tree(), full);
-  const below = await boss.createDepartment({ parentId: data.deptIds[500] });
-  const rejected = await revert(boss, creation);
+  const below = await admin.createDepartment({ parentId: data.deptIds[500] });
+  const rejected = await revert(admin, creation);
   assert.deepEqual(
     [rejected.status, rejected.data],
     [409, { reason: 'DEPT_HAS_CHILDREN', deptIds: [data.deptIds[500]] }],
     'only the new department below prevents the revert',
   );
-  await boss.delete(`${DEPTS}/${below}`);
+  await admin.delete(`${DEPTS}/${below}`);
   assert.deepEqual(await tree(), full, 'the rejected revert deleted nothing');
 });
 
 test('a change with later changes cannot be reverted until those are reverted, and the error lists them', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment({ deptName: 'a' });
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment({ deptName: 'a' });
   const write = async (deptName: string) => {
-    await boss.put(DEPTS, { deptId: id, deptName });
-    return latestChange(boss);
+    await admin.put(DEPTS, { deptId: id, deptName });
+    return latestChange(admin);
   };
   const [b, c, d] = [await write('b'), await write('c'), await write('d')];
-  const rejected = await revert(boss, b);
+  const rejected = await revert(admin, b);
   assert.deepEqual(
     [rejected.status, rejected.data],
     [409, { reason: 'CHANGE_CONTRADICTED', changeIds: [c, d], resources: [`department ${id}`] }],
   );
-  assert.equal((await boss.get(`${DEPTS}/${id}`)).data.deptName, 'd');
-  for (const change of [d, c, b]) assert.equal(outcomeOf(await revert(boss, change)), 'done');
-  assert.equal((await boss.get(`${DEPTS}/${id}`)).data.deptName, 'a');
-  assert.equal(outcomeOf(await revert(boss, b)), 'CHANGE_CONTRADICTED', 'the change is already reverted');
+  assert.equal((await admin.get(`${DEPTS}/${id}`)).data.deptName, 'd');
+  for (const change of [d, c, b]) assert.equal(outcomeOf(await revert(admin, change)), 'done');
+  assert.equal((await admin.get(`${DEPTS}/${id}`)).data.deptName, 'a');
+  assert.equal(outcomeOf(await revert(admin, b)), 'CHANGE_CONTRADICTED', 'the change is already reverted');
   // The error lists at most 20 changes.
   for (let n = 0; n < 25; n++) await write(`n${n}`);
-  assert.equal((await revert(boss, d)).data.changeIds.length, 20);
+  assert.equal((await revert(admin, d)).data.changeIds.length, 20);
 });
 
 test('an old deletion cannot be reverted after the department was restored, changed and deleted again', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment({ deptName: 'old' });
-  await boss.delete(`${DEPTS}/${id}`);
-  const first = await latestChange(boss);
-  await boss.post(`${DEPTS}/${id}/restore`);
-  await boss.put(DEPTS, { deptId: id, deptName: 'new' });
-  await boss.delete(`${DEPTS}/${id}`);
-  assert.equal((await revert(boss, first)).data.changeIds.length, 3);
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
-  assert.equal((await boss.get(`${DEPTS}/${id}`)).data.deptName, 'new');
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment({ deptName: 'old' });
+  await admin.delete(`${DEPTS}/${id}`);
+  const first = await latestChange(admin);
+  await admin.post(`${DEPTS}/${id}/restore`);
+  await admin.put(DEPTS, { deptId: id, deptName: 'new' });
+  await admin.delete(`${DEPTS}/${id}`);
+  assert.equal((await revert(admin, first)).data.changeIds.length, 3);
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal((await admin.get(`${DEPTS}/${id}`)).data.deptName, 'new');
 });
 
 test('reverting a restore to another parent and then the deletion returns the department to its first parent', async () => {
-  const boss = await service.createTenant();
-  const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  const id = await boss.createDepartment({ parentId: home });
-  await boss.delete(`${DEPTS}/${id}`);
-  const deleted = await latestChange(boss);
-  await boss.post(`${DEPTS}/${id}/restore`, { parentId: away });
-  assert.equal(outcomeOf(await revert(boss, deleted)), 'CHANGE_CONTRADICTED');
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
-  await boss.get(`${DEPTS}/${id}?includeDeleted=true`);
-  assert.equal(outcomeOf(await revert(boss, deleted)), 'done');
-  assert.equal((await boss.get(`${DEPTS}/${id}`)).data.ancestors, `0,${home}`);
+  const admin = await service.createTenant();
+  const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
+  const id = await admin.createDepartment({ parentId: home });
+  await admin.delete(`${DEPTS}/${id}`);
+  const deleted = await latestChange(admin);
+  await admin.post(`${DEPTS}/${id}/restore`, { parentId: away });
+  assert.equal(outcomeOf(await revert(admin, deleted)), 'CHANGE_CONTRADICTED');
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  await admin.get(`${DEPTS}/${id}?includeDeleted=true`);
+  assert.equal(outcomeOf(await revert(admin, deleted)), 'done');
+  assert.equal((await admin.get(`${DEPTS}/${id}`)).data.ancestors, `0,${home}`);
 });
 
 test('a revert is rejected for the same reasons as the operation it performs', async () => {
-  const boss = await service.createTenant();
-  const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  const id = await boss.createDepartment({ parentId: home });
-  const created = await latestChange(boss);
-  const low = await boss.createDepartment({ parentId: id });
-  const children = await revert(boss, created);
+  const admin = await service.createTenant();
+  const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
+  const id = await admin.createDepartment({ parentId: home });
+  const created = await latestChange(admin);
+  const low = await admin.createDepartment({ parentId: id });
+  const children = await revert(admin, created);
   assert.deepEqual([children.status, children.data], [409, { reason: 'DEPT_HAS_CHILDREN', deptIds: [Number(id)] }]);
-  await boss.delete(`${DEPTS}/${low}`);
-  const user = await boss.createUser({ userName: 'in', deptIds: [id] });
-  assert.equal(outcomeOf(await revert(boss, created)), 'DEPT_HAS_USERS');
-  await boss.put(USERS, { userId: user, deptIds: [away] });
-  await boss.put(DEPTS, { deptId: id, parentId: away });
-  const moved = await latestChange(boss);
-  await boss.put(DEPTS, { deptId: home, status: '1' });
-  assert.equal(outcomeOf(await revert(boss, moved)), 'PARENT_DISABLED');
-  await boss.put(DEPTS, { deptId: home, parentId: id });
-  assert.equal(outcomeOf(await revert(boss, moved)), 'DEPT_CYCLE');
-  await boss.delete(`${DEPTS}/${home}`);
-  const missing = await revert(boss, moved);
+  await admin.delete(`${DEPTS}/${low}`);
+  const user = await admin.createUser({ userName: 'in', deptIds: [id] });
+  assert.equal(outcomeOf(await revert(admin, created)), 'DEPT_HAS_USERS');
+  await admin.put(USERS, { userId: user, deptIds: [away] });
+  await admin.put(DEPTS, { deptId: id, parentId: away });
+  const moved = await latestChange(admin);
+  await admin.put(DEPTS, { deptId: home, status: '1' });
+  assert.equal(outcomeOf(await revert(admin, moved)), 'PARENT_DISABLED');
+  await admin.put(DEPTS, { deptId: home, parentId: id });
+  assert.equal(outcomeOf(await revert(admin, moved)), 'DEPT_CYCLE');
+  await admin.delete(`${DEPTS}/${home}`);
+  const missing = await revert(admin, moved);
   assert.deepEqual([missing.status, missing.data], [409, { reason: 'PARENT_GONE', parentId: Number(home) }]);
-  assert.equal((await boss.get(`${DEPTS}/${id}`)).data.parentId, Number(away));
+  assert.equal((await admin.get(`${DEPTS}/${id}`)).data.parentId, Number(away));
 });
 
 test('a revert can return a department to a parent that was already disabled', async () => {
-  const boss = await service.createTenant();
-  const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  const id = await boss.createDepartment({ parentId: home });
-  await boss.put(DEPTS, { deptId: home, status: '1' });
-  for (const write of [() => boss.put(DEPTS, { deptId: id, parentId: away }), () => boss.delete(`${DEPTS}/${id}`)]) {
+  const admin = await service.createTenant();
+  const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
+  const id = await admin.createDepartment({ parentId: home });
+  await admin.put(DEPTS, { deptId: home, status: '1' });
+  for (const write of [() => admin.put(DEPTS, { deptId: id, parentId: away }), () => admin.delete(`${DEPTS}/${id}`)]) {
     assert.equal(outcomeOf(await write()), 'done');
-    assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
-    assert.equal((await boss.get(`${DEPTS}/${id}`)).data.parentId, Number(home));
+    assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+    assert.equal((await admin.get(`${DEPTS}/${id}`)).data.parentId, Number(home));
   }
 });
 
 test('the creation, update and deletion of a user can be reverted, with all their departments or not at all', async () => {
-  const boss = await service.createTenant({ accountCount: 2 });
-  const [one, two] = [await boss.createDepartment(), await boss.createDepartment()];
-  const id = await boss.createUser({ userName: 'li', nickName: '李', deptId: one, deptIds: [two], roles: ['admin'] });
+  const admin = await service.createTenant({ accountCount: 2 });
+  const [one, two] = [await admin.createDepartment(), await admin.createDepartment()];
+  const id = await admin.createUser({ userName: 'li', nickName: '李', deptId: one, deptIds: [two], roles: ['admin'] });
   const path = `${USERS}/${id}`;
-  const created = await latestChange(boss);
-  const original = await readRecord(boss, path);
-  await boss.put(USERS, { userId: id, userName: 'wang', deptId: two });
-  const updated = await latestChange(boss);
-  assert.equal(outcomeOf(await revert(boss, updated)), 'done');
-  assert.deepEqual(await readRecord(boss, path), original);
-  await boss.put(USERS, { userId: id, userName: 'wang' });
-  const withoutDepartments = await latestChange(boss);
-  await boss.delete(`${DEPTS}/${one}`);
-  const missing = await revert(boss, withoutDepartments);
+  const created = await latestChange(admin);
+  const original = await readRecord(admin, path);
+  await admin.put(USERS, { userId: id, userName: 'wang', deptId: two });
+  const updated = await latestChange(admin);
+  assert.equal(outcomeOf(await revert(admin, updated)), 'done');
+  assert.deepEqual(await readRecord(admin, path), original);
+  await admin.put(USERS, { userId: id, userName: 'wang' });
+  const withoutDepartments = await latestChange(admin);
+  await admin.delete(`${DEPTS}/${one}`);
+  const missing = await revert(admin, withoutDepartments);
   assert.deepEqual([missing.status, missing.data], [409, { reason: 'USER_DEPT_GONE', deptIds: [Number(one)] }]);
-  await boss.post(`${DEPTS}/${one}/restore`);
-  assert.equal(outcomeOf(await revert(boss, withoutDepartments)), 'done');
-  await boss.delete(path);
-  const deleted = await latestChange(boss);
-  const other = await boss.createUser({ userName: 'LI' });
-  assert.equal(outcomeOf(await revert(boss, deleted)), 'ACCOUNT_LIMIT');
-  await service.root.put(TENANTS, { id: boss.id, accountCount: 9 });
-  assert.equal(outcomeOf(await revert(boss, deleted)), 'USER_NAME_TAKEN');
-  await boss.delete(`${USERS}/${other}`);
-  assert.equal(outcomeOf(await revert(boss, deleted)), 'done');
-  assert.deepEqual(await readRecord(boss, path), original);
-  await service.logIn(boss.tenantId, 'li', PASSWORD);
-  assert.equal(outcomeOf(await revert(boss, created)), 'done');
-  assert.equal((await boss.get(path)).status, 404);
+  await admin.post(`${DEPTS}/${one}/restore`);
+  assert.equal(outcomeOf(await revert(admin, withoutDepartments)), 'done');
+  await admin.delete(path);
+  const deleted = await latestChange(admin);
+  const other = await admin.createUser({ userName: 'LI' });
+  assert.equal(outcomeOf(await revert(admin, deleted)), 'ACCOUNT_LIMIT');
+  await service.root.put(TENANTS, { id: admin.id, accountCount: 9 });
+  assert.equal(outcomeOf(await revert(admin, deleted)), 'USER_NAME_TAKEN');
+  await admin.delete(`${USERS}/${other}`);
+  assert.equal(outcomeOf(await revert(admin, deleted)), 'done');
+  assert.deepEqual(await readRecord(admin, path), original);
+  await service.logIn(admin.tenantId, 'li', PASSWORD);
+  assert.equal(outcomeOf(await revert(admin, created)), 'done');
+  assert.equal((await admin.get(path)).status, 404);
 });
 
 test('a revert can remove neither the last administrator nor the caller', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createUser({ userName: 'second', roles: ['admin'] });
-  const created = await latestChange(boss);
-  const second = await service.logIn(boss.tenantId, 'second');
+  const admin = await service.createTenant();
+  const id = await admin.createUser({ userName: 'second', roles: ['admin'] });
+  const created = await latestChange(admin);
+  const second = await service.logIn(admin.tenantId, 'second');
   assert.equal(outcomeOf(await revert(second, created)), 'OWN_USER');
-  const { data: me } = await boss.get('/auth/me');
+  const { data: me } = await admin.get('/auth/me');
   await second.put(USERS, { userId: me.user.userId, roles: ['member'] });
   const demoted = await latestChange(second);
   assert.equal(outcomeOf(await revert(second, demoted)), 'done');
-  await boss.put(USERS, { userId: id, roles: ['member'] });
-  await boss.put(USERS, { userId: id, roles: ['admin'] });
-  const promoted = await latestChange(boss);
-  await boss.put(USERS, { userId: me.user.userId, roles: ['member'] });
+  await admin.put(USERS, { userId: id, roles: ['member'] });
+  await admin.put(USERS, { userId: id, roles: ['admin'] });
+  const promoted = await latestChange(admin);
+  await admin.put(USERS, { userId: me.user.userId, roles: ['member'] });
   assert.equal(outcomeOf(await revert(second, promoted)), 'LAST_ADMINISTRATOR');
 });
 
 test('password changes and logins cannot be reverted', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createUser({ userName: 'li' });
-  await boss.put(USERS, { userId: id, nickName: '李', password: 'another password' });
-  const { data } = await boss.get(`${CHANGES}/list?resource=user&resourceId=${id}&limit=2`);
+  const admin = await service.createTenant();
+  const id = await admin.createUser({ userName: 'li' });
+  await admin.put(USERS, { userId: id, nickName: '李', password: 'another password' });
+  const { data } = await admin.get(`${CHANGES}/list?resource=user&resourceId=${id}&limit=2`);
   for (const { id: change } of data.rows) {
-    const response = await revert(boss, change);
+    const response = await revert(admin, change);
     assert.deepEqual([response.status, outcomeOf(response)], [409, 'CHANGE_IRREVERSIBLE']);
   }
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss, '&resource=login'))), 'CHANGE_IRREVERSIBLE');
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin, '&resource=login'))), 'CHANGE_IRREVERSIBLE');
   // A later password change does not prevent reverting an earlier change of the user.
-  await boss.put(USERS, { userId: id, nickName: '四' });
-  const change = await latestChange(boss);
-  await boss.put(USERS, { userId: id, nickName: '四', password: 'a third password' });
-  assert.equal(outcomeOf(await revert(boss, change)), 'done');
-  assert.equal((await boss.get(`${USERS}/${id}`)).data.nickName, '李');
-  await service.logIn(boss.tenantId, 'li', 'a third password');
+  await admin.put(USERS, { userId: id, nickName: '四' });
+  const change = await latestChange(admin);
+  await admin.put(USERS, { userId: id, nickName: '四', password: 'a third password' });
+  assert.equal(outcomeOf(await revert(admin, change)), 'done');
+  assert.equal((await admin.get(`${USERS}/${id}`)).data.nickName, '李');
+  await service.logIn(admin.tenantId, 'li', 'a third password');
 });
 
 test('a tenant above can revert updates, moves and deletions of a tenant, with all its quotas', async () => {
-  const boss = await service.createTenant();
-  const [home, away] = [await service.createTenant({}, boss), await service.createTenant({}, boss)];
+  const admin = await service.createTenant();
+  const [home, away] = [await service.createTenant({}, admin), await service.createTenant({}, admin)];
   const quotaBo = { enterpriseQuery: 1, merchant: 2, riskReportUsed: 3, zr: 4, credit: 5, pf: 6 };
   const full = { tenantName: '子', startTime: '2020-01-01', endTime: '2999-12-31', packageBo: { menuIds: '1,2' } };
   const child = await service.createTenant({ ...full, quotaBo, ruleBo: { modelZr: '{}' } }, home);
-  const created = await latestChange(boss);
+  const created = await latestChange(admin);
   const readRow = async () => {
     const [row] = await service.superuser`
       select tenant_id, path, parent_id, tenant_name, start_date, end_date, status, account_count, menu_ids, quotas, rules,
@@ -254,27 +254,27 @@ test('a tenant above can revert updates, moves and deletions of a tenant, with a
   const original = await readRow();
   const update = { id: child.id, tenantName: '孙' };
   const writes: [write: () => Promise<ApiResponse>, outcomeForChild: string][] = [
-    [() => boss.put(TENANTS, { ...update, status: '1' }), 'TENANT_DISABLED'],
+    [() => admin.put(TENANTS, { ...update, status: '1' }), 'TENANT_DISABLED'],
     // The change belongs to the tenant above, so the child does not see it.
-    [() => boss.put(TENANTS, { ...update, tenantParent: away.tenantId }), 'CHANGE_NOT_FOUND'],
-    [() => boss.delete(`${TENANTS}/${child.id}`), 'TENANT_DELETED'],
+    [() => admin.put(TENANTS, { ...update, tenantParent: away.tenantId }), 'CHANGE_NOT_FOUND'],
+    [() => admin.delete(`${TENANTS}/${child.id}`), 'TENANT_DELETED'],
   ];
   for (const [write, outcomeForChild] of writes) {
     assert.equal(outcomeOf(await write()), 'done');
     assert.notDeepEqual(await readRow(), original);
-    const change = await latestChange(boss);
+    const change = await latestChange(admin);
     assert.equal(outcomeOf(await revert(child, change)), outcomeForChild);
-    assert.equal(outcomeOf(await revert(boss, change)), 'done');
+    assert.equal(outcomeOf(await revert(admin, change)), 'done');
     assert.deepEqual(await readRow(), original);
   }
   const own = await latestChange(child, '&resource=tenant');
   assert.equal(outcomeOf(await revert(child, own)), 'OWN_TENANT');
-  assert.equal(outcomeOf(await revert(boss, own)), 'CHANGE_NOT_FOUND', 'the change belongs to the child tenant');
-  assert.equal(outcomeOf(await revert(boss, own, `?tenantId=${child.tenantId}`)), 'done');
-  assert.equal((await boss.get(`${TENANTS}/${child.id}`)).status, 404, 'the restore was reverted');
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
+  assert.equal(outcomeOf(await revert(admin, own)), 'CHANGE_NOT_FOUND', 'the change belongs to the child tenant');
+  assert.equal(outcomeOf(await revert(admin, own, `?tenantId=${child.tenantId}`)), 'done');
+  assert.equal((await admin.get(`${TENANTS}/${child.id}`)).status, 404, 'the restore was reverted');
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
   assert.equal(
-    outcomeOf(await revert(boss, created)),
+    outcomeOf(await revert(admin, created)),
     'done',
     'reverted although the tenant has its first administrator',
   );
@@ -282,44 +282,44 @@ test('a tenant above can revert updates, moves and deletions of a tenant, with a
 });
 
 test('a parent tenant can revert changes of users below with tenantId, but not of departments', async () => {
-  const boss = await service.createTenant();
-  const child = await service.createTenant({}, boss);
+  const admin = await service.createTenant();
+  const child = await service.createTenant({}, admin);
   const id = await child.createUser({ userName: 'li' });
   const change = await latestChange(child);
   await child.createDepartment();
   const theirs = await latestChange(child);
-  assert.equal(outcomeOf(await revert(boss, change)), 'CHANGE_NOT_FOUND');
-  assert.equal(outcomeOf(await revert(boss, theirs, `?tenantId=${child.tenantId}`)), 'OTHER_TENANT');
+  assert.equal(outcomeOf(await revert(admin, change)), 'CHANGE_NOT_FOUND');
+  assert.equal(outcomeOf(await revert(admin, theirs, `?tenantId=${child.tenantId}`)), 'OTHER_TENANT');
   const headers = { 'idempotency-key': 'below' };
   const path = `${CHANGES}/${change}/revert?tenantId=${child.tenantId}`;
-  const responses = [await boss.post(path, undefined, { headers }), await boss.post(path, undefined, { headers })];
+  const responses = [await admin.post(path, undefined, { headers }), await admin.post(path, undefined, { headers })];
   assert.deepEqual(responses.map(outcomeOf), ['done', 'done']);
   assert.equal(responses[1]?.headers['idempotent-replayed'], 'true');
   assert.equal((await child.get(`${USERS}/${id}`)).status, 404);
 });
 
 test('members and other tenants cannot revert anything, and changes of other tenants are not found', async () => {
-  const [boss, other] = [await service.createTenant(), await service.createTenant()];
-  const member = await service.createMember(boss);
-  const id = await boss.createDepartment();
-  const change = await latestChange(boss);
+  const [admin, other] = [await service.createTenant(), await service.createTenant()];
+  const member = await service.createMember(admin);
+  const id = await admin.createDepartment();
+  const change = await latestChange(admin);
   const [theirs, absent] = [await revert(other, change), await other.post(`${CHANGES}/9007199254740993/revert`)];
   assert.deepEqual([theirs.status, theirs.data], [404, { reason: 'CHANGE_NOT_FOUND' }]);
   assert.deepEqual([absent.status, absent.data], [404, { reason: 'CHANGE_NOT_FOUND' }]);
-  assert.equal(outcomeOf(await revert(other, change, `?tenantId=${boss.tenantId}`)), 'OTHER_TENANT');
+  assert.equal(outcomeOf(await revert(other, change, `?tenantId=${admin.tenantId}`)), 'OTHER_TENANT');
   assert.equal(outcomeOf(await revert(member, change)), 'NOT_ALLOWED');
   assert.equal((await service.anonymous.post(`${CHANGES}/${change}/revert`)).status, 401);
-  assert.equal((await boss.post(`${CHANGES}/x/revert`)).status, 400);
-  assert.equal((await boss.get(`${DEPTS}/${id}`)).code, 200);
+  assert.equal((await admin.post(`${CHANGES}/x/revert`)).status, 400);
+  assert.equal((await admin.get(`${DEPTS}/${id}`)).code, 200);
 });
 
 test('a change older than the retention period cannot be reverted, because later ones may be archived', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment();
-  const change = await latestChange(boss);
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment();
+  const change = await latestChange(admin);
   await service.superuser`update banyan.ledger_retention set complete_from = clock_timestamp()`;
-  const old = await revert(boss, change);
+  const old = await revert(admin, change);
   assert.deepEqual([old.status, outcomeOf(old)], [409, 'CHANGE_TOO_OLD']);
-  await boss.put(DEPTS, { deptId: id, deptName: 'new' });
-  assert.equal(outcomeOf(await revert(boss, await latestChange(boss))), 'done');
+  await admin.put(DEPTS, { deptId: id, deptName: 'new' });
+  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
 });

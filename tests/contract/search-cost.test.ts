@@ -14,7 +14,7 @@ import { captureQueries, type Query } from '../support/statements.ts';
 
 const queries: Query[] = [];
 const service = await startService({}, { wrapDatabase: captureQueries(queries) });
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const COUNT = scale(25_000, 200_000);
 const FIRST = 10_000_000;
 
@@ -24,7 +24,7 @@ before(async () => {
   await service.superuser.unsafe(`
     set session_replication_role = replica; -- records no changes
     insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, create_by, create_time)
-    select '${boss.tenantId}', ${FIRST} + n, case when n > 1 then ${FIRST} + (n + 6) / 8 end,
+    select '${admin.tenantId}', ${FIRST} + n, case when n > 1 then ${FIRST} + (n + 6) / 8 end,
       case when n % 2 = 0 then '研发' else '市场' end || case when n % 1000 = 999 then '榕树' else '部' end || n,
       n % 1000, case when n % 5000 = 1 then '诸葛亮' else '张三' end, 'test', now() + n * interval '1 microsecond'
     from generate_series(1, ${COUNT}) n;
@@ -36,9 +36,9 @@ before(async () => {
 /** Runs a search and returns its result and its cost in rows and blocks read. */
 async function searchCost(query: string) {
   queries.length = 0;
-  const { data, code, text } = await boss.get(`${DEPTS}/list?${query}`);
+  const { data, code, text } = await admin.get(`${DEPTS}/list?${query}`);
   assert.equal(code, 200, text);
-  const { statements, rows, blocks } = await measureCost(connection, boss.tenantId, [...queries]);
+  const { statements, rows, blocks } = await measureCost(connection, admin.tenantId, [...queries]);
   assert.ok(statements > 0);
   return { found: data.rows.length, total: data.total, next: data.next, rows, blocks };
 }
@@ -91,11 +91,11 @@ describe('A search for common words finds every match', () => {
   const idsInDatabase = async (condition: string, order = 'order_num, dept_id') => {
     const rows = await service.superuser.unsafe<{ id: number }[]>(`
       with recursive branch (id) as (
-        select dept_id from banyan.departments where tenant_id = '${boss.tenantId}' and parent_id = ${FIRST + 2}
+        select dept_id from banyan.departments where tenant_id = '${admin.tenantId}' and parent_id = ${FIRST + 2}
         union all
-        select d.dept_id from branch b join banyan.departments d on d.tenant_id = '${boss.tenantId}' and d.parent_id = b.id)
+        select d.dept_id from branch b join banyan.departments d on d.tenant_id = '${admin.tenantId}' and d.parent_id = b.id)
       select dept_id as id from banyan.departments d
-      where tenant_id = '${boss.tenantId}' and ${condition} order by ${order}`);
+      where tenant_id = '${admin.tenantId}' and ${condition} order by ${order}`);
     return rows.map(({ id }) => id);
   };
   for (const [what, query, condition] of [
@@ -111,17 +111,17 @@ describe('A search for common words finds every match', () => {
     test(`a search that matches ${what} finds all of them by page number and by cursor`, async () => {
       const expected = await idsInDatabase(condition);
       assert.ok(expected.length > 200, String(expected.length));
-      const { data } = await boss.get(`${DEPTS}/list?${query}&pageSize=500&pageNum=2`);
+      const { data } = await admin.get(`${DEPTS}/list?${query}&pageSize=500&pageNum=2`);
       const ids = (rows: { deptId: number }[]) => rows.map(({ deptId }) => deptId);
       assert.deepEqual([data.total, ids(data.rows)], [expected.length, expected.slice(500, 1000)]);
       const found: number[] = [];
       for (let cursor: string | null = ''; cursor !== null && found.length < 2_000; ) {
-        const page = await boss.get(`${DEPTS}/list?${query}&pageSize=400&cursor=${cursor}`);
+        const page = await admin.get(`${DEPTS}/list?${query}&pageSize=400&cursor=${cursor}`);
         found.push(...ids(page.data.rows));
         cursor = page.data.next;
       }
       assert.deepEqual(found, expected.slice(0, found.length));
-      const last = await boss.get(`${DEPTS}/list?${query}&sort=-orderNum&pageSize=7&cursor=`);
+      const last = await admin.get(`${DEPTS}/list?${query}&sort=-orderNum&pageSize=7&cursor=`);
       assert.deepEqual(ids(last.data.rows), expected.slice(-7).reverse());
     });
   }

@@ -7,7 +7,7 @@ import { asTenant, type Client, startService } from '../support/service.ts';
 /** GET /system/dept-api/list: search, underId, sort, cursor and withPath. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 
 interface Row {
   deptId: number;
@@ -16,7 +16,7 @@ interface Row {
 }
 type Query = Record<string, string | number | boolean>;
 
-async function list(query: Query, client: Client = boss): Promise<{ rows: Row[]; total?: number; next?: string }> {
+async function list(query: Query, client: Client = admin): Promise<{ rows: Row[]; total?: number; next?: string }> {
   const params = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   const response = await client.get(`${DEPTS}/list?${params.join('&')}`);
   assert.equal(response.code, 200, response.text);
@@ -26,7 +26,7 @@ const namesOf = (rows: Row[]) => rows.map(({ deptName }) => deptName);
 const idsOf = (rows: Row[]) => rows.map(({ deptId }) => deptId);
 
 /** Reads all pages and expects that each but the last is full. */
-async function readPages(query: Query, pageSize: number, client: Client = boss): Promise<Row[]> {
+async function readPages(query: Query, pageSize: number, client: Client = admin): Promise<Row[]> {
   const all: Row[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { rows, next, ...more } = await list({ ...query, pageSize, cursor }, client);
@@ -40,7 +40,7 @@ async function readPages(query: Query, pageSize: number, client: Client = boss):
 }
 
 describe('sort', async () => {
-  const parentId = await boss.createDepartment({ deptName: 'sorted' });
+  const parentId = await admin.createDepartment({ deptName: 'sorted' });
   const ids: string[] = [];
   for (const [orderNum, deptName] of [
     [2, 'b'],
@@ -51,12 +51,12 @@ describe('sort', async () => {
     [0, '🌳'],
     [0, '上'],
   ] as const) {
-    ids.push(await boss.createDepartment({ parentId, orderNum, deptName }));
+    ids.push(await admin.createDepartment({ parentId, orderNum, deptName }));
   }
   // Update the first and the fourth, in this order.
   for (const n of [0, 3]) {
-    const { orderNum, deptName } = (await readDept(boss, Number(ids[n]))) as Record<string, unknown>;
-    expectOk(await boss.put(DEPTS, { deptId: ids[n], orderNum, deptName }));
+    const { orderNum, deptName } = (await readDept(admin, Number(ids[n]))) as Record<string, unknown>;
+    expectOk(await admin.put(DEPTS, { deptId: ids[n], orderNum, deptName }));
   }
   const expected: Record<string, number[]> = {
     orderNum: [3, 5, 6, 1, 4, 0, 2],
@@ -81,31 +81,31 @@ describe('sort', async () => {
 
   test('a sort that is not in the list is rejected', async () => {
     for (const sort of ['dept_name', 'id', '--orderNum', 'orderNum desc', 'orderNum;drop table departments', '1']) {
-      expectInvalid(await boss.get(`${DEPTS}/list?sort=${encodeURIComponent(sort)}`), 'sort');
+      expectInvalid(await admin.get(`${DEPTS}/list?sort=${encodeURIComponent(sort)}`), 'sort');
     }
   });
 });
 
 describe('cursor', () => {
   test('a cursor continues after its row although earlier rows were created and deleted', async () => {
-    const parentId = await boss.createDepartment();
-    for (const orderNum of [1, 2, 3, 4]) await boss.createDepartment({ parentId, orderNum, deptName: `n${orderNum}` });
+    const parentId = await admin.createDepartment();
+    for (const orderNum of [1, 2, 3, 4]) await admin.createDepartment({ parentId, orderNum, deptName: `n${orderNum}` });
     const first = await list({ parentId, cursor: '', pageSize: 2 });
     assert.deepEqual(namesOf(first.rows), ['n1', 'n2']);
-    assert.deepEqual(first.rows[0], await readDept(boss, first.rows[0]?.deptId as number));
-    await boss.createDepartment({ parentId, orderNum: 0, deptName: 'n0' });
-    expectOk(await boss.delete(`${DEPTS}/${first.rows[1]?.deptId}`));
+    assert.deepEqual(first.rows[0], await readDept(admin, first.rows[0]?.deptId as number));
+    await admin.createDepartment({ parentId, orderNum: 0, deptName: 'n0' });
+    expectOk(await admin.delete(`${DEPTS}/${first.rows[1]?.deptId}`));
     const second = await list({ parentId, cursor: first.next as string, pageSize: 2, pageNum: 7 });
     assert.deepEqual([namesOf(second.rows), second.next], [['n3', 'n4'], null]);
   });
 
   test('a page without matches has no rows and no next', async () => {
-    expectOk(await boss.get(`${DEPTS}/list?parentId=999999999&cursor=`), { rows: [], next: null });
+    expectOk(await admin.get(`${DEPTS}/list?parentId=999999999&cursor=`), { rows: [], next: null });
   });
 
   test('a cursor of another sort order or a forged cursor is rejected', async () => {
-    const parentId = await boss.createDepartment();
-    for (const n of [1, 2]) await boss.createDepartment({ parentId, deptName: `${n}` });
+    const parentId = await admin.createDepartment();
+    for (const n of [1, 2]) await admin.createDepartment({ parentId, deptName: `${n}` });
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const { next } = await list({ parentId, cursor: '', pageSize: 1 });
     for (const [sort, cursor] of [
@@ -131,12 +131,12 @@ describe('cursor', () => {
       ['createTime', encode(['createTime', '2026-02-20T24:00:00.000000Z', '1'])],
       ['updateTime', encode(['updateTime', 'now', '1'])],
     ] as const) {
-      const response = await boss.get(`${DEPTS}/list?sort=${sort}&cursor=${encodeURIComponent(String(cursor))}`);
+      const response = await admin.get(`${DEPTS}/list?sort=${sort}&cursor=${encodeURIComponent(String(cursor))}`);
       expectInvalid(response, 'cursor');
     }
     // A well-formed cursor need not point to an existing row.
     const [updated] = (await list({ parentId })).rows;
-    expectOk(await boss.put(DEPTS, { deptId: updated?.deptId, deptName: 'updated' }));
+    expectOk(await admin.put(DEPTS, { deptId: updated?.deptId, deptName: 'updated' }));
     const cursor = encode(['updateTime', '2001-02-20T23:59:59.999999Z', '5']);
     const page = await list({ parentId, sort: 'updateTime', cursor });
     assert.deepEqual([namesOf(page.rows), page.next], [['updated'], null]);
@@ -144,14 +144,14 @@ describe('cursor', () => {
 });
 
 describe('underId', async () => {
-  const top = await boss.createDepartment({ deptName: '总部' });
+  const top = await admin.createDepartment({ deptName: '总部' });
   const [east, west] = [
-    await boss.createDepartment({ deptName: '华东', parentId: top }),
-    await boss.createDepartment({ deptName: '华西', parentId: top }),
+    await admin.createDepartment({ deptName: '华东', parentId: top }),
+    await admin.createDepartment({ deptName: '华西', parentId: top }),
   ];
-  const team = await boss.createDepartment({ deptName: '华东研发', parentId: east, leader: '张三' });
-  await boss.createDepartment({ deptName: '华东研发一组', parentId: team, status: '1' });
-  await boss.createDepartment({ deptName: '西部研发', parentId: west });
+  const team = await admin.createDepartment({ deptName: '华东研发', parentId: east, leader: '张三' });
+  await admin.createDepartment({ deptName: '华东研发一组', parentId: team, status: '1' });
+  await admin.createDepartment({ deptName: '西部研发', parentId: west });
   const search = async (query: Query) => {
     const numbered = namesOf((await list(query)).rows);
     assert.deepEqual(namesOf(await readPages(query, 2)), numbered);
@@ -176,32 +176,32 @@ describe('underId', async () => {
   });
 
   test('underId 0 lists everything, and a deleted, unknown or foreign id lists nothing', async () => {
-    const deleted = await boss.createDepartment();
-    expectOk(await boss.delete(`${DEPTS}/${deleted}`));
+    const deleted = await admin.createDepartment();
+    expectOk(await admin.delete(`${DEPTS}/${deleted}`));
     const other = await service.createTenant();
     const foreign = await other.createDepartment();
     await other.createDepartment({ parentId: foreign });
     for (const underId of [deleted, foreign, '999999999', '9007199254740993', '9223372036854775807']) {
-      expectOk(await boss.get(`${DEPTS}/list?underId=${underId}`), { rows: [], total: 0 });
-      expectOk(await boss.get(`${DEPTS}/list?underId=${underId}&cursor=&deptName=a`), { rows: [], next: null });
+      expectOk(await admin.get(`${DEPTS}/list?underId=${underId}`), { rows: [], total: 0 });
+      expectOk(await admin.get(`${DEPTS}/list?underId=${underId}&cursor=&deptName=a`), { rows: [], next: null });
     }
     assert.equal((await list({ underId: 0 })).total, (await list({})).total);
     for (const underId of ['-1', 'x', '1.5', '9223372036854775808']) {
-      expectInvalid(await boss.get(`${DEPTS}/list?underId=${underId}`), 'underId');
+      expectInvalid(await admin.get(`${DEPTS}/list?underId=${underId}`), 'underId');
     }
   });
 
   test('underId and withPath follow a moved branch', async () => {
-    const [a, b] = [await boss.createDepartment({ deptName: '甲' }), await boss.createDepartment({ deptName: '乙' })];
-    const child = await boss.createDepartment({ deptName: '丙', parentId: a });
-    await boss.createDepartment({ deptName: '丁', parentId: child });
+    const [a, b] = [await admin.createDepartment({ deptName: '甲' }), await admin.createDepartment({ deptName: '乙' })];
+    const child = await admin.createDepartment({ deptName: '丙', parentId: a });
+    await admin.createDepartment({ deptName: '丁', parentId: child });
     const paths = async (underId: string) =>
       (await list({ underId, withPath: true })).rows.map(({ deptName, pathNames }) => [deptName, pathNames]);
     assert.deepEqual(await paths(a), [
       ['丙', ['甲']],
       ['丁', ['甲', '丙']],
     ]);
-    expectOk(await boss.put(DEPTS, { deptId: child, deptName: '丙', parentId: b }));
+    expectOk(await admin.put(DEPTS, { deptId: child, deptName: '丙', parentId: b }));
     assert.deepEqual(await paths(a), []);
     assert.deepEqual(await paths(b), [
       ['丙', ['乙']],
@@ -215,14 +215,14 @@ describe('underId', async () => {
 
 describe('Search for a part of a name or leader', () => {
   test('a search matches any substring of a name or leader, ignoring case', async () => {
-    const parentId = await boss.createDepartment();
+    const parentId = await admin.createDepartment();
     for (const [deptName, leader] of [
       ['上海研发一部', '欧阳修'],
       ['研究发展部', '修远'],
       ['Research 研发', null],
       ['ÉCOLE', 'O’Neil'],
     ]) {
-      await boss.createDepartment({ parentId, deptName, leader });
+      await admin.createDepartment({ parentId, deptName, leader });
     }
     for (const [query, expected] of [
       [{ deptName: '研' }, ['上海研发一部', '研究发展部', 'Research 研发']],
@@ -248,11 +248,11 @@ describe('Search for a part of a name or leader', () => {
   });
 
   test('a renamed department is found by its new name only, and a deleted one not at all', async () => {
-    const deptId = await boss.createDepartment({ deptName: '旧名字' });
-    expectOk(await boss.put(DEPTS, { deptId, deptName: '新名称' }));
+    const deptId = await admin.createDepartment({ deptName: '旧名字' });
+    expectOk(await admin.put(DEPTS, { deptId, deptName: '新名称' }));
     assert.equal((await list({ deptName: '旧名字' })).total, 0);
     assert.deepEqual(idsOf((await list({ deptName: '新名称', cursor: '' })).rows), [Number(deptId)]);
-    expectOk(await boss.delete(`${DEPTS}/${deptId}`));
+    expectOk(await admin.delete(`${DEPTS}/${deptId}`));
     assert.equal((await list({ deptName: '新名称' })).total, 0);
   });
 

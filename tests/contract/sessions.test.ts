@@ -153,9 +153,9 @@ test('logout invalidates the access token and the refresh token at once', async 
 });
 
 test('a refresh is rejected with the reason while the tenant is disabled or ended', async () => {
-  const boss = await service.createTenant();
-  const user = await service.createMember(boss);
-  const tenant = { id: boss.id, tenantName: 't' };
+  const admin = await service.createTenant();
+  const user = await service.createMember(admin);
+  const tenant = { id: admin.id, tenantName: 't' };
   await service.root.put('/system/tenant-api', { ...tenant, status: '1' });
   assert.equal(outcomeOf(await refresh(user.refreshToken)), '403 TENANT_DISABLED');
   await service.root.put('/system/tenant-api', { ...tenant, endTime: '2000-01-01' });
@@ -164,9 +164,9 @@ test('a refresh is rejected with the reason while the tenant is disabled or ende
   // The rejected refreshes did not consume the token.
   const next = await refresh(user.refreshToken);
   assert.equal(next.code, 200);
-  await boss.put('/system/user-api', { userId: user.id, status: '1' });
+  await admin.put('/system/user-api', { userId: user.id, status: '1' });
   assert.equal((await refresh(next.data.refresh_token)).code, 401);
   assert.equal(await whoami(user), '403 USER_DISABLED');
-  await boss.delete(`/system/user-api/${user.id}`);
+  await admin.delete(`/system/user-api/${user.id}`);
   assert.equal(await whoami(user), '401 USER_DELETED');
 });

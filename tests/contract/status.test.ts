@@ -8,31 +8,31 @@ import { waitFor } from '../support/wait.ts';
 /** Every status code of the interface, provoked over HTTP. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 
 describe('400 for malformed or invalid input', () => {
   test('malformed JSON returns 400', async () => {
     for (const raw of ['{', 'deptName=x', '{"deptName":"x",}', "{'deptName':'x'}", '{} {}', 'undefined']) {
-      expectError(await boss.post(DEPTS, undefined, { raw }), 400, 'INVALID_JSON');
+      expectError(await admin.post(DEPTS, undefined, { raw }), 400, 'INVALID_JSON');
     }
   });
 
   test('a body, query or path that is not UTF-8 returns 400', async () => {
     const raw = Buffer.concat([Buffer.from('{"deptName":"'), Buffer.from([0xb2, 0xbf]), Buffer.from('"}')]);
-    expectError(await boss.post(DEPTS, undefined, { raw }), 400, 'INVALID_UTF8');
-    expectError(await boss.get(`${DEPTS}/list?deptName=%B2%BF`), 400, 'INVALID_UTF8');
-    expectError(await boss.get(`${DEPTS}/%E4%BD`), 400, 'INVALID_UTF8');
+    expectError(await admin.post(DEPTS, undefined, { raw }), 400, 'INVALID_UTF8');
+    expectError(await admin.get(`${DEPTS}/list?deptName=%B2%BF`), 400, 'INVALID_UTF8');
+    expectError(await admin.get(`${DEPTS}/%E4%BD`), 400, 'INVALID_UTF8');
   });
 
   test('an error message does not contain the text of the framework', async () => {
-    for (const response of [await boss.post(DEPTS, undefined, { raw: '{' }), await boss.get(`${DEPTS}/%`)]) {
+    for (const response of [await admin.post(DEPTS, undefined, { raw: '{' }), await admin.get(`${DEPTS}/%`)]) {
       assert.deepEqual([response.status, response.code], [400, 400]);
       assert.doesNotMatch(response.msg, /content-type is set|url component/);
     }
   });
 
   test('a field of the wrong type returns 400', async () =>
-    expectInvalid(await boss.post(DEPTS, { orderNum: 'first' }), 'orderNum'));
+    expectInvalid(await admin.post(DEPTS, { orderNum: 'first' }), 'orderNum'));
 });
 
 describe('401 for a missing, invalid, expired or revoked token', () => {
@@ -44,14 +44,14 @@ describe('401 for a missing, invalid, expired or revoked token', () => {
   });
 
   test('an invalid token returns INVALID_TOKEN', async () => {
-    const [head, payload, signature] = String(boss.token).split('.') as [string, string, string];
+    const [head, payload, signature] = String(admin.token).split('.') as [string, string, string];
     const altered = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
     const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
     for (const authorization of [
       'Bearer',
       'Bearer x',
-      `Basic ${boss.token}`,
-      String(boss.token),
+      `Basic ${admin.token}`,
+      String(admin.token),
       `Bearer ${head}.${payload}.${altered}`,
       `Bearer ${head}.${payload}.`,
       `Bearer ${none}.${payload}.`,
@@ -62,14 +62,14 @@ describe('401 for a missing, invalid, expired or revoked token', () => {
   });
 
   test('an expired token returns TOKEN_EXPIRED', async () => {
-    const expired = await signToken(service, String(boss.token), {
+    const expired = await signToken(service, String(admin.token), {
       claims: { iat: now() - 3_600, exp: now() - 1_800 },
     });
     expectError(await call(`Bearer ${expired}`), 401, 'TOKEN_EXPIRED');
   });
 
   test('the token of an ended session returns SESSION_ENDED', async () => {
-    const member = await service.createMember(boss);
+    const member = await service.createMember(admin);
     assert.equal((await member.get(`${DEPTS}/list`)).code, 200);
     expectOk(await member.post('/auth/logout'));
     expectError(await member.get(`${DEPTS}/list`), 401, 'SESSION_ENDED');
@@ -77,9 +77,9 @@ describe('401 for a missing, invalid, expired or revoked token', () => {
 });
 
 test('an authenticated caller without permission gets 403', async () => {
-  const member = await service.createMember(boss);
+  const member = await service.createMember(admin);
   expectError(await member.post(DEPTS, {}), 403, 'NOT_ALLOWED');
-  expectError(await boss.post(DEPTS, { tenantId: '000000' }), 403, 'OTHER_TENANT');
+  expectError(await admin.post(DEPTS, { tenantId: '000000' }), 403, 'OTHER_TENANT');
 });
 
 test('a missing resource and a resource of another tenant return the same 404', async () => {
@@ -87,11 +87,11 @@ test('a missing resource and a resource of another tenant return the same 404', 
   const theirs = await other.createDepartment();
   const textsFor = async (id: string) => {
     const responses = [
-      await boss.get(`${DEPTS}/${id}`),
-      await boss.get(`${DEPTS}/${id}?includeDeleted=true`),
-      await boss.put(DEPTS, { deptId: id }),
-      await boss.put(DEPTS, { deptId: id, parentId: 0 }),
-      await boss.delete(`${DEPTS}/${id}`),
+      await admin.get(`${DEPTS}/${id}`),
+      await admin.get(`${DEPTS}/${id}?includeDeleted=true`),
+      await admin.put(DEPTS, { deptId: id }),
+      await admin.put(DEPTS, { deptId: id, parentId: 0 }),
+      await admin.delete(`${DEPTS}/${id}`),
     ];
     for (const response of responses) expectError(response, 404, 'DEPT_NOT_FOUND');
     return responses.map(({ text }) => text.replaceAll(id, 'ID'));
@@ -101,39 +101,39 @@ test('a missing resource and a resource of another tenant return the same 404', 
 });
 
 test('a change that the state forbids returns 409', async () => {
-  const deptId = await boss.createDepartment();
-  expectError(await boss.put(DEPTS, { deptId, parentId: deptId }), 409, 'DEPT_CYCLE');
+  const deptId = await admin.createDepartment();
+  expectError(await admin.put(DEPTS, { deptId, parentId: deptId }), 409, 'DEPT_CYCLE');
 });
 
 test('an If-Match that does not match returns 412', async () => {
-  const deptId = await boss.createDepartment({ deptName: '前' });
+  const deptId = await admin.createDepartment({ deptName: '前' });
   const options = { headers: { 'if-match': '"of no version"' } };
-  await expectUnchanged(boss, deptId, async () => {
-    const response = await boss.put(DEPTS, { deptId, deptName: '后' }, options);
+  await expectUnchanged(admin, deptId, async () => {
+    const response = await admin.put(DEPTS, { deptId, deptName: '后' }, options);
     assert.deepEqual([response.status, response.code], [412, 412], response.text);
   });
 });
 
 test('a body that is too large returns 413', async () => {
   const limit = 1_048_576;
-  expectError(await boss.post(DEPTS, { more: 'x'.repeat(limit) }), 413, 'BODY_TOO_LARGE', { limit });
+  expectError(await admin.post(DEPTS, { more: 'x'.repeat(limit) }), 413, 'BODY_TOO_LARGE', { limit });
 });
 
 test('a content type other than JSON returns 415', async () => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'json']) {
     const options = { raw: '{}', headers: { 'content-type': type } };
-    expectError(await boss.post(DEPTS, undefined, options), 415, 'NOT_JSON');
-    expectError(await boss.put(DEPTS, undefined, options), 415, 'NOT_JSON');
+    expectError(await admin.post(DEPTS, undefined, options), 415, 'NOT_JSON');
+    expectError(await admin.put(DEPTS, undefined, options), 415, 'NOT_JSON');
   }
   for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8']) {
-    expectOk(await boss.post(DEPTS, undefined, { raw: '{}', headers: { 'content-type': type } }));
+    expectOk(await admin.post(DEPTS, undefined, { raw: '{}', headers: { 'content-type': type } }));
   }
 });
 
 test('too many failed logins return 429 with Retry-After', async () => {
-  await boss.createUser({ userName: 'guessed' });
+  await admin.createUser({ userName: 'guessed' });
   const logIn = (password: string) =>
-    service.anonymous.post('/auth/login', { tenantId: boss.tenantId, username: 'guessed', password });
+    service.anonymous.post('/auth/login', { tenantId: admin.tenantId, username: 'guessed', password });
   for (let tries = 0; tries < 5; tries++) expectError(await logIn('wrong password'), 401, 'LOGIN_FAILED');
   const response = await logIn(PASSWORD);
   expectError(response, 429, 'TOO_MANY_LOGINS');
@@ -144,7 +144,7 @@ test('too many failed logins return 429 with Retry-After', async () => {
 describe('404 and 405 for an unknown path or method', () => {
   for (const path of ['/', '/nowhere', '/system', '/system/dept', '/system/dept-api/1/2', '/system/dept-api2', '//']) {
     test(`${path} returns 404`, async () => {
-      for (const client of [boss, service.anonymous]) {
+      for (const client of [admin, service.anonymous]) {
         for (const method of ['GET', 'POST', 'DELETE']) {
           expectError(await client.call(method, path, method === 'POST' ? {} : undefined), 404, 'PATH_NOT_FOUND');
         }
@@ -163,7 +163,7 @@ describe('404 and 405 for an unknown path or method', () => {
     ['GET', '/auth/login', ['POST']],
   ] as const) {
     test(`${method} ${path} returns 405`, async () => {
-      const response = await boss.call(method, path);
+      const response = await admin.call(method, path);
       expectError(response, 405, 'METHOD_NOT_ALLOWED');
       for (const name of allowed) assert.match(String(response.headers.allow), new RegExp(`\\b${name}\\b`));
       assert.doesNotMatch(String(response.headers.allow), new RegExp(`\\b${method}\\b`));

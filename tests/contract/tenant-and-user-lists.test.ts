@@ -33,13 +33,13 @@ describe('GET /system/tenant-api/list', () => {
   };
 
   test('the list contains the tenant of the caller and those below it at any depth, without deleted ones', async () => {
-    const boss = await service.createTenant({ tenantName: 'own' });
-    const child = await service.createTenant({ tenantName: 'child' }, boss);
+    const admin = await service.createTenant({ tenantName: 'own' });
+    const child = await service.createTenant({ tenantName: 'child' }, admin);
     await service.createTenant({ tenantName: 'grandchild' }, child);
     await service.createTenant({ tenantName: 'sibling' });
-    const deleted = await boss.create(TENANTS, { tenantName: 'gone' });
-    expectOk(await boss.delete(`${TENANTS}/${deleted}`));
-    assert.deepEqual(await names(boss, {}), ['own', 'child', 'grandchild']);
+    const deleted = await admin.create(TENANTS, { tenantName: 'gone' });
+    expectOk(await admin.delete(`${TENANTS}/${deleted}`));
+    assert.deepEqual(await names(admin, {}), ['own', 'child', 'grandchild']);
     assert.deepEqual(await names(child, {}), ['child', 'grandchild']);
     const everyone = await names(root, {});
     for (const name of ['own', 'child', 'grandchild', 'sibling']) assert.ok(everyone.includes(name));
@@ -47,27 +47,27 @@ describe('GET /system/tenant-api/list', () => {
   });
 
   test('rows have the fields of a single read, in order of creation', async () => {
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     for (const tenantName of ['c', 'a', 'b'])
-      await boss.create(TENANTS, { tenantName, quotaBo: { zr: 1, merchant: 2 } });
-    const { rows, total } = await list(boss);
+      await admin.create(TENANTS, { tenantName, quotaBo: { zr: 1, merchant: 2 } });
+    const { rows, total } = await list(admin);
     assert.equal(total, 4);
     assert.deepEqual(rows.map((row: { tenantName: string }) => row.tenantName).join(), 't,c,a,b');
-    for (const row of rows) assert.deepEqual(row, await read(boss, `${TENANTS}/${row.id}`));
+    for (const row of rows) assert.deepEqual(row, await read(admin, `${TENANTS}/${row.id}`));
   });
 
   test('tenantName matches a part of the name', async () => {
-    const boss = await service.createTenant({ tenantName: '总部' });
-    for (const tenantName of ['上海分公司', '北京分公司', null]) await boss.create(TENANTS, { tenantName });
-    assert.deepEqual(await names(boss, { tenantName: '分公司' }), ['上海分公司', '北京分公司']);
-    assert.deepEqual(await names(boss, { tenantName: '北京' }), ['北京分公司']);
-    assert.deepEqual(await names(boss, { tenantName: '广州' }), []);
+    const admin = await service.createTenant({ tenantName: '总部' });
+    for (const tenantName of ['上海分公司', '北京分公司', null]) await admin.create(TENANTS, { tenantName });
+    assert.deepEqual(await names(admin, { tenantName: '分公司' }), ['上海分公司', '北京分公司']);
+    assert.deepEqual(await names(admin, { tenantName: '北京' }), ['北京分公司']);
+    assert.deepEqual(await names(admin, { tenantName: '广州' }), []);
   });
 
   test('pattern and SQL characters in tenantName match literally', async () => {
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     const special = ['100%', '1000', 'a_b', 'axb', 'back\\slash', "O'Neil", '.*', '"; --'];
-    for (const tenantName of special) await boss.create(TENANTS, { tenantName });
+    for (const tenantName of special) await admin.create(TENANTS, { tenantName });
     for (const [tenantName, found] of [
       ['%', ['100%']],
       ['_', ['a_b']],
@@ -79,53 +79,53 @@ describe('GET /system/tenant-api/list', () => {
       ['.*', ['.*']],
       ['--', ['"; --']],
     ] as const) {
-      assert.deepEqual(await names(boss, { tenantName }), found, tenantName);
+      assert.deepEqual(await names(admin, { tenantName }), found, tenantName);
     }
   });
 
   test('tenantId matches exactly, within the tenants that the caller may see', async () => {
-    const boss = await service.createTenant({ tenantName: 'above' });
-    const child = await service.createTenant({ tenantName: 'below' }, boss);
-    assert.deepEqual(await names(boss, { tenantId: child.tenantId }), ['below']);
-    for (const outside of [boss.tenantId, '000000', '%', '_'.repeat(6), child.tenantId.slice(0, 5)]) {
+    const admin = await service.createTenant({ tenantName: 'above' });
+    const child = await service.createTenant({ tenantName: 'below' }, admin);
+    assert.deepEqual(await names(admin, { tenantId: child.tenantId }), ['below']);
+    for (const outside of [admin.tenantId, '000000', '%', '_'.repeat(6), child.tenantId.slice(0, 5)]) {
       assert.deepEqual(await names(child, { tenantId: outside }), [], outside);
     }
   });
 
   test('status filters tenants', async () => {
-    const boss = await service.createTenant({ tenantName: 'normal' });
-    await boss.create(TENANTS, { tenantName: 'disabled', status: '1' });
-    assert.deepEqual(await names(boss, { status: '0' }), ['normal']);
-    assert.deepEqual(await names(boss, { status: '1' }), ['disabled']);
+    const admin = await service.createTenant({ tenantName: 'normal' });
+    await admin.create(TENANTS, { tenantName: 'disabled', status: '1' });
+    assert.deepEqual(await names(admin, { status: '0' }), ['normal']);
+    assert.deepEqual(await names(admin, { status: '1' }), ['disabled']);
   });
 
   test('tenantParent matches direct children only', async () => {
-    const boss = await service.createTenant();
-    const child = await service.createTenant({ tenantName: 'child' }, boss);
+    const admin = await service.createTenant();
+    const child = await service.createTenant({ tenantName: 'child' }, admin);
     await child.create(TENANTS, { tenantName: 'grandchild' });
-    assert.deepEqual(await names(boss, { tenantParent: boss.tenantId }), ['child']);
-    assert.deepEqual(await names(boss, { tenantParent: child.tenantId }), ['grandchild']);
+    assert.deepEqual(await names(admin, { tenantParent: admin.tenantId }), ['child']);
+    assert.deepEqual(await names(admin, { tenantParent: child.tenantId }), ['grandchild']);
     // Of the children of its parent a tenant sees only itself.
-    assert.deepEqual(await names(child, { tenantParent: boss.tenantId }), ['child']);
+    assert.deepEqual(await names(child, { tenantParent: admin.tenantId }), ['child']);
     assert.deepEqual(await names(child, { tenantParent: '000000' }), []);
   });
 
   test('a row must match all filters, and empty filters are ignored', async () => {
-    const boss = await service.createTenant({ tenantName: 'one' });
-    await boss.create(TENANTS, { tenantName: 'two', status: '1' });
-    await boss.create(TENANTS, { tenantName: 'three', status: '1' });
-    const { tenantId: tenantParent } = boss;
-    assert.deepEqual(await names(boss, { tenantName: 'o', status: '1', tenantParent }), ['two']);
+    const admin = await service.createTenant({ tenantName: 'one' });
+    await admin.create(TENANTS, { tenantName: 'two', status: '1' });
+    await admin.create(TENANTS, { tenantName: 'three', status: '1' });
+    const { tenantId: tenantParent } = admin;
+    assert.deepEqual(await names(admin, { tenantName: 'o', status: '1', tenantParent }), ['two']);
     const empty = { tenantName: '', tenantId: '', status: '', tenantParent: '' };
-    assert.deepEqual(await names(boss, empty), ['one', 'two', 'three']);
+    assert.deepEqual(await names(admin, empty), ['one', 'two', 'three']);
   });
 
   test('a page has 20 rows by default and at most 500, and total counts all rows', async () => {
-    const boss = await service.createTenant({ tenantName: '0' });
-    for (let index = 1; index <= 22; index++) await boss.create(TENANTS, { tenantName: String(index) });
-    await expectPages(boss, list, 23, (row) => row.tenantName);
+    const admin = await service.createTenant({ tenantName: '0' });
+    for (let index = 1; index <= 22; index++) await admin.create(TENANTS, { tenantName: String(index) });
+    await expectPages(admin, list, 23, (row) => row.tenantName);
     for (const [query, field] of invalidQueries) {
-      expectError(await boss.get(`${TENANTS}/list?${query}`), 400, 'INVALID_FIELD', { field });
+      expectError(await admin.get(`${TENANTS}/list?${query}`), 400, 'INVALID_FIELD', { field });
     }
   });
 
@@ -144,26 +144,26 @@ describe('GET /system/user-api/list', () => {
   };
 
   test('the list contains the users of the tenant without deleted ones, by id, with the fields of a single read', async () => {
-    const boss = await service.createTenant();
-    await (await service.createTenant({}, boss)).createUser({ userName: 'below' });
-    const deptId = await boss.createDepartment();
+    const admin = await service.createTenant();
+    await (await service.createTenant({}, admin)).createUser({ userName: 'below' });
+    const deptId = await admin.createDepartment();
     for (const userName of ['c', 'a', 'b'])
-      await boss.createUser({ userName, deptId, deptIds: [await boss.createDepartment()] });
-    expectOk(await boss.delete(`${USERS}/${await boss.createUser({ userName: 'gone' })}`));
-    const { rows, total } = await list(boss);
+      await admin.createUser({ userName, deptId, deptIds: [await admin.createDepartment()] });
+    expectOk(await admin.delete(`${USERS}/${await admin.createUser({ userName: 'gone' })}`));
+    const { rows, total } = await list(admin);
     assert.equal(total, 4);
     assert.equal(rows.map((row: { userName: string }) => row.userName).join(), 'boss,c,a,b');
-    for (const row of rows) assert.deepEqual(row, await read(boss, `${USERS}/${row.userId}`));
+    for (const row of rows) assert.deepEqual(row, await read(admin, `${USERS}/${row.userId}`));
   });
 
   test('tenantId lists the users of a tenant below, and no other', async () => {
-    const boss = await service.createTenant();
-    const child = await service.createTenant({}, boss);
+    const admin = await service.createTenant();
+    const child = await service.createTenant({}, admin);
     const grandchild = await service.createTenant({}, child);
     await grandchild.createUser({ userName: 'deep below' });
-    assert.deepEqual(await names(boss, { tenantId: grandchild.tenantId }), ['boss', 'deep below']);
-    assert.deepEqual(await names(boss, { tenantId: boss.tenantId }), ['boss']);
-    for (const tenantId of [boss.tenantId, '000000', '999999999999']) {
+    assert.deepEqual(await names(admin, { tenantId: grandchild.tenantId }), ['boss', 'deep below']);
+    assert.deepEqual(await names(admin, { tenantId: admin.tenantId }), ['boss']);
+    for (const tenantId of [admin.tenantId, '000000', '999999999999']) {
       expectError(await child.get(`${USERS}/list?tenantId=${tenantId}`), 403, 'OTHER_TENANT');
     }
     for (const tenantId of ['x', '%25', '1']) {
@@ -172,8 +172,8 @@ describe('GET /system/user-api/list', () => {
   });
 
   test('userName matches a part of the name, with pattern and SQL characters taken literally', async () => {
-    const boss = await service.createTenant();
-    for (const userName of ['100%', '1000', 'a_b', 'axb', '\\', "O'Neil"]) await boss.createUser({ userName });
+    const admin = await service.createTenant();
+    for (const userName of ['100%', '1000', 'a_b', 'axb', '\\', "O'Neil"]) await admin.createUser({ userName });
     for (const [userName, found] of [
       ['00', ['100%', '1000']],
       ['%', ['100%']],
@@ -183,48 +183,48 @@ describe('GET /system/user-api/list', () => {
       ["'", ["O'Neil"]],
       ["' or '1'='1", []],
     ] as const) {
-      assert.deepEqual(await names(boss, { userName }), found, userName);
+      assert.deepEqual(await names(admin, { userName }), found, userName);
     }
   });
 
   test('deptId lists users with that main or additional department', async () => {
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     const [one, two, none] = [
-      await boss.createDepartment(),
-      await boss.createDepartment(),
-      await boss.createDepartment(),
+      await admin.createDepartment(),
+      await admin.createDepartment(),
+      await admin.createDepartment(),
     ];
-    await boss.createUser({ userName: 'main', deptId: one });
-    await boss.createUser({ userName: 'further', deptId: two, deptIds: [one] });
-    await boss.createUser({ userName: 'elsewhere', deptId: two });
-    assert.deepEqual(await names(boss, { deptId: one }), ['main', 'further']);
-    assert.deepEqual(await names(boss, { deptId: two }), ['further', 'elsewhere']);
+    await admin.createUser({ userName: 'main', deptId: one });
+    await admin.createUser({ userName: 'further', deptId: two, deptIds: [one] });
+    await admin.createUser({ userName: 'elsewhere', deptId: two });
+    assert.deepEqual(await names(admin, { deptId: one }), ['main', 'further']);
+    assert.deepEqual(await names(admin, { deptId: two }), ['further', 'elsewhere']);
     for (const deptId of [none, '4000000000000', '9223372036854775807']) {
-      assert.deepEqual(await names(boss, { deptId }), []);
+      assert.deepEqual(await names(admin, { deptId }), []);
     }
     for (const deptId of ['x', '-1', '1.5', '12345678901234567890']) {
-      expectError(await boss.get(`${USERS}/list?deptId=${deptId}`), 400, 'INVALID_FIELD', { field: 'deptId' });
+      expectError(await admin.get(`${USERS}/list?deptId=${deptId}`), 400, 'INVALID_FIELD', { field: 'deptId' });
     }
   });
 
   test('a user must match status and all other filters, and empty filters are ignored', async () => {
-    const boss = await service.createTenant();
-    const deptId = await boss.createDepartment();
-    await boss.createUser({ userName: 'off', status: '1', deptId });
-    await boss.createUser({ userName: 'other', status: '1' });
-    assert.deepEqual(await names(boss, { status: '0' }), ['boss']);
-    assert.deepEqual(await names(boss, { status: '1' }), ['off', 'other']);
-    assert.deepEqual(await names(boss, { status: '1', deptId, userName: 'f', tenantId: boss.tenantId }), ['off']);
+    const admin = await service.createTenant();
+    const deptId = await admin.createDepartment();
+    await admin.createUser({ userName: 'off', status: '1', deptId });
+    await admin.createUser({ userName: 'other', status: '1' });
+    assert.deepEqual(await names(admin, { status: '0' }), ['boss']);
+    assert.deepEqual(await names(admin, { status: '1' }), ['off', 'other']);
+    assert.deepEqual(await names(admin, { status: '1', deptId, userName: 'f', tenantId: admin.tenantId }), ['off']);
     const empty = { userName: '', deptId: '', status: '', tenantId: '', pageNum: '' };
-    assert.deepEqual(await names(boss, empty), ['boss', 'off', 'other']);
+    assert.deepEqual(await names(admin, empty), ['boss', 'off', 'other']);
   });
 
   test('a page has 20 rows by default and at most 500, and total counts all rows', async () => {
-    const boss = await service.createTenant();
-    await Promise.all(Array.from({ length: 22 }, (_, index) => boss.createUser({ userName: String(index) })));
-    await expectPages(boss, list, 23, (row) => row.userId);
+    const admin = await service.createTenant();
+    await Promise.all(Array.from({ length: 22 }, (_, index) => admin.createUser({ userName: String(index) })));
+    await expectPages(admin, list, 23, (row) => row.userId);
     for (const [query, field] of invalidQueries) {
-      expectError(await boss.get(`${USERS}/list?${query}`), 400, 'INVALID_FIELD', { field });
+      expectError(await admin.get(`${USERS}/list?${query}`), 400, 'INVALID_FIELD', { field });
     }
   });
 });

@@ -6,12 +6,12 @@ import { startService } from '../support/service.ts';
 const service = await startService();
 
 test('q finds users by a part of their user name, nickname or phone', async () => {
-  const boss = await service.createTenant();
-  await boss.createUser({ userName: 'wang.wei', nickName: '王伟', phone: '13800001111' });
-  await boss.createUser({ userName: 'li', nickName: 'Wanda 李', phone: '13900002222', status: '1' });
-  await boss.createUser({ userName: 'zhao', nickName: null, phone: null });
+  const admin = await service.createTenant();
+  await admin.createUser({ userName: 'wang.wei', nickName: '王伟', phone: '13800001111' });
+  await admin.createUser({ userName: 'li', nickName: 'Wanda 李', phone: '13900002222', status: '1' });
+  await admin.createUser({ userName: 'zhao', nickName: null, phone: null });
   const search = async (query: string) => {
-    const { data } = await boss.get(`/system/user-api/list?${encodeURI(query)}`);
+    const { data } = await admin.get(`/system/user-api/list?${encodeURI(query)}`);
     assert.equal(data.rows.length, data.total);
     return data.rows.map(({ userName }: { userName: string }) => userName);
   };
@@ -22,17 +22,17 @@ test('q finds users by a part of their user name, nickname or phone', async () =
   assert.deepEqual(await search('q=wan&userName=wang'), ['wang.wei']);
   assert.deepEqual(await search("q=%' or true --"), []);
   assert.deepEqual(await search('q='), ['boss', 'wang.wei', 'li', 'zhao']);
-  assert.deepEqual((await boss.get('/system/user-api/list?q=wan&pageSize=1')).data.total, 2);
+  assert.deepEqual((await admin.get('/system/user-api/list?q=wan&pageSize=1')).data.total, 2);
   const outsider = await service.createTenant();
   assert.equal((await outsider.get('/system/user-api/list?q=wang')).data.total, 0);
-  assert.equal((await service.root.get(`/system/user-api/list?q=wang&tenantId=${boss.tenantId}`)).data.total, 1);
+  assert.equal((await service.root.get(`/system/user-api/list?q=wang&tenantId=${admin.tenantId}`)).data.total, 1);
 });
 
 test('sort=endTime lists tenants by endTime, those without one last, by page number and by cursor', async () => {
-  const boss = await service.createTenant({ endTime: '2999-06-01' });
+  const admin = await service.createTenant({ endTime: '2999-06-01' });
   const ends = ['2999-03-01', undefined, '2999-01-01', '2999-03-01', undefined];
-  for (const endTime of ends) await boss.create('/system/tenant-api', { endTime });
-  const rowsOf = async (query: string) => (await boss.get(`/system/tenant-api/list?${query}`)).data;
+  for (const endTime of ends) await admin.create('/system/tenant-api', { endTime });
+  const rowsOf = async (query: string) => (await admin.get(`/system/tenant-api/list?${query}`)).data;
   const end = ({ endTime }: { endTime: string | null }) => endTime;
   const expected = ['2999-01-01', '2999-03-01', '2999-03-01', '2999-06-01', null, null];
   const whole = await rowsOf('sort=endTime');
@@ -55,7 +55,7 @@ test('sort=endTime lists tenants by endTime, those without one last, by page num
   assert.deepEqual([before.rows.map(end), before.total], [['2999-01-01'], 1]);
   assert.equal((await rowsOf('endsBefore=2999-03-02')).total, 3);
   const { next } = await rowsOf('pageSize=1&cursor=');
-  expectError(await boss.get(`/system/tenant-api/list?sort=endTime&cursor=${next}`), 400, 'INVALID_FIELD', {
+  expectError(await admin.get(`/system/tenant-api/list?sort=endTime&cursor=${next}`), 400, 'INVALID_FIELD', {
     field: 'cursor',
   });
 });

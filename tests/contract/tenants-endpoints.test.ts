@@ -100,12 +100,12 @@ describe('Operations on tenants', () => {
     });
 
     test(`${name} is rejected for members, including those of 000000`, async () => {
-      const boss = await service.createTenant();
-      const below = await boss.create(TENANTS, sent);
+      const admin = await service.createTenant();
+      const below = await admin.create(TENANTS, sent);
       const before = await readTenant(below);
       const total = (await read(root, `${TENANTS}/list`)).total;
-      for (const admin of [boss, root])
-        expectError(await call(await service.createMember(admin), below), 403, 'NOT_ALLOWED');
+      for (const creator of [admin, root])
+        expectError(await call(await service.createMember(creator), below), 403, 'NOT_ALLOWED');
       assert.deepEqual(await readTenant(below), before);
       assert.equal((await read(root, `${TENANTS}/list`)).total, total);
     });

@@ -6,8 +6,8 @@ import { type Client, startService } from '../support/service.ts';
 /** GET /system/tenant-api/list with keyword and cursor, and GET /system/tenant-api/tree. */
 
 const service = await startService();
-const boss = await service.createTenant({ tenantName: '集团' });
-const names = async (query: string, client: Client = boss): Promise<string[]> => {
+const admin = await service.createTenant({ tenantName: '集团' });
+const names = async (query: string, client: Client = admin): Promise<string[]> => {
   const { data, text } = await client.get(`${TENANTS}/list?${query}`);
   assert.ok(data.rows, text);
   return data.rows.map(({ tenantName }: { tenantName: string }) => tenantName);
@@ -20,7 +20,7 @@ describe('List of tenants', async () => {
     ['北京分公司', 'Great Wall'],
     ['深圳办事处', '100%_ltd'],
   ]) {
-    created.push(await service.createTenant({ tenantName, companyName }, boss));
+    created.push(await service.createTenant({ tenantName, companyName }, admin));
   }
 
   test('keyword matches a part of the name or company, or the beginning of the code', async () => {
@@ -37,7 +37,7 @@ describe('List of tenants', async () => {
     const code = String(created[1]?.tenantId);
     assert.deepEqual(await names(`keyword=${code}`), ['北京分公司']);
     assert.ok((await names(`keyword=${code.slice(0, 5)}`)).includes('北京分公司'));
-    const bySuffix = await boss.get(`${TENANTS}/list?keyword=${code.slice(1)}`);
+    const bySuffix = await admin.get(`${TENANTS}/list?keyword=${code.slice(1)}`);
     assert.ok(bySuffix.data.rows.every(({ tenantId }: { tenantId: string }) => tenantId.startsWith(code.slice(1))));
     assert.deepEqual(await names(`keyword=${code}&status=1`), []);
   });
@@ -48,7 +48,7 @@ describe('List of tenants', async () => {
     for (const pageSize of [1, 2, 3, 4, 5]) {
       const all: string[] = [];
       for (let cursor: string | null = ''; cursor !== null && all.length < 20; ) {
-        const { data } = await boss.get(`${TENANTS}/list?pageSize=${pageSize}&cursor=${cursor}`);
+        const { data } = await admin.get(`${TENANTS}/list?pageSize=${pageSize}&cursor=${cursor}`);
         assert.deepEqual(Object.keys(data), ['rows', 'next']);
         all.push(...data.rows.map(({ tenantName }: { tenantName: string }) => tenantName));
         cursor = data.next;
@@ -56,7 +56,7 @@ describe('List of tenants', async () => {
       assert.deepEqual(all, whole, `pages of ${pageSize}`);
     }
     const forged = Buffer.from(JSON.stringify(['orderNum', '1', '1'])).toString('base64url');
-    for (const cursor of ['x', forged]) expectInvalid(await boss.get(`${TENANTS}/list?cursor=${cursor}`), 'cursor');
+    for (const cursor of ['x', forged]) expectInvalid(await admin.get(`${TENANTS}/list?cursor=${cursor}`), 'cursor');
   });
 });
 

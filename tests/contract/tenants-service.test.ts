@@ -39,15 +39,15 @@ describe('Users of a tenant that is out of service, or below one', () => {
       withinOneDay(async () => {
         const above = await service.createTenant();
         const middle = await service.createTenant({}, above);
-        const boss = await service.createTenant({}, middle);
+        const admin = await service.createTenant({}, middle);
         const sibling = await service.createTenant({}, above);
-        for (const barred of [boss, middle, above]) {
+        for (const barred of [admin, middle, above]) {
           expectOk(await root.put(TENANTS, { id: barred.id, ...body() }));
-          await expectBarred(boss, status, reason);
-          await (barred === boss ? expectWorking(middle) : expectBarred(middle, status, reason));
+          await expectBarred(admin, status, reason);
+          await (barred === admin ? expectWorking(middle) : expectBarred(middle, status, reason));
           await (barred === above ? expectBarred(sibling, status, reason) : expectWorking(sibling));
           expectOk(await root.put(TENANTS, { id: barred.id }));
-          await expectWorking(boss);
+          await expectWorking(admin);
         }
       }));
 
@@ -61,38 +61,38 @@ describe('Users of a tenant that is out of service, or below one', () => {
 
   test('users of a deleted tenant are rejected at once', async () => {
     const above = await service.createTenant();
-    const boss = await service.createTenant({}, above);
-    const member = await service.createMember(boss);
-    expectOk(await above.delete(`${TENANTS}/${boss.id}`));
-    await expectBarred(boss, 401, 'TENANT_DELETED');
+    const admin = await service.createTenant({}, above);
+    const member = await service.createMember(admin);
+    expectOk(await above.delete(`${TENANTS}/${admin.id}`));
+    await expectBarred(admin, 401, 'TENANT_DELETED');
     expectError(await member.get(`${DEPTS}/list`), 401, 'TENANT_DELETED');
     await expectWorking(above);
   });
 
   test('members of a disabled tenant are rejected like administrators', async () => {
-    const boss = await service.createTenant();
-    const member = await service.createMember(boss);
-    expectOk(await root.put(TENANTS, { id: boss.id, status: '1' }));
+    const admin = await service.createTenant();
+    const member = await service.createMember(admin);
+    expectOk(await root.put(TENANTS, { id: admin.id, status: '1' }));
     expectError(await member.get(`${DEPTS}/list`), 403, 'TENANT_DISABLED');
   });
 
   test('after a move the new parents determine whether a tenant is in service, not the old ones', async () => {
     const [from, to] = [await service.createTenant(), await service.createTenant()];
-    const boss = await service.createTenant({}, from);
+    const admin = await service.createTenant({}, from);
     expectOk(await root.put(TENANTS, { id: from.id, status: '1' }));
-    await expectBarred(boss, 403, 'TENANT_DISABLED');
-    expectOk(await root.put(TENANTS, { id: boss.id, tenantParent: to.tenantId }));
-    await expectWorking(boss);
+    await expectBarred(admin, 403, 'TENANT_DISABLED');
+    expectOk(await root.put(TENANTS, { id: admin.id, tenantParent: to.tenantId }));
+    await expectWorking(admin);
     expectOk(await root.put(TENANTS, { id: to.id, endTime: '2020-01-01' }));
-    await expectBarred(boss, 403, 'TENANT_ENDED');
+    await expectBarred(admin, 403, 'TENANT_ENDED');
   });
 
   test('a parent tenant can still manage a tenant that is out of service', async () => {
-    const boss = await service.createTenant();
-    expectOk(await root.put(TENANTS, { id: boss.id, status: '1' }));
-    await root.createUser({ userName: 'later', tenantId: boss.tenantId });
-    assert.equal((await read(root, `${USERS}/list?tenantId=${boss.tenantId}`)).total, 2);
-    expectOk(await root.delete(`${TENANTS}/${boss.id}`));
+    const admin = await service.createTenant();
+    expectOk(await root.put(TENANTS, { id: admin.id, status: '1' }));
+    await root.createUser({ userName: 'later', tenantId: admin.tenantId });
+    assert.equal((await read(root, `${USERS}/list?tenantId=${admin.tenantId}`)).total, 2);
+    expectOk(await root.delete(`${TENANTS}/${admin.id}`));
   });
 
   const days: [name: string, body: () => Record<string, unknown>, reason?: string][] = [
@@ -114,9 +114,9 @@ describe('Users of a tenant that is out of service, or below one', () => {
   for (const [name, body, reason] of days) {
     test(name, () =>
       withinOneDay(async () => {
-        const boss = await service.createTenant();
-        expectOk(await root.put(TENANTS, { id: boss.id, ...body() }));
-        await (reason ? expectBarred(boss, 403, reason) : expectWorking(boss));
+        const admin = await service.createTenant();
+        expectOk(await root.put(TENANTS, { id: admin.id, ...body() }));
+        await (reason ? expectBarred(admin, 403, reason) : expectWorking(admin));
       }),
     );
   }
@@ -126,9 +126,9 @@ describe('Users of a tenant that is out of service, or below one', () => {
     const [early, late] = ['Pacific/Kiritimati', 'Etc/GMT+12'] as const;
     for (const [zone, ended] of [[early, true] as const, [late, false] as const]) {
       const zoned = await startService({ BANYAN_TIME_ZONE: zone });
-      const boss = await zoned.createTenant();
-      expectOk(await zoned.root.put(TENANTS, { id: boss.id, endTime: dateInDays(-1, early) }));
-      const response = await boss.get(`${DEPTS}/list`);
+      const admin = await zoned.createTenant();
+      expectOk(await zoned.root.put(TENANTS, { id: admin.id, endTime: dateInDays(-1, early) }));
+      const response = await admin.get(`${DEPTS}/list`);
       if (ended) expectError(response, 403, 'TENANT_ENDED');
       else assert.equal(response.code, 200);
       await zoned.close();
@@ -180,8 +180,8 @@ describe('First administrator', () => {
   });
 
   test('the first administrator counts towards accountCount', async () => {
-    const boss = await service.createTenant({ accountCount: 1 });
-    expectError(await boss.post(USERS, { userName: 'x', password: PASSWORD }), 409, 'ACCOUNT_LIMIT', {
+    const admin = await service.createTenant({ accountCount: 1 });
+    expectError(await admin.post(USERS, { userName: 'x', password: PASSWORD }), 409, 'ACCOUNT_LIMIT', {
       accountCount: 1,
     });
   });

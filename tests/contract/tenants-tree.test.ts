@@ -10,8 +10,8 @@ const { root, superuser } = service;
 const NO_TENANT = '999999999999';
 
 type Boss = Awaited<ReturnType<typeof service.createTenant>>;
-const createBelow = (boss: Client) => service.createTenant({}, boss);
-const readBy = (boss: Client, { id }: Boss) => boss.get(`${TENANTS}/${id}`);
+const createBelow = (admin: Client) => service.createTenant({}, admin);
+const readBy = (admin: Client, { id }: Boss) => admin.get(`${TENANTS}/${id}`);
 /** The codes from 000000 down to the tenant, as stored in the database. */
 const pathOf = async ({ tenantId }: { tenantId: string }): Promise<string[]> =>
   (await superuser`select path from tenants where tenant_id = ${tenantId}`)[0]?.path;
@@ -177,9 +177,11 @@ describe('tenantParent on update', () => {
     const [from, to] = [await createBelow(north), await createBelow(south)];
     const moved = await createBelow(from);
     const leaf = await createBelow(moved);
-    const readableBy = (boss: Client) =>
-      Promise.all([moved, leaf].map(async (tenant) => (await readBy(boss, tenant)).code)).then((codes) => codes.join());
-    const listUsers = async (boss: Client) => (await boss.get(`${USERS}/list?tenantId=${leaf.tenantId}`)).code;
+    const readableBy = (admin: Client) =>
+      Promise.all([moved, leaf].map(async (tenant) => (await readBy(admin, tenant)).code)).then((codes) =>
+        codes.join(),
+      );
+    const listUsers = async (admin: Client) => (await admin.get(`${USERS}/list?tenantId=${leaf.tenantId}`)).code;
 
     expectOk(await root.put(TENANTS, { id: moved.id, tenantParent: to.tenantId }));
 
@@ -193,14 +195,14 @@ describe('tenantParent on update', () => {
   });
 
   test('an administrator can move tenants anywhere below their own tenant', async () => {
-    const boss = await createBelow(north);
-    const [one, two] = [await createBelow(boss), await createBelow(boss)];
-    expectOk(await boss.put(TENANTS, { id: two.id, tenantParent: one.tenantId }));
-    assert.deepEqual(await pathOf(two), codes(north, boss, one, two));
-    expectOk(await boss.put(TENANTS, { id: two.id, tenantParent: boss.tenantId }));
-    assert.deepEqual(await pathOf(two), codes(north, boss, two));
-    expectOk(await boss.put(TENANTS, { id: one.id, tenantParent: two.tenantId }));
-    assert.deepEqual(await pathOf(one), codes(north, boss, two, one));
+    const admin = await createBelow(north);
+    const [one, two] = [await createBelow(admin), await createBelow(admin)];
+    expectOk(await admin.put(TENANTS, { id: two.id, tenantParent: one.tenantId }));
+    assert.deepEqual(await pathOf(two), codes(north, admin, one, two));
+    expectOk(await admin.put(TENANTS, { id: two.id, tenantParent: admin.tenantId }));
+    assert.deepEqual(await pathOf(two), codes(north, admin, two));
+    expectOk(await admin.put(TENANTS, { id: one.id, tenantParent: two.tenantId }));
+    assert.deepEqual(await pathOf(one), codes(north, admin, two, one));
   });
 
   const rejected: [what: string, parent: string, status: number, reason: string][] = [
@@ -245,11 +247,11 @@ describe('Deleting a tenant', () => {
     const deleted = await createBelow(city);
     const deptId = await deleted.createDepartment({ deptName: 'kept' });
     expectOk(await city.delete(`${TENANTS}/${deleted.id}`));
-    for (const boss of [city, north, root]) {
-      expectError(await readBy(boss, deleted), 404, 'TENANT_NOT_FOUND');
-      expectError(await boss.put(TENANTS, { id: deleted.id }), 404, 'TENANT_NOT_FOUND');
-      expectError(await boss.delete(`${TENANTS}/${deleted.id}`), 404, 'TENANT_NOT_FOUND');
-      expectError(await boss.get(`${USERS}/list?tenantId=${deleted.tenantId}`), 403, 'OTHER_TENANT');
+    for (const admin of [city, north, root]) {
+      expectError(await readBy(admin, deleted), 404, 'TENANT_NOT_FOUND');
+      expectError(await admin.put(TENANTS, { id: deleted.id }), 404, 'TENANT_NOT_FOUND');
+      expectError(await admin.delete(`${TENANTS}/${deleted.id}`), 404, 'TENANT_NOT_FOUND');
+      expectError(await admin.get(`${USERS}/list?tenantId=${deleted.tenantId}`), 403, 'OTHER_TENANT');
     }
     const rows = await superuser`
       select t.del_flag, d.dept_id, u.user_name from tenants t join departments d using (tenant_id)

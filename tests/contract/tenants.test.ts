@@ -94,11 +94,11 @@ describe('Main fields', () => {
         return case when length(new.tenant_id) = 6 then null else new end;
       end $$;
       create trigger taken before insert on tenants for each row execute function all_taken()`);
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     await superuser`drop trigger taken on tenants`;
-    assert.match(boss.tenantId, /^\d{7}$/);
-    const below = await boss.create(TENANTS, { tenantParent: boss.tenantId });
-    assert.equal((await read(boss, `${TENANTS}/${below}`)).tenantParent, boss.tenantId);
+    assert.match(admin.tenantId, /^\d{7}$/);
+    const below = await admin.create(TENANTS, { tenantParent: admin.tenantId });
+    assert.equal((await read(admin, `${TENANTS}/${below}`)).tenantParent, admin.tenantId);
   });
 
   const texts = { tenantName: 100, contactUserName: 50, contactPhone: 32, companyName: 100 };

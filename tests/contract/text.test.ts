@@ -6,10 +6,10 @@ import { startService } from '../support/service.ts';
 /** Types, lengths and characters of text fields, and the size of the body. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 
 describe('Values of the wrong type', async () => {
-  const deptId = await boss.createDepartment();
+  const deptId = await admin.createDepartment();
   const wrong: Record<string, unknown[]> = {
     deptName: [5, true, {}, ['名']],
     orderNum: ['1', '', 1.5, true, [1], {}, 2147483648, -2147483649, 1e30],
@@ -22,18 +22,18 @@ describe('Values of the wrong type', async () => {
   for (const [field, values] of Object.entries(wrong)) {
     test(`${field} of the wrong type is rejected with the name of the field`, async () => {
       for (const value of values) {
-        expectInvalid(await boss.post(DEPTS, { [field]: value }), field);
-        expectInvalid(await boss.put(DEPTS, { deptId, [field]: value }), field);
+        expectInvalid(await admin.post(DEPTS, { [field]: value }), field);
+        expectInvalid(await admin.put(DEPTS, { deptId, [field]: value }), field);
       }
     });
   }
 
   test('email must have text on both sides of a single @', async () => {
     for (const email of ['plain', '@x', 'x@', '@', 'a b@c', 'a@b c', 'a@b@c', 'a@b\n', ' a@b', 'a@b ']) {
-      expectInvalid(await boss.post(DEPTS, { email }), 'email');
+      expectInvalid(await admin.post(DEPTS, { email }), 'email');
     }
     for (const email of ['a@b', 'first.last+tag@sub.example.com', '张三@例子.中国', "o'brien@example.ie"]) {
-      assert.equal((await readDept(boss, await boss.createDepartment({ email }))).email, email);
+      assert.equal((await readDept(admin, await admin.createDepartment({ email }))).email, email);
     }
   });
 });
@@ -53,12 +53,12 @@ describe('Lengths are counted in characters', () => {
     test(`${field} accepts ${limit} characters and rejects one more`, async () => {
       for (const character of CHARACTERS) {
         const [longest, tooLong] = [make(character, limit), make(character, limit + 1)];
-        const deptId = await boss.createDepartment({ [field]: longest });
-        assert.equal((await readDept(boss, deptId))[field], longest);
-        expectOk(await boss.put(DEPTS, { deptId, [field]: longest }));
+        const deptId = await admin.createDepartment({ [field]: longest });
+        assert.equal((await readDept(admin, deptId))[field], longest);
+        expectOk(await admin.put(DEPTS, { deptId, [field]: longest }));
         for (const response of [
-          await boss.post(DEPTS, { [field]: tooLong }),
-          await boss.put(DEPTS, { deptId, [field]: tooLong }),
+          await admin.post(DEPTS, { [field]: tooLong }),
+          await admin.put(DEPTS, { deptId, [field]: tooLong }),
         ]) {
           expectInvalid(response, field);
           assert.ok(response.msg.includes(String(limit)), response.msg);
@@ -76,10 +76,10 @@ describe('Lengths are counted in characters', () => {
     test(`${field} accepts ${limit} characters and rejects one more`, async () => {
       for (const character of CHARACTERS) {
         const longest = character.repeat(limit);
-        const id = await boss.create(TENANTS, { [field]: longest });
-        assert.equal((await boss.get(`${TENANTS}/${id}`)).data[field], longest);
-        expectInvalid(await boss.post(TENANTS, { [field]: longest + character }), field);
-        expectInvalid(await boss.put(TENANTS, { id, [field]: longest + character }), field);
+        const id = await admin.create(TENANTS, { [field]: longest });
+        assert.equal((await admin.get(`${TENANTS}/${id}`)).data[field], longest);
+        expectInvalid(await admin.post(TENANTS, { [field]: longest + character }), field);
+        expectInvalid(await admin.put(TENANTS, { id, [field]: longest + character }), field);
       }
     });
   }
@@ -88,18 +88,18 @@ describe('Lengths are counted in characters', () => {
     test(`ruleBo.${rule} accepts 64 Ki characters and rejects one more`, async () => {
       for (const character of ['x', '😀']) {
         const longest = character.repeat(65_536);
-        const id = await boss.create(TENANTS, { ruleBo: { [rule]: longest } });
-        assert.equal((await boss.get(`${TENANTS}/${id}`)).data.ruleBo[rule], longest);
-        expectInvalid(await boss.post(TENANTS, { ruleBo: { [rule]: longest + character } }), `ruleBo.${rule}`);
+        const id = await admin.create(TENANTS, { ruleBo: { [rule]: longest } });
+        assert.equal((await admin.get(`${TENANTS}/${id}`)).data.ruleBo[rule], longest);
+        expectInvalid(await admin.post(TENANTS, { ruleBo: { [rule]: longest + character } }), `ruleBo.${rule}`);
       }
     });
   }
 
   test('menuIds accepts 64 Ki characters and rejects one more', async () => {
     const longest = '7'.repeat(65_536);
-    const id = await boss.create(TENANTS, { packageBo: { menuIds: longest } });
-    assert.equal((await boss.get(`${TENANTS}/${id}`)).data.packageBo.menuIds, longest);
-    expectInvalid(await boss.post(TENANTS, { packageBo: { menuIds: `${longest}7` } }), 'packageBo.menuIds');
+    const id = await admin.create(TENANTS, { packageBo: { menuIds: longest } });
+    assert.equal((await admin.get(`${TENANTS}/${id}`)).data.packageBo.menuIds, longest);
+    expectInvalid(await admin.post(TENANTS, { packageBo: { menuIds: `${longest}7` } }), 'packageBo.menuIds');
   });
 });
 
@@ -116,8 +116,8 @@ describe('Size of the body', () => {
     test(`a body of 1 MiB full of ${filling} is accepted, one byte more is rejected`, async () => {
       const raw = body(MiB, filling);
       assert.equal(Buffer.byteLength(raw), MiB);
-      expectOk(await boss.post(DEPTS, undefined, { raw }));
-      for (const call of [boss.post, boss.put]) {
+      expectOk(await admin.post(DEPTS, undefined, { raw }));
+      for (const call of [admin.post, admin.put]) {
         const response = await call(DEPTS, undefined, { raw: body(MiB + 1, filling) });
         expectError(response, 413, 'BODY_TOO_LARGE', { limit: MiB });
         assert.ok(response.msg.includes(String(MiB)), response.msg);
@@ -126,7 +126,7 @@ describe('Size of the body', () => {
   }
 
   test('a body over 1 MiB without Content-Length is rejected', async () => {
-    const headers = { authorization: `Bearer ${boss.token}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' };
     const stream = new Blob([body(MiB + 1, 'x')]).stream();
     const response = await fetch(service.base + DEPTS, { method: 'POST', headers, body: stream, duplex: 'half' });
     assert.equal(response.status, 413);
@@ -151,35 +151,35 @@ describe('Unicode text is stored and returned unchanged', () => {
   ];
   for (const [what, text] of texts) {
     test(`text with ${what} is stored, returned and found`, async () => {
-      const deptId = await boss.createDepartment({ deptName: text, leader: text });
-      expectOk(await boss.put(DEPTS, { deptId, deptName: text, leader: text }));
-      const { deptName, leader } = await readDept(boss, deptId);
+      const deptId = await admin.createDepartment({ deptName: text, leader: text });
+      expectOk(await admin.put(DEPTS, { deptId, deptName: text, leader: text }));
+      const { deptName, leader } = await readDept(admin, deptId);
       assert.deepEqual([deptName, leader], [text, text]);
-      const { data } = await boss.get(`${DEPTS}/list?deptName=${encodeURIComponent(text)}`);
+      const { data } = await admin.get(`${DEPTS}/list?deptName=${encodeURIComponent(text)}`);
       assert.ok(data.rows.some((row: { deptName: string }) => row.deptName === text));
     });
   }
 
   for (const field of ['deptName', 'leader', 'phone', 'email']) {
     test(`NUL in ${field} is rejected`, async () => {
-      for (const text of ['\0', 'a\0b@c']) expectInvalid(await boss.post(DEPTS, { [field]: text }), field);
-      expectInvalid(await boss.put(DEPTS, { deptId: await boss.createDepartment(), [field]: '\0' }), field);
+      for (const text of ['\0', 'a\0b@c']) expectInvalid(await admin.post(DEPTS, { [field]: text }), field);
+      expectInvalid(await admin.put(DEPTS, { deptId: await admin.createDepartment(), [field]: '\0' }), field);
     });
 
     test(`an unpaired surrogate in ${field} is rejected`, async () => {
       for (const half of ['\\ud800', 'a\\udc00@b', '\\udc00\\ud800', '\\ud83d😀']) {
-        expectInvalid(await boss.post(DEPTS, undefined, { raw: `{"${field}":"${half}"}` }), field);
+        expectInvalid(await admin.post(DEPTS, undefined, { raw: `{"${field}":"${half}"}` }), field);
       }
     });
   }
 
   test('NUL in a query or path is rejected', async () => {
-    expectInvalid(await boss.get(`${DEPTS}/list?deptName=%00`), 'deptName');
-    expectInvalid(await boss.get(`${DEPTS}/1%00`), 'id');
+    expectInvalid(await admin.get(`${DEPTS}/list?deptName=%00`), 'deptName');
+    expectInvalid(await admin.get(`${DEPTS}/1%00`), 'id');
   });
 
   test('a surrogate pair in JSON escapes is one character', async () => {
-    const response = await boss.post(DEPTS, undefined, { raw: '{"deptName":"\\ud83d\\ude00"}' });
-    assert.equal((await boss.get(String(response.headers.location))).data.deptName, '😀');
+    const response = await admin.post(DEPTS, undefined, { raw: '{"deptName":"\\ud83d\\ude00"}' });
+    assert.equal((await admin.get(String(response.headers.location))).data.deptName, '😀');
   });
 });

@@ -9,9 +9,9 @@ import { Client, startService } from '../support/service.ts';
 import { encode, now, signToken, tamper } from '../support/tokens.ts';
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const other = await service.createTenant();
-const validToken = boss.token as string;
+const validToken = admin.token as string;
 const [head = '', payload = '', signature = ''] = validToken.split('.');
 const secret = randomBytes(32);
 
@@ -53,7 +53,7 @@ const rejected: [what: string, authorization: () => string | Promise<string>, re
   ['a token without expiry', () => bearer({ claims: { exp: undefined } })],
   ['a token that is not valid yet', () => bearer({ claims: { nbf: now() + 600 } })],
   ['a token without a subject', () => bearer({ claims: { sub: undefined } })],
-  ['a refresh token', () => `Bearer ${boss.refreshToken}`],
+  ['a refresh token', () => `Bearer ${admin.refreshToken}`],
   // The service never issues these, but it must reject them without an internal error.
   ['an unknown session', () => bearer({ claims: { sid: randomUUID() } }), 'SESSION_ENDED'],
   ['the session of another user', () => bearer({ claims: { sid: sessionOf(other) } }), 'SESSION_ENDED'],

@@ -6,19 +6,19 @@ import { asTenant, type Client, PASSWORD, type Service, startService } from '../
 /** Numbers, ids in paths, times, null and unknown fields. */
 
 const [service, newYork] = await Promise.all([startService(), startService({ BANYAN_TIME_ZONE: 'America/New_York' })]);
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 
 // Send raw JSON: JavaScript would round some of these numbers itself.
-const createRaw = (raw: string) => boss.post(DEPTS, undefined, { raw });
-const updateRaw = (raw: string) => boss.put(DEPTS, undefined, { raw });
+const createRaw = (raw: string) => admin.post(DEPTS, undefined, { raw });
+const updateRaw = (raw: string) => admin.put(DEPTS, undefined, { raw });
 
 describe('A Long in a request is a number or a string of digits', async () => {
-  const parent = await boss.createDepartment();
+  const parent = await admin.createDepartment();
   for (const sent of [parent, `"${parent}"`, `"000${parent}"`, `${parent}.0`, `${parent}e0`]) {
     test(`a Long written as ${sent.replace(parent, '100')} is accepted`, async () => {
       expectOk(await createRaw(`{"parentId":${sent}}`));
       expectOk(await updateRaw(`{"deptId":${sent},"deptName":${JSON.stringify(sent)}}`));
-      assert.equal((await readDept(boss, parent)).deptName, sent);
+      assert.equal((await readDept(admin, parent)).deptName, sent);
     });
   }
 
@@ -52,20 +52,20 @@ describe('A Long in a request is a number or a string of digits', async () => {
 
   test('2^53−1 is accepted as a Long', async () => {
     const [largest, next] = ['9007199254740991', '9007199254740990'];
-    await asTenant(service.owner, boss.tenantId, async (tx) => {
+    await asTenant(service.owner, admin.tenantId, async (tx) => {
       for (const id of [largest, next]) {
-        await tx`insert into departments (tenant_id, dept_id, create_by) values (${boss.tenantId}, ${id}, 'test')`;
+        await tx`insert into departments (tenant_id, dept_id, create_by) values (${admin.tenantId}, ${id}, 'test')`;
       }
     });
     expectOk(await updateRaw(`{"deptId":${largest},"parentId":${next}}`));
-    const { text } = await boss.get(`${DEPTS}/${largest}`);
+    const { text } = await admin.get(`${DEPTS}/${largest}`);
     assert.match(text, /"deptId":9007199254740991,"parentId":9007199254740990,"ancestors":"0,9007199254740990"/);
   });
 });
 
 test('a Long in a response is a JSON number of at most 2^53−1', async () => {
-  const child = await boss.createDepartment({ parentId: await boss.createDepartment() });
-  const { text } = await boss.get(`${DEPTS}/${child}`);
+  const child = await admin.createDepartment({ parentId: await admin.createDepartment() });
+  const { text } = await admin.get(`${DEPTS}/${child}`);
   assert.match(text, /"deptId":[1-9]\d{0,15},/);
   assert.match(text, /"parentId":[1-9]\d{0,15},/);
   const [sequence] = await service.superuser`
@@ -78,31 +78,31 @@ describe('An id in a path has up to 19 digits', () => {
   for (const id of [...rejected, '00000000000000000001', "1'--", '1 or 1=1', '1\0', '١']) {
     test(`the id ${JSON.stringify(id)} is rejected`, async () => {
       const path = `${DEPTS}/${encodeURIComponent(id)}`;
-      for (const response of [await boss.get(path), await boss.delete(path)]) {
+      for (const response of [await admin.get(path), await admin.delete(path)]) {
         assert.deepEqual([response.status, response.code], [400, 400], response.text);
         assert.equal(response.data.reason, 'INVALID_FIELD');
       }
     });
   }
 
-  test('a read with two ids is rejected', async () => expectInvalid(await boss.get(`${DEPTS}/1,2`), 'id'));
+  test('a read with two ids is rejected', async () => expectInvalid(await admin.get(`${DEPTS}/1,2`), 'id'));
 
   for (const id of ['0', '999999999', '9007199254740993', '9223372036854775807', '9223372036854775808']) {
     test(`the id ${id} is not found`, async () => {
-      expectError(await boss.get(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND');
+      expectError(await admin.get(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND');
       const deptIds = [Number.isSafeInteger(Number(id)) ? Number(id) : id];
-      expectError(await boss.delete(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND', { deptIds });
+      expectError(await admin.delete(`${DEPTS}/${id}`), 404, 'DEPT_NOT_FOUND', { deptIds });
     });
   }
 
   test('an id of 19 digits above 2^63 is not found', async () => {
-    expectError(await boss.get(`${DEPTS}/9999999999999999999`), 404, 'DEPT_NOT_FOUND');
-    expectError(await boss.delete(`${DEPTS}/9999999999999999999,1`), 404, 'DEPT_NOT_FOUND');
+    expectError(await admin.get(`${DEPTS}/9999999999999999999`), 404, 'DEPT_NOT_FOUND');
+    expectError(await admin.delete(`${DEPTS}/9999999999999999999,1`), 404, 'DEPT_NOT_FOUND');
   });
 
   test('an id may have leading zeros', async () => {
-    const id = await boss.createDepartment();
-    assert.equal((await readDept(boss, id.padStart(19, '0'))).deptId, Number(id));
+    const id = await admin.createDepartment();
+    assert.equal((await readDept(admin, id.padStart(19, '0'))).deptId, Number(id));
   });
 });
 
@@ -160,30 +160,30 @@ describe('null counts as missing for every field', () => {
   const all = [...fields, 'delFlag', 'tenantId', 'createBy', 'createTime', 'updateBy', 'updateTime', 'unknown'];
   const nulls = Object.fromEntries(all.map((field) => [field, null]));
   const shown = async (id: string) => {
-    const { deptId, createTime, updateTime, ...rest } = await readDept(boss, id);
+    const { deptId, createTime, updateTime, ...rest } = await readDept(admin, id);
     return rest;
   };
 
   test('nulls on create give the same department as an empty body', async () => {
-    assert.deepEqual(await shown(await boss.createDepartment(nulls)), await shown(await boss.createDepartment({})));
+    assert.deepEqual(await shown(await admin.createDepartment(nulls)), await shown(await admin.createDepartment({})));
   });
 
   test('nulls on update give the same department as missing fields', async () => {
-    const parentId = await boss.createDepartment();
+    const parentId = await admin.createDepartment();
     const full = { parentId, deptName: '名', orderNum: 1, leader: '人', phone: '1', email: 'a@b', status: '1' };
-    const [one, two] = [await boss.createDepartment(full), await boss.createDepartment(full)];
-    expectOk(await boss.put(DEPTS, { ...nulls, deptId: one }));
-    expectOk(await boss.put(DEPTS, { deptId: two }));
+    const [one, two] = [await admin.createDepartment(full), await admin.createDepartment(full)];
+    expectOk(await admin.put(DEPTS, { ...nulls, deptId: one }));
+    expectOk(await admin.put(DEPTS, { deptId: two }));
     assert.deepEqual(await shown(one), await shown(two));
   });
 
   const login = { tenantId: '000000', username: 'admin', password: PASSWORD };
   const required: [what: string, field: string, call: (sent: object) => ReturnType<Client['put']>][] = [
-    ['department update', 'deptId', (sent) => boss.put(DEPTS, { deptName: '无', ...sent })],
-    ['tenant update', 'id', (sent) => boss.put('/system/tenant-api', { tenantName: '无', ...sent })],
-    ['user update', 'userId', (sent) => boss.put('/system/user-api', { nickName: '无', ...sent })],
-    ['user create', 'userName', (sent) => boss.post('/system/user-api', { password: PASSWORD, ...sent })],
-    ['login', 'tenantId', (sent) => boss.post('/auth/login', { ...login, tenantId: undefined, ...sent })],
+    ['department update', 'deptId', (sent) => admin.put(DEPTS, { deptName: '无', ...sent })],
+    ['tenant update', 'id', (sent) => admin.put('/system/tenant-api', { tenantName: '无', ...sent })],
+    ['user update', 'userId', (sent) => admin.put('/system/user-api', { nickName: '无', ...sent })],
+    ['user create', 'userName', (sent) => admin.post('/system/user-api', { password: PASSWORD, ...sent })],
+    ['login', 'tenantId', (sent) => admin.post('/auth/login', { ...login, tenantId: undefined, ...sent })],
   ];
   for (const [what, field, call] of required) {
     test(`${field} of a ${what} is required, and null counts as missing`, async () => {
@@ -204,10 +204,10 @@ describe('Unknown fields are ignored', () => {
       toString: 5,
       constructor: null,
     };
-    const deptId = await boss.createDepartment({ deptName: '名', children: [{ deptName: '子' }], ...unknown });
-    expectOk(await boss.put(DEPTS, { deptId, deptName: '名', ...unknown }));
-    assert.equal((await readDept(boss, deptId)).deptName, '名');
-    assert.equal((await boss.get(`${DEPTS}/list?parentId=${deptId}`)).data.total, 0);
+    const deptId = await admin.createDepartment({ deptName: '名', children: [{ deptName: '子' }], ...unknown });
+    expectOk(await admin.put(DEPTS, { deptId, deptName: '名', ...unknown }));
+    assert.equal((await readDept(admin, deptId)).deptName, '名');
+    assert.equal((await admin.get(`${DEPTS}/list?parentId=${deptId}`)).data.total, 0);
   });
 
   test('an unknown field nested 200,000 levels deep is ignored', async () => {

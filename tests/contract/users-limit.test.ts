@@ -10,25 +10,25 @@ const { root } = service;
 
 const countUsers = async ({ tenantId }: Client) => (await read(root, `${USERS}/list?tenantId=${tenantId}`)).total;
 const names = (count: number) => Array.from({ length: count }, (_, index) => `user${index}`);
-const add = (boss: Client, userName: string) => boss.post(USERS, { userName, password: PASSWORD });
-const expectFull = async (boss: Client, accountCount: number) =>
-  expectError(await add(boss, 'one too many'), 409, 'ACCOUNT_LIMIT', { accountCount });
+const add = (admin: Client, userName: string) => admin.post(USERS, { userName, password: PASSWORD });
+const expectFull = async (admin: Client, accountCount: number) =>
+  expectError(await add(admin, 'one too many'), 409, 'ACCOUNT_LIMIT', { accountCount });
 
 describe('accountCount', () => {
   test('accountCount includes the first administrator, and one account more is rejected', async () => {
-    const boss = await service.createTenant({ accountCount: 3 });
-    for (const userName of names(2)) expectOk(await add(boss, userName));
-    const response = await add(boss, 'one too many');
+    const admin = await service.createTenant({ accountCount: 3 });
+    for (const userName of names(2)) expectOk(await add(admin, userName));
+    const response = await add(admin, 'one too many');
     expectError(response, 409, 'ACCOUNT_LIMIT', { accountCount: 3 });
     assert.equal(response.msg, '当前租户下用户名额不足，请联系管理员');
-    assert.equal(await countUsers(boss), 3);
+    assert.equal(await countUsers(admin), 3);
   });
 
   test('accountCount -1, the default, means unlimited', async () => {
     for (const accountCount of [-1, undefined]) {
-      const boss = await service.createTenant({ accountCount });
-      for (const { code } of await Promise.all(names(5).map((name) => add(boss, name)))) assert.equal(code, 200);
-      assert.equal(await countUsers(boss), 6);
+      const admin = await service.createTenant({ accountCount });
+      for (const { code } of await Promise.all(names(5).map((name) => add(admin, name)))) assert.equal(code, 200);
+      assert.equal(await countUsers(admin), 6);
     }
   });
 
@@ -51,50 +51,50 @@ describe('accountCount', () => {
   });
 
   test('lowering accountCount below the current number keeps existing users and rejects new ones', async () => {
-    const boss = await service.createTenant({ accountCount: 10 });
-    for (const userName of names(3)) expectOk(await add(boss, userName));
-    expectOk(await root.put(TENANTS, { id: boss.id, accountCount: 2 }));
-    await expectFull(boss, 2);
-    assert.equal(await countUsers(boss), 4);
-    const user = await service.logIn(boss.tenantId, 'user0');
+    const admin = await service.createTenant({ accountCount: 10 });
+    for (const userName of names(3)) expectOk(await add(admin, userName));
+    expectOk(await root.put(TENANTS, { id: admin.id, accountCount: 2 }));
+    await expectFull(admin, 2);
+    assert.equal(await countUsers(admin), 4);
+    const user = await service.logIn(admin.tenantId, 'user0');
     assert.equal((await user.get('/auth/me')).code, 200);
-    const { rows } = await read(boss, `${USERS}/list?userName=user1`);
-    expectOk(await boss.put(USERS, { userId: rows[0].userId, nickName: 'changed' }));
+    const { rows } = await read(admin, `${USERS}/list?userName=user1`);
+    expectOk(await admin.put(USERS, { userId: rows[0].userId, nickName: 'changed' }));
   });
 
   test('raising or removing accountCount allows new users again', async () => {
-    const boss = await service.createTenant({ accountCount: 1 });
-    await expectFull(boss, 1);
-    expectOk(await root.put(TENANTS, { id: boss.id, accountCount: 2 }));
-    expectOk(await add(boss, 'second'));
-    await expectFull(boss, 2);
-    expectOk(await root.put(TENANTS, { id: boss.id }));
-    expectOk(await add(boss, 'third'));
+    const admin = await service.createTenant({ accountCount: 1 });
+    await expectFull(admin, 1);
+    expectOk(await root.put(TENANTS, { id: admin.id, accountCount: 2 }));
+    expectOk(await add(admin, 'second'));
+    await expectFull(admin, 2);
+    expectOk(await root.put(TENANTS, { id: admin.id }));
+    expectOk(await add(admin, 'third'));
   });
 
   test('disabled users count towards accountCount, deleted users do not', async () => {
-    const boss = await service.createTenant({ accountCount: 2 });
-    const id = await boss.createUser({ userName: 'second', status: '1' });
-    await expectFull(boss, 2);
-    expectOk(await boss.delete(`${USERS}/${id}`));
-    expectOk(await add(boss, 'third'));
-    await expectFull(boss, 2);
+    const admin = await service.createTenant({ accountCount: 2 });
+    const id = await admin.createUser({ userName: 'second', status: '1' });
+    await expectFull(admin, 2);
+    expectOk(await admin.delete(`${USERS}/${id}`));
+    expectOk(await add(admin, 'third'));
+    await expectFull(admin, 2);
   });
 
   test('the accountCount of the tenant of the user applies, whichever tenant creates them', async () => {
     const above = await service.createTenant({ accountCount: 2 });
-    const boss = await service.createTenant({ accountCount: 1 }, above);
-    const body = { tenantId: boss.tenantId, userName: 'x', password: PASSWORD };
-    for (const caller of [boss, above, root]) expectError(await caller.post(USERS, body), 409, 'ACCOUNT_LIMIT');
+    const admin = await service.createTenant({ accountCount: 1 }, above);
+    const body = { tenantId: admin.tenantId, userName: 'x', password: PASSWORD };
+    for (const caller of [admin, above, root]) expectError(await caller.post(USERS, body), 409, 'ACCOUNT_LIMIT');
     expectOk(await add(above, 'second'));
     await expectFull(above, 2);
   });
 
   test('a creation rejected for another reason does not use up an account', async () => {
-    const boss = await service.createTenant({ accountCount: 2 });
-    expectError(await add(boss, 'BOSS'), 409, 'USER_NAME_TAKEN');
+    const admin = await service.createTenant({ accountCount: 2 });
+    expectError(await add(admin, 'BOSS'), 409, 'USER_NAME_TAKEN');
     const withUnknownDept = { userName: 'lost', password: PASSWORD, deptId: 1 };
-    expectError(await boss.post(USERS, withUnknownDept), 400, 'USER_DEPT_NOT_FOUND');
-    expectOk(await add(boss, 'second'));
+    expectError(await admin.post(USERS, withUnknownDept), 400, 'USER_DEPT_NOT_FOUND');
+    expectOk(await add(admin, 'second'));
   });
 });

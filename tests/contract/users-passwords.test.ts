@@ -6,9 +6,9 @@ import { type Client, PASSWORD, startService } from '../support/service.ts';
 /** Passwords of users, and tokens that stop working. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const logIn = (username: string, password: string) =>
-  service.anonymous.post('/auth/login', { tenantId: boss.tenantId, username, password });
+  service.anonymous.post('/auth/login', { tenantId: admin.tenantId, username, password });
 
 describe('Password', () => {
   const lengths: [what: string, password: string][] = [
@@ -21,7 +21,7 @@ describe('Password', () => {
   for (const [index, [what, password]] of lengths.entries()) {
     test(`a password of ${what} is accepted and used unchanged at login`, async () => {
       const userName = `valid${index}`;
-      expectOk(await boss.post(USERS, { userName, password }));
+      expectOk(await admin.post(USERS, { userName, password }));
       assert.equal((await logIn(userName, password)).code, 200);
       expectError(await logIn(userName, `${[...password].slice(1).join('')}?`), 401, 'LOGIN_FAILED');
     });
@@ -37,43 +37,43 @@ describe('Password', () => {
   ];
   for (const [what, password] of invalid) {
     test(`a password of ${what} is rejected on create and on update`, async () => {
-      const { id } = await service.createMember(boss);
+      const { id } = await service.createMember(admin);
       const field = { field: 'password' };
-      expectError(await boss.post(USERS, { userName: 'invalid', password }), 400, 'INVALID_FIELD', field);
-      expectError(await boss.put(USERS, { userId: id, password }), 400, 'INVALID_FIELD', field);
+      expectError(await admin.post(USERS, { userName: 'invalid', password }), 400, 'INVALID_FIELD', field);
+      expectError(await admin.put(USERS, { userId: id, password }), 400, 'INVALID_FIELD', field);
     });
   }
 
   test('a password is required on create', async () => {
-    expectError(await boss.post(USERS, { userName: 'invalid' }), 400, 'FIELD_REQUIRED', { field: 'password' });
-    assert.equal((await read(boss, `${USERS}/list?userName=invalid`)).total, 0);
+    expectError(await admin.post(USERS, { userName: 'invalid' }), 400, 'FIELD_REQUIRED', { field: 'password' });
+    assert.equal((await read(admin, `${USERS}/list?userName=invalid`)).total, 0);
   });
 
   test('an update without a password keeps the password and the sessions', async () => {
-    const member = await service.createMember(boss);
+    const member = await service.createMember(admin);
     const { userName } = await read(member, `${USERS}/${member.id}`);
-    expectOk(await boss.put(USERS, { userId: member.id, nickName: 'renamed' }));
+    expectOk(await admin.put(USERS, { userId: member.id, nickName: 'renamed' }));
     assert.equal((await member.get('/auth/me')).code, 200);
     assert.equal((await logIn(userName, PASSWORD)).code, 200);
   });
 
   test('no response contains a password or its hash', async () => {
     const secret = 'never to be seen again';
-    const created = await boss.post(USERS, { userName: 'secretive', password: secret, roles: ['admin'] });
+    const created = await admin.post(USERS, { userName: 'secretive', password: secret, roles: ['admin'] });
     const id = String(created.headers.location).split('/').at(-1);
-    const user = await service.logIn(boss.tenantId, 'secretive', secret);
+    const user = await service.logIn(admin.tenantId, 'secretive', secret);
     const responses = [
       created,
-      await boss.get(`${USERS}/${id}`),
-      await boss.get(`${USERS}/list`),
+      await admin.get(`${USERS}/${id}`),
+      await admin.get(`${USERS}/list`),
       await user.get('/auth/me'),
-      await boss.put(USERS, { userId: id, password: secret }),
-      await boss.post(USERS, { userName: 'secretive', password: secret }),
-      await boss.post(USERS, { userName: 'x', password: [secret] }),
-      await boss.post(USERS, { userName: 'x', password: secret.repeat(9) }),
-      await boss.post(TENANTS, { username: 'x', password: secret }),
-      await boss.get(`${TENANTS}/list`),
-      await boss.delete(`${USERS}/${id}`),
+      await admin.put(USERS, { userId: id, password: secret }),
+      await admin.post(USERS, { userName: 'secretive', password: secret }),
+      await admin.post(USERS, { userName: 'x', password: [secret] }),
+      await admin.post(USERS, { userName: 'x', password: secret.repeat(9) }),
+      await admin.post(TENANTS, { username: 'x', password: secret }),
+      await admin.get(`${TENANTS}/list`),
+      await admin.delete(`${USERS}/${id}`),
     ];
     const [row] = await service.superuser`select password_hash from users where user_id = ${String(id)}`;
     assert.match(row?.password_hash, /^\$argon2id\$/);
@@ -93,29 +93,29 @@ describe('Tokens that are rejected on the next request', () => {
   }
 
   test('the token of a disabled user is rejected', async () => {
-    const member = await service.createMember(boss);
+    const member = await service.createMember(admin);
     const { userName } = await read(member, `${USERS}/${member.id}`);
-    expectOk(await boss.put(USERS, { userId: member.id, status: '1' }));
+    expectOk(await admin.put(USERS, { userId: member.id, status: '1' }));
     await expectStopped(member, 403, 'USER_DISABLED');
     expectError(await logIn(userName, PASSWORD), 403, 'USER_DISABLED');
-    expectOk(await boss.put(USERS, { userId: member.id, status: '0' }));
+    expectOk(await admin.put(USERS, { userId: member.id, status: '0' }));
     assert.equal((await logIn(userName, PASSWORD)).code, 200);
   });
 
   test('the token of a deleted user is rejected', async () => {
-    const member = await service.createMember(boss);
+    const member = await service.createMember(admin);
     const { userName } = await read(member, `${USERS}/${member.id}`);
-    expectOk(await boss.delete(`${USERS}/${member.id}`));
+    expectOk(await admin.delete(`${USERS}/${member.id}`));
     await expectStopped(member, 401, 'USER_DELETED');
     expectError(await logIn(userName, PASSWORD), 401, 'LOGIN_FAILED');
   });
 
   test('all tokens of a user are rejected after a password reset, and the new password works', async () => {
-    const member = await service.createMember(boss);
+    const member = await service.createMember(admin);
     const { userName } = await read(member, `${USERS}/${member.id}`);
-    const elsewhere = await service.logIn(boss.tenantId, userName);
-    const bystander = await service.createMember(boss);
-    expectOk(await boss.put(USERS, { userId: member.id, password: 'another secret' }));
+    const elsewhere = await service.logIn(admin.tenantId, userName);
+    const bystander = await service.createMember(admin);
+    expectOk(await admin.put(USERS, { userId: member.id, password: 'another secret' }));
     await expectStopped(member, 401, 'SESSION_ENDED');
     await expectStopped(elsewhere, 401, 'SESSION_ENDED');
     expectError(await logIn(userName, PASSWORD), 401, 'LOGIN_FAILED');
@@ -124,10 +124,10 @@ describe('Tokens that are rejected on the next request', () => {
   });
 
   test('granting and revoking the admin role takes effect on the next request', async () => {
-    const member = await service.createMember(boss);
-    expectOk(await boss.put(USERS, { userId: member.id, roles: ['admin'] }));
+    const member = await service.createMember(admin);
+    expectOk(await admin.put(USERS, { userId: member.id, roles: ['admin'] }));
     expectOk(await member.post(DEPTS, {}));
-    expectOk(await boss.put(USERS, { userId: member.id, roles: ['member'] }));
+    expectOk(await admin.put(USERS, { userId: member.id, roles: ['member'] }));
     expectError(await member.post(DEPTS, {}), 403, 'NOT_ALLOWED');
     assert.equal((await member.get(`${DEPTS}/list`)).code, 200);
   });

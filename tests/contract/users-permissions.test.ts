@@ -166,72 +166,72 @@ describe('Deleting users', () => {
 describe('The last administrator of a tenant', () => {
   /** Creates a tenant with these administrators besides boss. */
   async function createTenantWith(...others: string[]) {
-    const boss = await service.createTenant();
-    const more = await Promise.all(others.map((userName) => boss.createUser({ userName, roles: ['admin'] })));
-    return { boss, first: String((await me(boss)).userId), more, at: { tenantId: boss.tenantId } };
+    const admin = await service.createTenant();
+    const more = await Promise.all(others.map((userName) => admin.createUser({ userName, roles: ['admin'] })));
+    return { admin, first: String((await me(admin)).userId), more, at: { tenantId: admin.tenantId } };
   }
   const query = ({ tenantId }: { tenantId: string }) => `?tenantId=${tenantId}`;
 
   test('the last administrator cannot be deleted', async () => {
-    const { boss, first, at } = await createTenantWith();
+    const { admin, first, at } = await createTenantWith();
     expectError(await root.delete(`${USERS}/${first}${query(at)}`), 409, 'LAST_ADMINISTRATOR');
-    const member = await createUser(boss);
+    const member = await createUser(admin);
     expectError(await root.delete(`${USERS}/${member},${first}${query(at)}`), 409, 'LAST_ADMINISTRATOR');
-    assert.equal((await boss.get(`${USERS}/${member}`)).code, 200);
+    assert.equal((await admin.get(`${USERS}/${member}`)).code, 200);
   });
 
   test('the last administrator cannot be disabled, not even by themselves', async () => {
-    const { boss, first, at } = await createTenantWith();
+    const { admin, first, at } = await createTenantWith();
     const disabled = { ...at, userId: first, status: '1', roles: ['admin'] };
-    for (const caller of [root, boss]) expectError(await caller.put(USERS, disabled), 409, 'LAST_ADMINISTRATOR');
-    assert.equal((await me(boss)).status, '0');
+    for (const caller of [root, admin]) expectError(await caller.put(USERS, disabled), 409, 'LAST_ADMINISTRATOR');
+    assert.equal((await me(admin)).status, '0');
   });
 
   test('the last administrator cannot be demoted, not even by omitting roles', async () => {
-    const { boss, first, at } = await createTenantWith();
+    const { admin, first, at } = await createTenantWith();
     for (const roles of [['member'], undefined, null]) {
-      expectError(await boss.put(USERS, { userId: first, roles }), 409, 'LAST_ADMINISTRATOR');
+      expectError(await admin.put(USERS, { userId: first, roles }), 409, 'LAST_ADMINISTRATOR');
       expectError(await root.put(USERS, { ...at, userId: first, roles }), 409, 'LAST_ADMINISTRATOR');
     }
-    expectOk(await boss.put(USERS, { userId: first, nickName: 'still here', roles: ['admin'] }));
-    assert.deepEqual((await me(boss)).roles, ['admin']);
+    expectOk(await admin.put(USERS, { userId: first, nickName: 'still here', roles: ['admin'] }));
+    assert.deepEqual((await me(admin)).roles, ['admin']);
   });
 
   test('one of two administrators can be deleted, disabled or demoted, and then the other is the last', async () => {
-    const ways: ((boss: Client, userId: string) => ReturnType<Client['get']>)[] = [
-      (boss, userId) => boss.delete(`${USERS}/${userId}`),
-      (boss, userId) => boss.put(USERS, { userId, status: '1', roles: ['admin'] }),
-      (boss, userId) => boss.put(USERS, { userId, roles: ['member'] }),
+    const ways: ((admin: Client, userId: string) => ReturnType<Client['get']>)[] = [
+      (admin, userId) => admin.delete(`${USERS}/${userId}`),
+      (admin, userId) => admin.put(USERS, { userId, status: '1', roles: ['admin'] }),
+      (admin, userId) => admin.put(USERS, { userId, roles: ['member'] }),
     ];
     for (const remove of ways) {
-      const { boss, first, more, at } = await createTenantWith('second');
-      expectOk(await remove(boss, String(more[0])));
+      const { admin, first, more, at } = await createTenantWith('second');
+      expectOk(await remove(admin, String(more[0])));
       expectError(await root.delete(`${USERS}/${first}${query(at)}`), 409, 'LAST_ADMINISTRATOR');
     }
   });
 
   test('deleting all administrators in one batch is rejected and deletes nobody', async () => {
-    const { boss, first, more, at } = await createTenantWith('second', 'third');
+    const { admin, first, more, at } = await createTenantWith('second', 'third');
     expectError(await root.delete(`${USERS}/${[first, ...more]}${query(at)}`), 409, 'LAST_ADMINISTRATOR');
-    assert.equal((await read(boss, `${USERS}/list`)).total, 3);
+    assert.equal((await read(admin, `${USERS}/list`)).total, 3);
     expectOk(await root.delete(`${USERS}/${more}${query(at)}`));
   });
 
   test('a disabled administrator does not count, and can be deleted', async () => {
-    const { boss, first, more, at } = await createTenantWith('second');
-    expectOk(await boss.put(USERS, { userId: more[0], status: '1', roles: ['admin'] }));
+    const { admin, first, more, at } = await createTenantWith('second');
+    expectOk(await admin.put(USERS, { userId: more[0], status: '1', roles: ['admin'] }));
     expectError(await root.delete(`${USERS}/${first}${query(at)}`), 409, 'LAST_ADMINISTRATOR');
-    expectOk(await boss.delete(`${USERS}/${more[0]}`));
+    expectOk(await admin.delete(`${USERS}/${more[0]}`));
   });
 
   test('when two administrators demote each other concurrently, one stays', async () => {
-    const { boss, first, more } = await createTenantWith('second');
-    const second = await service.logIn(boss.tenantId, 'second');
+    const { admin, first, more } = await createTenantWith('second');
+    const second = await service.logIn(admin.tenantId, 'second');
     // Lock the users so that both requests start before either has committed.
     const responses = await superuser.begin(async (tx) => {
-      await tx`select from users where tenant_id = ${boss.tenantId} for update`;
+      await tx`select from users where tenant_id = ${admin.tenantId} for update`;
       const both = [
-        boss.put(USERS, { userId: more[0], roles: ['member'] }),
+        admin.put(USERS, { userId: more[0], roles: ['member'] }),
         second.put(USERS, { userId: first, roles: ['member'] }),
       ];
       await waitFor('both requests wait for the lock', async () => (await countLockWaits(service.owner)) === 2);
@@ -239,7 +239,7 @@ describe('The last administrator of a tenant', () => {
     });
     const codes = (await Promise.all(responses.both)).map(({ code }) => code);
     assert.deepEqual(codes.sort(), [200, 409]);
-    const rows = await superuser`select from users where tenant_id = ${boss.tenantId} and administrator`;
+    const rows = await superuser`select from users where tenant_id = ${admin.tenantId} and administrator`;
     assert.equal(rows.length, 1);
   });
 });

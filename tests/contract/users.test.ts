@@ -6,25 +6,25 @@ import { Client, PASSWORD, startService } from '../support/service.ts';
 /** The operations on users and the fields of UserDTO. */
 
 const service = await startService();
-const boss = await service.createTenant();
-const readUser = (id: string | number) => read(boss, `${USERS}/${id}`);
+const admin = await service.createTenant();
+const readUser = (id: string | number) => read(admin, `${USERS}/${id}`);
 let count = 0;
 /** Creates a user with a new name and these fields. */
-const createUser = (body: Record<string, unknown> = {}) => boss.createUser({ userName: `user${++count}`, ...body });
+const createUser = (body: Record<string, unknown> = {}) => admin.createUser({ userName: `user${++count}`, ...body });
 const post = (body: Record<string, unknown>) =>
-  boss.post(USERS, { userName: `user${++count}`, password: PASSWORD, ...body });
+  admin.post(USERS, { userName: `user${++count}`, password: PASSWORD, ...body });
 
 describe('Operations on users', () => {
   test('POST returns null and the path of the user in Location', async () => {
     const { headers } = expectOk(await post({}));
     assert.match(String(headers.location), /^\/system\/user-api\/\d+$/);
-    const { userId } = await read(boss, String(headers.location));
+    const { userId } = await read(admin, String(headers.location));
     assert.equal(`${USERS}/${userId}`, headers.location);
   });
 
   test('GET /{id} returns exactly the fields of UserDTO', async () => {
-    const deptId = Number(await boss.createDepartment());
-    const additional = [Number(await boss.createDepartment()), Number(await boss.createDepartment())];
+    const deptId = Number(await admin.createDepartment());
+    const additional = [Number(await admin.createDepartment()), Number(await admin.createDepartment())];
     const sent = {
       nickName: '小王',
       deptId,
@@ -36,7 +36,7 @@ describe('Operations on users', () => {
     };
     const id = await createUser({ userName: 'Wang', ...sent });
     const { createTime, ...shown } = await readUser(id);
-    const { tenantId } = boss;
+    const { tenantId } = admin;
     const audit = { createBy: 'boss', updateBy: '', updateTime: null };
     assert.deepEqual(shown, { userId: Number(id), tenantId, userName: 'Wang', ...sent, ...audit });
     assert.match(createTime, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
@@ -44,8 +44,8 @@ describe('Operations on users', () => {
 
   test('PUT and DELETE /{ids} return null', async () => {
     const [userId, other] = [await createUser(), await createUser()];
-    expectOk(await boss.put(USERS, { userId }));
-    expectOk(await boss.delete(`${USERS}/${userId},${other}`));
+    expectOk(await admin.put(USERS, { userId }));
+    expectOk(await admin.delete(`${USERS}/${userId},${other}`));
   });
 
   const operations: [name: string, call: (client: Client, userId: string) => ReturnType<Client['get']>][] = [
@@ -59,21 +59,21 @@ describe('Operations on users', () => {
     test(`${name} is rejected without a valid access token and for a member`, async () => {
       const id = await createUser();
       const before = await readUser(id);
-      const { total } = await read(boss, `${USERS}/list`);
+      const { total } = await read(admin, `${USERS}/list`);
       expectError(await call(service.anonymous, id), 401, 'NO_TOKEN');
       expectError(await call(new Client(service.base, 'a.b.c'), id), 401, 'INVALID_TOKEN');
-      expectError(await call(await service.createMember(boss), id), 403, 'NOT_ALLOWED');
+      expectError(await call(await service.createMember(admin), id), 403, 'NOT_ALLOWED');
       assert.deepEqual(await readUser(id), before);
-      assert.equal((await read(boss, `${USERS}/list`)).total, total + 1);
+      assert.equal((await read(admin, `${USERS}/list`)).total, total + 1);
     });
   }
 
   test('an id in a path has up to 19 digits', async () => {
     for (const id of ['x', '-1', '1.5', '12345678901234567890']) {
-      expectError(await boss.get(`${USERS}/${id}`), 400, 'INVALID_FIELD');
-      expectError(await boss.delete(`${USERS}/${id}`), 400, 'INVALID_FIELD');
+      expectError(await admin.get(`${USERS}/${id}`), 400, 'INVALID_FIELD');
+      expectError(await admin.delete(`${USERS}/${id}`), 400, 'INVALID_FIELD');
     }
-    expectError(await boss.get(`${USERS}/9999999999999999999`), 404, 'USER_NOT_FOUND');
+    expectError(await admin.get(`${USERS}/9999999999999999999`), 404, 'USER_NOT_FOUND');
   });
 });
 
@@ -89,21 +89,21 @@ describe('Fields of UserDTO', () => {
   test('userId is required on update, as a number or digits', async () => {
     const id = await createUser();
     for (const userId of [id, Number(id)]) {
-      expectOk(await boss.put(USERS, { userId, nickName: typeof userId }));
+      expectOk(await admin.put(USERS, { userId, nickName: typeof userId }));
       assert.equal((await readUser(id)).nickName, typeof userId);
     }
-    expectError(await boss.put(USERS, { nickName: 'x' }), 400, 'FIELD_REQUIRED', { field: 'userId' });
+    expectError(await admin.put(USERS, { nickName: 'x' }), 400, 'FIELD_REQUIRED', { field: 'userId' });
     for (const userId of ['', 'x', -1, 1.5, 2 ** 53, true, [id]]) {
-      expectError(await boss.put(USERS, { userId }), 400, 'INVALID_FIELD', { field: 'userId' });
+      expectError(await admin.put(USERS, { userId }), 400, 'INVALID_FIELD', { field: 'userId' });
     }
     for (const userId of [7, '9223372036854775807']) {
-      expectError(await boss.put(USERS, { userId }), 404, 'USER_NOT_FOUND');
+      expectError(await admin.put(USERS, { userId }), 404, 'USER_NOT_FOUND');
     }
   });
 
   test('tenantId is that of the caller when it is missing, null or the same', async () => {
-    for (const tenantId of [undefined, null, boss.tenantId]) {
-      assert.equal((await readUser(await createUser({ tenantId }))).tenantId, boss.tenantId);
+    for (const tenantId of [undefined, null, admin.tenantId]) {
+      assert.equal((await readUser(await createUser({ tenantId }))).tenantId, admin.tenantId);
     }
     for (const tenantId of ['', 'x', 100000]) {
       expectError(await post({ tenantId }), 400, 'INVALID_FIELD', { field: 'tenantId' });
@@ -125,11 +125,11 @@ describe('Fields of UserDTO', () => {
     const second = await createUser({ userName: 'Paul' });
     for (const userName of ['Émile', 'émile', 'ÉMILE']) {
       expectError(await post({ userName }), 409, 'USER_NAME_TAKEN');
-      expectError(await boss.put(USERS, { userId: second, userName }), 409, 'USER_NAME_TAKEN');
+      expectError(await admin.put(USERS, { userId: second, userName }), 409, 'USER_NAME_TAKEN');
     }
     assert.equal((await readUser(second)).userName, 'Paul');
     // A user can change the case of their own name.
-    expectOk(await boss.put(USERS, { userId: first, userName: 'ÉMILE' }));
+    expectOk(await admin.put(USERS, { userId: first, userName: 'ÉMILE' }));
     assert.equal((await readUser(first)).userName, 'ÉMILE');
   });
 
@@ -141,7 +141,7 @@ describe('Fields of UserDTO', () => {
 
   test('a parent, child or sibling tenant may have the same userName', async () => {
     await createUser({ userName: 'Everywhere' });
-    const below = await service.createTenant({}, boss);
+    const below = await service.createTenant({}, admin);
     const sibling = await service.createTenant();
     for (const other of [below, sibling, service.root]) await other.createUser({ userName: 'everywhere' });
     assert.equal((await read(below, `${USERS}/list?userName=everywhere`)).total, 1);
@@ -149,10 +149,10 @@ describe('Fields of UserDTO', () => {
 
   test('userName is free again after its user is deleted or renamed', async () => {
     const old = await createUser({ userName: 'phoenix' });
-    const phoenix = await service.logIn(boss.tenantId, 'phoenix');
-    expectOk(await boss.delete(`${USERS}/${old}`));
+    const phoenix = await service.logIn(admin.tenantId, 'phoenix');
+    expectOk(await admin.delete(`${USERS}/${old}`));
     const renamed = await createUser({ userName: 'Phoenix' });
-    expectOk(await boss.put(USERS, { userId: renamed, userName: 'ash' }));
+    expectOk(await admin.put(USERS, { userId: renamed, userName: 'ash' }));
     const id = await createUser({ userName: 'PHOENIX' });
     assert.equal(new Set([old, renamed, id]).size, 3);
     // The token of the deleted user does not belong to the new user of the same name.
@@ -205,8 +205,8 @@ describe('Fields of UserDTO', () => {
     const id = await createUser({ createBy: 'x', updateBy: 'x', createTime: '2000-01-01 00:00:00' });
     const created = await readUser(id);
     times.push(now());
-    await boss.createUser({ userName: 'other', roles: ['admin'] });
-    expectOk(await (await service.logIn(boss.tenantId, 'other')).put(USERS, { userId: id, updateBy: 'x' }));
+    await admin.createUser({ userName: 'other', roles: ['admin'] });
+    expectOk(await (await service.logIn(admin.tenantId, 'other')).put(USERS, { userId: id, updateBy: 'x' }));
     const changed = await readUser(id);
     times.push(now());
     assert.deepEqual([created.createBy, created.updateBy, created.updateTime], ['boss', '', null]);
@@ -220,31 +220,31 @@ const shanghai = { timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'me
 
 describe('An update replaces all fields', () => {
   test('missing fields get their defaults, except user name and password', async () => {
-    const [deptId, additional] = [await boss.createDepartment(), await boss.createDepartment()];
+    const [deptId, additional] = [await admin.createDepartment(), await admin.createDepartment()];
     const rest = { nickName: 'n', email: 'a@b', phone: '1', status: '1', roles: ['admin'] };
     const id = await createUser({ userName: 'replaced', deptId, deptIds: [additional], ...rest });
     const { userId, tenantId, createBy, createTime } = await readUser(id);
-    expectOk(await boss.put(USERS, { userId: id }));
+    expectOk(await admin.put(USERS, { userId: id }));
     const { updateTime, ...shown } = await readUser(id);
     assert.deepEqual(shown, {
       ...{ userId, tenantId, createBy, createTime, userName: 'replaced', updateBy: 'boss' },
       ...{ nickName: null, deptId: null, deptIds: [], email: null, phone: null, status: '0', roles: ['member'] },
     });
     assert.ok(updateTime);
-    await service.logIn(boss.tenantId, 'replaced');
+    await service.logIn(admin.tenantId, 'replaced');
   });
 
   test('a user that was read can be sent back as an update', async () => {
-    const deptId = await boss.createDepartment();
+    const deptId = await admin.createDepartment();
     const id = await createUser({
       deptId,
-      deptIds: [await boss.createDepartment()],
+      deptIds: [await admin.createDepartment()],
       nickName: 'n',
       status: '1',
       roles: ['admin'],
     });
     const before = await readUser(id);
-    expectOk(await boss.put(USERS, { ...before, delFlag: '2', unknown: {} }));
+    expectOk(await admin.put(USERS, { ...before, delFlag: '2', unknown: {} }));
     const { updateBy, updateTime, ...after } = await readUser(id);
     assert.deepEqual({ ...after, updateBy: '', updateTime: null }, before);
     assert.deepEqual([updateBy, typeof updateTime], ['boss', 'string']);
@@ -256,8 +256,8 @@ describe('An update replaces all fields', () => {
     const { nickName, deptId, deptIds, status, roles } = await readUser(await createUser(nulls));
     assert.deepEqual([nickName, deptId, deptIds, status, roles], [null, null, [], '0', ['member']]);
     const userId = await createUser();
-    expectOk(await boss.put(USERS, { userId, ...nulls, userName: null, password: null }));
-    expectError(await boss.put(USERS, { userId: null }), 400, 'FIELD_REQUIRED', { field: 'userId' });
+    expectOk(await admin.put(USERS, { userId, ...nulls, userName: null, password: null }));
+    expectError(await admin.put(USERS, { userId: null }), 400, 'FIELD_REQUIRED', { field: 'userId' });
     expectError(await post({ userName: null }), 400, 'FIELD_REQUIRED', { field: 'userName' });
     expectError(await post({ password: null }), 400, 'FIELD_REQUIRED', { field: 'password' });
   });
@@ -265,8 +265,8 @@ describe('An update replaces all fields', () => {
   test('a rejected update changes nothing', async () => {
     const id = await createUser({ nickName: 'before' });
     const before = await readUser(id);
-    expectError(await boss.put(USERS, { userId: id, nickName: 'x', deptIds: [1] }), 400, 'USER_DEPT_NOT_FOUND');
-    expectError(await boss.put(USERS, { userId: id, nickName: 'x', userName: 'boss' }), 409, 'USER_NAME_TAKEN');
+    expectError(await admin.put(USERS, { userId: id, nickName: 'x', deptIds: [1] }), 400, 'USER_DEPT_NOT_FOUND');
+    expectError(await admin.put(USERS, { userId: id, nickName: 'x', userName: 'boss' }), 409, 'USER_NAME_TAKEN');
     assert.deepEqual(await readUser(id), before);
   });
 });

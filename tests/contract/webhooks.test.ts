@@ -10,17 +10,17 @@ const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { ti
 const path = '/system/webhook-api';
 
 /** Registers a webhook and returns its id and secret. */
-async function register(boss: Client, body: Record<string, unknown>): Promise<{ id: number; secret: string }> {
-  const { data, text } = await boss.post(path, body);
+async function register(admin: Client, body: Record<string, unknown>): Promise<{ id: number; secret: string }> {
+  const { data, text } = await admin.post(path, body);
   assert.ok(data?.secret, text);
   return data;
 }
-const listDeliveries = async (boss: Client, id: number, query = '') =>
-  (await boss.get(`${path}/${id}/deliveries${query}`)).data.rows;
+const listDeliveries = async (admin: Client, id: number, query = '') =>
+  (await admin.get(`${path}/${id}/deliveries${query}`)).data.rows;
 
 test('a webhook can be registered, read without its secret, updated and deleted', async () => {
-  const boss = await service.createTenant();
-  const response = await boss.post(path, {
+  const admin = await service.createTenant();
+  const response = await admin.post(path, {
     name: 'payroll',
     url: 'http://127.0.0.1:9/x',
     kinds: ['user.*'],
@@ -29,7 +29,7 @@ test('a webhook can be registered, read without its secret, updated and deleted'
   const { id, secret } = response.data;
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   assert.equal(response.headers.location, `${path}/${id}`);
-  const read = await boss.get(`${path}/${id}`);
+  const read = await admin.get(`${path}/${id}`);
   const { createTime, ...rest } = read.data;
   assert.match(createTime, /^\d{4}-/);
   assert.deepEqual(rest, {
@@ -47,19 +47,19 @@ test('a webhook can be registered, read without its secret, updated and deleted'
     updateBy: '',
     updateTime: null,
   });
-  assert.deepEqual((await boss.get(`${path}/list`)).data, { rows: [read.data], total: 1 });
-  expectOk(await boss.put(path, { id, url: 'http://localhost:9/y' }));
-  const changed = (await boss.get(`${path}/${id}`)).data;
+  assert.deepEqual((await admin.get(`${path}/list`)).data, { rows: [read.data], total: 1 });
+  expectOk(await admin.put(path, { id, url: 'http://localhost:9/y' }));
+  const changed = (await admin.get(`${path}/${id}`)).data;
   assert.deepEqual(
     [changed.name, changed.url, changed.kinds, changed.status],
     ['', 'http://localhost:9/y', ['*'], '0'],
   );
-  const stale = await boss.put(path, { id, url: 'http://localhost:9/z' }, { headers: { 'if-match': '"stale"' } });
+  const stale = await admin.put(path, { id, url: 'http://localhost:9/z' }, { headers: { 'if-match': '"stale"' } });
   expectError(stale, 412, 'CHANGED_MEANWHILE');
-  expectOk(await boss.delete(`${path}/${id}`));
-  expectError(await boss.get(`${path}/${id}`), 404, 'WEBHOOK_NOT_FOUND');
+  expectOk(await admin.delete(`${path}/${id}`));
+  expectError(await admin.get(`${path}/${id}`), 404, 'WEBHOOK_NOT_FOUND');
   // The audit log contains every change but not the secret.
-  const audit = await boss.get('/system/change-api/list?resource=webhook');
+  const audit = await admin.get('/system/change-api/list?resource=webhook');
   assert.deepEqual(
     audit.data.rows.map(({ action }: { action: string }) => action),
     ['deleted', 'updated', 'created'],
@@ -72,16 +72,16 @@ test('a webhook can be registered, read without its secret, updated and deleted'
 });
 
 test('changes arrive in order with signatures that the Standard Webhooks library verifies', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const receiver = await Receiver.start();
-  const before = await boss.createDepartment({ deptName: 'before' });
-  const { secret } = await register(boss, { url: receiver.url });
-  const dept = await boss.createDepartment({ deptName: '研发' });
-  await boss.put(DEPTS, { deptId: dept, deptName: '研发二部' });
-  await boss.put(DEPTS, { deptId: dept, deptName: '研发二部', parentId: before });
-  await boss.createUser({ userName: 'anna', deptId: dept });
+  const before = await admin.createDepartment({ deptName: 'before' });
+  const { secret } = await register(admin, { url: receiver.url });
+  const dept = await admin.createDepartment({ deptName: '研发' });
+  await admin.put(DEPTS, { deptId: dept, deptName: '研发二部' });
+  await admin.put(DEPTS, { deptId: dept, deptName: '研发二部', parentId: before });
+  await admin.createUser({ userName: 'anna', deptId: dept });
   await waitFor('all four changes arrive', () => receiver.accepted.length === 4);
-  const feed = (await boss.get('/system/change-api')).data.rows;
+  const feed = (await admin.get('/system/change-api')).data.rows;
   const library = new Webhook(secret);
   for (const { headers, body, data, type } of receiver.accepted) {
     const payload = library.verify(body, headers) as { type: string; timestamp: string };
@@ -100,22 +100,22 @@ test('changes arrive in order with signatures that the Standard Webhooks library
 });
 
 test('a webhook receives only the kinds that it subscribed to', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const [some, users, all] = await Promise.all([Receiver.start(), Receiver.start(), Receiver.start()]);
-  await register(boss, { url: some.url, kinds: ['department.deleted', 'user.password_changed'] });
-  await register(boss, { url: users.url, kinds: ['user.*'] });
-  await register(boss, { url: all.url, kinds: ['*', 'user.created'] });
-  const dept = await boss.createDepartment();
-  const user = await boss.createUser({ userName: 'anna' });
-  await boss.put('/system/user-api', { userId: user, password: 'another horse' });
-  await boss.delete(`${DEPTS}/${dept}`);
+  await register(admin, { url: some.url, kinds: ['department.deleted', 'user.password_changed'] });
+  await register(admin, { url: users.url, kinds: ['user.*'] });
+  await register(admin, { url: all.url, kinds: ['*', 'user.created'] });
+  const dept = await admin.createDepartment();
+  const user = await admin.createUser({ userName: 'anna' });
+  await admin.put('/system/user-api', { userId: user, password: 'another horse' });
+  await admin.delete(`${DEPTS}/${dept}`);
   await waitFor(
     'all changes arrive',
     () => all.accepted.length >= 5 && users.accepted.length >= 3 && some.accepted.length >= 2,
   );
   assert.deepEqual(some.accepted.map(({ type }) => type).sort(), ['department.deleted', 'user.password_changed']);
   // A new password makes two changes of one record, which arrive in the order of the feed.
-  const feed: { resource: string; resourceId: string; action: string }[] = (await boss.get('/system/change-api')).data
+  const feed: { resource: string; resourceId: string; action: string }[] = (await admin.get('/system/change-api')).data
     .rows;
   const ofUser = feed.filter(({ resource, resourceId }) => resource === 'user' && resourceId === user);
   assert.deepEqual(
@@ -123,14 +123,14 @@ test('a webhook receives only the kinds that it subscribed to', async () => {
     ofUser.map(({ action }) => action),
   );
   for (const kinds of [['dept.created'], ['department'], ['*.*'], ['department.exploded'], [], ['login.*'], 'x']) {
-    const response = await boss.post(path, { url: all.url, kinds });
+    const response = await admin.post(path, { url: all.url, kinds });
     assert.equal(response.status, 400, response.text);
   }
-  expectInvalid(await boss.post(path, { url: all.url, kinds: ['login.*'] }), 'kinds[0]');
+  expectInvalid(await admin.post(path, { url: all.url, kinds: ['login.*'] }), 'kinds[0]');
 });
 
 test('a receiver that recovers from failures gets every change of a record in order', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   // Delay every retry by an hour, so that even on a slow machine none happens unless the test requests it.
   await service.superuser.unsafe(`
     create function public.delay_retry() returns trigger language plpgsql as $$
@@ -139,16 +139,16 @@ test('a receiver that recovers from failures gets every change of a record in or
       return new;
     end $$;
     create trigger delay_retry before update on banyan.webhook_deliveries for each row
-      when (new.tenant_id = '${boss.tenantId}' and new.next_try > now() and new.next_try < 'infinity')
+      when (new.tenant_id = '${admin.tenantId}' and new.next_try > now() and new.next_try < 'infinity')
       execute function public.delay_retry()`);
   let failures = 2;
   const receiver = await Receiver.start(() => (failures-- > 0 ? 500 : 204));
-  const { id } = await register(boss, { url: receiver.url, kinds: ['department.*'] });
-  const dept = await boss.createDepartment({ deptName: 'v0' });
-  for (let n = 1; n <= 5; n++) await boss.put(DEPTS, { deptId: dept, deptName: `v${n}` });
+  const { id } = await register(admin, { url: receiver.url, kinds: ['department.*'] });
+  const dept = await admin.createDepartment({ deptName: 'v0' });
+  for (let n = 1; n <= 5; n++) await admin.put(DEPTS, { deptId: dept, deptName: `v${n}` });
   await waitFor('the first attempt arrives', () => receiver.all.length > 0);
-  await waitFor('the delivery is recorded', async () => (await listDeliveries(boss, id)).at(-1)?.attempts > 0);
-  const shown = await listDeliveries(boss, id);
+  await waitFor('the delivery is recorded', async () => (await listDeliveries(admin, id)).at(-1)?.attempts > 0);
+  const shown = await listDeliveries(admin, id);
   const first = shown.at(-1);
   assert.deepEqual(
     [first.state, first.attempts, first.lastStatus, first.lastAnswer, first.type, first.resourceId],
@@ -162,8 +162,8 @@ test('a receiver that recovers from failures gets every change of a record in or
   );
   // Request the next two attempts with resend instead of waiting.
   for (let n = 0; n < 2; n++) {
-    await waitFor('the attempt is recorded', async () => (await listDeliveries(boss, id)).at(-1)?.attempts === n + 1);
-    expectOk(await boss.post(`${path}/${id}/deliveries/${first.id}/resend`));
+    await waitFor('the attempt is recorded', async () => (await listDeliveries(admin, id)).at(-1)?.attempts === n + 1);
+    expectOk(await admin.post(`${path}/${id}/deliveries/${first.id}/resend`));
   }
   await waitFor('all six changes arrive', () => receiver.accepted.length === 6);
   assert.deepEqual(
@@ -171,61 +171,61 @@ test('a receiver that recovers from failures gets every change of a record in or
     ['v0', 'v1', 'v2', 'v3', 'v4', 'v5'],
   );
   assert.equal(new Set(receiver.all.slice(0, 3).map(({ id }) => id)).size, 1, 'each attempt has the same id');
-  await waitFor('no delivery waits', async () => (await boss.get(`${path}/${id}`)).data.waiting === 0);
-  const states = await listDeliveries(boss, id, '?state=delivered&limit=4');
+  await waitFor('no delivery waits', async () => (await admin.get(`${path}/${id}`)).data.waiting === 0);
+  const states = await listDeliveries(admin, id, '?state=delivered&limit=4');
   assert.deepEqual([states.length, states[0].lastStatus, states[0].nextTry], [4, 204, null]);
-  const page = (await boss.get(`${path}/${id}/deliveries?limit=4`)).data;
-  const rest = (await boss.get(`${path}/${id}/deliveries?limit=4&cursor=${page.next}`)).data;
+  const page = (await admin.get(`${path}/${id}/deliveries?limit=4`)).data;
+  const rest = (await admin.get(`${path}/${id}/deliveries?limit=4&cursor=${page.next}`)).data;
   assert.deepEqual([page.rows.length, rest.rows.length, rest.next], [4, 2, null]);
 });
 
 test('a resend repeats the delivered message with the same id', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const receiver = await Receiver.start();
-  const { id } = await register(boss, { url: receiver.url });
-  await boss.createDepartment();
+  const { id } = await register(admin, { url: receiver.url });
+  await admin.createDepartment();
   await waitFor('the message arrives', () => receiver.accepted.length === 1);
-  await waitFor('the delivery is recorded', async () => (await listDeliveries(boss, id))[0]?.state === 'delivered');
-  const [{ id: delivery, messageId }] = await listDeliveries(boss, id);
-  expectOk(await boss.post(`${path}/${id}/deliveries/${delivery}/resend`));
+  await waitFor('the delivery is recorded', async () => (await listDeliveries(admin, id))[0]?.state === 'delivered');
+  const [{ id: delivery, messageId }] = await listDeliveries(admin, id);
+  expectOk(await admin.post(`${path}/${id}/deliveries/${delivery}/resend`));
   await waitFor('the message arrives again', () => receiver.accepted.length === 2);
   const [first, second] = receiver.accepted;
   assert.deepEqual([second?.id, second?.body], [first?.id, first?.body]);
   assert.equal(messageId, first?.id);
   for (const unknown of ['7', '9007199254740993', '9999999999999999999'])
-    expectError(await boss.post(`${path}/${id}/deliveries/${unknown}/resend`), 404, 'DELIVERY_NOT_FOUND');
-  expectError(await boss.post(`${path}/9007199254740993/test`), 404, 'WEBHOOK_NOT_FOUND');
-  expectInvalid(await boss.post(`${path}/${id}/deliveries/x/resend`), 'id');
+    expectError(await admin.post(`${path}/${id}/deliveries/${unknown}/resend`), 404, 'DELIVERY_NOT_FOUND');
+  expectError(await admin.post(`${path}/9007199254740993/test`), 404, 'WEBHOOK_NOT_FOUND');
+  expectInvalid(await admin.post(`${path}/${id}/deliveries/x/resend`), 'id');
 });
 
 test('a test message is signed, delivered and recorded, unless the webhook is disabled', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const receiver = await Receiver.start();
-  const { id, secret } = await register(boss, { url: receiver.url, kinds: ['tenant.deleted'] });
-  const { data } = await boss.post(`${path}/${id}/test`);
+  const { id, secret } = await register(admin, { url: receiver.url, kinds: ['tenant.deleted'] });
+  const { data } = await admin.post(`${path}/${id}/test`);
   await waitFor('the message arrives', () => receiver.accepted.length === 1);
   const [{ body, headers, type }] = receiver.accepted as [Receiver['all'][number]];
   assert.equal(type, 'webhook.test');
   new Webhook(secret).verify(body, headers);
-  await waitFor('the delivery is recorded', async () => (await listDeliveries(boss, id))[0]?.state === 'delivered');
-  assert.equal((await listDeliveries(boss, id))[0].id, data.deliveryId);
-  await boss.put(path, { id, url: receiver.url, status: '1' });
-  expectError(await boss.post(`${path}/${id}/test`), 409, 'WEBHOOK_DISABLED');
-  expectError(await boss.post(`${path}/${id}/deliveries/${data.deliveryId}/resend`), 409, 'WEBHOOK_DISABLED');
+  await waitFor('the delivery is recorded', async () => (await listDeliveries(admin, id))[0]?.state === 'delivered');
+  assert.equal((await listDeliveries(admin, id))[0].id, data.deliveryId);
+  await admin.put(path, { id, url: receiver.url, status: '1' });
+  expectError(await admin.post(`${path}/${id}/test`), 409, 'WEBHOOK_DISABLED');
+  expectError(await admin.post(`${path}/${id}/deliveries/${data.deliveryId}/resend`), 409, 'WEBHOOK_DISABLED');
 });
 
 test('after a rotation messages are signed with both secrets for a day', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const receiver = await Receiver.start();
-  const { id, secret: old } = await register(boss, { url: receiver.url });
+  const { id, secret: old } = await register(admin, { url: receiver.url });
   const before = Date.now();
-  const { data } = await boss.post(`${path}/${id}/rotate-secret`);
+  const { data } = await admin.post(`${path}/${id}/rotate-secret`);
   assert.notEqual(data.secret, old);
-  const { oldSecretUntil } = (await boss.get(`${path}/${id}`)).data;
+  const { oldSecretUntil } = (await admin.get(`${path}/${id}`)).data;
   const rotated = Date.parse(oldSecretUntil) - 86_400_000;
   // oldSecretUntil may be truncated to whole seconds.
   assert.ok(rotated > before - 1_000 && rotated <= Date.now(), oldSecretUntil);
-  await boss.createDepartment();
+  await admin.createDepartment();
   await waitFor('the message arrives', () => receiver.accepted.length === 1);
   const verify = (secret: string, n: number) => {
     const { body, headers } = receiver.accepted[n] as Receiver['all'][number];
@@ -236,28 +236,28 @@ test('after a rotation messages are signed with both secrets for a day', async (
   verify(data.secret, 0);
   // Let the day pass.
   await service.superuser`update banyan.webhooks set old_secret_until = now() where webhook_id = ${id}`;
-  await boss.createDepartment();
+  await admin.createDepartment();
   await waitFor('the message arrives', () => receiver.accepted.length === 2);
   verify(data.secret, 1);
   assert.throws(() => verify(old, 1));
 });
 
 test('a 410 response disables the webhook, and it receives what it missed once enabled again', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const receiver = await Receiver.start(() => 410);
-  const { id } = await register(boss, { url: receiver.url });
-  await boss.createDepartment({ deptName: 'one' });
-  await waitFor('the webhook is disabled', async () => (await boss.get(`${path}/${id}`)).data.gone);
-  assert.equal((await boss.get(`${path}/${id}`)).data.status, '1');
-  await boss.createDepartment({ deptName: 'two' });
+  const { id } = await register(admin, { url: receiver.url });
+  await admin.createDepartment({ deptName: 'one' });
+  await waitFor('the webhook is disabled', async () => (await admin.get(`${path}/${id}`)).data.gone);
+  assert.equal((await admin.get(`${path}/${id}`)).data.status, '1');
+  await admin.createDepartment({ deptName: 'two' });
   receiver.respond = () => 200;
-  expectOk(await boss.put(path, { id, url: receiver.url }));
+  expectOk(await admin.put(path, { id, url: receiver.url }));
   await waitFor('both changes arrive', () => receiver.accepted.length === 2);
-  assert.equal((await boss.get(`${path}/${id}`)).data.gone, false);
+  assert.equal((await admin.get(`${path}/${id}`)).data.gone, false);
 });
 
 test('redirects are not followed, large responses are truncated, and connection errors are recorded', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const elsewhere = await Receiver.start();
   const redirecting = await Receiver.start((_, response) => {
     response.writeHead(307, { location: elsewhere.url }).end();
@@ -271,10 +271,10 @@ test('redirects are not followed, large responses are truncated, and connection 
     return undefined;
   });
   const hooks = await Promise.all(
-    [redirecting.url, endless.url, 'http://127.0.0.1:9/'].map((url) => register(boss, { url })),
+    [redirecting.url, endless.url, 'http://127.0.0.1:9/'].map((url) => register(admin, { url })),
   );
-  await boss.createDepartment();
-  const last = async (n: number) => (await listDeliveries(boss, hooks[n]?.id as number))[0];
+  await admin.createDepartment();
+  const last = async (n: number) => (await listDeliveries(admin, hooks[n]?.id as number))[0];
   await waitFor('all webhooks are tried', async () =>
     (await Promise.all([0, 1, 2].map(last))).every((one) => one?.lastTime),
   );
@@ -285,26 +285,26 @@ test('redirects are not followed, large responses are truncated, and connection 
 });
 
 test('a tenant can register 20 webhooks, also with concurrent requests', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const body = { url: 'http://127.0.0.1:9/', status: '1' };
-  const responses = await Promise.all(Array.from({ length: 24 }, () => boss.post(path, body)));
+  const responses = await Promise.all(Array.from({ length: 24 }, () => admin.post(path, body)));
   const rejected = responses.filter(({ code }) => code !== 200);
   assert.equal(rejected.length, 4);
   for (const response of rejected) expectError(response, 409, 'TOO_MANY_WEBHOOKS', { limit: 20 });
 });
 
 test('members cannot read webhooks, and a parent tenant cannot read those of its child', async () => {
-  const boss = await service.createTenant();
-  const below = await service.createTenant({}, boss);
+  const admin = await service.createTenant();
+  const below = await service.createTenant({}, admin);
   const { id } = await register(below, { url: 'http://127.0.0.1:9/', status: '1' });
-  expectError(await boss.get(`${path}/${id}`), 404, 'WEBHOOK_NOT_FOUND');
+  expectError(await admin.get(`${path}/${id}`), 404, 'WEBHOOK_NOT_FOUND');
   expectError(await (await service.createMember(below)).get(`${path}/${id}`), 403, 'NOT_ALLOWED');
 });
 
 test('a tenant out of service receives nothing, and everything it missed once it is in service again', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const receiver = await Receiver.start();
-  const child = await service.createTenant({}, boss);
+  const child = await service.createTenant({}, admin);
   const { id } = await register(child, { url: receiver.url, kinds: ['department.*'] });
   /** Whether a worker has claimed the webhook or the next poll would claim it. */
   const isClaimedOrDue = async () => {
@@ -324,8 +324,8 @@ test('a tenant out of service receives nothing, and everything it missed once it
     await tx`update banyan.departments set dept_name = 'two' where tenant_id = ${child.tenantId}`;
   });
   const other = await Receiver.start();
-  await register(boss, { url: other.url });
-  await boss.createDepartment();
+  await register(admin, { url: other.url });
+  await admin.createDepartment();
   await waitFor('the webhook of the parent tenant receives its change', () => other.accepted.length === 1);
   assert.equal(await isClaimedOrDue(), false);
   assert.equal(receiver.all.length, 1);

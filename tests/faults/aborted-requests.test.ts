@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait.ts';
 /** A request whose client disconnects before the response must be garbage-collected: otherwise the service leaks memory. */
 
 const service = await startService();
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const requests: WeakRef<IncomingMessage>[] = [];
 let open = 0;
 v8.setFlagsFromString('--expose-gc');
@@ -50,8 +50,8 @@ const get = (path: string, ...headers: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: banyan', ...headers, '', ''].join('\r\n');
 
 test('requests for a missing department are released when the client disconnects during the query', async () => {
-  const request = get('/system/dept-api/999999', `Authorization: Bearer ${boss.token}`);
-  assert.equal((await boss.get('/system/dept-api/999999')).status, 404); // now the token is cached
+  const request = get('/system/dept-api/999999', `Authorization: Bearer ${admin.token}`);
+  assert.equal((await admin.get('/system/dept-api/999999')).status, 404); // now the token is cached
   await service.superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in access exclusive mode`;
     const before = open;

@@ -112,12 +112,12 @@ async function writeUntilErrors(admin: Client, errors: number, tally: Tally): Pr
 
 async function assertRecovered(run: Run, admin: Client, acknowledged: string[]) {
   let last = '';
-  const writes = async () => {
+  const tryWrite = async () => {
     const { status, text } = await admin.post('/system/dept-api', {});
     last = text;
     return status === 200;
   };
-  await waitFor('writes succeed again', writes).catch((error) => {
+  await waitFor('writes succeed again', tryWrite).catch((error) => {
     throw new Error(`${last}\n${run.stderr}`, { cause: error });
   });
   for (const location of acknowledged) assert.equal((await admin.get(location)).status, 200, location);

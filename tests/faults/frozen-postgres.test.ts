@@ -14,11 +14,11 @@ import { Writer } from './writer.ts';
 test('requests fail with 503 within their deadline while PostgreSQL is frozen, and no acknowledged write is lost', async (t) => {
   const dataDir = await usedDataFolder();
   const database = await openDatabase({ ...readConfig({}), dataDir, timing: NO_DEADLINES });
-  // Requests to the patient node have no deadline. Those to the hurried node exceed theirs while PostgreSQL is frozen.
-  const patient = await startNode(database.service);
-  const hurried = await startNode(database.service, { timing: { responseMs: 300 } });
-  const admin = await logIn(patient.base, PASSWORD);
-  const caller = hurried.as(admin);
+  // While PostgreSQL is frozen, requests to the second node exceed their deadline and requests to the first node wait.
+  const nodeWithoutDeadline = await startNode(database.service);
+  const nodeWithDeadline = await startNode(database.service, { timing: { responseMs: 300 } });
+  const admin = await logIn(nodeWithoutDeadline.base, PASSWORD);
+  const caller = nodeWithDeadline.as(admin);
   const signal = (name: NodeJS.Signals) => {
     // A process of PostgreSQL may have exited by itself meanwhile.
     for (const pid of processesIn(dataDir)) if (isAlive(pid)) process.kill(pid, name);
@@ -30,7 +30,7 @@ test('requests fail with 503 within their deadline while PostgreSQL is frozen, a
     const expected = rejected() + 16;
     const { acknowledged } = writer;
     let list: Promise<unknown> | undefined;
-    writer.moveTo(hurried.base);
+    writer.moveTo(nodeWithDeadline.base);
     signal('SIGSTOP');
     try {
       writer.start(16);
@@ -52,14 +52,17 @@ test('requests fail with 503 within their deadline while PostgreSQL is frozen, a
       signal('SIGCONT');
     }
     // The writers retry on the node that has no deadlines.
-    writer.moveTo(patient.base);
+    writer.moveTo(nodeWithoutDeadline.base);
     await writer.waitForAcknowledged(30);
     await writer.stop();
     await list;
-    await waitFor('the hurried node is ready again', async () => (await caller.get('/health/ready')).code === 200);
+    await waitFor(
+      'the node with a deadline is ready again',
+      async () => (await caller.get('/health/ready')).code === 200,
+    );
   }
   report(t, { freezes, ...(await writer.check()), ...writer.tally.counts });
-  await Promise.all([patient.close(), hurried.close()]);
+  await Promise.all([nodeWithoutDeadline.close(), nodeWithDeadline.close()]);
   await database.close();
   await assertStopped(dataDir);
 });

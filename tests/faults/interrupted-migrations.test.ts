@@ -21,8 +21,8 @@ test('the next start completes a migration that was interrupted halfway, and kee
     const lines: string[] = [];
     const run = isProcess ? startService() : undefined;
     const progress = (line: string) => void lines.push(line);
-    const place = { databaseUrl, dataDir: '', timeZone: 'UTC', timing: NO_DEADLINES, progress };
-    const opened = run ? undefined : assert.rejects(openDatabase(place));
+    const options = { databaseUrl, dataDir: '', timeZone: 'UTC', timing: NO_DEADLINES, progress };
+    const opened = run ? undefined : assert.rejects(openDatabase(options));
     // It must wait for our row, not for the lock of the previous start, which PostgreSQL keeps until it notices the kill.
     await waitFor(`${file} waits`, async () => (await countLockWaits(owner, 'transactionid')) > 0);
     assert.match(run?.stderr ?? lines.join(), new RegExp(`Preparing tables: ${file}`));
@@ -61,7 +61,10 @@ test('the next start completes a migration that was interrupted halfway, and kee
     // For PostgreSQL a killed process is a closed connection. One real kill covers that; killing each start takes long.
     await interrupt(file, isLong || index === 0);
     await superuser`rollback`;
-    await waitFor('the interrupted start is gone', async () => (await countLockWaits(owner)) === 0);
+    await waitFor(
+      'no statement of the interrupted start waits for a lock',
+      async () => (await countLockWaits(owner)) === 0,
+    );
     assert.deepEqual(await applied(), files.slice(0, index));
     if (index === 0) assert.deepEqual(await tables(), before, 'the interrupted migration was rolled back');
   }

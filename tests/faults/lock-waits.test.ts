@@ -13,8 +13,8 @@ const database = await databaseOf(service);
 
 /** Creates a tenant with two departments: one that the test will lock, and one that stays free. */
 async function createTenant() {
-  const boss = await service.createTenant();
-  return { boss, locked: await boss.createDepartment({ deptName: 'locked' }), free: await boss.createDepartment() };
+  const admin = await service.createTenant();
+  return { admin, locked: await admin.createDepartment({ deptName: 'locked' }), free: await admin.createDepartment() };
 }
 
 const rename = (client: Client, deptId: string, deptName: string) => client.put(DEPTS, { deptId, deptName });
@@ -60,22 +60,22 @@ test('requests that queue up on two locked rows block no other requests, even of
   const queued = await withLocked([few.locked, many.locked], async () => {
     const arrivals = countArrivals();
     let completed = 0;
-    const updates = [few, few, few, ...Array(20).fill(many)].map(async ({ boss, locked }, n) => {
-      const response = await rename(boss, locked, `changed ${n}`);
+    const updates = [few, few, few, ...Array(20).fill(many)].map(async ({ admin, locked }, n) => {
+      const response = await rename(admin, locked, `changed ${n}`);
       completed++;
       return response as ApiResponse;
     });
     await waitFor('all requests have arrived', () => arrivals() === 23);
     await waitFor('updates wait for both rows', async () => (await countLockWaits(owner)) >= 4);
     await expectServed({
-      'list of a neighbour': () => neighbour.boss.get(`${DEPTS}/list`),
-      'create of a neighbour': () => neighbour.boss.post(DEPTS, {}),
-      'update of a neighbour': () => rename(neighbour.boss, neighbour.free, 'changed'),
-      'read of a locked row': () => many.boss.get(`${DEPTS}/${many.locked}`),
-      'read of the other locked row': () => few.boss.get(`${DEPTS}/${few.locked}`),
-      'update where few requests wait': () => rename(few.boss, few.free, 'changed'),
-      'update where many requests wait': () => rename(many.boss, many.free, 'changed'),
-      'create where many requests wait': () => many.boss.post(DEPTS, {}),
+      'list of a neighbour': () => neighbour.admin.get(`${DEPTS}/list`),
+      'create of a neighbour': () => neighbour.admin.post(DEPTS, {}),
+      'update of a neighbour': () => rename(neighbour.admin, neighbour.free, 'changed'),
+      'read of a locked row': () => many.admin.get(`${DEPTS}/${many.locked}`),
+      'read of the other locked row': () => few.admin.get(`${DEPTS}/${few.locked}`),
+      'update where few requests wait': () => rename(few.admin, few.free, 'changed'),
+      'update where many requests wait': () => rename(many.admin, many.free, 'changed'),
+      'create where many requests wait': () => many.admin.post(DEPTS, {}),
     });
     assert.equal(completed, 0, 'all updates are still blocked');
     return { updates };
@@ -87,24 +87,24 @@ test('two tenants with many requests on locked rows do not block a third tenant'
   const [one, other] = [await service.createTenant(), await service.createTenant()];
   const neighbour = await createTenant();
   const locked: [Client, string][] = [];
-  for (const boss of [one, other])
-    for (let n = 0; n < 6; n++) locked.push([boss, await boss.createDepartment({ deptName: `locked too ${n}` })]);
+  for (const admin of [one, other])
+    for (let n = 0; n < 6; n++) locked.push([admin, await admin.createDepartment({ deptName: `locked too ${n}` })]);
   const queued = await withLocked(
     locked.map(([, id]) => id),
     async () => {
       const arrivals = countArrivals();
       let completed = 0;
-      const updates = locked.map(async ([boss, deptId]) => {
-        const response = await rename(boss, deptId, 'changed');
+      const updates = locked.map(async ([admin, deptId]) => {
+        const response = await rename(admin, deptId, 'changed');
         completed++;
         return response;
       });
       await waitFor('all requests have arrived', () => arrivals() === 12);
       await waitFor('the allowed number of requests wait for a row', async () => (await countLockWaits(owner)) >= 6);
       await expectServed({
-        'list of a neighbour': () => neighbour.boss.get(`${DEPTS}/list`),
-        'update of a neighbour': () => rename(neighbour.boss, neighbour.free, 'changed'),
-        'create of a neighbour': () => neighbour.boss.post(DEPTS, {}),
+        'list of a neighbour': () => neighbour.admin.get(`${DEPTS}/list`),
+        'update of a neighbour': () => rename(neighbour.admin, neighbour.free, 'changed'),
+        'create of a neighbour': () => neighbour.admin.post(DEPTS, {}),
         'read of a locked row': () => one.get(`${DEPTS}/${locked[0]?.[1]}`),
         'list of a waiting tenant': () => one.get(`${DEPTS}/list`),
       });
@@ -116,21 +116,21 @@ test('two tenants with many requests on locked rows do not block a third tenant'
 });
 
 test('a statement that waits too long for a lock is cancelled, and its request fails with TOO_BUSY', async () => {
-  const { boss, locked } = await createTenant();
+  const { admin, locked } = await createTenant();
   const node = await startNode(database, { connectionTiming: { statementMs: 200 } });
   await withLocked([locked], async () => {
-    const responses = Array.from({ length: 5 }, (_, n) => rename(node.as(boss), locked, `changed ${n}`));
+    const responses = Array.from({ length: 5 }, (_, n) => rename(node.as(admin), locked, `changed ${n}`));
     for (const response of await Promise.all(responses)) expectTooBusy(response);
     assert.equal(await countLockWaits(owner), 0, 'no statement is left waiting in the database');
   });
-  assert.equal((await readDept(boss, locked)).deptName, 'locked');
+  assert.equal((await readDept(admin, locked)).deptName, 'locked');
 });
 
 test('requests that exceed the response deadline fail with TOO_BUSY and are not executed later', async () => {
-  const { boss, locked } = await createTenant();
+  const { admin, locked } = await createTenant();
   // No statement is cancelled: the first request keeps the only connection until the lock is released.
   const node = await startNode(database, { connections: 1, timing: { responseMs: 200 } });
-  const caller = node.as(boss);
+  const caller = node.as(admin);
   const before = node.uses.begun;
   const waitForUses = (count: number) =>
     waitFor(`${count} connections are requested`, () => node.uses.begun - before === count);
@@ -148,15 +148,15 @@ test('requests that exceed the response deadline fail with TOO_BUSY and are not 
     assert.equal(await countLockWaits(owner), 1, 'the first update still waits');
   });
   await waitFor('all six have run', () => node.uses.begun - before === 6 && node.uses.ended - before === 6);
-  const { rows } = await read(boss, `${DEPTS}/list`);
+  const { rows } = await read(admin, `${DEPTS}/list`);
   assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), ['', 'locked']);
 });
 
 test('work that waited too long for a connection is not started', async () => {
-  const { boss } = await createTenant();
+  const { admin } = await createTenant();
   const waitMs = 20;
   const node = await startNode(database, { connections: 1, connectionTiming: { waitMs } });
-  const caller = node.as(boss);
+  const caller = node.as(admin);
   const before = node.uses.begun;
   let responses: Promise<ApiResponse>[] = [];
   await node.db.use(async () => {
@@ -166,14 +166,14 @@ test('work that waited too long for a connection is not started', async () => {
     await waitFor('the wait limit has passed', () => performance.now() - since > waitMs);
   });
   for (const response of await Promise.all(responses)) expectTooBusy(response);
-  assert.equal((await read(boss, `${DEPTS}/list?deptName=late`)).total, 0);
+  assert.equal((await read(admin, `${DEPTS}/list?deptName=late`)).total, 0);
 });
 
 test('a request that may write a whole branch has a longer response deadline', async () => {
-  const { boss, locked, free } = await createTenant();
-  const child = await boss.createDepartment({ parentId: free });
+  const { admin, locked, free } = await createTenant();
+  const child = await admin.createDepartment({ parentId: free });
   const node = await startNode(database, { timing: { responseMs: 200 } });
-  const caller = node.as(boss);
+  const caller = node.as(admin);
   const { reordering } = await withLocked([child, locked], async () => {
     const reordering = caller.put(`${DEPTS}/order`, { parentId: free, deptIds: [child] });
     await waitForLockWaits(1);
@@ -183,5 +183,5 @@ test('a request that may write a whole branch has a longer response deadline', a
   });
   const { code, text } = await reordering;
   assert.equal(code, 200, text);
-  assert.equal((await readDept(boss, child)).orderNum, 1);
+  assert.equal((await readDept(admin, child)).orderNum, 1);
 });

@@ -10,15 +10,15 @@ import { waitFor } from '../support/wait.ts';
 /** Checking a password is slow by design. A flood of logins must not block other requests. */
 
 const service = await startService();
-const boss = await service.createTenant();
-const member = await service.createMember(boss, { userName: 'reader' });
-const id = await boss.createDepartment({ deptName: 'still here' });
+const admin = await service.createTenant();
+const member = await service.createMember(admin, { userName: 'reader' });
+const id = await admin.createDepartment({ deptName: 'still here' });
 
 /** Logs in from the given address. A flood uses many: otherwise brute-force protection rejects the logins before hashing. */
 const logIn = (username: string, from?: string) =>
   service.anonymous.post(
     '/auth/login',
-    { tenantId: boss.tenantId, username, password: PASSWORD },
+    { tenantId: admin.tenantId, username, password: PASSWORD },
     from ? { from } : {},
   );
 
@@ -27,7 +27,7 @@ test('of a flood of logins 100 are admitted and the others fail immediately, whi
   const rejected: ApiResponse[] = [];
   const statuses = new Tally();
   // No login completes while the table of failed logins is locked.
-  const flood = await service.superuser.begin(async (tx) => {
+  const { flood } = await service.superuser.begin(async (tx) => {
     await tx`lock table login_failures in access exclusive mode`;
     const flood = Array.from({ length: logins }, async (_, n) => {
       const response = await logIn(`nobody${n}`, `127.1.${n >> 7}.${1 + (n & 127)}`);
@@ -36,12 +36,12 @@ test('of a flood of logins 100 are admitted and the others fail immediately, whi
     });
     await waitFor('all logins beyond 100 are rejected', () => rejected.length >= logins - 100);
     assert.equal((await readDept(member, id)).deptName, 'still here');
-    assert.equal((await boss.get(`${DEPTS}/list`)).code, 200);
+    assert.equal((await admin.get(`${DEPTS}/list`)).code, 200);
     assert.equal((await service.root.post(DEPTS, {})).code, 200);
     assert.deepEqual(statuses.counts, { 503: logins - 100 }, 'the other 100 are still pending');
     return { flood };
   });
-  await Promise.all(flood.flood);
+  await Promise.all(flood);
   for (const response of rejected) {
     expectError(response, 503, 'TOO_BUSY');
     assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/);

@@ -17,8 +17,8 @@ import { databaseOf, startNode } from './node.ts';
 
 const LIMIT = 200;
 const service = await startService();
-const boss = await service.createTenant();
-const top = await boss.createDepartment({ deptName: 'top' });
+const admin = await service.createTenant();
+const top = await admin.createDepartment({ deptName: 'top' });
 const address = `${DEPTS}/${top}`;
 const database = await databaseOf(service);
 
@@ -53,7 +53,7 @@ async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
   return { counts: tally.counts, rejected };
 }
 
-const startFreshNode = async (): Promise<Client> => (await startNode(database)).as(boss);
+const startFreshNode = async (): Promise<Client> => (await startNode(database)).as(admin);
 
 test('of 600 requests sent at once 200 are queued and 400 are rejected immediately', async () => {
   const caller = await startFreshNode();
@@ -90,10 +90,10 @@ test('clients that retry as soon as they are rejected are all served in the end'
 
 test('clients that disconnect free their slots, however they disconnect', async () => {
   const node = await startNode(database);
-  const caller = node.as(boss);
+  const caller = node.as(admin);
   const { hostname, port } = new URL(node.base);
   const request = (method: string, ...lines: string[]) =>
-    [`${method} HTTP/1.1`, 'Host: banyan', `Authorization: Bearer ${boss.token}`, ...lines].join('\r\n');
+    [`${method} HTTP/1.1`, 'Host: banyan', `Authorization: Bearer ${admin.token}`, ...lines].join('\r\n');
   const get = request(`GET ${address}`, '', '');
   const half = request(`POST ${DEPTS}`, 'Content-Type: application/json', 'Content-Length: 20', '', '{"deptName":"h');
   // 40 requests: if more ended in a tenth of a second, the limit would rise above 200 for a while.
@@ -134,7 +134,7 @@ test('rejected writes are not executed, and acknowledged writes are', async () =
   node.app.server.on('request', () => arrived++);
   const body = JSON.stringify({ deptName: 'flood', parentId: Number(top) });
   const headers = {
-    authorization: `Bearer ${boss.token}`,
+    authorization: `Bearer ${admin.token}`,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   };
@@ -150,12 +150,12 @@ test('rejected writes are not executed, and acknowledged writes are', async () =
   };
   const { counts } = await sendAtOnce(300, send);
   assert.deepEqual(counts, { 200: 200, 503: 100 });
-  assert.equal((await read(boss, `${DEPTS}/list?deptName=flood&pageSize=1`)).total, 200);
+  assert.equal((await read(admin, `${DEPTS}/list?deptName=flood&pageSize=1`)).total, 200);
 });
 
 test('a load-shedding error has the requested language and format, and the request id', async () => {
   const caller = await startFreshNode();
-  const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'quote-me' };
+  const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'test-request' };
   const { rejected } = await sendAtOnce(
     201,
     () => caller.get(address, { headers }),
@@ -165,7 +165,7 @@ test('a load-shedding error has the requested language and format, and the reque
   const [response] = rejected as [ApiResponse];
   assert.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8');
   assert.equal(response.headers['content-language'], 'en');
-  assert.equal(response.headers['x-request-id'], 'quote-me');
+  assert.equal(response.headers['x-request-id'], 'test-request');
   const problem = JSON.parse(response.text);
-  assert.deepEqual([problem.status, problem.title, problem.instance], [503, 'TOO_BUSY', 'quote-me']);
+  assert.deepEqual([problem.status, problem.title, problem.instance], [503, 'TOO_BUSY', 'test-request']);
 });

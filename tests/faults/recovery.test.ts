@@ -112,7 +112,7 @@ test('the service restarts PostgreSQL when it or one of its backends is killed u
   await run.waitForOutput('PostgreSQL has stopped');
   await database.end({ timeout: 1 });
   await waitFor('reads succeed again', async () => (await admin.get('/system/dept-api/list')).code === 200);
-  await expectStartError(dataDir);
+  await assertFolderInUse(dataDir);
   await admin.createDepartment();
   assert.equal(await run.stop(), 0, run.stderr);
   await assertStopped(dataDir);
@@ -135,7 +135,7 @@ function readyPostgresPid(dataDir: string): number | undefined {
  * Asserts that a second service cannot start on the folder. Waits for the folder lock first: after a restart of PostgreSQL
  * the service may serve requests a moment before it has taken the lock again.
  */
-async function expectStartError(dataDir: string): Promise<void> {
+async function assertFolderInUse(dataDir: string): Promise<void> {
   const database = connectTo(dataDir);
   await waitFor('the folder is locked', async () => {
     const [row] = await database`select from pg_locks where locktype = 'advisory' and granted`;

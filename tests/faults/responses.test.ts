@@ -7,8 +7,8 @@ import { waitFor } from '../support/wait.ts';
 // Disable background work: only the requests of a test open connections, so none is being opened once they are answered.
 const service = await startService({}, { timing: { sealMs: 600_000, webhookPollMs: 600_000, feedPollMs: 600_000 } });
 const { superuser } = service;
-const boss = await service.createTenant();
-const id = await boss.createDepartment({ deptName: 'still here' });
+const admin = await service.createTenant();
+const id = await admin.createDepartment({ deptName: 'still here' });
 const [{ database, role }] = await superuser<[{ database: string; role: string }]>`
   select datname as database, 'banyan_service_' || oid as role from pg_database where datname = current_database()`;
 
@@ -70,10 +70,10 @@ const retryUntilOk = (send: () => Promise<ApiResponse>): Promise<ApiResponse> =>
   });
 
 const faults: [name: string, table: string, send: (headers: Record<string, string>) => Promise<ApiResponse>][] = [
-  ['a read', 'departments', (headers) => boss.get(`/system/dept-api/${id}`, { headers })],
-  ['a list', 'departments', (headers) => boss.get('/system/dept-api/list', { headers })],
-  ['a write', 'departments', (headers) => boss.post('/system/dept-api', { deptName: 'lost' }, { headers })],
-  ['a token check', 'sessions', (headers) => boss.get('/auth/me', { headers })],
+  ['a read', 'departments', (headers) => admin.get(`/system/dept-api/${id}`, { headers })],
+  ['a list', 'departments', (headers) => admin.get('/system/dept-api/list', { headers })],
+  ['a write', 'departments', (headers) => admin.post('/system/dept-api', { deptName: 'lost' }, { headers })],
+  ['a token check', 'sessions', (headers) => admin.get('/auth/me', { headers })],
   [
     'a login',
     'users',
@@ -84,14 +84,14 @@ const faults: [name: string, table: string, send: (headers: Record<string, strin
 for (const [name, table, send] of faults) {
   test(`${name} that fails with an internal error shows the request id and no internals`, async () => {
     const responses = await withoutTable(table, async () => ({
-      zh: await send({ 'x-request-id': 'quote-me' }),
+      zh: await send({ 'x-request-id': 'test-request' }),
       en: await send({ 'accept-language': 'en' }),
-      problem: await send({ accept: 'application/problem+json', 'x-request-id': 'quote-me' }),
+      problem: await send({ accept: 'application/problem+json', 'x-request-id': 'test-request' }),
     }));
     const { zh, en, problem } = responses;
-    expectError(zh, 500, 'INTERNAL', { requestId: 'quote-me' });
-    assert.equal(zh.headers['x-request-id'], 'quote-me');
-    assert.equal(zh.msg, '系统内部错误，请联系管理员（请求编号 quote-me）');
+    expectError(zh, 500, 'INTERNAL', { requestId: 'test-request' });
+    assert.equal(zh.headers['x-request-id'], 'test-request');
+    assert.equal(zh.msg, '系统内部错误，请联系管理员（请求编号 test-request）');
     expectError(en, 500, 'INTERNAL', { requestId: en.headers['x-request-id'] });
     assert.match(en.msg, new RegExp(`request id ${en.headers['x-request-id']}\\.$`));
     for (const response of [zh, en]) assert.deepEqual(Object.keys(response.data), ['reason', 'requestId']);
@@ -110,11 +110,11 @@ for (const outage of outages) {
     await duringOutage(outage, async () => {
       const login = { tenantId: '000000', username: 'admin', password: PASSWORD };
       const responses = await Promise.all([
-        boss.get(`/system/dept-api/${id}`),
-        boss.post('/system/dept-api', {}),
-        boss.delete(`/system/dept-api/${id}`),
-        boss.get('/system/tenant-api/list'),
-        boss.get('/auth/me'),
+        admin.get(`/system/dept-api/${id}`),
+        admin.post('/system/dept-api', {}),
+        admin.delete(`/system/dept-api/${id}`),
+        admin.get('/system/tenant-api/list'),
+        admin.get('/auth/me'),
         service.anonymous.post('/auth/login', login),
         service.anonymous.get('/health/ready'),
       ]);
@@ -126,18 +126,18 @@ for (const outage of outages) {
       // Requests that need no database are served.
       assert.equal((await service.anonymous.get('/health/live')).code, 200);
       assert.equal((await service.anonymous.get('/version')).code, 200);
-      expectError(await boss.get('/system/dept-api/x'), 400, 'INVALID_FIELD');
+      expectError(await admin.get('/system/dept-api/x'), 400, 'INVALID_FIELD');
       expectError(await service.anonymous.get('/system/dept-api/1'), 401, 'NO_TOKEN');
     });
     // The service reconnects by itself, and the data is still there.
-    const { data } = await retryUntilOk(() => boss.get(`/system/dept-api/${id}`));
+    const { data } = await retryUntilOk(() => admin.get(`/system/dept-api/${id}`));
     assert.equal(data.deptName, 'still here');
     await retryUntilOk(() => service.anonymous.get('/health/ready'));
   });
 }
 
 test('the service reconnects when its connections break between two requests', async () => {
-  await retryUntilOk(() => boss.get(`/system/dept-api/${id}`));
+  await retryUntilOk(() => admin.get(`/system/dept-api/${id}`));
   await closeConnections();
-  await retryUntilOk(() => boss.get(`/system/dept-api/${id}`));
+  await retryUntilOk(() => admin.get(`/system/dept-api/${id}`));
 });

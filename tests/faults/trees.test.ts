@@ -75,15 +75,26 @@ test('a database connection that breaks halfway truncates the response, and the 
 });
 
 test('two large trees are sent concurrently; a third waits, and other requests are served', async () => {
-  const [one, two] = [await openTree(a), await openTree(b)];
+  const node = await startNode(await databaseOf(service));
+  const [one, two] = [await openTree(node.as(a)), await openTree(node.as(b))];
   await waitForOpen(2);
-  let third: TreeResponse | undefined;
-  const waiting = openTree(c).then((tree) => (third = tree));
-  assert.equal((await c.get(`${TREE}?depth=2`)).code, 200);
-  assert.equal((await c.get(`${DEPTS}/list`)).code, 200);
-  assert.equal(third, undefined);
+  const connectionsInUse = () => node.uses.begun - node.uses.ended;
+  const { ended } = node.uses;
+  let isThirdAnswered = false;
+  const third = openTree(node.as(c)).then((tree) => {
+    isThirdAnswered = true;
+    return tree;
+  });
+  await waitFor('the third tree was found to be large', () => node.uses.ended > ended);
+  // By now it would have requested another connection if it did not wait.
+  await setImmediate();
+  assert.equal(connectionsInUse(), 2);
+  assert.equal((await node.as(c).get(`${TREE}?depth=2`)).code, 200);
+  assert.equal((await node.as(c).get(`${DEPTS}/list`)).code, 200);
+  assert.equal(connectionsInUse(), 2);
+  assert.equal(isThirdAnswered, false);
   assert.equal((await one.rest()).complete, true);
-  assert.equal((await (await waiting).rest()).complete, true);
+  assert.equal((await (await third).rest()).complete, true);
   assert.equal((await two.rest()).complete, true);
   await waitForOpen(0);
 });
@@ -111,14 +122,16 @@ test('a client that stops reading is disconnected, and its transaction ends', as
   assert.equal((await (await openTree(a)).rest()).complete, true);
 });
 
-test('a stalled client is disconnected at the stall limit, a slow one at the total limit', async (t) => {
+test('a client that stops reading is disconnected at the stall limit, a slow one at the total limit', async (t) => {
   const { streamStallMs, streamTotalMs } = defaultTiming;
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = t.mock.timers;
   let sent = 0;
+  let raw: http.ServerResponse | undefined;
   const app = Fastify({ forceCloseConnections: true });
   app.decorate('timing', defaultTiming);
   app.get('/', async (_request, reply) => {
+    raw = reply.raw;
     await sendChunks(
       reply,
       (async function* (): AsyncGenerator<Chunk, void> {
@@ -138,13 +151,9 @@ test('a stalled client is disconnected at the stall limit, a slow one at the tot
     for (const end = Date.now() + 300_000; !condition(); await setImmediate())
       assert.ok(Date.now() < end, 'the condition never holds');
   };
-  /** Waits until nothing more is sent: all buffers between the server and the client are full. */
-  const waitUntilBuffersFull = async () => {
-    for (let [last, quiet] = [sent, 0]; quiet < 1_000; quiet++) {
-      await setImmediate();
-      if (sent !== last) [last, quiet] = [sent, 0];
-    }
-  };
+  /** Waits until the server waits for the client to read, and so its stall timer runs. */
+  const waitForBackpressure = () => waitWithoutTimers(() => raw?.writableNeedDrain === true);
+  const isAborted = () => raw?.destroyed;
   const connect = async () => {
     const { port } = app.server.address() as AddressInfo;
     const request = http.get({ port, host: '127.0.0.1', agent: false });
@@ -156,37 +165,43 @@ test('a stalled client is disconnected at the stall limit, a slow one at the tot
     });
     return state;
   };
-  /** Reads until the server has sent more. */
-  const readSome = async (state: { response: http.IncomingMessage; closed: boolean }) => {
+  /** Reads until the server has sent more, which restarts its stall timer. */
+  const readSome = async ({ response }: { response: http.IncomingMessage }) => {
     const before = sent;
     await waitWithoutTimers(() => {
-      state.response.read();
-      return sent > before || state.closed;
+      response.read();
+      return sent > before;
     });
+  };
+  const expectTruncated = async (state: { response: http.IncomingMessage; closed: boolean }) => {
+    state.response.resume();
+    await waitWithoutTimers(() => state.closed);
+    assert.equal(state.response.complete, false);
   };
 
   const stalled = await connect();
-  await waitUntilBuffersFull();
-  const sentBefore = sent;
+  await waitForBackpressure();
   clock.tick(streamStallMs - 1);
   await readSome(stalled);
-  assert.ok(sent > sentBefore, 'the response is still being sent');
-  await waitUntilBuffersFull();
-  clock.tick(streamStallMs);
-  stalled.response.resume();
-  await waitWithoutTimers(() => stalled.closed);
-  assert.equal(stalled.response.complete, false);
+  await waitForBackpressure();
+  clock.tick(streamStallMs - 1);
+  assert.equal(isAborted(), false);
+  clock.tick(1);
+  assert.equal(isAborted(), true);
+  await expectTruncated(stalled);
 
   const slow = await connect();
-  for (let ms = 0; ms + streamStallMs - 1 < streamTotalMs; ms += streamStallMs - 1) {
-    await waitUntilBuffersFull();
-    const before = sent;
+  let elapsedMs = 0;
+  for (; elapsedMs + streamStallMs - 1 < streamTotalMs; elapsedMs += streamStallMs - 1) {
+    await waitForBackpressure();
     clock.tick(streamStallMs - 1);
+    assert.equal(isAborted(), false, `after ${elapsedMs} ms`);
     await readSome(slow);
-    assert.ok(sent > before, `the response is still being sent after ${ms} ms`);
   }
-  clock.tick(streamStallMs - 1);
-  slow.response.resume();
-  await waitWithoutTimers(() => slow.closed);
-  assert.equal(slow.response.complete, false);
+  await waitForBackpressure();
+  clock.tick(streamTotalMs - elapsedMs - 1);
+  assert.equal(isAborted(), false);
+  clock.tick(1);
+  assert.equal(isAborted(), true);
+  await expectTruncated(slow);
 });

@@ -21,8 +21,8 @@ async function startRawServer(text: string, { close = false } = {}): Promise<str
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-async function register(boss: Client, url: string): Promise<number> {
-  const { data, text } = await boss.post(path, { url, kinds: ['department.*'] });
+async function register(admin: Client, url: string): Promise<number> {
+  const { data, text } = await admin.post(path, { url, kinds: ['department.*'] });
   assert.ok(data?.id, text);
   return data.id;
 }
@@ -35,14 +35,14 @@ const invalid: [string, string, { close?: boolean }?][] = [
 ];
 for (const [name, text, options] of invalid) {
   test(`a delivery to a receiver that responds ${name} fails and is retried`, async () => {
-    const boss = await service.createTenant();
-    const id = await register(boss, await startRawServer(text, options));
-    await boss.createDepartment();
+    const admin = await service.createTenant();
+    const id = await register(admin, await startRawServer(text, options));
+    await admin.createDepartment();
     await waitFor('the attempt is recorded as failed', async () => {
-      const { data } = await boss.get(`${path}/${id}/deliveries`);
+      const { data } = await admin.get(`${path}/${id}/deliveries`);
       return data.rows[0]?.attempts > 0 && data.rows[0].lastError !== null;
     });
-    const { data } = await boss.get(`${path}/${id}/deliveries`);
+    const { data } = await admin.get(`${path}/${id}/deliveries`);
     assert.equal(data.rows[0].state, 'waiting');
   });
 }
@@ -50,13 +50,13 @@ for (const [name, text, options] of invalid) {
 test('many receivers with invalid responses do not delay deliveries to others', async () => {
   const url = await startRawServer((invalid[0] as [string, string])[1]);
   for (let n = 0; n < 4; n++) {
-    const boss = await service.createTenant();
-    for (let m = 0; m < 16; m++) await register(boss, url);
-    await boss.createDepartment();
+    const admin = await service.createTenant();
+    for (let m = 0; m < 16; m++) await register(admin, url);
+    await admin.createDepartment();
   }
   const receiver = await Receiver.start();
-  const boss = await service.createTenant();
-  await register(boss, receiver.url);
-  await boss.createDepartment();
+  const admin = await service.createTenant();
+  await register(admin, receiver.url);
+  await admin.createDepartment();
   await waitFor('the message is delivered', () => receiver.accepted.length === 1);
 });

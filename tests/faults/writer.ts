@@ -21,29 +21,27 @@ export class Writer {
   client: Client;
   readonly tally = new Tally();
   readonly faults: string[] = [];
-  /** The time of the last acknowledgement. */
-  acknowledgedAt = 0;
   acknowledged = 0;
   slowestMs = 0;
   private readonly created = new Map<string, string>();
   private readonly deleted: string[] = [];
   private inDoubt: Write[] = [];
-  private working: Promise<unknown> | undefined;
+  private workers: Promise<unknown> | undefined;
   private stopped = false;
 
   constructor(client: Client) {
     this.client = client;
   }
 
-  /** Writes until `stop`, or until the service is gone: a broken connection ends a worker. */
+  /** Writes until `stop` is called, or until the service has stopped: a broken connection ends a worker. */
   start(workers = 8): void {
     this.stopped = false;
-    this.working = Promise.all(Array.from({ length: workers }, () => this.work()));
+    this.workers = Promise.all(Array.from({ length: workers }, () => this.work()));
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
-    await this.working;
+    await this.workers;
   }
 
   /** Waits until this many more writes are acknowledged. */
@@ -64,7 +62,7 @@ export class Writer {
       const pair: Write[] = [1, 2].map(() => ({ key: randomUUID(), names: [randomUUID()] }));
       for (const write of pair) if (!(await this.retryUntilDone(write))) return;
       const names = pair.flatMap((write) => write.names);
-      // Keep every other pair.
+      // Delete about every other pair.
       if (this.deleted.length > this.created.size / 4) continue;
       const ids = names.map((name) => this.created.get(name) as string);
       if (!(await this.retryUntilDone({ key: randomUUID(), names, ids }))) return;
@@ -98,7 +96,6 @@ export class Writer {
     this.tally.add(response.code === 200 ? 'done' : (response.data?.reason ?? response.status));
     if (response.code === 200) {
       this.acknowledged++;
-      this.acknowledgedAt = performance.now();
       if (ids) this.deleted.push(...names);
       else this.created.set(names[0] as string, String(response.headers.location).split('/').at(-1) as string);
     } else if (response.status !== 503 || !response.headers['retry-after']) {
@@ -117,14 +114,14 @@ export class Writer {
     assert.deepEqual(
       this.deleted.filter((name) => before.has(name)),
       [],
-      'every acknowledged deletion is done',
+      'no department whose deletion was acknowledged exists',
     );
     const inDoubt = this.inDoubt;
     this.inDoubt = [];
     for (const write of inDoubt) {
       const present = write.names.filter((name) => before.has(name)).length;
-      assert.ok(present === 0 || present === write.names.length, 'no write is half done');
-      assert.ok(await this.retryUntilDone(write), 'a retried write is done');
+      assert.ok(present === 0 || present === write.names.length, 'no write is half applied');
+      assert.ok(await this.retryUntilDone(write), 'a retried write succeeds');
     }
     assert.deepEqual(this.faults, []);
     const after = await this.readAll();
@@ -136,15 +133,6 @@ export class Writer {
       'exactly the acknowledged departments exist, with the ids of their responses',
     );
     return { acknowledged: this.acknowledged, inDoubt: inDoubt.length, lost: lost.length, slowestMs: this.slowestMs };
-  }
-
-  /** Deletes all departments, so that the next writer starts with none. */
-  async clear(): Promise<void> {
-    const ids = [...(await this.readAll()).values()];
-    while (ids.length > 0) {
-      const response = await this.client.delete(`/system/dept-api/${ids.splice(0, 500)}`);
-      assert.equal(response.code, 200, response.text);
-    }
   }
 
   private mayBeDeleted = (name: string) =>

@@ -53,7 +53,7 @@ const shared = { caller: someCaller, key: someKey, match: someMatch };
 const OTHER_PASSWORD = 'another horse';
 /** The tenant that an administrator names in a request, if any. */
 const otherTenant = sometimes(35, someTenant);
-const errorCode = (state: State, home: string, choice: Choice | undefined) =>
+const codeOf = (state: State, home: string, choice: Choice | undefined) =>
   choice && tenantOf(state, home, choice).tenantId;
 const queryOf = (code: string | undefined): Record<string, string> => (code ? { tenantId: code } : {});
 
@@ -99,7 +99,7 @@ const writeUser = command(
     update: weighted([3, true], [2, false]),
   },
   ({ caller, key, match, to, mutation, update, fields, ...chosen }, state) => {
-    const code = errorCode(state, homeTenant(state, caller), chosen.otherTenant);
+    const code = codeOf(state, homeTenant(state, caller), chosen.otherTenant);
     const home = code ?? homeTenant(state, caller);
     const id = userOf(state, home, to, caller);
     const { userName, renames, password, main, additional } = chosen;
@@ -134,7 +134,7 @@ const writeTenant = command(
   ({ caller, key, match, fields, period, first, parent, to, mutation, update }, state) => {
     const home = homeTenant(state, caller);
     const { id } = tenantOf(state, home, to);
-    const tenantParent = errorCode(state, home, parent);
+    const tenantParent = codeOf(state, home, parent);
     const body = {
       ...(update ? { id } : {}),
       ...(!update && first ? { username: first, password: PASSWORD } : {}),
@@ -143,7 +143,7 @@ const writeTenant = command(
       ...period,
     };
     const request = { caller, path: TENANT, query: {}, body: mutate(body, mutation) };
-    // The documents do not say whether the error of an invalid period is stored under an Idempotency-Key.
+    // The documentation does not say whether the error of an invalid period is stored under an Idempotency-Key.
     const keyed = { key: period === INVALID_PERIOD ? undefined : key };
     return update
       ? { ...request, ...keyed, method: 'PUT', ifMatch: ifMatchOf(state, `${TENANT}/${id}`, match) }
@@ -177,7 +177,7 @@ const read = command(
     });
     if (kind === DEPT) return get(deptOf(state, home, dept), includeDeleted ? { includeDeleted } : {});
     if (kind === TENANT) return get(tenantOf(state, home, tenant).id, {});
-    const code = errorCode(state, home, otherTenant);
+    const code = codeOf(state, home, otherTenant);
     return get(userOf(state, code ?? home, user, caller), queryOf(code));
   },
 );
@@ -205,7 +205,7 @@ const remove = command(
   },
   ({ caller, key, match, kind, depts, users, single, tenant, otherTenant, edgeCase, subtree }, state) => {
     const home = homeTenant(state, caller);
-    const code = kind === USER ? errorCode(state, home, otherTenant) : undefined;
+    const code = kind === USER ? codeOf(state, home, otherTenant) : undefined;
     const ids = {
       [DEPT]: () => depts.map((choice) => deptOf(state, home, choice)),
       [USER]: () => users.map((choice) => userOf(state, code ?? home, choice, caller)),
@@ -214,7 +214,7 @@ const remove = command(
     const id = edgeCase ?? ids.slice(0, single ? 1 : undefined).join(',');
     const path = `${kind}/${id}`;
     const ifMatch = ifMatchOf(state, path, match);
-    // The documents do not say whether the error of If-Match with several ids is stored under an Idempotency-Key.
+    // The documentation does not say whether the error of If-Match with several ids is stored under an Idempotency-Key.
     const query = { ...queryOf(code), ...(kind === DEPT && subtree ? { subtree } : {}) };
     return { caller, method: 'DELETE', path, query, ifMatch, key: ifMatch ? undefined : key };
   },
@@ -246,7 +246,7 @@ const list = command(
   },
   ({ caller, kind, filters: { name, ...filters }, more, dept, under, parent, otherTenant }, state) => {
     const home = homeTenant(state, caller);
-    const code = kind === DEPT ? undefined : errorCode(state, home, otherTenant);
+    const code = kind === DEPT ? undefined : codeOf(state, home, otherTenant);
     const query = {
       ...filters,
       tenantId: code,
@@ -255,7 +255,7 @@ const list = command(
       ...(kind === DEPT && dept ? { parentId: deptOf(state, home, dept) } : {}),
       ...(kind === DEPT && under ? { underId: deptOf(state, home, under) } : {}),
       ...(kind === USER && dept ? { deptId: deptOf(state, code ?? home, dept) } : {}),
-      ...(kind === TENANT ? { tenantParent: errorCode(state, home, parent) } : {}),
+      ...(kind === TENANT ? { tenantParent: codeOf(state, home, parent) } : {}),
     };
     const set = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     return { caller, method: 'GET', path: `${kind}/list`, query: Object.fromEntries(set) };
@@ -331,7 +331,7 @@ const order = command(
       ...(repeated ? listed.slice(0, 1) : []),
     ];
     const body = { parentId: Number(parentId), deptIds };
-    // The documents do not say whether the error of a repeated id is stored under an Idempotency-Key.
+    // The documentation does not say whether the error of a repeated id is stored under an Idempotency-Key.
     const safeKey = new Set(deptIds).size === deptIds.length ? key : undefined;
     return { caller, method: 'PUT', path: `${DEPT}/order`, query: {}, body, key: safeKey };
   },
@@ -357,7 +357,7 @@ const bulk = command(
       ...(foreign && at === 0 ? { tenantId: tenantOf(state, home, foreign).tenantId } : {}),
     }));
     const body = { ...(parent ? { parentId: Number(deptOf(state, home, parent)) } : {}), departments };
-    // The documents do not say whether the error of invalid references is stored under an Idempotency-Key.
+    // The documentation does not say whether the error of invalid references is stored under an Idempotency-Key.
     const isValid = entries.every(({ above }, at) => above === undefined || above < at);
     return { caller, method: 'POST', path: `${DEPT}/bulk`, query: {}, body, key: isValid ? key : undefined };
   },

@@ -32,10 +32,10 @@ const databaseTime = async ({ superuser }: Service): Promise<string> => {
 for (const seed of seeds(scale(1, 10))) {
   test(`reads with asOf return what the same reads returned at that time, seed ${seed}`, async (t) => {
     const { below, pick } = seededRandom(seed);
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     const depts: string[] = [];
     const users: string[] = [];
-    const others: string[] = [boss.id];
+    const others: string[] = [admin.id];
     const tally = new Tally();
     const name = () => pick(['研发部', 'Sales', 'sales 100%', 'a_b', '财务"部"', '\u2028\\', 'ß', 'Äpfel']) + below(20);
     const fields = () => ({
@@ -53,7 +53,7 @@ for (const seed of seeds(scale(1, 10))) {
 
     const writes: Record<string, () => Promise<{ code: number }>> = {
       create: async () => {
-        const response = await boss.post(dept, { ...fields(), parentId: pick(['0', oneOf(depts), oneOf(depts)]) });
+        const response = await admin.post(dept, { ...fields(), parentId: pick(['0', oneOf(depts), oneOf(depts)]) });
         if (response.code === 200) depts.push(String(response.headers.location).split('/').at(-1) as string);
         return response;
       },
@@ -63,51 +63,51 @@ for (const seed of seeds(scale(1, 10))) {
           { ref: 'b', parentRef: 'a', ...fields() },
           { ref: 'c', parentRef: 'b', ...fields() },
         ];
-        const response = await boss.post(`${dept}/bulk`, { parentId: pick(['0', oneOf(depts)]), departments });
+        const response = await admin.post(`${dept}/bulk`, { parentId: pick(['0', oneOf(depts)]), departments });
         depts.push(...(response.data?.deptIds ?? []).map(String));
         return response;
       },
-      update: () => boss.put(dept, { deptId: oneOf(depts), ...fields() }),
+      update: () => admin.put(dept, { deptId: oneOf(depts), ...fields() }),
       move: () =>
-        boss.put(dept, { deptId: oneOf(depts), ...fields(), parentId: pick(['0', oneOf(depts), oneOf(depts)]) }),
+        admin.put(dept, { deptId: oneOf(depts), ...fields(), parentId: pick(['0', oneOf(depts), oneOf(depts)]) }),
       order: async () => {
         const parentId = pick(['0', oneOf(depts)]);
-        const { data } = await boss.get(`${dept}/${parentId}/children`);
+        const { data } = await admin.get(`${dept}/${parentId}/children`);
         const ids = (data?.rows ?? []).map(({ deptId }: { deptId: number }) => deptId).reverse();
-        return boss.put(`${dept}/order`, { parentId, deptIds: ids.length > 0 ? ids : [1] });
+        return admin.put(`${dept}/order`, { parentId, deptIds: ids.length > 0 ? ids : [1] });
       },
-      remove: () => boss.delete(`${dept}/${oneOf(depts)}`),
-      removeSome: () => boss.delete(`${dept}/${oneOf(depts)},${oneOf(depts)}`),
-      removeBranch: () => boss.delete(`${dept}/${oneOf(depts)}?subtree=true`),
+      remove: () => admin.delete(`${dept}/${oneOf(depts)}`),
+      removeSome: () => admin.delete(`${dept}/${oneOf(depts)},${oneOf(depts)}`),
+      removeBranch: () => admin.delete(`${dept}/${oneOf(depts)}?subtree=true`),
       restore: async () => {
         const { count } = await service.superuser`
           update banyan.departments d set del_flag = '0', update_by = 'sql', update_time = now()
-          where d.tenant_id = ${boss.tenantId} and d.dept_id = ${oneOf(depts)} and d.del_flag = '2'
+          where d.tenant_id = ${admin.tenantId} and d.dept_id = ${oneOf(depts)} and d.del_flag = '2'
             and not exists (select from banyan.departments p
               where p.tenant_id = d.tenant_id and p.dept_id = d.parent_id and p.del_flag <> '0')`;
         return { code: count === 1 ? 200 : 404 };
       },
       addUser: async () => {
         const body = { userName: `u${users.length}`, password: PASSWORD, deptId: pick([null, oneOf(depts)]) };
-        const response = await boss.post(people, body);
+        const response = await admin.post(people, body);
         if (response.code === 200) users.push(String(response.headers.location).split('/').at(-1) as string);
         return response;
       },
       updateUser: () =>
-        boss.put(people, { userId: oneOf(users), nickName: name(), deptId: null, deptIds: [oneOf(depts)] }),
-      password: () => boss.put(people, { userId: oneOf(users), password: `${PASSWORD}${below(10)}` }),
-      removeUser: () => boss.delete(`${people}/${oneOf(users)}`),
+        admin.put(people, { userId: oneOf(users), nickName: name(), deptId: null, deptIds: [oneOf(depts)] }),
+      password: () => admin.put(people, { userId: oneOf(users), password: `${PASSWORD}${below(10)}` }),
+      removeUser: () => admin.delete(`${people}/${oneOf(users)}`),
       addTenant: async () => {
-        const response = await boss.post(tenants, { tenantName: name(), quotaBo: { zr: 1, merchant: 2 } });
+        const response = await admin.post(tenants, { tenantName: name(), quotaBo: { zr: 1, merchant: 2 } });
         if (response.code === 200) others.push(String(response.headers.location).split('/').at(-1) as string);
         return response;
       },
       updateTenant: async () => {
-        const { data } = await boss.get(`${tenants}/list?pageSize=500`);
+        const { data } = await admin.get(`${tenants}/list?pageSize=500`);
         const tenantParent = pick(data.rows as { tenantId: string }[]).tenantId;
-        return boss.put(tenants, { id: pick(others), tenantName: name(), tenantParent, ruleBo: { modelZr: name() } });
+        return admin.put(tenants, { id: pick(others), tenantName: name(), tenantParent, ruleBo: { modelZr: name() } });
       },
-      removeTenant: () => boss.delete(`${tenants}/${pick(others)}`),
+      removeTenant: () => admin.delete(`${tenants}/${pick(others)}`),
     };
     // Mostly departments, and more creations than deletions.
     const kinds = [
@@ -156,7 +156,7 @@ for (const seed of seeds(scale(1, 10))) {
       tally.add(`${kind} ${code}`);
       const time = await databaseTime(service);
       const paths = choosePaths();
-      const texts = await Promise.all(paths.map((path) => readText(boss, path)));
+      const texts = await Promise.all(paths.map((path) => readText(admin, path)));
       snapshots.push({ time, responses: new Map(paths.map((path, n) => [path, texts[n] as string])) });
     }
 
@@ -165,7 +165,7 @@ for (const seed of seeds(scale(1, 10))) {
       const { time, responses } = pick(snapshots);
       await Promise.all(
         [...responses].map(async ([path, original]) => {
-          const historic = await readText(boss, `${path}&asOf=${time}`);
+          const historic = await readText(admin, `${path}&asOf=${time}`);
           assert.deepEqual(JSON.parse(historic), JSON.parse(original), `${path} as of ${time}`);
           compared++;
         }),

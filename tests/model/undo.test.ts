@@ -27,14 +27,14 @@ async function readAll(client: Client) {
 
 test('reverting random changes from the last to the first restores the organization step by step', async (t) => {
   for (const seed of seeds(scale(1, 20))) {
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     const { below, pick } = seededRandom(seed);
-    const depts = [await boss.createDepartment()];
-    const users = [await boss.createUser({ userName: 'u' })];
-    const children = [await boss.create(tenants, { tenantName: 't', quotaBo: { pf: 3 } })];
+    const depts = [await admin.createDepartment()];
+    const users = [await admin.createUser({ userName: 'u' })];
+    const children = [await admin.create(tenants, { tenantName: 't', quotaBo: { pf: 3 } })];
     const tally = new Tally();
     const latestChange = async (): Promise<number> =>
-      (await boss.get(`${changes}/list?limit=1&below=false`)).data.rows[0]?.id ?? 0;
+      (await admin.get(`${changes}/list?limit=1&below=false`)).data.rows[0]?.id ?? 0;
     const recordId = (ids: string[]) => async (response: ApiResponse) => {
       const id = String(response.headers.location ?? '')
         .split('/')
@@ -55,16 +55,16 @@ test('reverting random changes from the last to the first restores the organizat
       phone: pick([null, '1']),
     });
     const actions: [string, () => Promise<ApiResponse>][] = [
-      ['create', () => boss.post(dept, { parentId: pick(['0', ...depts]), ...fields() }).then(recordId(depts))],
-      ['create', () => boss.post(dept, { parentId: pick(depts) }).then(recordId(depts))],
-      ['update', () => boss.put(dept, { deptId: pick(depts), ...fields() })],
-      ['move', () => boss.put(dept, { deptId: pick(depts), parentId: pick(['0', ...depts]), ...fields() })],
-      ['delete', () => boss.delete(`${dept}/${pick(depts)}`)],
-      ['deleteBranch', () => boss.delete(`${dept}/${pick(depts)}?subtree=true`)],
+      ['create', () => admin.post(dept, { parentId: pick(['0', ...depts]), ...fields() }).then(recordId(depts))],
+      ['create', () => admin.post(dept, { parentId: pick(depts) }).then(recordId(depts))],
+      ['update', () => admin.put(dept, { deptId: pick(depts), ...fields() })],
+      ['move', () => admin.put(dept, { deptId: pick(depts), parentId: pick(['0', ...depts]), ...fields() })],
+      ['delete', () => admin.delete(`${dept}/${pick(depts)}`)],
+      ['deleteBranch', () => admin.delete(`${dept}/${pick(depts)}?subtree=true`)],
       [
         'bulk',
         () =>
-          boss.post(`${dept}/bulk`, {
+          admin.post(`${dept}/bulk`, {
             parentId: pick(depts),
             departments: [{ ref: 'a' }, { ref: 'b', parentRef: 'a' }],
           }),
@@ -72,31 +72,31 @@ test('reverting random changes from the last to the first restores the organizat
       [
         'order',
         async () => {
-          const { data } = await boss.get(`${dept}/0/children`);
-          return boss.put(`${dept}/order`, {
+          const { data } = await admin.get(`${dept}/0/children`);
+          return admin.put(`${dept}/order`, {
             parentId: 0,
             deptIds: data.rows.map(({ deptId }: { deptId: number }) => deptId).reverse(),
           });
         },
       ],
-      ['restore', () => boss.post(`${dept}/${pick(depts)}/restore`)],
-      ['restoreTo', () => boss.post(`${dept}/${pick(depts)}/restore`, { parentId: pick(['0', ...depts]) })],
-      ['createUser', () => boss.post(people, { password: 'correct horse', ...person() }).then(recordId(users))],
-      ['updateUser', () => boss.put(people, { userId: pick(users), roles: [pick(['admin', 'member'])], ...person() })],
-      ['deleteUser', () => boss.delete(`${people}/${pick(users)}`)],
-      ['restoreUser', () => boss.post(`${people}/${pick(users)}/restore`)],
-      ['createTenant', () => boss.post(tenants, { tenantName: 't' }).then(recordId(children))],
+      ['restore', () => admin.post(`${dept}/${pick(depts)}/restore`)],
+      ['restoreTo', () => admin.post(`${dept}/${pick(depts)}/restore`, { parentId: pick(['0', ...depts]) })],
+      ['createUser', () => admin.post(people, { password: 'correct horse', ...person() }).then(recordId(users))],
+      ['updateUser', () => admin.put(people, { userId: pick(users), roles: [pick(['admin', 'member'])], ...person() })],
+      ['deleteUser', () => admin.delete(`${people}/${pick(users)}`)],
+      ['restoreUser', () => admin.post(`${people}/${pick(users)}/restore`)],
+      ['createTenant', () => admin.post(tenants, { tenantName: 't' }).then(recordId(children))],
       [
         'updateTenant',
-        () => boss.put(tenants, { id: pick(children), tenantName: `t${below(9)}`, quotaBo: { merchant: below(9) } }),
+        () => admin.put(tenants, { id: pick(children), tenantName: `t${below(9)}`, quotaBo: { merchant: below(9) } }),
       ],
-      ['deleteTenant', () => boss.delete(`${tenants}/${pick(children)}`)],
-      ['restoreTenant', () => boss.post(`${tenants}/${pick(children)}/restore`)],
-      ['revert', async () => boss.post(`${changes}/${Math.max(1, (await latestChange()) - below(6))}/revert`)],
+      ['deleteTenant', () => admin.delete(`${tenants}/${pick(children)}`)],
+      ['restoreTenant', () => admin.post(`${tenants}/${pick(children)}/restore`)],
+      ['revert', async () => admin.post(`${changes}/${Math.max(1, (await latestChange()) - below(6))}/revert`)],
     ];
     const applied: { change: number; before: Awaited<ReturnType<typeof readAll>>; name: string }[] = [];
     let lastSeen = await latestChange();
-    let before = await readAll(boss);
+    let before = await readAll(admin);
     for (let n = 0; n < scale(70, 300); n++) {
       const [name, action] = pick(actions);
       const response = await action();
@@ -106,13 +106,13 @@ test('reverting random changes from the last to the first restores the organizat
       if (change === lastSeen) continue;
       applied.push({ change, before, name });
       lastSeen = change;
-      before = await readAll(boss);
+      before = await readAll(admin);
     }
     const reverted = applied.slice(-scale(40, 200)).reverse();
     for (const { change, before, name } of reverted) {
-      const response = await boss.post(`${changes}/${change}/revert`);
+      const response = await admin.post(`${changes}/${change}/revert`);
       assert.equal(response.code, 200, `seed ${seed}, reverting ${name} ${change}: ${response.text}`);
-      assert.deepEqual(await readAll(boss), before, `seed ${seed}, after reverting ${name} ${change}`);
+      assert.deepEqual(await readAll(admin), before, `seed ${seed}, after reverting ${name} ${change}`);
     }
     report(t, { seed, reverted: reverted.length, ...tally.counts });
   }

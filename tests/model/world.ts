@@ -6,9 +6,11 @@ import { type CallerName, type Request, type Session, State } from './state.ts';
 /**
  * The tenants in which sequences run: a tenant below 000000 with tenants below it, and their users and departments.
  *
- *   000000 ── above ─┬─ boss, member, ann, bob of 5 accounts: departments 1 > 2 > 3, and 4 with ann in it
+ *   000000 ── above ─┬─ boss, member, ann and bob (accountCount: 5); departments 1 > 2 > 3, and 4 with ann in it
  *                    │    └─ child
- *                    └─ sibling      one department in each of the others
+ *                    └─ sibling
+ *
+ * The other tenants have one department each.
  *
  * Passwords are slow to hash, so a world is created once and restored before each sequence.
  */

@@ -84,7 +84,7 @@ test('the unfinished files of a killed first start are removed', async () => {
   const server = await startEmbedded(dataDir, () => {});
   assert.equal(server.adopted, false);
   await server.stop();
-  await waitFor('initdb is gone', () => processesIn(dataDir).length === 0);
+  await waitFor('initdb has exited', () => processesIn(dataDir).length === 0);
   assert.deepEqual(fs.readdirSync(dataDir).sort(), ['postgres', 'postgres-password']);
 });
 

@@ -15,15 +15,15 @@ const dept = '/system/dept-api';
 
 /** Creates a tenant with some sealed changes. */
 async function createChanges() {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment({ deptName: '总部' });
-  for (const deptName of ['一', '二', '三']) await boss.put(dept, { deptId: id, deptName });
-  const { data } = await boss.get('/system/change-api?limit=100');
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment({ deptName: '总部' });
+  for (const deptName of ['一', '二', '三']) await admin.put(dept, { deptId: id, deptName });
+  const { data } = await admin.get('/system/change-api?limit=100');
   const changes: number[] = data.rows.map((row: { id: number }) => row.id);
-  return { boss, tenantId: boss.tenantId, id, changes };
+  return { admin, tenantId: admin.tenantId, id, changes };
 }
 
-const faultsOf = async () => (await verifyLedger(owner)).errors;
+const readErrors = async () => (await verifyLedger(owner)).errors;
 
 test("the service's role can neither update nor delete rows of the ledger", async () => {
   const rights = await superuser<{ table: string; right: string }[]>`
@@ -35,46 +35,46 @@ test("the service's role can neither update nor delete rows of the ledger", asyn
 });
 
 test('changes without subscribers are sealed in the background', async () => {
-  const boss = await service.createTenant();
-  await boss.createDepartment();
+  const admin = await service.createTenant();
+  await admin.createDepartment();
   await waitFor('all changes are sealed', async () => {
     const [{ left }] = await superuser<[{ left: number }]>`
-      select count(*)::int as left from banyan.unsealed_changes where tenant_id = ${boss.tenantId}`;
+      select count(*)::int as left from banyan.unsealed_changes where tenant_id = ${admin.tenantId}`;
     return left === 0;
   });
-  assert.deepEqual(await faultsOf(), []);
+  assert.deepEqual(await readErrors(), []);
 });
 
 test('ledgers that cannot be sealed do not block the sealing of others', async () => {
-  const bosses = await Promise.all(Array.from({ length: 8 }, () => service.createTenant()));
-  const [last, ...others] = bosses.map(({ tenantId }) => tenantId) as [string, ...string[]];
+  const admins = await Promise.all(Array.from({ length: 8 }, () => service.createTenant()));
+  const [last, ...others] = admins.map(({ tenantId }) => tenantId) as [string, ...string[]];
   await superuser.unsafe(`
     create function banyan.reject_seal() returns trigger language plpgsql as $$ begin raise exception 'rejected'; end $$;
     create trigger reject_seal before insert on banyan.seals for each row
       when (new.tenant_id in (${others.map((code) => `'${code}'`)})) execute function banyan.reject_seal()`);
-  const leftOf = async (codes: string[]) =>
+  const countUnsealed = async (codes: string[]) =>
     (await superuser`select distinct tenant_id from banyan.unsealed_changes where tenant_id = any(${codes})`).count;
-  await Promise.all(bosses.map((boss) => boss.createDepartment()));
-  await waitFor('the last ledger is sealed', async () => (await leftOf([last])) === 0);
-  assert.equal(await leftOf(others), others.length);
+  await Promise.all(admins.map((admin) => admin.createDepartment()));
+  await waitFor('the last ledger is sealed', async () => (await countUnsealed([last])) === 0);
+  assert.equal(await countUnsealed(others), others.length);
   await superuser`drop trigger reject_seal on banyan.seals`;
-  await waitFor('the other ledgers are sealed once they can be', async () => (await leftOf(others)) === 0);
-  assert.deepEqual(await faultsOf(), []);
+  await waitFor('the other ledgers are sealed once they can be', async () => (await countUnsealed(others)) === 0);
+  assert.deepEqual(await readErrors(), []);
 });
 
 test('verification finds and names rows that were altered, removed, inserted or swapped', async () => {
   const { tenantId, changes } = await createChanges();
-  assert.deepEqual(await faultsOf(), []);
+  assert.deepEqual(await readErrors(), []);
   const [first, , third, fourth] = changes as [number, number, number, number];
-  const faultsAfter = async (
+  const errorsAfter = async (
     tamper: (change: number) => Promise<unknown>,
     change: number,
     undo: () => Promise<unknown>,
   ) => {
     await tamper(change);
-    const errors = await faultsOf();
+    const errors = await readErrors();
     await undo();
-    assert.deepEqual(await faultsOf(), []);
+    assert.deepEqual(await readErrors(), []);
     return errors;
   };
   const [row] = await superuser<[{ row: never; seq: number; hash: Buffer }]>`
@@ -83,21 +83,21 @@ test('verification finds and names rows that were altered, removed, inserted or 
   const restore = async () => {
     await superuser`delete from banyan.changes where change_id = ${third}`;
     // Restore from a copy of the row: to_jsonb would not keep the key order within the records.
-    await superuser`insert into banyan.changes select * from kept`;
+    await superuser`insert into banyan.changes select * from saved_change`;
   };
-  await superuser`create table kept as select * from banyan.changes where change_id = ${third}`;
-  const place = `change ${third} at position ${row.seq}`;
+  await superuser`create table saved_change as select * from banyan.changes where change_id = ${third}`;
+  const changeName = `change ${third} at position ${row.seq}`;
   assert.deepEqual(
-    await faultsAfter(
+    await errorsAfter(
       (id) => superuser`update banyan.changes set actor_name = 'another' where change_id = ${id}`,
       third,
       restore,
     ),
-    [`Tenant ${tenantId}: ${place} was altered or moved.`],
+    [`Tenant ${tenantId}: ${changeName} was altered or moved.`],
   );
   assert.deepEqual(
-    await faultsAfter((id) => superuser`delete from banyan.changes where change_id = ${id}`, third, restore),
-    [`Tenant ${tenantId}: ${place} is missing.`],
+    await errorsAfter((id) => superuser`delete from banyan.changes where change_id = ${id}`, third, restore),
+    [`Tenant ${tenantId}: ${changeName} is missing.`],
   );
   const negate = () => superuser`
     update banyan.seals s set seq = -o.seq from banyan.seals o
@@ -108,9 +108,9 @@ test('verification finds and names rows that were altered, removed, inserted or 
     await negate();
     await settle();
   };
-  const swapFaults = await faultsAfter(swap, third, swap);
-  assert.match(swapFaults.join(), new RegExp(`change ${fourth} at position ${row.seq} was altered or moved`));
-  const insertFaults = await faultsAfter(
+  const swapErrors = await errorsAfter(swap, third, swap);
+  assert.match(swapErrors.join(), new RegExp(`change ${fourth} at position ${row.seq} was altered or moved`));
+  const insertErrors = await errorsAfter(
     (id) => superuser`
       insert into banyan.changes select tenant_id, ${first} + 1000000, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
         request_id, resource, resource_id, action, parent_id, is_copy, before, after
@@ -118,11 +118,11 @@ test('verification finds and names rows that were altered, removed, inserted or 
     third,
     () => superuser`delete from banyan.changes where change_id = ${first} + 1000000`,
   );
-  assert.deepEqual(insertFaults, [
+  assert.deepEqual(insertErrors, [
     `Tenant ${tenantId}: change ${first + 1000000} has no seal: it was inserted, or its seal was removed.`,
   ]);
   await superuser`delete from banyan.seals where tenant_id = ${tenantId} and seq > ${row.seq}`;
-  assert.match((await faultsOf()).join(), /are missing/);
+  assert.match((await readErrors()).join(), /are missing/);
   const { status, stderr } = verify();
   assert.equal(status, 1);
   assert.match(stderr, /are missing\.\n(.*\n)*.* changes in \d+ ledgers\. The ledger is damaged/);
@@ -133,7 +133,7 @@ test('verification finds and names rows that were altered, removed, inserted or 
   await superuser`
     insert into banyan.unsealed_changes select tenant_id, change_id from banyan.changes c where tenant_id = ${tenantId}
       and not exists (select from banyan.seals s where s.change_id = c.change_id and s.tenant_id = ${tenantId})`;
-  await waitFor('the ledger is whole again', async () => (await faultsOf()).length === 0);
+  await waitFor('the ledger verifies again', async () => (await readErrors()).length === 0);
   assert.match(verify().stderr, /The ledger is intact\./);
 });
 
@@ -144,16 +144,16 @@ const verify = () =>
   });
 
 test('old superseded changes move to the archive, and the chain verifies even after the archive is emptied', async () => {
-  const { tenantId, id, changes, boss } = await createChanges();
+  const { tenantId, id, changes, admin } = await createChanges();
   await superuser`
     update banyan.changes set time = time - interval '10 days' where tenant_id = ${tenantId} and change_id <= ${changes[4] as number}`;
   // Seals cover the times: seal the changes again, as if they had been written then.
   await superuser`delete from banyan.seals where tenant_id = ${tenantId}`;
   await superuser`delete from banyan.seal_heads where tenant_id = ${tenantId}`;
   await superuser`insert into banyan.unsealed_changes select tenant_id, change_id from banyan.changes where tenant_id = ${tenantId}`;
-  const feed = async () => (await boss.get('/system/change-api?limit=100')).data.rows;
+  const feed = async () => (await admin.get('/system/change-api?limit=100')).data.rows;
   const original = await feed();
-  assert.deepEqual(await faultsOf(), []);
+  assert.deepEqual(await readErrors(), []);
   await archiveLedger(owner, 5);
   assert.deepEqual(await feed(), original, 'subscribers see the same changes');
   const left = await superuser<{ id: number; action: string }[]>`
@@ -165,9 +165,9 @@ test('old superseded changes move to the archive, and the chain verifies even af
     [changes[2], changes[4], changes[5]],
   );
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-  const archived = await boss.get(`${dept}/${id}?asOf=${daysAgo(8)}`);
+  const archived = await admin.get(`${dept}/${id}?asOf=${daysAgo(8)}`);
   assert.equal(archived.data.reason, 'HISTORY_NOT_KEPT', archived.text);
-  const past = await boss.get(`${dept}/0/children?asOf=${daysAgo(4)}`);
+  const past = await admin.get(`${dept}/0/children?asOf=${daysAgo(4)}`);
   assert.deepEqual(
     past.data.rows.map(({ deptId }: { deptId: number }) => String(deptId)),
     [id],
@@ -175,7 +175,7 @@ test('old superseded changes move to the archive, and the chain verifies even af
   // Wait for all tenants: verification below counts their changes too.
   const unsealed = async () => (await superuser`select from banyan.unsealed_changes limit 1`).length;
   await waitFor('all tenants are sealed', async () => (await unsealed()) === 0);
-  const { changes: whole, removed, errors } = await verifyLedger(owner);
+  const { changes: count, removed, errors } = await verifyLedger(owner);
   assert.deepEqual([errors, removed], [[], 0]);
   await superuser`truncate banyan.changes_archive`;
   const emptied = await verifyLedger(owner);
@@ -184,6 +184,6 @@ test('old superseded changes move to the archive, and the chain verifies even af
   const after = await feed();
   assert.ok(after.length < original.length);
   assert.deepEqual(after.at(-1), original.at(-1));
-  assert.equal(emptied.changes, whole - emptied.removed);
+  assert.equal(emptied.changes, count - emptied.removed);
   assert.equal(await archiveLedger(owner, 5), 0);
 });

@@ -24,12 +24,12 @@ test('with BANYAN_ERROR_STATUS=200 the log has the real code of each error', asy
   await superuser.end();
 
   assert.equal(await run.stop(), 0);
-  const answered = run.stdout
+  const completed = run.stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => msg === 'request completed');
-  assert.deepEqual(Object.fromEntries(answered.slice(-9).map((line) => [line.requestId, [line.status, line.code]])), {
+  assert.deepEqual(Object.fromEntries(completed.slice(-9).map((line) => [line.requestId, [line.status, line.code]])), {
     fine: [200, undefined],
     rule: [200, 404],
     schema: [200, 400],

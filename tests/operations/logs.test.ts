@@ -66,16 +66,16 @@ test('each request has one line with its id, method, path without query, status,
 
 test('requests that the router or the parser rejects are logged too', async () => {
   const rejected: [id: string, path: string, status: number][] = [
-    ['gone-1', '/nope', 404],
-    ['gone-2', '/%ff', 400],
-    ['gone-3', '/version?a=%ff', 400],
+    ['rejected-1', '/nope', 404],
+    ['rejected-2', '/%ff', 400],
+    ['rejected-3', '/version?a=%ff', 400],
   ];
   for (const [id, path, status] of rejected) {
     await anonymous.get(path, withId(id));
     assert.equal((await linesOf(id)).at(-1).status, status);
   }
-  await anonymous.post('/auth/login', undefined, { raw: '{', ...withId('gone-4') });
-  assert.equal((await linesOf('gone-4')).at(-1).status, 400);
+  await anonymous.post('/auth/login', undefined, { raw: '{', ...withId('rejected-4') });
+  assert.equal((await linesOf('rejected-4')).at(-1).status, 400);
 });
 
 test('no line contains a password or token, however a request ends', async () => {
@@ -114,11 +114,11 @@ test('no line contains a password or token, however a request ends', async () =>
   await admin.post('/system/user-api', { userName: 'w', nickName: 'rejected', password: PASSWORD }, withId('fault-3'));
   await superuser`alter table users drop constraint reject_nick_name`;
   for (const id of ['fault-1', 'fault-2', 'fault-3']) {
-    const [fault, answered] = await linesOf(id);
+    const [fault, completed] = await linesOf(id);
     assert.equal(fault.level, 50);
     assert.equal(fault.msg, 'internal error');
     assert.match(fault.err.stack, /at .*[jt]s:\d+/);
-    assert.equal(answered.status, 500);
+    assert.equal(completed.status, 500);
   }
 
   await anonymous.get('/version', withId('last-1'));
@@ -132,19 +132,23 @@ test('no line contains a password or token, however a request ends', async () =>
 
 test('a request that exceeds its deadline is logged without its search text', async () => {
   const { token } = await logIn('admin', PASSWORD);
-  const hurried = startOnDatabase(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' }, { timing: { responseMs: 1_000 } });
-  const { base } = await hurried.ready();
+  const runWithDeadline = startOnDatabase(
+    databaseUrl,
+    { BANYAN_LOG_LEVEL: 'trace' },
+    { timing: { responseMs: 1_000 } },
+  );
+  const { base } = await runWithDeadline.ready();
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in access exclusive mode`;
     const late = await new Client(base, token).get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
     assert.equal(late.status, 503);
-    const [warned, answered] = await linesOf('late-1', hurried);
+    const [warned, completed] = await linesOf('late-1', runWithDeadline);
     assert.equal(warned.msg, 'request timed out');
-    assert.equal(answered.status, 503);
+    assert.equal(completed.status, 503);
   });
   // The lock is released and the query completes, too late for a response. Then the process stops.
-  assert.equal(await hurried.stop(), 0, hurried.stderr);
-  assert.ok(!hurried.stdout.includes('redundancies'), hurried.stdout);
+  assert.equal(await runWithDeadline.stop(), 0, runWithDeadline.stderr);
+  assert.ok(!runWithDeadline.stdout.includes('redundancies'), runWithDeadline.stdout);
 });
 
 test('a client that disconnects before it has sent its whole request is not logged as an error', async () => {

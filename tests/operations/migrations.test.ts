@@ -50,7 +50,7 @@ async function describeSchema(superuser: Sql): Promise<unknown> {
   return Promise.all(parts);
 }
 
-const isStartError = (message: RegExp) => (error: unknown) => {
+const isStartupError = (message: RegExp) => (error: unknown) => {
   assert.ok(error instanceof StartupError, String(error));
   assert.match(error.message, message);
   return true;
@@ -99,9 +99,9 @@ test('a start fails when an applied migration has another checksum or name', asy
   const rows = await superuser<{ version: number; name: string; checksum: string }[]>`select * from banyan.migrations`;
   for (const { version, name, checksum } of rows) {
     await superuser`update banyan.migrations set checksum = 'x' where version = ${version}`;
-    await assert.rejects(start(), isStartError(new RegExp(`The migration ${name} is not the one`)));
+    await assert.rejects(start(), isStartupError(new RegExp(`The migration ${name} is not the one`)));
     await superuser`update banyan.migrations set checksum = ${checksum}, name = 'x.sql' where version = ${version}`;
-    await assert.rejects(start(), isStartError(/is not the one/));
+    await assert.rejects(start(), isStartupError(/is not the one/));
     await superuser`update banyan.migrations set name = ${name} where version = ${version}`;
   }
   await start();
@@ -112,7 +112,7 @@ test('a start on a newer database fails and changes nothing', async () => {
   await start();
   await superuser`insert into banyan.migrations (version, name, checksum) values (9999, '9999_future.sql', 'x')`;
   const before = await describeSchema(superuser);
-  await assert.rejects(start(), isStartError(/newer than this version of Banyan \(9999_future\.sql\)/));
+  await assert.rejects(start(), isStartupError(/newer than this version of Banyan \(9999_future\.sql\)/));
   assert.deepEqual(await describeSchema(superuser), before);
 });
 
@@ -123,7 +123,7 @@ test('a failed migration is rolled back', async () => {
     create schema banyan authorization test_owner;
     create table banyan.sessions (a int);
     alter table banyan.sessions owner to test_owner`);
-  await assert.rejects(start(), isStartError(/sessions/));
+  await assert.rejects(start(), isStartupError(/sessions/));
   const tables = await superuser<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'banyan' order by 1`;
   assert.deepEqual(

@@ -9,15 +9,15 @@ import { type Client, startService } from '../support/service.ts';
 const dept = '/system/dept-api';
 
 /** Runs the most common operations: reads with and without a cached path, creates and updates. */
-async function runCommonOperations(boss: Client, rounds: number) {
-  const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  const branch = await boss.createDepartment({ parentId: home });
-  const leaf = await boss.createDepartment({ parentId: branch });
+async function runCommonOperations(admin: Client, rounds: number) {
+  const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
+  const branch = await admin.createDepartment({ parentId: home });
+  const leaf = await admin.createDepartment({ parentId: branch });
   for (let round = 0; round < rounds; round++) {
-    await boss.createDepartment({ parentId: branch });
-    assert.equal((await boss.put(dept, { deptId: branch, parentId: round % 2 ? home : away })).code, 200);
+    await admin.createDepartment({ parentId: branch });
+    assert.equal((await admin.put(dept, { deptId: branch, parentId: round % 2 ? home : away })).code, 200);
     for (let again = 0; again < 2; again++) {
-      const { data } = await boss.get(`${dept}/${leaf}`);
+      const { data } = await admin.get(`${dept}/${leaf}`);
       assert.equal(data.ancestors, `0,${round % 2 ? home : away},${branch}`);
     }
   }
@@ -58,12 +58,12 @@ test('common statements use a generic plan', async () => {
 test('a plan made for an almost empty table causes no sequential scans when the table is large', async () => {
   const { service, connections } = await startObserved();
   const { superuser } = service;
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   await superuser.unsafe('analyze');
-  await runCommonOperations(boss, 10);
+  await runCommonOperations(admin, 10);
   await superuser`
     insert into banyan.departments (tenant_id, dept_name, create_by)
-    select ${boss.tenantId}, 'many', 'test' from generate_series(1, 5000)`;
+    select ${admin.tenantId}, 'many', 'test' from generate_series(1, 5000)`;
   const scans = async () => {
     // By default PostgreSQL's backends report their statistics about once a second.
     for (const sql of connections) await sql`select pg_stat_force_next_flush()`;
@@ -71,8 +71,8 @@ test('a plan made for an almost empty table causes no sequential scans when the 
       select relname::text as name, seq_scan::int as scans from pg_stat_user_tables
       where schemaname = 'banyan' and relname in ('departments', 'users', 'sessions', 'tenants') order by relname`;
   };
-  await runCommonOperations(boss, 1);
+  await runCommonOperations(admin, 1);
   const before = await scans();
-  await runCommonOperations(boss, 10);
+  await runCommonOperations(admin, 10);
   assert.deepEqual([...(await scans())], [...before]);
 });

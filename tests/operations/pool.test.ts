@@ -100,19 +100,19 @@ test('a commit that is pipelined with the last statements is rolled back when on
     }),
   );
   await assert.rejects(late, /The transaction is over/);
-  const kept = await pool.use((sql) => sql`delete from pairs where pair = ${pair} returning half`);
-  assert.deepEqual([...kept], [{ half: 5 }]);
+  const committed = await pool.use((sql) => sql`delete from pairs where pair = ${pair} returning half`);
+  assert.deepEqual([...committed], [{ half: 5 }]);
 });
 
 test('a connection that was lost while idle is not used again', async () => {
-  let isConnectionLost = false;
+  let isLost = false;
   const connect = connectService({ url: superuserUrl }, 'UTC', NO_DEADLINES);
   const observedConnect: typeof connect = (listener) =>
     connect({
       ...listener,
       onLost() {
         listener.onLost();
-        isConnectionLost = true;
+        isLost = true;
       },
     });
   const pool = createPool(observedConnect, 1, NO_DEADLINES);
@@ -123,7 +123,7 @@ test('a connection that was lost while idle is not used again', async () => {
   };
   const before = await backendPid();
   await superuser`select pg_terminate_backend(${before})`;
-  await waitFor('the pool notices the loss', () => isConnectionLost);
+  await waitFor('the pool notices the loss', () => isLost);
   assert.notEqual(await backendPid(), before);
 });
 
@@ -184,7 +184,7 @@ test('a transaction with an ignored failed statement is not reported as committe
   assert.equal((await superuser`select from pairs where half = 8`).length, 0);
 });
 
-test('only a failed attempt is rolled back, also when attempts are nested', async () => {
+test('an error rolls back only to its own savepoint, also when savepoints are nested', async () => {
   const pool = openPool(1);
   const insert = (tx: Tx, half: number) => tx`insert into pairs values (gen_random_uuid(), ${half})`;
   const failing = (tx: Tx) =>

@@ -18,7 +18,7 @@ async function runTool(name: string, databaseUrl: string, ...args: string[]) {
 }
 
 /** Returns the exit code of a start that should fail, or 'serving' if it succeeds. */
-const endOf = (run: Run) =>
+const outcomeOf = (run: Run) =>
   Promise.race([
     run.ended,
     run.ready().then(
@@ -56,7 +56,7 @@ test('the service and its tools work behind a pooler that drops settings and ses
     select abs(extract(epoch from (${createTime}::timestamp at time zone 'Asia/Shanghai') - now())) < 3600 as right,
       (select count(*)::int from pg_tables where schemaname = 'public') as tables`;
   assert.deepEqual({ ...row }, { right: true, tables: 0 });
-  // The role has the timeouts and other settings that the service's connections ask for.
+  // The role has the timeouts and other settings that the service's connections request.
   const [role] = await superuser<{ settings: string[] }[]>`
     select setconfig as settings from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
     where d.datname = current_database()`;
@@ -103,7 +103,7 @@ test('only one process prepares the tables at a time, even behind a pooler that 
 test('a start behind a pooler that rejects settings fails and says how to configure it', async () => {
   const { databaseUrl } = await createEmptyDatabase();
   const run = start(newDataFolder(), { DATABASE_URL: await startPooler(databaseUrl, { settings: 'refused' }) });
-  assert.equal(await endOf(run), 1);
+  assert.equal(await outcomeOf(run), 1);
   assert.match(
     run.stderr,
     /Banyan did not start\. The pooler at DATABASE_URL rejects Banyan's settings \(unsupported startup parameter: search_path\)\. .*ignore_startup_parameters = search_path, statement_timeout, idle_in_transaction_session_timeout, enable_seqscan, jit /,
@@ -124,7 +124,7 @@ test('a start fails and names the settings that the pooler drops and the role do
   const url = new URL(await startPooler(databaseUrl, { settings: 'dropped' }));
   Object.assign(url, { username: role, password });
   const run = start(newDataFolder(), { DATABASE_URL: url.href, BANYAN_ADMIN_PASSWORD: PASSWORD });
-  assert.equal(await endOf(run), 1);
+  assert.equal(await outcomeOf(run), 1);
   assert.match(
     run.stderr,
     new RegExp(`drops the settings statement_timeout, and the role ${role} does not have them\\.`),
@@ -146,7 +146,7 @@ test('a start whose service role cannot log in fails with a message that names t
   await superuser.unsafe(`alter role "${role}" password 'another'`);
   await superuser.end();
   const run = start(newDataFolder(), { DATABASE_URL: databaseUrl });
-  assert.equal(await endOf(run), 1);
+  assert.equal(await outcomeOf(run), 1);
   assert.match(
     run.stderr,
     new RegExp(`Banyan did not start\\. The service's own role ${role} cannot log in \\(.*\\)\\. A pooler`),

@@ -55,9 +55,9 @@ const byOperator = async (client: Client) =>
   }[];
 
 test('a disabled user with a lost password can log in again, and no other user is changed', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const namesake = await service.createTenant();
-  const { tenantId } = boss;
+  const { tenantId } = admin;
   const from = '127.3.0.1';
   // Fail logins until the account is locked for one address and then for all, and extend the lock.
   for (let n = 0; n < 5; n++) await tryPassword(tenantId, 'wrong password', from);
@@ -67,7 +67,7 @@ test('a disabled user with a lost password can log in again, and no other user i
     where tenant_id = ${tenantId} and closed <> '-infinity'`;
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, from)), '429 TOO_MANY_LOGINS');
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, '127.3.2.1')), '429 TOO_MANY_LOGINS');
-  const { data: user } = await boss.get('/auth/me');
+  const { data: user } = await admin.get('/auth/me');
   // Use the time zone of the service's connections: the ledger stores times as text in that zone.
   await service.superuser`select set_config('TimeZone', 'Asia/Shanghai', false)`;
   await service.superuser`update banyan.users set status = '1', update_by = 'sql' where user_id = ${user.user.userId}`;
@@ -80,9 +80,9 @@ test('a disabled user with a lost password can log in again, and no other user i
     /All sessions of the user have ended, and the user is enabled again\. The ledger records the change as "operator"\./,
   );
   assert.ok(password.length >= 22, output);
-  assert.equal(await sessionState(boss), '401 SESSION_ENDED');
+  assert.equal(await sessionState(admin), '401 SESSION_ENDED');
   assert.equal(
-    outcomeOf(await service.anonymous.post('/auth/refresh', { refresh_token: boss.refreshToken })),
+    outcomeOf(await service.anonymous.post('/auth/refresh', { refresh_token: admin.refreshToken })),
     '401 REFRESH_REFUSED',
   );
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '401 LOGIN_FAILED');
@@ -93,9 +93,9 @@ test('a disabled user with a lost password can log in again, and no other user i
   const [updated, changed, ...more] = await byOperator(again);
   assert.deepEqual([updated?.action, changed?.action, more.length], ['updated', 'password changed', 0]);
   assert.equal(updated?.resourceId, String(user.user.userId));
-  const { status: was, updateBy: _, updateTime: __, ...before } = updated?.before ?? {};
-  const { status: became, updateBy, updateTime, ...after } = updated?.after ?? {};
-  assert.deepEqual([was, became, updateBy], ['1', '0', 'operator']);
+  const { status: statusBefore, updateBy: _, updateTime: __, ...before } = updated?.before ?? {};
+  const { status: statusAfter, updateBy, updateTime, ...after } = updated?.after ?? {};
+  assert.deepEqual([statusBefore, statusAfter, updateBy], ['1', '0', 'operator']);
   // Times are equal too, which the ledger stores as text in the service's time zone.
   assert.deepEqual(after, before);
   assert.equal(updateTime, (await again.get('/auth/me')).data.user.updateTime);
@@ -108,15 +108,15 @@ test('a disabled user with a lost password can log in again, and no other user i
 });
 
 test('a password is read from standard input and not shown, also when connected as the service’s own role', async () => {
-  const boss = await service.createTenant();
-  const anna = await service.createMember(boss, { userName: 'anna' });
+  const admin = await service.createTenant();
+  const anna = await service.createMember(admin, { userName: 'anna' });
   const [login] = await service.owner<[{ role: string; password: string }]>`
     select role, password from service_login
     where role = (select 'banyan_service_' || oid from pg_database where datname = current_database())`;
   const url = new URL(service.databaseUrl);
   Object.assign(url, { username: login.role, password: login.password });
   const given = '  新的 密码 of anna ';
-  const { status, output } = runReset([boss.tenantId, 'anna', '-'], {
+  const { status, output } = runReset([admin.tenantId, 'anna', '-'], {
     input: `${given}\r\nmore`,
     databaseUrl: url.href,
   });
@@ -124,15 +124,15 @@ test('a password is read from standard input and not shown, also when connected 
   assert.match(output, /User +anna \(member\)\n +Password +as read from standard input\n/);
   assert.doesNotMatch(output, /新的|enabled again/);
   assert.equal(await sessionState(anna), '401 SESSION_ENDED');
-  assert.equal(outcomeOf(await tryPassword(boss.tenantId, given, undefined, 'anna')), '200 ok');
-  assert.equal(await sessionState(boss), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(admin.tenantId, given, undefined, 'anna')), '200 ok');
+  assert.equal(await sessionState(admin), '200 ok');
 });
 
 test('invalid arguments fail with a message and change nothing', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const deleted = await service.createTenant();
   await service.root.delete(`/system/tenant-api/${deleted.id}`);
-  const { tenantId } = boss;
+  const { tenantId } = admin;
   const short = { input: 'short\n' };
   for (const [args, expected, options] of [
     [[], /npm run reset-password -- 000000 admin /],
@@ -153,38 +153,38 @@ test('invalid arguments fail with a message and change nothing', async () => {
   assert.equal(away.status, 2);
   assert.match(away.output, /^The password could not be changed: .*ECONNREFUSED/);
   assert.doesNotMatch(away.output, /hush-hush|\n +at /);
-  assert.equal(await sessionState(boss), '200 ok');
+  assert.equal(await sessionState(admin), '200 ok');
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 ok');
 });
 
 test('a reset that fails halfway is rolled back', async () => {
-  const boss = await service.createTenant();
-  const { tenantId } = boss;
+  const admin = await service.createTenant();
+  const { tenantId } = admin;
   await service.superuser.unsafe(`
-    create function banyan.stay() returns trigger language plpgsql as $$ begin raise 'sessions stay'; end $$;
-    create trigger stay before delete on banyan.sessions for each row execute function banyan.stay()`);
+    create function banyan.reject_delete() returns trigger language plpgsql as $$ begin raise 'rejected'; end $$;
+    create trigger reject_delete before delete on banyan.sessions for each row execute function banyan.reject_delete()`);
   const { status, output } = await reset([tenantId, 'boss']);
-  await service.superuser.unsafe('drop function banyan.stay cascade');
+  await service.superuser.unsafe('drop function banyan.reject_delete cascade');
   assert.equal(status, 2);
-  assert.match(output, /^The password could not be changed: sessions stay\.$/m);
-  assert.equal(await sessionState(boss), '200 ok');
+  assert.match(output, /^The password could not be changed: rejected\.$/m);
+  assert.equal(await sessionState(admin), '200 ok');
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 ok');
-  assert.deepEqual(await byOperator(boss), []);
+  assert.deepEqual(await byOperator(admin), []);
 });
 
 test('the tool warns when the tenant is out of service, and the user can log in once it is back', async () => {
-  const boss = await service.createTenant();
-  const { data: tenant } = await service.root.get(`/system/tenant-api/${boss.id}`);
+  const admin = await service.createTenant();
+  const { data: tenant } = await service.root.get(`/system/tenant-api/${admin.id}`);
   const setStatus = (status: string) => service.root.put('/system/tenant-api', { ...tenant, status });
   assert.equal((await setStatus('1')).code, 200);
-  const { status, output, password } = await reset([boss.tenantId, 'boss']);
+  const { status, output, password } = await reset([admin.tenantId, 'boss']);
   assert.equal(status, 0, output);
   assert.match(
     output,
     /Users of tenant \d+ cannot log in yet: it or one of its parent tenants is not in service \(disabled\)\./,
   );
   assert.equal((await setStatus('0')).code, 200);
-  assert.equal(outcomeOf(await tryPassword(boss.tenantId, password)), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(admin.tenantId, password)), '200 ok');
 });
 
 test('with the embedded database the tool works while the service runs and while it is stopped', async () => {

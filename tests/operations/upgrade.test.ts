@@ -22,8 +22,8 @@ function laterSchema(files: Record<string, string>): Schema {
 
 test('a database is upgraded under load, and no write is lost', async () => {
   const service = await startService();
-  const boss = await service.createTenant();
-  const first = await boss.createDepartment({ deptName: 'before the upgrade' });
+  const admin = await service.createTenant();
+  const first = await admin.createDepartment({ deptName: 'before the upgrade' });
   const [{ now }] = await service.superuser<[{ now: string }]>`
     select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`;
   const schema = laterSchema({
@@ -37,10 +37,10 @@ test('a database is upgraded under load, and no write is lost', async () => {
     // Until the upgrade is done, and once more afterwards.
     for (let last = false, n = 0; !last; n++) {
       last = upgraded;
-      const id = await boss.createDepartment({ parentId: first, deptName: `${writer}-${n}` });
+      const id = await admin.createDepartment({ parentId: first, deptName: `${writer}-${n}` });
       created.push(id);
-      assert.equal((await boss.put(dept, { deptId: id, deptName: `${writer}-${n} updated` })).code, 200);
-      assert.equal((await boss.get(`${dept}/${id}`)).data.deptName, `${writer}-${n} updated`);
+      assert.equal((await admin.put(dept, { deptId: id, deptName: `${writer}-${n} updated` })).code, 200);
+      assert.equal((await admin.get(`${dept}/${id}`)).data.deptName, `${writer}-${n} updated`);
     }
   };
   const writers = Promise.all([0, 1, 2, 3].map(write));
@@ -48,7 +48,7 @@ test('a database is upgraded under load, and no write is lost', async () => {
     upgraded = true;
   });
   await writers;
-  const { data: children } = await boss.get(`${dept}/${first}/children?limit=500`);
+  const { data: children } = await admin.get(`${dept}/${first}/children?limit=500`);
   assert.deepEqual(
     children.rows.map(({ deptId }: { deptId: number }) => String(deptId)).sort(),
     created.slice(0, 500).sort(),
@@ -57,9 +57,9 @@ test('a database is upgraded under load, and no write is lost', async () => {
   assert.equal(fax, 'fax');
   // The ledger records the new column from now on, and earlier changes can still be read and reverted.
   const [last] = await service.superuser<[{ after: object }]>`
-    select after from banyan.changes where tenant_id = ${boss.tenantId} order by change_id desc limit 1`;
+    select after from banyan.changes where tenant_id = ${admin.tenantId} order by change_id desc limit 1`;
   assert.ok('fax' in last.after);
-  assert.equal((await boss.get(`${dept}/${first}?asOf=${now}`)).data.deptName, 'before the upgrade');
+  assert.equal((await admin.get(`${dept}/${first}?asOf=${now}`)).data.deptName, 'before the upgrade');
   // A second start of the later version changes nothing.
   const lines: string[] = [];
   await migrate(service.owner, (line) => void lines.push(line), schema);
@@ -68,23 +68,23 @@ test('a database is upgraded under load, and no write is lost', async () => {
 
 test('reads of the past and reverts survive fields that were added, removed and renamed', async () => {
   const service = await startService();
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const { superuser } = service;
-  const id = await boss.createDepartment({ deptName: 'A', leader: '张三', phone: '1', email: 'a@b.cn' });
+  const id = await admin.createDepartment({ deptName: 'A', leader: '张三', phone: '1', email: 'a@b.cn' });
   // An earlier version of the schema had no email, a fax number, and another name for the leader.
   await superuser`
     alter table banyan.departments drop column email, add column fax text not null default 'none'`;
   await superuser`alter table banyan.departments rename column leader to head`;
   const recordedTime = async (head: string) => {
     await superuser.begin(async (tx) => {
-      await tx`select set_config('banyan.tenant', ${boss.tenantId}, true), set_config('search_path', 'banyan', true)`;
+      await tx`select set_config('banyan.tenant', ${admin.tenantId}, true), set_config('search_path', 'banyan', true)`;
       await tx`
         update departments set head = ${head}, fax = '2', update_by = 'earlier version', update_time = now()
-        where tenant_id = ${boss.tenantId} and dept_id = ${id}`;
+        where tenant_id = ${admin.tenantId} and dept_id = ${id}`;
     });
     const [{ time }] = await superuser<[{ time: string }]>`
       select to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time from banyan.changes
-      where tenant_id = ${boss.tenantId} order by change_id desc limit 1`;
+      where tenant_id = ${admin.tenantId} order by change_id desc limit 1`;
     return time;
   };
   const first = await recordedTime('李四');
@@ -94,24 +94,24 @@ test('reads of the past and reverts survive fields that were added, removed and 
   await superuser`alter table banyan.departments rename column head to leader`;
   const leader = Object.assign(department.fields.leader, { formerColumns: ['head'] });
   try {
-    const past = (await boss.get(`${dept}/${id}?asOf=${first}`)).data;
+    const past = (await admin.get(`${dept}/${id}?asOf=${first}`)).data;
     assert.deepEqual([past.leader, past.email, past.phone, past.fax], ['李四', null, '1', undefined]);
-    const { data: list } = await boss.get(`${dept}/list?asOf=${second}&leader=${encodeURIComponent('王')}`);
+    const { data: list } = await admin.get(`${dept}/list?asOf=${second}&leader=${encodeURIComponent('王')}`);
     assert.deepEqual([list.total, list.rows[0].leader], [1, '王五']);
-    const { data: tree } = await boss.get(`${dept}/tree?asOf=${first}`);
+    const { data: tree } = await admin.get(`${dept}/tree?asOf=${first}`);
     assert.equal(tree[0].leader, '李四');
-    const { data: diff } = await boss.get(`${dept}/diff?from=${first}&to=${second}`);
+    const { data: diff } = await admin.get(`${dept}/diff?from=${first}&to=${second}`);
     assert.deepEqual(diff.changed[0].fields, [{ field: 'leader', from: '李四', to: '王五' }]);
-    const { data: history } = await boss.get(`${dept}/${id}/history`);
+    const { data: history } = await admin.get(`${dept}/${id}/history`);
     assert.deepEqual(
       history.rows.map(({ changed }: { changed: string[] }) => changed),
       [['leader'], ['leader'], []],
     );
     // A revert leaves a field alone that the changed rows did not have.
-    assert.equal((await boss.post(`/system/change-api/${history.rows[0].id}/revert`)).code, 200);
-    assert.equal((await boss.get(`${dept}/${id}`)).data.leader, '李四');
-    assert.equal((await boss.post(`/system/change-api/${history.rows[1].id}/revert`)).code, 200);
-    const now = (await boss.get(`${dept}/${id}`)).data;
+    assert.equal((await admin.post(`/system/change-api/${history.rows[0].id}/revert`)).code, 200);
+    assert.equal((await admin.get(`${dept}/${id}`)).data.leader, '李四');
+    assert.equal((await admin.post(`/system/change-api/${history.rows[1].id}/revert`)).code, 200);
+    const now = (await admin.get(`${dept}/${id}`)).data;
     assert.deepEqual([now.leader, now.email, now.phone], ['张三', 'new@b.cn', '1']);
   } finally {
     leader.formerColumns.length = 0;

@@ -93,7 +93,7 @@ test('a client that does not finish its request gets a 408 response, also from a
   const config = readConfig({});
   const db = await openDatabase({ ...config, databaseUrl, timing: NO_DEADLINES });
   const { accept, close } = await serveSockets({ db, config, timing: { requestMs: 100, requestCheckMs: 50 } });
-  // This server plays the process that passes connections to the workers.
+  // This server stands in for the process that passes connections to the workers.
   const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true }, accept).listen(0, '127.0.0.1');
   t.after(async () => {
     server.close();
@@ -187,7 +187,7 @@ test('the workers exit when their parent process is killed', async () => {
   const again = startOnDatabase(databaseUrl, TWO);
   const workers = await waitForBothWorkers(again, callOverNewConnections(await again.admin()));
   await again.kill('SIGKILL');
-  await waitFor('the workers are gone', () => !workers.some(isAlive));
+  await waitFor('the workers have exited', () => !workers.some(isAlive));
 });
 
 test('a start on a taken port fails with a message that names the port, and leaves nothing running', async () => {

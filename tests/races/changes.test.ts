@@ -128,16 +128,16 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
   const runs = scale(1, 100);
   for (let n = 0; n < runs; n++) {
     const { pick, below } = seededRandom(firstSeed + n);
-    const boss = await createTenant();
+    const admin = await createTenant();
     const ids = await Promise.all(
-      Array.from({ length: 8 }, (_, r) => boss.createDepartment({ deptName: `root ${r}` })),
+      Array.from({ length: 8 }, (_, r) => admin.createDepartment({ deptName: `root ${r}` })),
     );
     const subscribers = (['polling', 'events'] as const).map((transport) => {
       const file = path.join(folder, '..', `received ${n} ${transport}`);
-      return new Subscriber({ token: boss.token as string, file, transport });
+      return new Subscriber({ token: admin.token as string, file, transport });
     });
     const startAll = (base: string) => Promise.all(subscribers.map((subscriber) => subscriber.start(base)));
-    await startAll(boss.base);
+    await startAll(admin.base);
     const randomOperation = () => 20 + below(OPERATIONS - 40);
     const [serviceKill, subscribersKill] = [randomOperation(), randomOperation()];
 
@@ -150,7 +150,7 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
         await Promise.all(subscribers.map((subscriber) => subscriber.kill()));
         await startAll(await serviceBase);
       }
-      const client = new Client(await serviceBase, boss.token);
+      const client = new Client(await serviceBase, admin.token);
       const id = pick(ids);
       const kind = below(10);
       const write =
@@ -169,14 +169,14 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
     });
 
     // A read of the feed seals all changes committed so far.
-    await new Client(await serviceBase, boss.token).get('/system/change-api?limit=1');
+    await new Client(await serviceBase, admin.token).get('/system/change-api?limit=1');
     const [head] = await superuser<[{ seq: number }]>`
-      select seq from banyan.seal_heads where tenant_id = ${boss.tenantId}`;
+      select seq from banyan.seal_heads where tenant_id = ${admin.tenantId}`;
     for (const subscriber of subscribers) {
       await waitFor('the subscriber has received all changes', () => subscriber.cursor() >= head.seq);
       await subscriber.kill();
       const rows = subscriber.received();
-      await assertFeedComplete(boss.tenantId, rows);
+      await assertFeedComplete(admin.tenantId, rows);
       tally.counts.received = tally.get('received') + rows.length;
     }
   }

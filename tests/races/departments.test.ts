@@ -45,20 +45,20 @@ class Gate {
 
 test('an update of a department that is moved meanwhile takes its locks in order', async () => {
   const { superuser, owner } = service;
-  const boss = await service.createTenant();
-  const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  const deptId = await boss.createDepartment({ parentId: home });
+  const admin = await service.createTenant();
+  const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
+  const deptId = await admin.createDepartment({ parentId: home });
   const [locked, moved] = [new Gate(), new Gate()];
   let update: Promise<ApiResponse> | undefined;
   let other: Promise<void> | undefined;
-  await asTenant(owner, boss.tenantId, async (tx) => {
+  await asTenant(owner, admin.tenantId, async (tx) => {
     await tx`update departments set parent_id = ${away} where dept_id = ${deptId}`;
-    update = boss.put('/system/dept-api', { deptId, parentId: home });
+    update = admin.put('/system/dept-api', { deptId, parentId: home });
     await waitFor('the update waits for the row', async () => (await countLockWaits(tx)) === 1);
     // This transaction holds the tree lock, wants that row next, and would be the first to detect a deadlock.
     other = superuser.begin(async (tx) => {
       await tx`set local deadlock_timeout = '10ms'`;
-      await tx`select from banyan.tenants where tenant_id = ${boss.tenantId} for no key update`;
+      await tx`select from banyan.tenants where tenant_id = ${admin.tenantId} for no key update`;
       locked.open();
       await moved.opened;
       await waitFor('the update waits for the tree', async () => (await countLockWaits(tx)) === 1);
@@ -69,19 +69,19 @@ test('an update of a department that is moved meanwhile takes its locks in order
   moved.open();
   await other;
   assert.equal(outcomeOf((await update) as ApiResponse), 'done');
-  assert.equal((await boss.get(`/system/dept-api/${deptId}`)).data.parentId, Number(home));
+  assert.equal((await admin.get(`/system/dept-api/${deptId}`)).data.parentId, Number(home));
 });
 
 test('an update fails with TOO_BUSY and writes nothing when the department is moved before every retry', async () => {
   let beforeUpdate = async () => {};
   const delayUpdate = runBeforeStatement('with place as materialized', () => beforeUpdate());
   const busy = await startService({}, { wrapDatabase: delayUpdate });
-  const boss = await busy.createTenant();
-  const [home, away] = [await boss.createDepartment(), await boss.createDepartment()];
-  const deptId = await boss.createDepartment({ parentId: home, deptName: 'as it was' });
-  const put = () => boss.put('/system/dept-api', { deptId, parentId: home, deptName: 'changed' });
+  const admin = await busy.createTenant();
+  const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
+  const deptId = await admin.createDepartment({ parentId: home, deptName: 'as it was' });
+  const put = () => admin.put('/system/dept-api', { deptId, parentId: home, deptName: 'changed' });
   const moveTo = (parentId: string, then = async (_: Tx) => {}) =>
-    asTenant(busy.owner, boss.tenantId, async (tx) => {
+    asTenant(busy.owner, admin.tenantId, async (tx) => {
       await tx`update departments set parent_id = ${parentId} where dept_id = ${deptId}`;
       await then(tx);
     });
@@ -102,7 +102,7 @@ test('an update fails with TOO_BUSY and writes nothing when the department is mo
   await moving;
   assert.deepEqual([response.status, outcomeOf(response), attempts], [503, 'TOO_BUSY', 4]);
   assert.match(String(response.headers['retry-after']), /^[1-9]/);
-  const { data } = await boss.get(`/system/dept-api/${deptId}`);
+  const { data } = await admin.get(`/system/dept-api/${deptId}`);
   assert.deepEqual([data.deptName, data.parentId], ['as it was', Number(away)]);
 
   beforeUpdate = async () => {};
@@ -112,18 +112,18 @@ test('an update fails with TOO_BUSY and writes nothing when the department is mo
 test('concurrent random moves cause no cycle, wrong path, deadlock or 5xx response', async (t) => {
   const moves = scale(150, 10_000);
   for (const seed of seeds(scale(1, 5))) {
-    const boss = await service.createTenant();
+    const admin = await service.createTenant();
     const { below, pick } = seededRandom(seed);
     const refs = Array.from({ length: 60 }, (_, n) => `r${n}`);
     const departments = refs.map((ref, n) => ({ ref, ...(n < 5 ? {} : { parentRef: pick(refs.slice(0, n)) }) }));
-    const ids: string[] = (await boss.post('/system/dept-api/bulk', { departments })).data.deptIds.map(String);
+    const ids: string[] = (await admin.post('/system/dept-api/bulk', { departments })).data.deptIds.map(String);
     const tally = new Tally();
     await runConcurrently(WORKERS, moves, async () => {
-      const response = await move(boss, pick(ids), below(20) === 0 ? '0' : pick(ids));
+      const response = await move(admin, pick(ids), below(20) === 0 ? '0' : pick(ids));
       tally.add(outcomeOf(response));
     });
     assert.deepEqual(Object.keys(tally.counts).sort(), ['DEPT_CYCLE', 'done']);
-    assert.equal(await assertTree(boss), 60);
+    assert.equal(await assertTree(admin), 60);
     const [{ deadlocks }] = await service.superuser<[{ deadlocks: number }]>`
       select deadlocks::int from pg_stat_database where datname = current_database()`;
     assert.equal(deadlocks, 0);
@@ -132,24 +132,24 @@ test('concurrent random moves cause no cycle, wrong path, deadlock or 5xx respon
 });
 
 test('exactly one of two concurrent moves of A below B and B below A fails', async (t) => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const rounds = scale(8, 200);
   for (let round = 0; round < rounds; round++) {
-    const [a, b] = [await boss.createDepartment(), await boss.createDepartment()];
-    const outcomes = (await Promise.all([move(boss, a, b), move(boss, b, a)])).map(outcomeOf);
+    const [a, b] = [await admin.createDepartment(), await admin.createDepartment()];
+    const outcomes = (await Promise.all([move(admin, a, b), move(admin, b, a)])).map(outcomeOf);
     assert.deepEqual(outcomes.sort(), ['DEPT_CYCLE', 'done']);
   }
   report(t, { rounds, rejectedPerRound: 1 });
 });
 
 test('deleting a parent while a child is created below it never leaves a live child of a deleted parent', async (t) => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const rounds = scale(24, 1_000);
   const tally = new Tally();
   await runConcurrently(4, rounds, async (round) => {
-    const parentId = await boss.createDepartment();
-    const create = () => boss.post('/system/dept-api', { parentId });
-    const remove = () => boss.delete(`/system/dept-api/${parentId}`);
+    const parentId = await admin.createDepartment();
+    const create = () => admin.post('/system/dept-api', { parentId });
+    const remove = () => admin.delete(`/system/dept-api/${parentId}`);
     const [first, second] = round % 2 ? [create, remove] : [remove, create];
     const responses = await Promise.all([first(), second()]);
     tally.add(responses.map(outcomeOf).sort().join(' + '));
@@ -157,7 +157,7 @@ test('deleting a parent while a child is created below it never leaves a live ch
   const [{ orphans }] = await service.superuser<[{ orphans: number }]>`
     select count(*)::int as orphans from departments c
     join departments p on p.tenant_id = c.tenant_id and p.dept_id = c.parent_id
-    where c.tenant_id = ${boss.tenantId} and c.del_flag = '0' and p.del_flag <> '0'`;
+    where c.tenant_id = ${admin.tenantId} and c.del_flag = '0' and p.del_flag <> '0'`;
   assert.equal(orphans, 0);
   const known = ['DEPT_HAS_CHILDREN + done', 'PARENT_NOT_FOUND + done'];
   assert.deepEqual(
@@ -168,23 +168,23 @@ test('deleting a parent while a child is created below it never leaves a live ch
 });
 
 test('deleting a department while a user joins it never leaves a user in a deleted department', async (t) => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const rounds = scale(24, 1_000);
-  const users = await Promise.all([1, 2, 3, 4].map((n) => boss.createUser({ userName: `joins${n}` })));
+  const users = await Promise.all([1, 2, 3, 4].map((n) => admin.createUser({ userName: `joins${n}` })));
   const tally = new Tally();
   await runConcurrently(users.length, rounds, async (round) => {
-    const deptId = await boss.createDepartment();
+    const deptId = await admin.createDepartment();
     const userId = users[round % users.length];
     const body = round % 3 ? { userId, deptId } : { userId, deptIds: [deptId] };
-    const join = () => boss.put('/system/user-api', body);
-    const remove = () => boss.delete(`/system/dept-api/${deptId}`);
+    const join = () => admin.put('/system/user-api', body);
+    const remove = () => admin.delete(`/system/dept-api/${deptId}`);
     const [first, second] = round % 2 ? [join, remove] : [remove, join];
     const responses = await Promise.all([first(), second()]);
     tally.add(responses.map(outcomeOf).sort().join(' + '));
-    const [{ lost }] = await service.superuser<[{ lost: number }]>`
-      select count(*)::int as lost from user_departments m join departments d using (tenant_id, dept_id)
-      where m.tenant_id = ${boss.tenantId} and d.del_flag <> '0'`;
-    assert.equal(lost, 0);
+    const [{ count }] = await service.superuser<[{ count: number }]>`
+      select count(*)::int from user_departments m join departments d using (tenant_id, dept_id)
+      where m.tenant_id = ${admin.tenantId} and d.del_flag <> '0'`;
+    assert.equal(count, 0);
   });
   assert.equal(tally.get('done + done'), 0);
   assert.equal(tally.get('DEPT_HAS_USERS + done') + tally.get('USER_DEPT_NOT_FOUND + done'), rounds);
@@ -192,32 +192,32 @@ test('deleting a department while a user joins it never leaves a user in a delet
 });
 
 test('overlapping batch deletes delete all or nothing, in any order of ids', async (t) => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const rounds = scale(5, 200);
   const tally = new Tally();
   for (let round = 0; round < rounds; round++) {
-    const parent = await boss.createDepartment();
-    const child = await boss.createDepartment({ parentId: parent });
+    const parent = await admin.createDepartment();
+    const child = await admin.createDepartment({ parentId: parent });
     for (const ids of [
       [parent, child],
       [child, parent],
     ]) {
-      const response = await boss.delete(`/system/dept-api/${ids}`);
+      const response = await admin.delete(`/system/dept-api/${ids}`);
       assert.equal(response.data.reason, 'DEPT_HAS_CHILDREN');
       assert.deepEqual(response.data.deptIds, [Number(parent)]);
     }
-    const [a, b, c] = [await boss.createDepartment(), await boss.createDepartment(), await boss.createDepartment()];
+    const [a, b, c] = [await admin.createDepartment(), await admin.createDepartment(), await admin.createDepartment()];
     const batches = [
       [a, b],
       [b, c],
       [c, b, a],
     ];
-    const responses = await Promise.all(batches.map((ids) => boss.delete(`/system/dept-api/${ids}`)));
+    const responses = await Promise.all(batches.map((ids) => admin.delete(`/system/dept-api/${ids}`)));
     for (const response of responses) tally.add(outcomeOf(response));
     const deleted = new Set(batches.filter((_, n) => responses[n]?.code === 200).flat());
     for (const id of [a, b, c]) {
       assert.equal(
-        (await boss.get(`/system/dept-api/${id}`)).code,
+        (await admin.get(`/system/dept-api/${id}`)).code,
         deleted.has(id) ? 404 : 200,
         'all or nothing is deleted',
       );
@@ -230,36 +230,36 @@ test('overlapping batch deletes delete all or nothing, in any order of ids', asy
 });
 
 test('every path is right after a branch was moved while departments were created in it', async (t) => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const size = scale(60, 1_000);
   const { pick } = seededRandom(seeds(1)[0] as number);
-  const [left, right] = [await boss.createDepartment(), await boss.createDepartment()];
-  const branch = [await boss.createDepartment({ parentId: left })];
+  const [left, right] = [await admin.createDepartment(), await admin.createDepartment()];
+  const branch = [await admin.createDepartment({ parentId: left })];
   await runConcurrently(WORKERS, size - 1, async () => {
-    branch.push(await boss.createDepartment({ parentId: pick(branch) }));
+    branch.push(await admin.createDepartment({ parentId: pick(branch) }));
   });
   let moves = 0;
   let creating = true;
   const moving = (async () => {
     while (creating) {
-      assert.equal((await move(boss, branch[0] as string, moves++ % 2 ? left : right)).code, 200);
+      assert.equal((await move(admin, branch[0] as string, moves++ % 2 ? left : right)).code, 200);
     }
   })();
   await runConcurrently(WORKERS - 1, size, async () => {
-    branch.push(await boss.createDepartment({ parentId: pick(branch) }));
+    branch.push(await admin.createDepartment({ parentId: pick(branch) }));
   });
   creating = false;
   await moving;
-  assert.equal(await assertTree(boss), 2 + 2 * size);
+  assert.equal(await assertTree(admin), 2 + 2 * size);
   report(t, { branch: size, createdMeanwhile: size, moves });
 });
 
 test('a transaction that hits a deadlock is retried from the beginning, also when its statements are pipelined', async () => {
   // A separate service: the other tests of this file assert that their database has no deadlocks.
   const { superuser, owner, ...node } = await startService();
-  const boss = await node.createTenant();
-  const { user } = (await boss.get('/auth/me')).data;
-  const [deptId, away] = [await boss.createDepartment(), await boss.createDepartment()];
+  const admin = await node.createTenant();
+  const { user } = (await admin.get('/auth/me')).data;
+  const [deptId, away] = [await admin.createDepartment(), await admin.createDepartment()];
   // The move stops after it has inserted its idempotency key, until the other transaction waits for that key. Then it waits
   // for the tree lock and so closes the cycle: it is the transaction that detects the deadlock.
   await owner.unsafe(`
@@ -268,20 +268,20 @@ test('a transaction that hits a deadlock is retried from the beginning, also whe
     create trigger stop_after_key after insert on banyan.idempotency_keys
       for each row execute function banyan.stop_after_key();`);
   await owner`select pg_advisory_lock(4711)`;
-  const moving = boss.put('/system/dept-api', { deptId, parentId: away }, { headers: { 'idempotency-key': 'once' } });
+  const moving = admin.put('/system/dept-api', { deptId, parentId: away }, { headers: { 'idempotency-key': 'once' } });
   await waitFor('the move has inserted its key', async () => (await countLockWaits(owner)) === 1);
   const other = superuser.begin(async (tx) => {
     await tx`set local deadlock_timeout = '10min'`;
-    await tx`select from banyan.tenants where tenant_id = ${boss.tenantId} for update`;
+    await tx`select from banyan.tenants where tenant_id = ${admin.tenantId} for update`;
     await tx`insert into banyan.idempotency_keys (tenant_id, user_id, key, fingerprint)
-      values (${boss.tenantId}, ${user.userId}, 'once', '')`;
+      values (${admin.tenantId}, ${user.userId}, 'once', '')`;
     throw new Error('rolled back');
   });
   await waitFor('the other transaction waits for the key', async () => (await countLockWaits(owner)) === 2);
   await owner`select pg_advisory_unlock(4711)`;
   await assert.rejects(other, /rolled back/);
   assert.equal(outcomeOf(await moving), 'done');
-  assert.equal((await boss.get(`/system/dept-api/${deptId}`)).data.parentId, Number(away));
+  assert.equal((await admin.get(`/system/dept-api/${deptId}`)).data.parentId, Number(away));
   const [{ deadlocks }] = await superuser<[{ deadlocks: number }]>`
     select deadlocks::int from pg_stat_database where datname = current_database()`;
   assert.ok(deadlocks > 0);

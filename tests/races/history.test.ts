@@ -16,8 +16,8 @@ const databaseTime = async (): Promise<string> => {
 };
 
 test('a read as of a moment waits for earlier writers that have not committed', async () => {
-  const boss = await service.createTenant();
-  const id = await boss.createDepartment({ deptName: 'before' });
+  const admin = await service.createTenant();
+  const id = await admin.createDepartment({ deptName: 'before' });
   // The trigger makes each transaction that updates a department wait at its commit.
   await owner.unsafe(`
     create function banyan.wait_at_commit() returns trigger language plpgsql as
@@ -27,11 +27,11 @@ test('a read as of a moment waits for earlier writers that have not committed', 
   await superuser`select pg_advisory_lock(4711)`;
   let released = false;
   try {
-    const write = boss.put(dept, { deptId: id, deptName: 'after' });
+    const write = admin.put(dept, { deptId: id, deptName: 'after' });
     await waitFor('the writer waits at its commit', async () => (await countLockWaits(superuser)) > 0);
     const time = await databaseTime();
     const reads = [`${id}?`, '0/children?', 'tree?', 'list?', `diff?from=2020-01-01&to=${time}&`].map(async (path) => {
-      const { text } = await boss.get(`${dept}/${path}asOf=${time}`);
+      const { text } = await admin.get(`${dept}/${path}asOf=${time}`);
       assert.ok(released, `${path} was answered before the writer committed`);
       return text;
     });
@@ -40,7 +40,7 @@ test('a read as of a moment waits for earlier writers that have not committed', 
       select to_char((min(xact_start) - interval '1 microsecond') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
         as earlier
       from pg_stat_activity where datname = current_database() and backend_xid is not null`;
-    assert.equal((await boss.get(`${dept}/${id}?asOf=${earlier}`)).data.deptName, 'before');
+    assert.equal((await admin.get(`${dept}/${id}?asOf=${earlier}`)).data.deptName, 'before');
     released = true;
     await superuser`select pg_advisory_unlock(4711)`;
     for (const text of await Promise.all(reads)) assert.match(text, /after/);
@@ -52,10 +52,10 @@ test('a read as of a moment waits for earlier writers that have not committed', 
 });
 
 test('repeated reads as of one moment are equal during concurrent writes', async (t) => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const ids: string[] = [];
   for (let n = 0; n < 15; n++)
-    ids.push(await boss.createDepartment({ parentId: n % 3 ? ids[n - 1] : 0, deptName: `d${n}` }));
+    ids.push(await admin.createDepartment({ parentId: n % 3 ? ids[n - 1] : 0, deptName: `d${n}` }));
   const { below, pick } = seededRandom(firstSeed);
   let writing = true;
   const write = async (client: Client) => {
@@ -69,33 +69,33 @@ test('repeated reads as of one moment are equal during concurrent writes', async
       ])();
     }
   };
-  const writers = [1, 2, 3, 4].map(() => write(boss));
+  const writers = [1, 2, 3, 4].map(() => write(admin));
   const first: { path: string; text: string }[] = [];
   await runConcurrently(3, scale(24, 600), async () => {
     const time = await databaseTime();
     const path = `${dept}/${pick(['tree?', 'list?pageSize=500&', '0/children?', `${pick(ids)}?`])}asOf=${time}`;
-    first.push({ path, text: (await boss.get(path)).text });
+    first.push({ path, text: (await admin.get(path)).text });
   });
-  for (const { path, text } of first) assert.equal((await boss.get(path)).text, text, path);
+  for (const { path, text } of first) assert.equal((await admin.get(path)).text, text, path);
   writing = false;
   await Promise.all(writers);
   // At each of these moments every department had its parent: the tree shows as many departments as the list.
   for (const { path } of first.filter(({ path }) => path.includes('tree?'))) {
-    const tree = (await boss.get(path)).text.match(/"deptId":/g)?.length;
-    const { data } = await boss.get(path.replace('tree?', 'list?'));
+    const tree = (await admin.get(path)).text.match(/"deptId":/g)?.length;
+    const { data } = await admin.get(path.replace('tree?', 'list?'));
     assert.equal(tree, data.total, path);
   }
   report(t, { reads: first.length });
 });
 
 test('a tree that is too large for memory is returned as of a past moment', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   const count = scale(21_000, 100_000);
   /** Writes and removes the changes from the sealing queue: sealing them in the background would take longer than the test. */
   const unsealed = (write: (tx: Tx) => Promise<unknown>) =>
     superuser.begin(async (tx) => {
       await write(tx);
-      await tx`delete from banyan.unsealed_changes where tenant_id = ${boss.tenantId}`;
+      await tx`delete from banyan.unsealed_changes where tenant_id = ${admin.tenantId}`;
     });
   // Keep the planner's statistics those of an almost empty table: the query must be fast without current statistics.
   await superuser`alter table banyan.changes set (autovacuum_enabled = off)`;
@@ -103,21 +103,21 @@ test('a tree that is too large for memory is returned as of a past moment', asyn
   await unsealed(
     (tx) => tx`
       insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, create_by)
-      select ${boss.tenantId}, 60000000 + n, case when n >= 10 then 60000000 + n / 10 - 1 end, 'd' || n, n % 7, 'sql'
+      select ${admin.tenantId}, 60000000 + n, case when n >= 10 then 60000000 + n / 10 - 1 end, 'd' || n, n % 7, 'sql'
       from generate_series(0, ${count}::int - 1) n`,
   );
   const paths = ['tree?', 'tree?depth=4&', 'tree?rootId=60000001&', 'tree?rootId=60000001&depth=3&'];
   const expected = [];
-  for (const path of paths) expected.push((await boss.get(`${dept}/${path}`)).text);
+  for (const path of paths) expected.push((await admin.get(`${dept}/${path}`)).text);
   const time = await databaseTime();
   await unsealed(
     (tx) => tx`
       update banyan.departments set dept_name = 'changed', order_num = 0, parent_id = null
-      where tenant_id = ${boss.tenantId} and dept_id % 7 = 0`,
+      where tenant_id = ${admin.tenantId} and dept_id % 7 = 0`,
   );
   for (const [n, path] of paths.entries()) {
-    const { text } = await boss.get(`${dept}/${path}asOf=${time}`);
+    const { text } = await admin.get(`${dept}/${path}asOf=${time}`);
     assert.ok(text === expected[n], `${path}: ${text.slice(0, 200)} instead of ${expected[n]?.slice(0, 200)}`);
   }
-  assert.equal((await boss.get(`${dept}/tree?rootId=50000000&asOf=${time}`)).status, 404);
+  assert.equal((await admin.get(`${dept}/tree?rootId=50000000&asOf=${time}`)).status, 404);
 });

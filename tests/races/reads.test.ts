@@ -20,13 +20,13 @@ const dept = '/system/dept-api';
 const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? ''}`.trim();
 
 test('after an acknowledged move both nodes show the new paths of the whole branch', async (t) => {
-  const boss = await nodeA.createTenant();
-  const nodes = [at(nodeA, boss), at(nodeB, boss)];
+  const admin = await nodeA.createTenant();
+  const nodes = [at(nodeA, admin), at(nodeB, admin)];
   const { below, pick } = seededRandom(firstSeed);
   const parents = new Map<string, string>();
   for (let n = 0; n < 20; n++) {
     const parentId = n < 3 ? '0' : pick([...parents.keys()]);
-    parents.set(await boss.createDepartment({ parentId }), parentId);
+    parents.set(await admin.createDepartment({ parentId }), parentId);
   }
   const pathOf = (id: string): string => {
     const parent = parents.get(id) as string;
@@ -56,21 +56,21 @@ test('after an acknowledged move both nodes show the new paths of the whole bran
 });
 
 test('each read shows the tree of one moment while a branch is moved back and forth', async (t) => {
-  const boss = await nodeA.createTenant();
-  const nodes = [at(nodeA, boss), at(nodeB, boss)];
+  const admin = await nodeA.createTenant();
+  const nodes = [at(nodeA, admin), at(nodeB, admin)];
   const homes = [
-    await boss.createDepartment(),
-    await boss.createDepartment({ parentId: await boss.createDepartment() }),
+    await admin.createDepartment(),
+    await admin.createDepartment({ parentId: await admin.createDepartment() }),
   ];
-  const branch = await boss.createDepartment({ parentId: homes[0] });
-  const leaf = await boss.createDepartment({ parentId: await boss.createDepartment({ parentId: branch }) });
+  const branch = await admin.createDepartment({ parentId: homes[0] });
+  const leaf = await admin.createDepartment({ parentId: await admin.createDepartment({ parentId: branch }) });
   const paths = new Set<string>();
   const addPath = async () => {
-    const { data } = await boss.get(`${dept}/${leaf}`);
+    const { data } = await admin.get(`${dept}/${leaf}`);
     paths.add(data.ancestors);
   };
   await addPath();
-  await boss.put(dept, { deptId: branch, parentId: homes[1] });
+  await admin.put(dept, { deptId: branch, parentId: homes[1] });
   await addPath();
   let moving = true;
   let reads = 0;
@@ -88,7 +88,7 @@ test('each read shows the tree of one moment while a branch is moved back and fo
   });
   const moves = scale(15, 600);
   for (let n = 0; n < moves; n++) {
-    assert.equal((await boss.put(dept, { deptId: branch, parentId: homes[n % 2] })).code, 200);
+    assert.equal((await admin.put(dept, { deptId: branch, parentId: homes[n % 2] })).code, 200);
   }
   moving = false;
   await Promise.all(readers);
@@ -100,14 +100,18 @@ test('hundreds of concurrent callers each get their own response or error', asyn
   const [first] = tenants;
   const disabled = await nodeA.createMember(first);
   const loggedOut = await nodeA.createMember(first);
-  const ids = await Promise.all(tenants.map((boss) => boss.createDepartment({ deptName: boss.tenantId })));
+  const ids = await Promise.all(tenants.map((admin) => admin.createDepartment({ deptName: admin.tenantId })));
   const deleted = await first.createDepartment();
   await first.delete(`${dept}/${deleted}`);
   await first.put('/system/user-api', { userId: disabled.id, status: '1' });
   await loggedOut.post('/auth/logout');
   const calls: [Client, string, string][] = [
-    ...tenants.flatMap((boss, n) =>
-      ids.map((id, m): [Client, string, string] => [boss, id, n === m ? `200 ${boss.tenantId}` : '404 DEPT_NOT_FOUND']),
+    ...tenants.flatMap((admin, n) =>
+      ids.map((id, m): [Client, string, string] => [
+        admin,
+        id,
+        n === m ? `200 ${admin.tenantId}` : '404 DEPT_NOT_FOUND',
+      ]),
     ),
     [first, deleted, '404 DEPT_NOT_FOUND'],
     [first, `${deleted}?includeDeleted=true`, '200 '],
@@ -127,18 +131,18 @@ test('hundreds of concurrent callers each get their own response or error', asyn
 });
 
 test('both nodes show immediately that a department was created, changed, disabled or deleted', async () => {
-  const boss = await nodeA.createTenant();
-  const nodes = [at(nodeA, boss), at(nodeB, boss)];
+  const admin = await nodeA.createTenant();
+  const nodes = [at(nodeA, admin), at(nodeB, admin)];
   for (let round = 0; round < scale(6, 20); round++) {
-    const deptId = await boss.createDepartment({ deptName: 'new' });
-    const child = await boss.createDepartment({ parentId: deptId });
+    const deptId = await admin.createDepartment({ deptName: 'new' });
+    const child = await admin.createDepartment({ parentId: deptId });
     for (const node of nodes) assert.equal((await node.get(`${dept}/${child}`)).data.ancestors, `0,${deptId}`);
-    await boss.put(dept, { deptId, deptName: 'changed', status: '1' });
+    await admin.put(dept, { deptId, deptName: 'changed', status: '1' });
     for (const node of nodes) {
       const { data } = await node.get(`${dept}/${deptId}`);
       assert.deepEqual([data.deptName, data.status], ['changed', '1']);
     }
-    await boss.delete(`${dept}/${child}`);
+    await admin.delete(`${dept}/${child}`);
     for (const node of nodes) assert.equal((await node.get(`${dept}/${child}`)).status, 404);
   }
 });
@@ -148,16 +152,16 @@ test('a read uses one snapshot: a move between its two statements does not affec
   // The second statement of a read walks the paths of the departments that the first one has read.
   const delayWalk = runBeforeStatement('with recursive up (id, parent_id)', () => beforeWalk());
   const slow = await startService({}, { wrapDatabase: delayWalk });
-  const boss = await slow.createTenant();
-  const [before, after] = [await boss.createDepartment(), await boss.createDepartment()];
-  const branch = await boss.createDepartment({ parentId: before });
-  const leaf = await boss.createDepartment({ parentId: branch });
+  const admin = await slow.createTenant();
+  const [before, after] = [await admin.createDepartment(), await admin.createDepartment()];
+  const branch = await admin.createDepartment({ parentId: before });
+  const leaf = await admin.createDepartment({ parentId: branch });
   let moved = 0;
   beforeWalk = async () => {
-    if (++moved === 1) assert.equal((await boss.put(dept, { deptId: branch, parentId: after })).code, 200);
+    if (++moved === 1) assert.equal((await admin.put(dept, { deptId: branch, parentId: after })).code, 200);
   };
-  assert.equal((await boss.get(`${dept}/${leaf}`)).data.ancestors, `0,${before},${branch}`);
-  assert.equal((await boss.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${branch}`);
+  assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${before},${branch}`);
+  assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${branch}`);
   assert.equal(moved, 2, 'the second read walked the path again');
 });
 
@@ -183,10 +187,10 @@ test('a read fails when its caller is logged out between its two statements', as
     },
   });
   const slow = await startService({}, { wrapDatabase: pauseAfterRead });
-  const boss = await slow.createTenant();
-  const member = await slow.createMember(boss);
-  const leaf = await boss.createDepartment({
-    parentId: await boss.createDepartment({ parentId: await boss.createDepartment() }),
+  const admin = await slow.createTenant();
+  const member = await slow.createMember(admin);
+  const leaf = await admin.createDepartment({
+    parentId: await admin.createDepartment({ parentId: await admin.createDepartment() }),
   });
   let loggedOut = 0;
   // Delete the session in SQL: a logout through the service would wait for this read.
@@ -204,11 +208,11 @@ test('cached paths are dropped after a database restore, even when the tree vers
     return db;
   };
   const node = await startService({}, { wrapDatabase: captureOpened });
-  const boss = await node.createTenant();
-  const [before, after] = [await boss.createDepartment(), await boss.createDepartment()];
-  const branch = await boss.createDepartment({ parentId: before });
-  const leaf = await boss.createDepartment({ parentId: await boss.createDepartment({ parentId: branch }) });
-  const pathOf = async () => (await boss.get(`${dept}/${leaf}`)).data.ancestors.split(',').slice(1, 3);
+  const admin = await node.createTenant();
+  const [before, after] = [await admin.createDepartment(), await admin.createDepartment()];
+  const branch = await admin.createDepartment({ parentId: before });
+  const leaf = await admin.createDepartment({ parentId: await admin.createDepartment({ parentId: branch }) });
+  const pathOf = async () => (await admin.get(`${dept}/${leaf}`)).data.ancestors.split(',').slice(1, 3);
   // Change a parent without changing the tree version, as a restore of a backup and new writes would.
   await node.superuser`set session_replication_role = replica`;
   // Background work may open another connection at this moment, and then the path is rightly walked again: try again.
@@ -230,7 +234,7 @@ test('cached paths are dropped after a database restore, even when the tree vers
     return left.length === 0;
   });
   await waitFor('the service has new connections', async () => {
-    const { status } = await boss.get(`${dept}/${branch}`);
+    const { status } = await admin.get(`${dept}/${branch}`);
     if (status !== 200) assert.equal(status, 503);
     return status === 200;
   });

@@ -97,7 +97,7 @@ test('exactly 10 of many concurrent user creations succeed with accountCount 10,
   }
 });
 
-test('one of the last two administrators stays when both are demoted or deleted concurrently', async (t) => {
+test('one of the last two administrators remains when both are concurrently demoted, disabled or deleted', async (t) => {
   const rounds = scale(6, 200);
   for (let round = 0; round < rounds; round++) {
     const id = await root.create('/system/tenant-api', {});
@@ -105,13 +105,21 @@ test('one of the last two administrators stays when both are demoted or deleted 
     const [a, b] = await Promise.all(
       ['a', 'b'].map((userName) => root.createUser({ tenantId, userName, roles: ['admin'] })),
     );
-    const responses = await Promise.all([
-      root.put('/system/user-api', { tenantId, userId: a, roles: ['member'] }),
-      round % 2
-        ? root.delete(`/system/user-api/${b}?tenantId=${tenantId}`)
-        : root.put('/system/user-api', { tenantId, userId: b, status: '1', roles: ['admin'] }),
-    ]);
-    assert.deepEqual(responses.map(outcomeOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
+    // The lock lets both requests read the users and blocks their writes until both have begun.
+    const { requests } = await service.superuser.begin(async (tx) => {
+      await tx`lock table users in share row exclusive mode`;
+      const requests = [
+        root.put('/system/user-api', { tenantId, userId: a, roles: ['member'] }),
+        round % 2
+          ? root.delete(`/system/user-api/${b}?tenantId=${tenantId}`)
+          : root.put('/system/user-api', { tenantId, userId: b, status: '1', roles: ['admin'] }),
+      ];
+      await waitFor('both requests wait for a lock', async () => (await countLockWaits(service.owner)) === 2);
+      return { requests };
+    });
+    assert.deepEqual((await Promise.all(requests)).map(outcomeOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
+    const { rows } = (await root.get(`/system/user-api/list?tenantId=${tenantId}&status=0`)).data;
+    assert.equal(rows.filter(({ roles }: { roles: string[] }) => roles.includes('admin')).length, 1);
   }
   report(t, { rounds, rejectedPerRound: 1 });
 });

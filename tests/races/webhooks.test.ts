@@ -37,14 +37,14 @@ const nodeB = await startService(
 const path = '/system/webhook-api';
 const dept = '/system/dept-api';
 
-const register = async (boss: Client, receiver: Receiver): Promise<number> =>
-  (await boss.post(path, { url: receiver.url, kinds: ['department.*'] })).data.id;
+const register = async (admin: Client, receiver: Receiver): Promise<number> =>
+  (await admin.post(path, { url: receiver.url, kinds: ['department.*'] })).data.id;
 
 /** Asserts that the receiver accepted the same changes of each department, in the same order, as the feed shows. */
-async function assertDeliveredInOrder(boss: Client, receiver: Receiver) {
+async function assertDeliveredInOrder(admin: Client, receiver: Receiver) {
   const feed = new Map<string, number[]>();
   for (let after = '0'; ; ) {
-    const { rows, next } = (await boss.get(`/system/change-api?after=${after}&limit=1000`)).data;
+    const { rows, next } = (await admin.get(`/system/change-api?after=${after}&limit=1000`)).data;
     for (const { id, resource, resourceId } of rows) {
       if (resource === 'department') feed.set(resourceId, [...(feed.get(resourceId) ?? []), id]);
     }
@@ -58,44 +58,44 @@ async function assertDeliveredInOrder(boss: Client, receiver: Receiver) {
 }
 
 test('two nodes deliver each message once and in order per record, even to a receiver that sometimes fails', async (t) => {
-  const boss = await nodeA.createTenant();
+  const admin = await nodeA.createTenant();
   let count = 0;
   const receivers = await Promise.all(
     Array.from({ length: scale(4, 6) }, (_, n) => Receiver.start(() => (n === 0 && count++ % 7 === 6 ? 503 : 200))),
   );
-  const ids = await Promise.all(receivers.map((receiver) => register(boss, receiver)));
+  const ids = await Promise.all(receivers.map((receiver) => register(admin, receiver)));
   const changes = scale(40, 1_000);
   const depts: string[] = [];
   await runConcurrently(8, changes, async (n) => {
     const id = depts[n % 10];
-    if (!id) depts.push(await boss.createDepartment({ deptName: 'v' }));
-    else assert.equal((await boss.put(dept, { deptId: id, deptName: `v${n}` })).code, 200);
+    if (!id) depts.push(await admin.createDepartment({ deptName: 'v' }));
+    else assert.equal((await admin.put(dept, { deptId: id, deptName: `v${n}` })).code, 200);
   });
   await waitFor('the other receivers have all messages', () =>
     receivers.slice(1).every(({ accepted }) => accepted.length >= changes),
   );
   // Update the webhook, so that a failed delivery is not delayed for five seconds each time.
   await waitFor('the failing receiver has all messages', async () => {
-    await boss.put(path, { id: ids[0], url: receivers[0]?.url, kinds: ['department.*'] });
+    await admin.put(path, { id: ids[0], url: receivers[0]?.url, kinds: ['department.*'] });
     return (receivers[0]?.accepted.length ?? 0) >= changes;
   });
   for (const receiver of receivers) {
     const messages = receiver.accepted.map(({ id }) => id);
     assert.equal(new Set(messages).size, messages.length, 'no message is delivered twice');
     assert.equal(messages.length, changes);
-    await assertDeliveredInOrder(boss, receiver);
+    await assertDeliveredInOrder(admin, receiver);
   }
   report(t, { messages: changes * receivers.length });
 });
 
 test('only one of two nodes that found a webhook free delivers its messages', async () => {
-  const boss = await nodeA.createTenant();
+  const admin = await nodeA.createTenant();
   const responses: ServerResponse[] = [];
   const receiver = await Receiver.start((_, response) => void responses.push(response));
   let found = false;
   let claimed = false;
   Object.assign(claims, {
-    tenantId: boss.tenantId,
+    tenantId: admin.tenantId,
     // Node A claims the webhook after both have found it; node B tries to claim it while a message is in flight.
     nodeA: () => waitFor('node B has found the webhook', () => found),
     nodeB: async () => {
@@ -104,22 +104,22 @@ test('only one of two nodes that found a webhook free delivers its messages', as
       claimed = true;
     },
   });
-  await register(boss, receiver);
-  await boss.createDepartment();
+  await register(admin, receiver);
+  await admin.createDepartment();
   await waitFor('node B tries to claim the webhook', () => claimed);
   const { polls } = claims;
   await waitFor('node B has polled again', () => claims.polls > polls + 3);
   assert.equal(receiver.all.length, 1);
   claims.tenantId = '';
   for (const response of responses) response.writeHead(200).end();
-  await boss.createDepartment();
+  await admin.createDepartment();
   await waitFor('the next message arrives', () => receiver.all.length > 1);
   for (const response of responses) if (!response.writableEnded) response.writeHead(200).end();
   assert.equal(new Set(receiver.all.map(({ id }) => id)).size, 2);
 });
 
 test('receivers that never respond block neither writers nor other receivers', async (t) => {
-  const boss = await nodeA.createTenant();
+  const admin = await nodeA.createTenant();
   let open = 0;
   let maxInFlight = 0;
   const stuck = await Promise.all(
@@ -132,13 +132,13 @@ test('receivers that never respond block neither writers nor other receivers', a
     ),
   );
   const healthy = await Receiver.start();
-  for (const receiver of stuck) await register(boss, receiver);
-  await boss.createDepartment();
+  for (const receiver of stuck) await register(admin, receiver);
+  await admin.createDepartment();
   await waitFor('all stuck receivers have been called', () => stuck.every(({ all }) => all.length > 0));
-  await register(boss, healthy);
+  await register(admin, healthy);
   const changes = scale(30, 1_000);
   await runConcurrently(4, changes, async () => {
-    await boss.createDepartment();
+    await admin.createDepartment();
   });
   await waitFor('the healthy receiver has all messages', () => healthy.accepted.length === changes);
   // No delivery times out during a test, so the stuck deliveries were in flight all the time.
@@ -148,34 +148,34 @@ test('receivers that never respond block neither writers nor other receivers', a
 });
 
 test('a delivery that is resent concurrently ends up as delivered', async () => {
-  const boss = await nodeA.createTenant();
+  const admin = await nodeA.createTenant();
   const receiver = await Receiver.start();
-  const id = await register(boss, receiver);
-  await boss.createDepartment();
-  const state = async () => (await boss.get(`${path}/${id}/deliveries`)).data.rows[0];
+  const id = await register(admin, receiver);
+  await admin.createDepartment();
+  const state = async () => (await admin.get(`${path}/${id}/deliveries`)).data.rows[0];
   await waitFor('the message is delivered', async () => (await state())?.state === 'delivered');
   const { id: delivery } = await state();
   const responses = await Promise.all(
-    Array.from({ length: 6 }, () => boss.post(`${path}/${id}/deliveries/${delivery}/resend`)),
+    Array.from({ length: 6 }, () => admin.post(`${path}/${id}/deliveries/${delivery}/resend`)),
   );
   assert.ok(responses.every(({ code }) => code === 200));
   await waitFor(
     'the message is delivered again',
     async () => (await state()).state === 'delivered' && receiver.accepted.length >= 2,
   );
-  assert.equal((await boss.get(`${path}/${id}`)).data.waiting, 0);
+  assert.equal((await admin.get(`${path}/${id}`)).data.waiting, 0);
 });
 
 // This must be the last test: it closes the services of this file.
 test('both nodes stop while a message is in flight, without waiting for its receiver', async () => {
-  const boss = await nodeA.createTenant();
+  const admin = await nodeA.createTenant();
   let closed = 0;
   const slow = await Receiver.start((_, response) => {
     response.on('close', () => closed++);
     return undefined;
   });
-  await register(boss, slow);
-  await boss.createDepartment();
+  await register(admin, slow);
+  await admin.createDepartment();
   await waitFor('the message is in flight', () => slow.all.length > 0);
   // In tests a receiver has ten minutes to respond.
   await Promise.all([nodeA.close(), nodeB.close()]);

@@ -9,8 +9,8 @@ export interface Generated {
   headers: Record<string, string>;
   /** The body as it is sent, or undefined for none. */
   raw: string | undefined;
-  /** Whose token is sent: that of the administrator, of a member, or none. */
-  caller: 'boss' | 'member' | 'anonymous';
+  /** The user whose token is sent: the administrator, a member, or nobody. */
+  caller: 'admin' | 'member' | 'anonymous';
 }
 
 /** Strings that often break software: SQL, escapes, paths, markup, unusual Unicode, and almost-numbers. */
@@ -194,7 +194,7 @@ export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generate
     headers: headersOf,
     raw: body ? bodyOf(body, ids) : fc.constant(undefined),
     caller: security.length
-      ? fc.oneof({ weight: 8, arbitrary: fc.constant('boss' as const) }, fc.constantFrom('member', 'anonymous'))
+      ? fc.oneof({ weight: 8, arbitrary: fc.constant('admin' as const) }, fc.constantFrom('member', 'anonymous'))
       : fc.constant('anonymous' as const),
   });
 }

@@ -4,24 +4,24 @@ import { decodeJwt } from 'jose';
 import type { Sql } from '../../db/driver.ts';
 import { type ApiResponse, Client, type Service } from '../support/service.ts';
 import { now, signToken, tamper } from '../support/tokens.ts';
-import { absent, dept, OK, people, type Target, table, tenant } from './cross-tenant-calls.ts';
+import { absent, dept, disabledWebhook, hook, OK, people, type Target, table, tenant } from './cross-tenant-calls.ts';
 
 /**
  * Calls every operation on a tenant with callers that must not have access. The tenant has departments, users and a
  * tenant below it. `onlyLoggedIn` skips callers whose token is rejected before anything is read.
  */
 export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = false } = {}): Promise<void> {
-  const boss = await service.createTenant({ tenantName: 'theirs' });
-  const below = await service.createTenant({ tenantName: 'below theirs' }, boss);
-  const parent = await boss.createDepartment({ deptName: 'parent' });
-  const leaf = await boss.createDepartment({ deptName: 'leaf' });
-  const user = await boss.createUser({ userName: 'anna', deptId: parent });
-  const webhook = await boss.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
-  const { data: changes } = await boss.get('/system/change-api/list?below=false&limit=1&resource=department');
-  const [deletedDept, deletedUser] = [await boss.createDepartment(), await boss.createUser({ userName: 'gone' })];
-  const deletedId = await boss.create(tenant, {});
+  const admin = await service.createTenant({ tenantName: 'theirs' });
+  const below = await service.createTenant({ tenantName: 'below theirs' }, admin);
+  const parent = await admin.createDepartment({ deptName: 'parent' });
+  const leaf = await admin.createDepartment({ deptName: 'leaf' });
+  const user = await admin.createUser({ userName: 'anna', deptId: parent });
+  const webhook = await admin.create(hook, disabledWebhook);
+  const { data: changes } = await admin.get('/system/change-api/list?below=false&limit=1&resource=department');
+  const [deletedDept, deletedUser] = [await admin.createDepartment(), await admin.createUser({ userName: 'deleted' })];
+  const deletedId = await admin.create(tenant, {});
   for (const path of [`${dept}/${deletedDept}`, `${people}/${deletedUser}`, `${tenant}/${deletedId}`])
-    await boss.delete(path);
+    await admin.delete(path);
   const theirs: Target = {
     parent,
     leaf,
@@ -31,25 +31,27 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     deletedId,
     // Pad the id to its maximum length: a small number could also occur in a time.
     change: String(changes.rows[0].id).padStart(19, '0'),
-    code: boss.tenantId,
-    id: boss.id,
+    code: admin.tenantId,
+    id: admin.id,
     belowCode: below.tenantId,
     belowId: below.id,
-    session: String(decodeJwt(String((await service.logIn(boss.tenantId, 'boss')).token)).sid),
+    session: String(decodeJwt(String((await service.logIn(admin.tenantId, 'boss')).token)).sid),
     webhook,
-    delivery: await insertDelivery(service.superuser, boss.tenantId, webhook),
+    delivery: await insertDelivery(service.superuser, admin.tenantId, webhook),
   };
   const outsiders = {
     sibling: await service.createTenant(),
-    child: await service.createTenant({}, boss),
-    member: await service.createMember(boss),
+    child: await service.createTenant({}, admin),
+    member: await service.createMember(admin),
     anonymous: service.anonymous,
     // A token of the administrator that expired a second ago.
-    expired: new Client(service.base, await signToken(service, String(boss.token), { claims: { exp: now() - 1 } })),
+    expired: new Client(service.base, await signToken(service, String(admin.token), { claims: { exp: now() - 1 } })),
     // A token of a member with the id of the administrator in it.
     tampered: await service
-      .createMember(boss)
-      .then(({ token }) => new Client(service.base, tamper(String(token), { sub: decodeJwt(String(boss.token)).sub }))),
+      .createMember(admin)
+      .then(
+        ({ token }) => new Client(service.base, tamper(String(token), { sub: decodeJwt(String(admin.token)).sub })),
+      ),
   };
   const called = Object.entries(outsiders).filter(([name]) => !onlyLoggedIn || !tokenErrors[name]);
   const snapshot = () => readAll(service.superuser);
@@ -69,20 +71,20 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     call,
     other,
     member = '403 NOT_ALLOWED',
-    boss: expected = OK,
+    admin: expected = OK,
     ...row
   } of table) {
     test(`other callers get the expected response and change nothing: ${operation} ${variant}`, async () => {
       const before = await snapshot();
       for (const [name, client] of called) {
         const response = await call(client, theirs);
-        const allowed = name === 'member' ? member : other;
+        const authorized = name === 'member' ? member : other;
         assert.equal(
           outcomeOf(response),
-          row.isPublic ? other : (tokenErrors[name] ?? allowed),
+          row.isPublic ? other : (tokenErrors[name] ?? authorized),
           `${name}: ${response.text}`,
         );
-        if (row.revealsExistence || (name === 'member' && allowed === OK)) continue;
+        if (row.revealsExistence || (name === 'member' && authorized === OK)) continue;
         const same = await call(client, absent);
         assert.equal(
           withoutIds(response, theirs),
@@ -91,7 +93,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
         );
       }
       assert.deepEqual(await snapshot(), before, 'the database changed');
-      assert.equal(outcomeOf(await call(boss, theirs)), expected);
+      assert.equal(outcomeOf(await call(admin, theirs)), expected);
     });
   }
 
@@ -113,10 +115,29 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     assert.deepEqual([department.status, department.data.deptIds], [404, [Number(parent)]]);
     assert.equal((await sibling.get(`${dept}/${own}`)).code, 200);
     const person = await sibling.createUser({ userName: 'own' });
-    const foreign = decodeJwt(String(boss.token)).sub;
+    const foreign = decodeJwt(String(admin.token)).sub;
     const users = await sibling.delete(`${people}/${person},${foreign}`);
     assert.deepEqual([users.status, users.data.userIds], [404, [Number(foreign)]]);
     assert.equal((await sibling.get(`${people}/${person}`)).code, 200);
+  });
+
+  test('a webhook is created in the tenant of the caller, whatever tenant the request names', async () => {
+    const before = await snapshot();
+    for (const [name, client] of called) {
+      const error = name === 'member' ? '403 NOT_ALLOWED' : tokenErrors[name];
+      if (error) assert.equal(outcomeOf(await client.post(hook, disabledWebhook)), error, name);
+    }
+    assert.deepEqual(await snapshot(), before, 'the database changed');
+    const idsOf = async (client: Client): Promise<number[]> =>
+      (await client.get(`${hook}/list`)).data.rows.map(({ id }: { id: number }) => id);
+    const theirIds = await idsOf(admin);
+    for (const outsider of [outsiders.sibling, outsiders.child]) {
+      const { tenantId } = admin;
+      const created = await outsider.post(`${hook}?tenantId=${tenantId}`, { ...disabledWebhook, tenantId });
+      assert.equal(outcomeOf(created), OK);
+      assert.deepEqual(await idsOf(outsider), [created.data.id]);
+    }
+    assert.deepEqual(await idsOf(admin), theirIds);
   });
 
   test('a logout ends only the session of the caller', async () => {
@@ -128,7 +149,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     for (const client of [outsiders.sibling, outsiders.child, outsiders.member]) {
       assert.equal(outcomeOf(await client.post('/auth/logout')), OK);
       assert.equal(outcomeOf(await client.get('/auth/me')), '401 SESSION_ENDED');
-      assert.equal(outcomeOf(await boss.get('/auth/me')), OK);
+      assert.equal(outcomeOf(await admin.get('/auth/me')), OK);
     }
   });
 }
@@ -150,8 +171,8 @@ const tokenErrors: Record<string, string> = {
   tampered: '401 INVALID_TOKEN',
 };
 
-/** Logout has its own test, because it ends the session of the caller. */
-const testedSeparately = ['POST /auth/logout'];
+/** These operations have tests of their own: each caller ends their own session, or creates a webhook of their own. */
+const testedSeparately = ['POST /auth/logout', `POST ${hook}`];
 
 /** The response without the ids of the request, which are all that may differ. */
 const withoutIds = ({ status, text }: ApiResponse, target: Target) =>

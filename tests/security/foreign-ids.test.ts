@@ -16,24 +16,24 @@ const mine = await service.createTenant({}, above);
 const sibling = await service.createTenant({}, above);
 
 /** Creates one record of each kind, and one deleted record of each kind. */
-async function createRecords(boss: Client): Promise<Record<Kind, { live: string; deleted: string }>> {
+async function createRecords(admin: Client): Promise<Record<Kind, { live: string; deleted: string }>> {
   const createTwo = async (path: string, body: object) => {
-    const [live, deleted] = [await boss.create(path, body), await boss.create(path, body)];
+    const [live, deleted] = [await admin.create(path, body), await admin.create(path, body)];
     return { live, deleted };
   };
   const depts = await createTwo(dept, { deptName: 'created' });
-  const [anna, otto] = [await boss.createUser({ userName: 'anna' }), await boss.createUser({ userName: 'otto' })];
+  const [anna, otto] = [await admin.createUser({ userName: 'anna' }), await admin.createUser({ userName: 'otto' })];
   const tenants = await createTwo(tenant, { tenantName: 'created' });
   const hooks = await createTwo(hook, disabledWebhook);
-  const errorCode = async (id: string) => (await boss.get(`${tenant}/${id}`)).data.tenantId;
-  const codes = { live: await errorCode(tenants.live), deleted: await errorCode(tenants.deleted) };
+  const readCode = async (id: string) => (await admin.get(`${tenant}/${id}`)).data.tenantId;
+  const codes = { live: await readCode(tenants.live), deleted: await readCode(tenants.deleted) };
   for (const path of [
     `${dept}/${depts.deleted}`,
     `${people}/${otto}`,
     `${tenant}/${tenants.deleted}`,
     `${hook}/${hooks.deleted}`,
   ]) {
-    assert.equal((await boss.delete(path)).code, 200);
+    assert.equal((await admin.delete(path)).code, 200);
   }
   return { dept: depts, user: { live: anna, deleted: otto }, tenant: tenants, code: codes, hook: hooks };
 }

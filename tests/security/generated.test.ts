@@ -18,7 +18,7 @@ const operations = (await readOperations(service)).filter(({ operationId }) => o
 const WORKERS = 6;
 
 interface Fixture {
-  boss: Client;
+  admin: Client;
   member: Client;
   anonymous: Client;
   ids: Ids;
@@ -26,14 +26,17 @@ interface Fixture {
 
 /** Creates a tenant for one batch, because random requests disable and delete what they find. */
 async function createFixture(): Promise<Fixture> {
-  const boss = await service.createTenant();
-  const child = await service.createTenant({}, boss);
-  const top = await boss.createDepartment({ deptName: 'top' });
-  const depts = [top, await boss.createDepartment({ parentId: top }), await boss.createDepartment()];
-  const users = [await boss.createUser({ userName: 'anna', deptId: top }), await boss.createUser({ userName: 'otto' })];
-  const member = await service.createMember(boss, { userName: memberName });
-  const ids = { dept: depts, user: [...users, member.id], tenant: [child.id, boss.id], code: [child.tenantId] };
-  return { boss, member, anonymous: service.anonymous, ids: { ...ids, code: [...ids.code, boss.tenantId] } };
+  const admin = await service.createTenant();
+  const child = await service.createTenant({}, admin);
+  const top = await admin.createDepartment({ deptName: 'top' });
+  const depts = [top, await admin.createDepartment({ parentId: top }), await admin.createDepartment()];
+  const users = [
+    await admin.createUser({ userName: 'anna', deptId: top }),
+    await admin.createUser({ userName: 'otto' }),
+  ];
+  const member = await service.createMember(admin, { userName: memberName });
+  const ids = { dept: depts, user: [...users, member.id], tenant: [child.id, admin.id], code: [child.tenantId] };
+  return { admin, member, anonymous: service.anonymous, ids: { ...ids, code: [...ids.code, admin.tenantId] } };
 }
 
 const send = (fixture: Fixture, { operation, path, headers, raw, caller }: Generated): Promise<ApiResponse> =>
@@ -92,7 +95,7 @@ test('random requests to every operation get documented responses and cause no i
  * out until the next fixture. Addresses vary, because failures would lock the one that the fixtures log in from.
  */
 async function logInAgain(caller: Client, name: Generated['caller']): Promise<Client> {
-  const login = { tenantId: caller.tenantId, username: name === 'boss' ? 'boss' : memberName, password: PASSWORD };
+  const login = { tenantId: caller.tenantId, username: name === 'admin' ? 'boss' : memberName, password: PASSWORD };
   const from = `127.2.${(logins >> 7) & 255}.${1 + (logins++ & 127)}`;
   const { data } = await service.anonymous.post('/auth/login', login, { from });
   return data?.access_token ? new Client(service.base, data.access_token, '', caller.tenantId) : caller;

@@ -7,10 +7,10 @@ import { type ApiResponse, PASSWORD, startService } from '../support/service.ts'
 /** The security headers of every kind of response. */
 
 const service = await startService();
-const boss = await service.createTenant();
-const leaver = await service.createMember(boss);
-const member = await service.createMember(boss);
-const dept = await boss.createDepartment();
+const admin = await service.createTenant();
+const leaver = await service.createMember(admin);
+const member = await service.createMember(admin);
+const dept = await admin.createDepartment();
 const operations = await readOperations(service);
 const origin = 'https://evil.example';
 const foreign = { headers: { origin } };
@@ -21,26 +21,26 @@ for (const { method, path, operationId, body } of operations) {
   // An event stream does not end, so request it with an invalid parameter.
   const query = operationId === 'streamChanges' ? '?after=x' : '';
   const at = path.replace('{id}', operationId === 'readDepartment' ? dept : '7') + query;
-  for (const client of [service.anonymous, operationId === 'logOut' ? leaver : boss]) {
+  for (const client of [service.anonymous, operationId === 'logOut' ? leaver : admin]) {
     const auth = client.token ? 'with a token' : 'without a token';
     responses.push([`${method} ${path} ${auth}`, await client.call(method, at, body ? {} : undefined, foreign)]);
   }
 }
-const login = { tenantId: boss.tenantId, username: 'boss', password: PASSWORD };
+const login = { tenantId: admin.tenantId, username: 'boss', password: PASSWORD };
 const tokens = await service.anonymous.post('/auth/login', login, foreign);
 const fresh = await service.anonymous.post('/auth/refresh', { refresh_token: tokens.data.refresh_token }, foreign);
 responses.push(
   ['tokens of a login', tokens],
   ['tokens of a refresh', fresh],
   ['a rejected member', await member.get('/system/user-api/list', foreign)],
-  ['an unknown path', await boss.get('/nope', foreign)],
-  ['an unsupported method', await boss.call('PATCH', '/system/dept-api', {}, foreign)],
-  ['an invalid escape', await boss.get('/%ff', foreign)],
-  ['a body too large', await boss.post('/system/dept-api', undefined, { raw: ' '.repeat(1_100_000), ...foreign })],
+  ['an unknown path', await admin.get('/nope', foreign)],
+  ['an unsupported method', await admin.call('PATCH', '/system/dept-api', {}, foreign)],
+  ['an invalid escape', await admin.get('/%ff', foreign)],
+  ['a body too large', await admin.post('/system/dept-api', undefined, { raw: ' '.repeat(1_100_000), ...foreign })],
   ['input that is not HTTP', await sendRaw(service.base, 'GARBAGE\r\n\r\n')],
   ['headers too large', await sendRaw(service.base, request('GET /version', `X-A: ${'a'.repeat(300_000)}`))],
   ['CONNECT', await sendRaw(service.base, request('CONNECT /version'))],
-  ['HEAD', await boss.call('HEAD', `/system/dept-api/${dept}`, undefined, foreign)],
+  ['HEAD', await admin.call('HEAD', `/system/dept-api/${dept}`, undefined, foreign)],
 );
 const pages: [what: string, ApiResponse][] = [];
 for (const path of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/nope', '/docs/json']) {
@@ -126,7 +126,7 @@ test('a CORS preflight from another origin is rejected on every path', async () 
 test('a cross-site form, which a browser sends without a preflight, is rejected', async () => {
   // These three content types need no preflight. They are rejected even with a token, because they are not JSON.
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
-    const response = await boss.post('/system/dept-api', {}, { headers: { origin, 'content-type': type } });
+    const response = await admin.post('/system/dept-api', {}, { headers: { origin, 'content-type': type } });
     assert.deepEqual([response.status, response.data.reason], [415, 'NOT_JSON'], type);
   }
 });

@@ -20,7 +20,7 @@ const configFor = (url: string) => ({
   timing: NO_DEADLINES,
 });
 const start = async (url = databaseUrl) => (await openDatabase(configFor(url))).close();
-const expectRefusal = (url: string, message: RegExp) =>
+const expectStartupError = (url: string, message: RegExp) =>
   assert.rejects(start(url), (error) => {
     assert.ok(error instanceof StartupError, String(error));
     assert.match(error.message, message);
@@ -79,9 +79,9 @@ for (const [what, fault, fix, message] of faults) {
   test(`the service does not start when its role ${what}`, async () => {
     await superuser.unsafe(fault);
     try {
-      await expectRefusal(databaseUrl, message);
+      await expectStartupError(databaseUrl, message);
       // The role in DATABASE_URL may only prepare the tables; the role of the service is what counts.
-      await expectRefusal(serviceUrl, message);
+      await expectStartupError(serviceUrl, message);
     } finally {
       await superuser.unsafe(fix);
     }
@@ -91,8 +91,8 @@ for (const [what, fault, fix, message] of faults) {
 
 test('the service does not start when its role owns a table', async () => {
   await superuser.unsafe(`alter table banyan.sessions owner to "${role}"`);
-  await expectRefusal(serviceUrl, /owns the table sessions/);
-  await expectRefusal(databaseUrl, /owns the table sessions/);
+  await expectStartupError(serviceUrl, /owns the table sessions/);
+  await expectStartupError(databaseUrl, /owns the table sessions/);
   await superuser.unsafe('alter table banyan.sessions owner to test_owner');
   await start();
 });
@@ -100,7 +100,7 @@ test('the service does not start when its role owns a table', async () => {
 test('the service does not start when its role can become a role with BYPASSRLS', async () => {
   await withRole('bypassrls', async (bypassing) => {
     await superuser.unsafe(`grant ${bypassing} to "${role}"`);
-    await expectRefusal(databaseUrl, /BYPASSRLS|may become/);
+    await expectStartupError(databaseUrl, /BYPASSRLS|may become/);
   });
   await start();
 });
@@ -112,9 +112,9 @@ for (const fault of ['disable row level security', 'no force row level security'
     assert.ok(tables.length >= 6);
     for (const [n, { name }] of tables.entries()) {
       await superuser.unsafe(`alter table banyan.${name} ${fault}`);
-      await expectRefusal(databaseUrl, new RegExp(`Row-level security is not forced on ${name}:`));
+      await expectStartupError(databaseUrl, new RegExp(`Row-level security is not forced on ${name}:`));
       // Both URLs lead to the same check, so one table is enough here.
-      if (n === 0) await expectRefusal(serviceUrl, new RegExp(name));
+      if (n === 0) await expectStartupError(serviceUrl, new RegExp(name));
       await superuser.unsafe(`alter table banyan.${name} enable row level security, force row level security`);
     }
     await start();
@@ -123,23 +123,23 @@ for (const fault of ['disable row level security', 'no force row level security'
 
 test('a role that owns nothing cannot start the service on older tables', async () => {
   const rows = await superuser`delete from banyan.migrations returning *`;
-  await expectRefusal(serviceUrl, /older than this version.*owner/s);
+  await expectStartupError(serviceUrl, /older than this version.*owner/s);
   await superuser`insert into banyan.migrations ${superuser(rows)}`;
   await start(serviceUrl);
 });
 
 test('a role without any privileges cannot start the service', async () => {
-  await withRole('', async (_, url) => expectRefusal(url, /can't be used|may not/));
+  await withRole('', async (_, url) => expectStartupError(url, /can't be used|may not/));
 });
 
 test('a role that cannot prepare an empty database gets an error with the missing privilege', async () => {
   const empty = await createEmptyDatabase();
   const at = (url: string) => url.replace(`/${name}?`, `/${empty.name}?`);
   await withRole('', async (role, url) => {
-    await expectRefusal(at(url), /grant create on database/);
+    await expectStartupError(at(url), /grant create on database/);
     const emptyDatabase = connectOwner({ url: empty.superuserUrl });
     await emptyDatabase.unsafe(`grant create on database ${empty.name} to ${role}`);
-    await expectRefusal(at(url), /createrole/);
+    await expectStartupError(at(url), /createrole/);
     await emptyDatabase.unsafe(`drop owned by ${role}`);
     await emptyDatabase.end();
   });
@@ -157,6 +157,6 @@ test('a superuser can prepare the tables, but the service does not run as superu
 });
 
 test('an unreachable database gives a clear error', async () => {
-  await expectRefusal(urlOf('test_owner', 'wrong password'), /DATABASE_URL can't be used.*Check/);
-  await expectRefusal(databaseUrl.replace(name, 'no_such_database'), /DATABASE_URL can't be used.*Check/);
+  await expectStartupError(urlOf('test_owner', 'wrong password'), /DATABASE_URL can't be used.*Check/);
+  await expectStartupError(databaseUrl.replace(name, 'no_such_database'), /DATABASE_URL can't be used.*Check/);
 });

@@ -33,16 +33,16 @@ const names = tables.map(({ name }) => name);
 /** Two sibling tenants with a row in every table, and a tenant below the first. */
 const [mine, other] = [await service.createTenant(), await service.createTenant()];
 const below = await service.createTenant({}, mine);
-for (const boss of [mine, other]) {
-  const dept = await boss.createDepartment();
-  await boss.put('/system/dept-api', { deptId: dept }, { headers: { 'idempotency-key': 'the same' } });
-  await boss.createUser({ userName: 'anna', deptId: dept });
-  const webhook = await boss.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
-  await insertDelivery(superuser, boss.tenantId, webhook);
+for (const admin of [mine, other]) {
+  const dept = await admin.createDepartment();
+  await admin.put('/system/dept-api', { deptId: dept }, { headers: { 'idempotency-key': 'the same' } });
+  await admin.createUser({ userName: 'anna', deptId: dept });
+  const webhook = await admin.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
+  await insertDelivery(superuser, admin.tenantId, webhook);
 }
 const A = mine.tenantId;
 const B = other.tenantId;
-// Rows of unsealed are deleted quickly. These two refer to no change and stay, because the service may not delete.
+// Sealing soon deletes the rows of unsealed_changes. These two stay, because the service may no longer delete any.
 await superuser`revoke delete on banyan.unsealed_changes from ${superuser(role)}`;
 for (const tenantId of [A, B]) await superuser`insert into banyan.unsealed_changes values (${tenantId}, 0)`;
 await superuser`insert into banyan.changes_archive select * from banyan.changes`;
@@ -164,7 +164,7 @@ test('security definer functions read the real tables, not temporary ones of the
 });
 
 test('search_departments returns only ids of the current tenant', async () => {
-  for (const boss of [mine, other, below]) await boss.createDepartment({ deptName: '榕树', leader: '张三' });
+  for (const admin of [mine, other, below]) await admin.createDepartment({ deptName: '榕树', leader: '张三' });
   const all = await superuser<{ id: string; code: string }[]>`
     select dept_id::text as id, tenant_id as code from departments where dept_name = '榕树'`;
   assert.equal(all.length, 3);
@@ -332,15 +332,15 @@ test('row security also applies to the owner of the tables', async () => {
 });
 
 test('concurrent requests of several tenants through one pool each see their own rows', async () => {
-  const bosses = [mine, other, below];
-  const own = await Promise.all(bosses.map((boss) => boss.createDepartment({ deptName: boss.tenantId })));
+  const admins = [mine, other, below];
+  const own = await Promise.all(admins.map((admin) => admin.createDepartment({ deptName: admin.tenantId })));
   const calls = Array.from({ length: scale(60, 150) }, (_, n) => n % 3);
   await Promise.all(
     calls.map(async (n) => {
-      const boss = bosses[n];
-      const { data } = await (boss as (typeof bosses)[0]).get('/system/dept-api/list?pageSize=500');
+      const admin = admins[n];
+      const { data } = await (admin as (typeof admins)[0]).get('/system/dept-api/list?pageSize=500');
       const codes = new Set(data.rows.map(({ tenantId }: { tenantId: string }) => tenantId));
-      assert.deepEqual([...codes], [boss?.tenantId]);
+      assert.deepEqual([...codes], [admin?.tenantId]);
       assert.ok(data.rows.some(({ deptId }: { deptId: number }) => String(deptId) === own[n]));
     }),
   );

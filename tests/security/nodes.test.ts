@@ -23,98 +23,120 @@ interface Fixture {
   /** The administrator of the parent tenant. */
   above: LoggedIn;
   /** Another administrator of the tenant of the victim. */
-  boss: LoggedIn;
+  admin: LoggedIn;
   victim: LoggedIn;
 }
 
-/** An action at one node, and the response to the next request of the victim at the other. */
-const cases: [what: string, act: (fixture: Fixture) => Promise<ApiResponse>, expected: string][] = [
-  [
-    'an administrator who was demoted',
-    ({ boss, victim }) => boss.put(users, { userId: victim.id, roles: ['member'] }),
-    '403 NOT_ALLOWED',
-  ],
-  [
-    'a user who was disabled',
-    ({ boss, victim }) => boss.put(users, { userId: victim.id, roles: ['admin'], status: '1' }),
-    '403 USER_DISABLED',
-  ],
-  ['a user who was deleted', ({ boss, victim }) => boss.delete(`${users}/${victim.id}`), '401 USER_DELETED'],
-  [
-    'a user who was deleted by an administrator of the parent tenant',
-    ({ above, boss, victim }) => above.delete(`${users}/${victim.id}?tenantId=${boss.tenantId}`),
-    '401 USER_DELETED',
-  ],
-  ['a user who logged out', ({ victim }) => victim.post('/auth/logout'), '401 SESSION_ENDED'],
-  [
-    'a user whose password was reset',
-    ({ boss, victim }) => boss.put(users, { userId: victim.id, roles: ['admin'], password: 'another horse' }),
-    '401 SESSION_ENDED',
-  ],
-  [
-    'a user who changed their password in another session',
-    async ({ victim }) => {
+interface Case {
+  what: string;
+  /** The action at one node. */
+  act: (fixture: Fixture) => Promise<ApiResponse>;
+  /** The response to the next request of the victim at the other node. */
+  expected: string;
+  /** The action changes the parent tenant, so the case needs a parent that no other case uses. */
+  changesParent?: true;
+}
+
+const cases: Case[] = [
+  {
+    what: 'an administrator who was demoted',
+    act: ({ admin, victim }) => admin.put(users, { userId: victim.id, roles: ['member'] }),
+    expected: '403 NOT_ALLOWED',
+  },
+  {
+    what: 'a user who was disabled',
+    act: ({ admin, victim }) => admin.put(users, { userId: victim.id, roles: ['admin'], status: '1' }),
+    expected: '403 USER_DISABLED',
+  },
+  {
+    what: 'a user who was deleted',
+    act: ({ admin, victim }) => admin.delete(`${users}/${victim.id}`),
+    expected: '401 USER_DELETED',
+  },
+  {
+    what: 'a user who was deleted by an administrator of the parent tenant',
+    act: ({ above, admin, victim }) => above.delete(`${users}/${victim.id}?tenantId=${admin.tenantId}`),
+    expected: '401 USER_DELETED',
+  },
+  {
+    what: 'a user who logged out',
+    act: ({ victim }) => victim.post('/auth/logout'),
+    expected: '401 SESSION_ENDED',
+  },
+  {
+    what: 'a user whose password was reset',
+    act: ({ admin, victim }) => admin.put(users, { userId: victim.id, roles: ['admin'], password: 'another horse' }),
+    expected: '401 SESSION_ENDED',
+  },
+  {
+    what: 'a user who changed their password in another session',
+    async act({ victim }) {
       const other = await here.logIn(victim.tenantId, 'victim');
       return other.put('/auth/password', { oldPassword: PASSWORD, newPassword: 'another horse' });
     },
-    '401 SESSION_ENDED',
-  ],
-  [
-    'a user whose old refresh token was reused',
-    async ({ victim }) => {
+    expected: '401 SESSION_ENDED',
+  },
+  {
+    what: 'a user whose old refresh token was reused',
+    async act({ victim }) {
       const body = { refresh_token: victim.refreshToken };
-      assert.equal((await here.anonymous.post('/auth/refresh', body)).code, 200);
-      const again = await here.anonymous.post('/auth/refresh', body);
-      assert.equal(outcomeOf(again), '401 REFRESH_REFUSED');
-      return { ...again, code: 200 };
+      const refreshed = await here.anonymous.post('/auth/refresh', body);
+      assert.equal(outcomeOf(await here.anonymous.post('/auth/refresh', body)), '401 REFRESH_REFUSED');
+      return refreshed;
     },
-    '401 SESSION_ENDED',
-  ],
-  [
-    'a user whose tenant was disabled',
-    ({ above, boss }) => above.put(tenants, { id: boss.id, status: '1' }),
-    '403 TENANT_DISABLED',
-  ],
-  [
-    'a user whose parent tenant was disabled',
-    ({ above }) => here.root.put(tenants, { id: above.id, status: '1' }),
-    '403 TENANT_DISABLED',
-  ],
-  [
-    'a user whose parent tenant has ended',
-    ({ above }) => here.root.put(tenants, { id: above.id, endTime: '2020-01-01' }),
-    '403 TENANT_ENDED',
-  ],
-  [
-    'a user whose parent tenant has not started',
-    ({ above }) => here.root.put(tenants, { id: above.id, startTime: '2999-01-01' }),
-    '403 TENANT_NOT_STARTED',
-  ],
-  ['a user whose tenant was deleted', ({ above, boss }) => above.delete(`${tenants}/${boss.id}`), '401 TENANT_DELETED'],
+    expected: '401 SESSION_ENDED',
+  },
+  {
+    what: 'a user whose tenant was disabled',
+    act: ({ above, admin }) => above.put(tenants, { id: admin.id, status: '1' }),
+    expected: '403 TENANT_DISABLED',
+  },
+  {
+    what: 'a user whose parent tenant was disabled',
+    act: ({ above }) => here.root.put(tenants, { id: above.id, status: '1' }),
+    expected: '403 TENANT_DISABLED',
+    changesParent: true,
+  },
+  {
+    what: 'a user whose parent tenant has ended',
+    act: ({ above }) => here.root.put(tenants, { id: above.id, endTime: '2020-01-01' }),
+    expected: '403 TENANT_ENDED',
+    changesParent: true,
+  },
+  {
+    what: 'a user whose parent tenant has not started',
+    act: ({ above }) => here.root.put(tenants, { id: above.id, startTime: '2999-01-01' }),
+    expected: '403 TENANT_NOT_STARTED',
+    changesParent: true,
+  },
+  {
+    what: 'a user whose tenant was deleted',
+    act: ({ above, admin }) => above.delete(`${tenants}/${admin.id}`),
+    expected: '401 TENANT_DELETED',
+  },
 ];
 
-const shared = await here.createTenant();
+const sharedParent = await here.createTenant();
 
-for (const [what, act, expected] of cases) {
+for (const { what, act, expected, changesParent } of cases) {
   test(`${what} is rejected at the other node on the next request`, async () => {
-    // Cases that change the parent tenant use a parent of their own.
-    const above = /whose parent tenant/.test(what) ? await here.createTenant() : shared;
-    const boss = await here.createTenant({}, above);
-    const victim = await here.createMember(boss, { userName: 'victim', roles: ['admin'] });
-    const there = atOtherNode(victim);
+    const above = changesParent ? await here.createTenant() : sharedParent;
+    const admin = await here.createTenant({}, above);
+    const victim = await here.createMember(admin, { userName: 'victim', roles: ['admin'] });
+    const victimThere = atOtherNode(victim);
     const calls = () =>
       Promise.all([
-        there.get(`${users}/list`),
-        there.post('/system/dept-api', {}),
-        there.get(`${tenants}/list`),
-        there.delete('/system/dept-api/7'),
+        victimThere.get(`${users}/list`),
+        victimThere.post('/system/dept-api', {}),
+        victimThere.get(`${tenants}/list`),
+        victimThere.delete('/system/dept-api/7'),
       ]);
     // Call the other node first, so that anything it might cache is cached.
     assert.deepEqual((await calls()).map(outcomeOf), ['200', '200', '200', '404 DEPT_NOT_FOUND']);
-    const done = await act({ above, boss, victim });
+    const done = await act({ above, admin, victim });
     assert.equal(done.code, 200, done.text);
     for (const response of await calls()) assert.equal(outcomeOf(response), expected, response.text);
-    const refreshed = await there.post('/auth/refresh', { refresh_token: victim.refreshToken });
+    const refreshed = await victimThere.post('/auth/refresh', { refresh_token: victim.refreshToken });
     if (expected !== '403 NOT_ALLOWED') assert.notEqual(refreshed.code, 200, 'the refresh token must not work either');
   });
 }

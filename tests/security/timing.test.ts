@@ -30,18 +30,18 @@ const countingArgon2 = {
 
 const service = await startService();
 Object.assign(service.app.passwords, await createPasswords(CHEAP_HASH, countingArgon2));
-const boss = await service.createTenant();
+const admin = await service.createTenant();
 const disabled = await service.createTenant();
-const deletedUser = await boss.createUser({ userName: 'deleted' });
-await boss.createUser({ userName: 'disabled', status: '1' });
-await boss.delete(`/system/user-api/${deletedUser}`);
+const deletedUser = await admin.createUser({ userName: 'deleted' });
+await admin.createUser({ userName: 'disabled', status: '1' });
+await admin.delete(`/system/user-api/${deletedUser}`);
 await service.root.put('/system/tenant-api', { id: disabled.id, status: '1' });
 
 const guesses = {
-  'wrong password': { tenantId: boss.tenantId, username: 'boss' },
-  'unknown user': { tenantId: boss.tenantId, username: 'nobody' },
-  'deleted user': { tenantId: boss.tenantId, username: 'deleted' },
-  'disabled user': { tenantId: boss.tenantId, username: 'disabled' },
+  'wrong password': { tenantId: admin.tenantId, username: 'boss' },
+  'unknown user': { tenantId: admin.tenantId, username: 'nobody' },
+  'deleted user': { tenantId: admin.tenantId, username: 'deleted' },
+  'disabled user': { tenantId: admin.tenantId, username: 'disabled' },
   'unknown tenant': { tenantId: '777777777777', username: 'boss' },
   'disabled tenant': { tenantId: disabled.tenantId, username: 'boss' },
 };

@@ -18,11 +18,14 @@ const resolve = async (name: string) => {
 };
 
 const service = await startService({}, { resolve });
-const open = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback, 10.1.0.0/16, fd12::/16' }, { resolve });
+const serviceWithNetworks = await startService(
+  { BANYAN_WEBHOOK_NETWORKS: 'loopback, 10.1.0.0/16, fd12::/16' },
+  { resolve },
+);
 const path = '/system/webhook-api';
-const register = async (boss: Client, url: string, status = '1') => {
-  const response = await boss.post(path, { url, status });
-  if (response.code === 200) await boss.delete(`${path}/${response.data.id}`);
+const register = async (admin: Client, url: string, status = '1') => {
+  const response = await admin.post(path, { url, status });
+  if (response.code === 200) await admin.delete(`${path}/${response.data.id}`);
   return response.data?.reason ?? response.code;
 };
 
@@ -86,30 +89,30 @@ const external = [
 const hostOf = (address: string) => (net.isIPv6(address) ? `[${address}]` : address);
 
 test('an internal address is rejected, given directly or through a host name', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   for (const address of internal) {
-    assert.equal(await register(boss, `https://${hostOf(address)}/`), 'WEBHOOK_ADDRESS_REFUSED', address);
+    assert.equal(await register(admin, `https://${hostOf(address)}/`), 'WEBHOOK_ADDRESS_REFUSED', address);
     names.set('inner.example', [address]);
-    assert.equal(await register(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', `a name for ${address}`);
+    assert.equal(await register(admin, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', `a name for ${address}`);
     // An external address among several does not help.
     for (const several of [
       ['93.184.216.34', address],
       [address, '93.184.216.34'],
     ]) {
       names.set('inner.example', several);
-      assert.equal(await register(boss, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', several.join());
+      assert.equal(await register(admin, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', several.join());
     }
   }
   for (const address of external) {
-    assert.equal(await register(boss, `https://${hostOf(address)}:8443/a?b=c`), 200, address);
+    assert.equal(await register(admin, `https://${hostOf(address)}:8443/a?b=c`), 200, address);
     names.set('outer.example', [address]);
-    assert.equal(await register(boss, 'https://outer.example/'), 200, `a name for ${address}`);
-    assert.equal(await register(boss, 'http://outer.example/'), 'WEBHOOK_ADDRESS_REFUSED', 'plain HTTP');
+    assert.equal(await register(admin, 'https://outer.example/'), 200, `a name for ${address}`);
+    assert.equal(await register(admin, 'http://outer.example/'), 'WEBHOOK_ADDRESS_REFUSED', 'plain HTTP');
   }
 });
 
 test('other notations of internal addresses and URLs that are not plain HTTPS are rejected', async () => {
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   names.set('outer.example', ['93.184.216.34']);
   names.set('empty.example', []);
   for (const url of [
@@ -135,30 +138,30 @@ test('other notations of internal addresses and URLs that are not plain HTTPS ar
     'https://',
     ' ',
   ]) {
-    assert.equal(await register(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
+    assert.equal(await register(admin, url), 'WEBHOOK_ADDRESS_REFUSED', url);
   }
-  const { data } = await boss.post(path, { url: 'https://outer.example/', status: '1' });
-  const changed = await boss.put(path, { id: data.id, url: 'https://10.0.0.1/' });
+  const { data } = await admin.post(path, { url: 'https://outer.example/', status: '1' });
+  const changed = await admin.put(path, { id: data.id, url: 'https://10.0.0.1/' });
   assert.equal(changed.data.reason, 'WEBHOOK_ADDRESS_REFUSED', 'an update is checked too');
   // The error does not reveal whether an internal name exists.
   names.set('inner.example', ['10.9.8.7']);
   const [existing, missing] = [
-    await boss.post(path, { url: 'https://inner.example/' }),
-    await boss.post(path, { url: 'https://nowhere.example/' }),
+    await admin.post(path, { url: 'https://inner.example/' }),
+    await admin.post(path, { url: 'https://nowhere.example/' }),
   ];
   assert.equal(existing.text, missing.text);
 });
 
 test('networks allowed by the operator are accepted, with plain HTTP only on loopback', async () => {
-  const boss = await open.createTenant();
+  const admin = await serviceWithNetworks.createTenant();
   names.set('own.example', ['127.0.0.1']);
   for (const url of ['https://10.1.2.3/', 'https://[fd12::1]/', 'http://127.0.0.1:1/', 'http://[::1]:1/'])
-    assert.equal(await register(boss, url), 200, url);
+    assert.equal(await register(admin, url), 200, url);
   for (const url of ['http://10.1.2.3/', 'http://[fd12::1]/', 'https://10.2.0.1/', 'https://[fd13::1]/'])
-    assert.equal(await register(boss, url), 'WEBHOOK_ADDRESS_REFUSED', url);
-  assert.equal(await register(boss, 'http://own.example/'), 200);
+    assert.equal(await register(admin, url), 'WEBHOOK_ADDRESS_REFUSED', url);
+  assert.equal(await register(admin, 'http://own.example/'), 200);
   names.set('own.example', ['127.0.0.1', '93.184.216.34']);
-  assert.equal(await register(boss, 'http://own.example/'), 'WEBHOOK_ADDRESS_REFUSED');
+  assert.equal(await register(admin, 'http://own.example/'), 'WEBHOOK_ADDRESS_REFUSED');
 });
 
 test('a host name that resolves to an internal address at delivery time is not called', async () => {
@@ -170,12 +173,12 @@ test('a host name that resolves to an internal address at delivery time is not c
   await new Promise<void>((listening) => victim.listen(0, '127.0.0.1', listening));
   after(() => victim.close());
   const { port } = victim.address() as net.AddressInfo;
-  const boss = await service.createTenant();
+  const admin = await service.createTenant();
   names.set('rebind.example', ['93.184.216.34']);
-  const { data } = await boss.post(path, { url: `https://rebind.example:${port}/` });
+  const { data } = await admin.post(path, { url: `https://rebind.example:${port}/` });
   names.set('rebind.example', ['127.0.0.1']);
-  await boss.createDepartment();
-  const last = async () => (await boss.get(`${path}/${data.id}/deliveries`)).data.rows[0];
+  await admin.createDepartment();
+  const last = async () => (await admin.get(`${path}/${data.id}/deliveries`)).data.rows[0];
   await waitFor('the delivery was tried', async () => (await last())?.attempts > 0);
   assert.match((await last()).lastError, /does not resolve, or resolves to a network that is not allowed/);
   assert.equal(calls, 0);
@@ -183,12 +186,12 @@ test('a host name that resolves to an internal address at delivery time is not c
 
 test('the service connects to the address that it checked, and resolves the name once', async () => {
   const receiver = await Receiver.start();
-  const boss = await open.createTenant();
+  const admin = await serviceWithNetworks.createTenant();
   names.set('once.example', ['127.0.0.1']);
   const { port } = new URL(receiver.url);
-  await boss.post(path, { url: `http://once.example:${port}/` });
+  await admin.post(path, { url: `http://once.example:${port}/` });
   resolved = [];
-  await boss.createDepartment();
+  await admin.createDepartment();
   await waitFor('the message arrives', () => receiver.accepted.length === 1);
   // Ignore retries of the webhook of the previous test.
   assert.deepEqual(
