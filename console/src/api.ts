@@ -9,15 +9,7 @@ import type {
   TimelinePage,
 } from '../../server/departments/history/schema.ts';
 import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
-import type {
-  Child,
-  ChildrenFilter,
-  ChildrenPage,
-  DeptOrder,
-  NewDeptIds,
-  NewDepts,
-  TreeNode,
-} from '../../server/departments/tree/schema.ts';
+import type { Child, ChildrenFilter, ChildrenPage, DeptOrder, TreeNode } from '../../server/departments/tree/schema.ts';
 import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/ledger/schema.ts';
 import type { Overview } from '../../server/overview/schema.ts';
 import type {
@@ -30,8 +22,6 @@ import type {
 } from '../../server/tenants/schema.ts';
 import type { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserUpdate } from '../../server/users/schema.ts';
 import { create, read, write } from './request.ts';
-
-/** Every operation of the service that the console uses, named after its operationId in the OpenAPI document. */
 
 export type {
   AuditFilter,
@@ -68,6 +58,7 @@ interface TenantScope {
   tenantId?: string | undefined;
 }
 
+/** Every operation of the service that the console uses, named after its operationId in the OpenAPI document. */
 export const api = {
   listDepartments: (query: DeptFilter, signal?: Signal) =>
     read<Static<typeof DeptPage>>(`${dept}/list`, { query, signal }),
@@ -87,7 +78,6 @@ export const api = {
   /** Compares two points in time; `to` defaults to now. */
   compareDepartments: (query: DiffFilter, signal?: Signal) => read<Diff>(`${dept}/diff`, { query, signal }),
   createDepartment: (body: DeptInput) => create(dept, body),
-  addDepartments: (body: NewDepts) => write<NewDeptIds>('POST', `${dept}/bulk`, { body }),
   updateDepartment: (body: DeptUpdate, ifMatch?: string) => write('PUT', dept, { body, ifMatch }),
   orderDepartments: (body: DeptOrder) => write('PUT', `${dept}/order`, { body }),
   /** Deletes all of them or none. With `subtree`, `ids` has one id and its whole subtree is deleted. */

@@ -52,10 +52,10 @@ export const queryKeys = {
   sessions: ['sessions'],
 } as const;
 
-/** What a mutation invalidates, by the domain that it writes to. */
+/** The query keys that a mutation invalidates, by the domain that it writes to. */
 export const affectedBy = {
   departments: [queryKeys.departments.all, queryKeys.overview],
-  /** Departments too: they show their members and count them. */
+  /** Departments too: their screens list and count users. */
   users: [queryKeys.users.all, queryKeys.departments.all, queryKeys.overview],
   tenants: [queryKeys.tenants.all, queryKeys.overview],
   /** Without the details: the screen of a deleted tenant would refetch it before it closes. */

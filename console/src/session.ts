@@ -19,7 +19,7 @@ export type Session =
   | { state: 'expired'; me: Me };
 
 type NewToken = Pick<Tokens, 'access_token' | 'expires_in'>;
-type TabMessage = { kind: 'token'; token: string } | { kind: 'ask' } | { kind: 'out' };
+type TabMessage = { kind: 'token'; token: string } | { kind: 'tokenRequest' } | { kind: 'logout' };
 
 export const session = createStore<Session>({ state: 'restoring' });
 let accessToken: string | undefined;
@@ -55,7 +55,7 @@ export async function logIn(login: Login): Promise<void> {
 /** Called when the page loads. Takes the token of another tab, or a new one from the refresh cookie. */
 export async function restoreSession(): Promise<void> {
   await new Promise((resolve) => {
-    broadcast({ kind: 'ask' });
+    broadcast({ kind: 'tokenRequest' });
     setTimeout(resolve, 50);
   });
   try {
@@ -65,13 +65,13 @@ export async function restoreSession(): Promise<void> {
     if (!isFinal(error)) throw error;
     accessToken = undefined;
     if (session.get().state === 'loggedOut') return;
-    // Nobody was logged in, or too long ago: the login page needs no explanation.
+    // There was no session, or it has expired: the login page needs no explanation.
     const explained = error.code === 'REFRESH_REFUSED' ? {} : { error };
     session.set({ state: 'loggedOut', onPurpose: false, ...explained });
   }
 }
 
-/** Whether the service has decided. Network errors, rate limiting and overload say nothing about the session. */
+/** Whether the service has rejected the request for good. Network errors, rate limiting and overload are temporary. */
 const isFinal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status !== 429 && error.status !== 503;
 
@@ -132,7 +132,7 @@ async function startSession(token: string, attempt = 1): Promise<void> {
     ({ data: me } = await sendRequest<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${token}` } }));
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401) || attempt > 4) throw error;
-    // The token has expired since it was issued, for example because another tab shared its last second of it.
+    // The token has expired since it was issued, for example because another tab shared it just before it expired.
     await refreshToken(token);
     return startSession(accessToken as string, attempt + 1);
   }
@@ -145,7 +145,7 @@ async function startSession(token: string, attempt = 1): Promise<void> {
 
 const userKey = ({ user }: Me) => `${user.tenantId}/${user.userId}`;
 
-/** sessionStorage: per tab, and still there after a reload. */
+/** Uses sessionStorage, which is per tab and survives a reload. */
 function rememberUser(me: Me): void {
   const user = userKey(me);
   userChanged = previousUser !== null && previousUser !== user;
@@ -153,10 +153,10 @@ function rememberUser(me: Me): void {
   writeStorage('banyan.user', user, sessionStorage);
 }
 
-/** Whether another user was logged in to this tab before. The current URL is then the other user's. */
+/** Whether another user was logged in to this tab before. The current URL then comes from that user. */
 export const isDifferentUser = () => userChanged;
 
-/** Takes a token from another tab. If another user has logged in there, this page reloads: it shows foreign data. */
+/** Takes a new token. If it belongs to another user, the page reloads: it still shows the previous user's data. */
 function adoptToken(token: string): void {
   const current = session.get();
   if ('me' in current && tokenOwner(token) !== userKey(current.me)) {
@@ -218,7 +218,7 @@ const sessionEndedError = () => new ApiError(401, 'SESSION_ENDED', '', {});
 /** Holds the session lock: a concurrent refresh would replace the cookie that identifies the session to end. */
 export async function logOut({ everywhere = false } = {}): Promise<void> {
   await withSessionLock(() => requestLogout(everywhere));
-  broadcast({ kind: 'out' });
+  broadcast({ kind: 'logout' });
   endSession();
 }
 
@@ -228,7 +228,8 @@ async function requestLogout(everywhere: boolean): Promise<void> {
   const query = everywhere ? { everywhere } : {};
   const attempts = [
     () => post(query, accessToken),
-    // The access token may have expired while the session is still valid. End it, or the next user would find it.
+    // The access token may have expired while the session is still valid. End the session: otherwise the next user could
+    // continue it.
     async () => post(query, await requestNewToken()),
     // The user or tenant may be disabled, so there is no new token. The cookie still identifies the session.
     () => post({ session: 'cookie' }),
@@ -247,9 +248,9 @@ async function requestLogout(everywhere: boolean): Promise<void> {
 const isRejected = (error: unknown) => error instanceof ApiError && (error.status === 401 || error.status === 403);
 
 tabs.onmessage = ({ data: message }: MessageEvent<TabMessage>) => {
-  if (message.kind === 'ask' && accessToken && session.get().state === 'loggedIn')
+  if (message.kind === 'tokenRequest' && accessToken && session.get().state === 'loggedIn')
     broadcast({ kind: 'token', token: accessToken });
-  if (message.kind === 'out') endSession();
+  if (message.kind === 'logout') endSession();
   if (message.kind === 'token') {
     if (session.get().state === 'loggedOut') void startSession(message.token).catch(() => undefined);
     else adoptToken(message.token);
@@ -260,7 +261,7 @@ export const getLastTenantId = () => readStorage('banyan.tenant') ?? '';
 
 export const useSession = () => useStore(session);
 
-/** The current user. Screens render only while somebody is logged in. */
+/** The current user. Screens render only while a user is logged in. */
 export function useMe(): Me {
   const current = useSession();
   if (!('me' in current)) throw new Error('useMe requires a logged-in user.');

@@ -23,6 +23,9 @@ export function useIsDark(): boolean {
 
 export const usePrefersReducedMotion = () => useStore(prefersReducedMotion);
 
+export const FONT_FAMILY =
+  "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif";
+
 /** The colours of both themes. Text colours have a contrast of at least 4.5:1 on their background. */
 const PALETTES = {
   light: {
@@ -42,8 +45,8 @@ const PALETTES = {
     'error-bg': '#fff0ef',
     'neutral-bg': '#eef1ef',
     'period-ended': '#b3261e',
-    'period-soon': '#d98a1f',
-    'period-waiting': '#8aa0b8',
+    'period-expiring': '#d98a1f',
+    'period-upcoming': '#8aa0b8',
     'chart-line': '#aab6ae',
     'chart-bg': '#fafbfa',
   },
@@ -64,8 +67,8 @@ const PALETTES = {
     'error-bg': '#3d1a1a',
     'neutral-bg': '#2a312d',
     'period-ended': '#ff9c95',
-    'period-soon': '#e0a344',
-    'period-waiting': '#6f8aa6',
+    'period-expiring': '#e0a344',
+    'period-upcoming': '#6f8aa6',
     'chart-line': '#55635a',
     'chart-bg': '#0c0f0d',
   },
@@ -107,8 +110,7 @@ export function createTheme(dark: boolean, reducedMotion: boolean): ThemeConfig 
       colorPrimaryHover: dark ? '#6cc492' : '#23693f',
       colorLinkHover: dark ? '#8ad3aa' : '#1a5231',
       borderRadius: 8,
-      fontFamily:
-        "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif",
+      fontFamily: FONT_FAMILY,
     },
     components: {
       Table: {

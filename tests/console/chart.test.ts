@@ -63,7 +63,7 @@ test('the chart shows three levels with leaders and user counts; a card links to
   const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
   await card(page, '产品研发中心，负责人 陈晓东，0 人').waitFor();
-  await card(page, '前端组，未设负责人，3 人').waitFor();
+  await card(page, '前端组，未设置负责人，3 人').waitFor();
   await card(page, '旧系统组，停用').waitFor();
   assert.equal(await cards(page).count(), 16);
   assert.equal(await card(page, '移动端小组').count(), 0);

@@ -52,7 +52,7 @@ test('saving a department that someone else has edited shows the conflict and ov
   const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
   await conflict.getByRole('cell', { name: '赵敏' }).waitFor();
   await expectNoAxeViolations(page);
-  await conflict.getByRole('button', { name: '查看对方的版本' }).click();
+  await conflict.getByRole('button', { name: '使用对方的版本' }).click();
   await conflict.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('负责人').inputValue(), '赵敏');
   await page.getByLabel('部门名称').fill('销售部');

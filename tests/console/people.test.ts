@@ -135,7 +135,7 @@ test('saving a user that someone else has edited shows the conflict and can keep
   const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
   await conflict.getByRole('row', { name: '部门 研发部 销售部' }).waitFor();
   await expectNoAxeViolations(page);
-  await conflict.getByRole('button', { name: '查看对方的版本' }).click();
+  await conflict.getByRole('button', { name: '使用对方的版本' }).click();
   await conflict.waitFor({ state: 'hidden' });
   assert.equal(await dialog.getByLabel('姓名').inputValue(), '孙改名');
   await dialog.getByLabel('邮箱').fill('sun@example.com');

@@ -119,7 +119,7 @@ test('saving a tenant that someone else has edited shows the conflict', async ()
   const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
   await conflict.getByText('别人写的').waitFor();
   await expectNoAxeViolations(page);
-  await conflict.getByRole('button', { name: '查看对方的版本' }).click();
+  await conflict.getByRole('button', { name: '使用对方的版本' }).click();
   await conflict.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('联系人').inputValue(), '别人写的');
   await page.getByLabel('联系人').fill('商量好的');

@@ -4,7 +4,7 @@ import { changeTexts } from '../ui/change-texts.ts';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { useDayjs } from '../ui/use-dayjs.ts';
 import { useSearchText } from '../ui/use-search-text.ts';
-import type { ChangesParams, Resource } from './params.ts';
+import { type ChangesParams, RESOURCES, type Resource } from './params.ts';
 import { TenantFilter } from './tenant-filter.tsx';
 import { changesTexts } from './texts.ts';
 
@@ -20,7 +20,6 @@ export function ChangeFilters({ params, setParams }: Props) {
   const labels = useTexts(changeTexts);
   const [userName, setUserName] = useSearchText(params.by, (by) => setParams({ by }, { replace: true }), 300);
   const [from, to] = [useDayjs(params.from), useDayjs(params.to)];
-  const resources: Resource[] = ['department', 'user', 'tenant', 'login', 'webhook'];
   return (
     <FilterBar className="changes-filters">
       <Select<Resource | null>
@@ -29,7 +28,7 @@ export function ChangeFilters({ params, setParams }: Props) {
         placeholder={t.anyResource}
         aria-label={t.resource}
         allowClear
-        options={resources.map((value) => ({ value, label: labels[value] }))}
+        options={RESOURCES.map((value) => ({ value, label: labels[value] }))}
       />
       <TenantFilter value={params.tenant} onChange={(tenant) => setParams({ tenant })} />
       <Input

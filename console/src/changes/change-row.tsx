@@ -8,8 +8,9 @@ import { useMe } from '../session.ts';
 import { ChangeSummary, getResourceName } from '../ui/change-summary.tsx';
 import { changeTexts } from '../ui/change-texts.ts';
 import { FieldChanges } from '../ui/field-changes.tsx';
-import { recordTexts, useFieldLabels } from '../ui/field-labels.ts';
+import { useFieldLabels } from '../ui/field-labels.ts';
 import { diffRecords } from '../ui/record-diff.ts';
+import { uiTexts } from '../ui/texts.ts';
 import { RevertButton } from './revert-button.tsx';
 import { changesTexts } from './texts.ts';
 
@@ -63,9 +64,9 @@ export function ChangeRow({ change }: { change: AuditEntry }) {
 }
 
 function ChangedFieldNames({ change: { resource, before, after } }: { change: AuditEntry }) {
-  const t = useTexts(recordTexts);
+  const { listSeparator } = useTexts(uiTexts);
   const labels = useFieldLabels(resource);
   if (!before || !after) return null;
   const fields = diffRecords(labels, before, after).map(({ field }) => labels[field]);
-  return fields.length > 0 ? <> · {fields.join(t.separator)}</> : null;
+  return fields.length > 0 ? <> · {fields.join(listSeparator)}</> : null;
 }

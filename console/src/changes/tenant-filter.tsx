@@ -48,8 +48,8 @@ export function TenantFilter({ value, onChange }: { value: string | null; onChan
       loading={open && isFetching}
       notFoundContent={error ? getErrorMessage(error) : t.noTenantFound}
       options={[...(searchText ? [] : [{ value: 'own', label: t.ownOnly }]), ...results]}
-      labelRender={({ label, value: code }) =>
-        code === 'own' ? t.ownOnly : (label ?? selectedOption?.label ?? String(code))
+      labelRender={({ label, value: tenant }) =>
+        tenant === 'own' ? t.ownOnly : (label ?? selectedOption?.label ?? String(tenant))
       }
     />
   );

@@ -1,15 +1,18 @@
 import { memo } from 'react';
+import { FONT_FAMILY } from '../theme.ts';
 import type { Card } from './chart-data.ts';
 import { CARD } from './layout.ts';
-import { FONT, measureText, truncateText } from './measure-text.ts';
+import { measureText, truncateText } from './measure-text.ts';
 import type { ChartTexts } from './texts.ts';
 
 /** Colours are SVG attributes, not CSS: the same drawing is exported as a standalone file. */
 export interface Palette {
   containerBg: string;
   layoutBg: string;
+  /** The outline of a card. */
+  border: string;
+  /** Connecting lines and dashed outlines. */
   line: string;
-  edge: string;
   text: string;
   textSecondary: string;
   primary: string;
@@ -22,8 +25,8 @@ export interface Palette {
 export const SCREEN_PALETTE: Palette = {
   containerBg: 'var(--color-bg-container)',
   layoutBg: 'var(--color-bg-layout)',
+  border: 'var(--color-chart-line)',
   line: 'var(--color-chart-line)',
-  edge: 'var(--color-chart-line)',
   text: 'var(--color-text)',
   textSecondary: 'var(--color-text-secondary)',
   primary: 'var(--color-primary)',
@@ -36,8 +39,8 @@ export const SCREEN_PALETTE: Palette = {
 export const PRINT_PALETTE: Palette = {
   containerBg: '#ffffff',
   layoutBg: '#f5f7f5',
-  line: '#c9d2cc',
-  edge: '#a9b5ad',
+  border: '#c9d2cc',
+  line: '#a9b5ad',
   text: '#1f1f1f',
   textSecondary: '#5f6661',
   primary: '#2b7a4b',
@@ -88,15 +91,15 @@ export const CardDrawing = memo(function CardDrawing({ card, palette, t, active,
   const { full, tagWidth, name, leader, count } = getCardTexts(card, t);
   const background = kind === 'tenant' ? palette.primaryBg : disabled ? palette.layoutBg : palette.containerBg;
   return (
-    <g fontFamily={FONT}>
+    <g fontFamily={FONT_FAMILY}>
       <rect
         width={width}
         height={height}
         rx={10}
         fill={background}
-        stroke={active || kind === 'tenant' ? palette.primary : palette.line}
+        stroke={active || kind === 'tenant' ? palette.primary : palette.border}
         strokeWidth={active ? 2.5 : 1}
-        {...(disabled && !active ? { strokeDasharray: '5 4', stroke: palette.edge } : {})}
+        {...(disabled && !active ? { strokeDasharray: '5 4', stroke: palette.line } : {})}
       />
       <text x={PADDING} y={32} fontSize={15} fontWeight={600} fill={disabled ? palette.textSecondary : palette.text}>
         {exported && name !== full.name && <title>{full.name}</title>}
@@ -156,13 +159,13 @@ function ToggleButton({ open, palette, loading }: { open: boolean; palette: Pale
 /** Stands for the children that are not loaded yet. */
 export function MoreDrawing({ palette, t, active, loading }: Omit<DrawingProps, 'card'>) {
   return (
-    <g fontFamily={FONT}>
+    <g fontFamily={FONT_FAMILY}>
       <rect
         width={CARD.width}
         height={CARD.height}
         rx={10}
         fill={palette.layoutBg}
-        stroke={active ? palette.primary : palette.edge}
+        stroke={active ? palette.primary : palette.line}
         strokeWidth={active ? 2.5 : 1}
         strokeDasharray="5 4"
       />

@@ -82,10 +82,10 @@ export async function readChart(request: ChartRequest, signal?: AbortSignal): Pr
 /** With a single top-level department, that department is the root: the tenant's card would add nothing. */
 function omitTenant(chart: ChartData): ChartData {
   const tenant = chart.cards.get(TENANT_ID);
-  const [only, ...others] = tenant?.children ?? [];
-  if (!only || others.length > 0 || tenant?.next) return chart;
+  const [onlyChild, ...others] = tenant?.children ?? [];
+  if (!onlyChild || others.length > 0 || tenant?.next) return chart;
   chart.cards.delete(TENANT_ID);
-  return { ...chart, root: only };
+  return { ...chart, root: onlyChild };
 }
 
 const createTenantCard = (name: string): Card => ({
@@ -152,17 +152,17 @@ export function setOpen(chart: ChartData, id: string, open: boolean): ChartData 
   return { ...chart, cards: new Map(chart.cards).set(id, { ...card, open }) };
 }
 
-/** The card that stands for the children that are not loaded yet. */
+/** The id of the card that stands for the children of `id` that are not loaded yet. */
 export const getMoreId = (id: string) => `more-${id}`;
 export const isMoreCard = (id: string) => id.startsWith('more-');
 export const getMoreParent = (id: string) => id.slice('more-'.length);
 
 /** The visible part of the tree, for the layout. */
 export function toBranch({ root, cards }: ChartData): Branch {
-  const grow = (id: string): Branch => {
+  const build = (id: string): Branch => {
     const { open = false, children = [], next = null } = cards.get(id) ?? {};
     if (!open) return { id, children: [] };
-    return { id, children: [...children.map(grow), ...(next ? [{ id: getMoreId(id), children: [] }] : [])] };
+    return { id, children: [...children.map(build), ...(next ? [{ id: getMoreId(id), children: [] }] : [])] };
   };
-  return grow(root);
+  return build(root);
 }

@@ -15,7 +15,7 @@ import { RootPath } from './root-path.tsx';
 import { RootSelect } from './root-select.tsx';
 import { SelectionPanel } from './selection-panel.tsx';
 import { chartTexts } from './texts.ts';
-import { useChart } from './use-chart.ts';
+import { INITIAL_LEVELS, useChart } from './use-chart.ts';
 import './chart.css';
 
 const LEVELS = ['1', '2', '3', '4', '5'];
@@ -44,7 +44,7 @@ export default function Chart() {
         <Select
           className="chart-levels"
           aria-label={t.levels}
-          value={LEVELS.includes(search.get('levels') ?? '') || levels ? (search.get('levels') as string) : '3'}
+          value={levels ? search.get('levels') : String(INITIAL_LEVELS)}
           options={[
             ...LEVELS.map((value) => ({ value, label: t.level(Number(value)) })),
             { value: 'all', label: t.all },

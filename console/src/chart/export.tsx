@@ -1,10 +1,11 @@
 import dayjs from 'dayjs';
 import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
+import { FONT_FAMILY } from '../theme.ts';
 import { CardDrawing, MoreDrawing, PRINT_PALETTE } from './card-drawing.tsx';
 import type { ChartData } from './chart-data.ts';
 import type { Layout } from './layout.ts';
-import { FONT, measureText } from './measure-text.ts';
+import { measureText } from './measure-text.ts';
 import type { ChartTexts } from './texts.ts';
 
 /** The expanded part of the chart, whether it is in view or not. */
@@ -17,7 +18,7 @@ export interface ExportSource {
 
 const MARGIN = 40;
 const HEADER_HEIGHT = 84;
-/** Double resolution, unless the image gets too large: some browsers support 16,384 pixels per side. */
+/** Double resolution, unless the image gets too large: some browsers support at most 16,384 pixels per side. */
 const MAX_SCALE = 2;
 const MAX_SIDE_PX = 16_000;
 const MAX_AREA_PX = 64_000_000;
@@ -69,7 +70,7 @@ function download(blob: Blob, file: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = file;
   link.click();
-  // The download has started by then.
+  // Ten seconds are enough for the download to start.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
@@ -87,7 +88,7 @@ function render(source: ExportSource) {
 
 function Drawing({ chart, layout, title, t, width, height }: ExportSource & { width: number; height: number }) {
   return (
-    <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} fontFamily={FONT}>
+    <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} fontFamily={FONT_FAMILY}>
       <title>{`${title} · ${t.title}`}</title>
       <rect width={width} height={height} fill={PRINT_PALETTE.containerBg} />
       <text x={MARGIN} y={MARGIN + 24} fontSize={24} fontWeight={600} fill={PRINT_PALETTE.text}>
@@ -97,7 +98,7 @@ function Drawing({ chart, layout, title, t, width, height }: ExportSource & { wi
         {`${t.title} · ${today()}`}
       </text>
       <g transform={`translate(${(width - layout.width) / 2} ${MARGIN + HEADER_HEIGHT})`}>
-        <path d={layout.lines} fill="none" stroke={PRINT_PALETTE.edge} strokeWidth={1.5} />
+        <path d={layout.lines} fill="none" stroke={PRINT_PALETTE.line} strokeWidth={1.5} />
         {layout.places.map(({ id, x, y }) => {
           const card = chart.cards.get(id);
           return (

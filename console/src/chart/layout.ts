@@ -12,11 +12,13 @@ const CARDS_PER_COLUMN = 8;
 /** The root may have a longer row of children before they are stacked. */
 const MAX_ROW_BELOW_ROOT = 6;
 
+/** A card and the cards below it. */
 export interface Branch {
   id: string;
   children: Branch[];
 }
 
+/** Where a card is drawn, and where it is in the tree. */
 export interface Place {
   id: string;
   /** The upper left corner. */
@@ -55,7 +57,7 @@ type Subtree = Outline & { branch: Branch; items: LayoutItem[] };
 
 /**
  * A tidy tree layout: every parent is centered above its children, and subtrees are as close together as possible.
- * The outline of a subtree is kept per row, so that a deep subtree can extend below a shallow neighbour. Consecutive
+ * The outline of a subtree is computed per row, so that a deep subtree can extend below a shallow neighbour. Consecutive
  * leaves are stacked in columns, because a single row of fifty cards would be illegible.
  */
 export function computeLayout(root: Branch): Layout {
@@ -147,22 +149,25 @@ function draw({ branch, items }: Subtree, at: DrawPosition, drawing: Drawing): v
   if (items.length === 0) return;
   const below = { level: at.level + 1, parent: branch.id, siblings: branch.children.length };
   const lineY = (row + ROWS_PER_LEVEL) * ROW_HEIGHT - 20;
-  const tops: number[] = [centerX];
+  /** The x positions of the vertical lines that meet the horizontal one. */
+  const connectorXs: number[] = [centerX];
   let position = 1;
   for (const item of items) {
     const x = centerX + item.x;
     if (item.stacked) {
-      tops.push(...drawStack(item, { ...below, centerX: x, row: row + ROWS_PER_LEVEL, position }, lineY, drawing));
+      connectorXs.push(
+        ...drawStack(item, { ...below, centerX: x, row: row + ROWS_PER_LEVEL, position }, lineY, drawing),
+      );
       position += item.stacked.length;
     } else {
       draw(item.subtree, { ...below, centerX: x, row: row + ROWS_PER_LEVEL, position }, drawing);
       drawing.lines.push(`M${x} ${lineY}V${(row + ROWS_PER_LEVEL) * ROW_HEIGHT}`);
-      tops.push(x);
+      connectorXs.push(x);
       position++;
     }
   }
   drawing.lines.push(
-    `M${centerX} ${row * ROW_HEIGHT + CARD.height}V${lineY}M${Math.min(...tops)} ${lineY}H${Math.max(...tops)}`,
+    `M${centerX} ${row * ROW_HEIGHT + CARD.height}V${lineY}M${Math.min(...connectorXs)} ${lineY}H${Math.max(...connectorXs)}`,
   );
 }
 

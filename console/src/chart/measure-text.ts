@@ -1,12 +1,11 @@
-export const FONT =
-  "system-ui, -apple-system, 'Segoe UI', Roboto, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans', sans-serif";
+import { FONT_FAMILY } from '../theme.ts';
 
 const canvas = document.createElement('canvas').getContext('2d');
 const cache = new Map<string, string>();
 
 export function measureText(text: string, size: number, weight = 400): number {
   if (!canvas) return text.length * size;
-  canvas.font = `${weight} ${size}px ${FONT}`;
+  canvas.font = `${weight} ${size}px ${FONT_FAMILY}`;
   return canvas.measureText(text).width;
 }
 

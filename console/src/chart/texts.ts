@@ -10,7 +10,7 @@ export const chartTexts = defineTexts({
     disabled: '停用',
     userCount: (count: number) => `${count} 人`,
     leader: (name: string) => `负责人 ${name}`,
-    noLeader: '未设负责人',
+    noLeader: '未设置负责人',
     more: '显示更多部门',
     loading: '加载中…',
     findDepartment: '搜索部门',

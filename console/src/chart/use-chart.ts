@@ -5,10 +5,10 @@ import { useMe } from '../session.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { type ChartData, getMoreParent, isMoreCard, readChart, readNextChildren, setOpen } from './chart-data.ts';
 
-const INITIAL_LEVELS = 3;
+export const INITIAL_LEVELS = 3;
 /**
- * The default is small enough to read at a glance; a requested number of levels may be as large as a browser can
- * draw.
+ * Without a requested number of levels, the chart is small enough to read at a glance. With one, it may be as large as
+ * a browser can draw.
  */
 const MAX_CARDS_INITIALLY = 150;
 const MAX_CARDS = 2000;

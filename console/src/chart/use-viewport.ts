@@ -13,8 +13,8 @@ import {
 const ZOOM_STEP = 1.25;
 
 /**
- * Zoom and pan. A new `chartKey` resets the viewport; when the layout of the same chart changes, the card `anchorId`
- * keeps its position on the screen.
+ * Zooms and pans the chart. A new `chartKey` resets the viewport; when the layout of the same chart changes, the card
+ * `anchorId` keeps its position on the screen.
  */
 export function useViewport(stage: RefObject<HTMLElement | null>, layout: Layout, chartKey: string, anchorId: string) {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
@@ -107,10 +107,10 @@ function useDrag(stage: RefObject<HTMLElement | null>, update: UpdateViewport) {
     const now = { x: event.clientX, y: event.clientY };
     if (!wasDragged.current && Math.hypot(now.x - start.current.x, now.y - start.current.y) < 5) return;
     if (!wasDragged.current) {
-      // Capture the pointer only after a drag has started: a captured pointer also redirects the click.
       wasDragged.current = true;
       setDragging(true);
     }
+    // Capture the pointer only after a drag has started: a captured pointer also redirects the click.
     if (!element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
     pointers.current.set(event.pointerId, now);
     const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];

@@ -65,7 +65,7 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
       content: t.discardHint,
       okText: t.discard,
       okButtonProps: { danger: true },
-      cancelText: t.keepTyping,
+      cancelText: t.keepEditing,
       onOk: discard,
     });
   };
@@ -76,7 +76,7 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || (event.target as HTMLElement).tagName !== 'INPUT') return;
-    // Ignore a key that is still held from opening the dialog, and Enter that confirms an input method.
+    // Ignore a key that is still held from opening the dialog, and an Enter that confirms the text of an input method.
     if (!event.repeat && !event.nativeEvent.isComposing) submit(false);
   };
   return (

@@ -17,7 +17,7 @@ interface Props extends DialogProps {
   onShowChildren: (id: number) => void;
 }
 
-/** The steps of the dialog. The error of a failed delete leads to one that helps the user to resolve it. */
+/** The steps of the dialog. If the delete fails, its error selects the step in which the user can resolve it. */
 type Step =
   | { kind: 'confirm' }
   | { kind: 'children' }
@@ -32,7 +32,8 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
   const [step, setStep] = useState<Step>({ kind: 'confirm' });
   const singleDept = depts.length === 1 ? depts[0] : undefined;
   const reassignment = useRef<AbortController>(undefined);
-  // Stop it here and not in the step: antd does not render the content of a closing dialog again.
+  // Stop a running reassignment here, not in the step that started it: antd does not render the content of a closing
+  // dialog again.
   useEffect(() => {
     if (!open) reassignment.current?.abort();
     return () => reassignment.current?.abort();

@@ -16,7 +16,7 @@ interface Props {
   dept: Dept;
   includeDescendants: boolean;
   isDeleting: boolean;
-  /** Set while users are being moved, so that the dialog can stop it. */
+  /** The controller of the running reassignment, so that the dialog can stop it. */
   reassignment: RefObject<AbortController | undefined>;
   onCancel: () => void;
   /** All users have been moved. */
@@ -58,8 +58,8 @@ export function DeleteWithUsers({ dept, includeDescendants, isDeleting, reassign
   const { rows, total } = data.data;
   const isPending = move.isPending || isDeleting;
   const getDisabledReason = (tree: TreeStore, id: number) => {
-    const isDeleted = includeDescendants ? tree.isWithin(id, dept.deptId) : id === dept.deptId;
-    if (isDeleted) return t.targetIsDeleted;
+    const willBeDeleted = includeDescendants ? tree.isWithin(id, dept.deptId) : id === dept.deptId;
+    if (willBeDeleted) return t.targetWillBeDeleted;
     return tree.getNode(id)?.status === '1' ? t.targetDisabled : undefined;
   };
   return (

@@ -6,15 +6,13 @@ import { departmentsTexts } from './texts.ts';
 /** The largest value of a PostgreSQL integer. */
 export const MAX_ORDER = 2147483647;
 
-/** The values of the department forms. Empty fields are empty strings. */
-export interface DepartmentValues {
-  deptName: string;
-  leader: string;
-  phone: string;
-  email: string;
-  orderNum: number;
-  status: '0' | '1';
-}
+type EditableField = Exclude<keyof DeptInput, 'parentId' | 'tenantId'>;
+
+/**
+ * The values of the department forms. Empty fields are empty strings. The type is derived from the request body: an
+ * update replaces the whole record, so a form without one of its fields must not compile.
+ */
+export type DepartmentValues = { [Field in EditableField]-?: NonNullable<DeptInput[Field]> };
 
 export const toFormValues = ({ deptName, leader, phone, email, orderNum, status }: Dept): DepartmentValues => ({
   deptName,

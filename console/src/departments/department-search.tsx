@@ -69,7 +69,7 @@ interface ResultsProps extends Pick<Props, 'onSelect' | 'getDisabledReason'> {
 
 function SearchResults({ keyword, onSelect, getDisabledReason }: ResultsProps) {
   const t = useTexts(departmentsTexts);
-  // Pages by cursor: with page numbers the service would also count all results.
+  // Page by cursor: with page numbers the service would also count all results.
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: queryKeys.departments.list({ deptName: keyword, withPath: true }),
     queryFn: ({ pageParam, signal }) =>

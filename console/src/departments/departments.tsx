@@ -41,7 +41,7 @@ export default function Departments() {
   const deleteDialog = useDialog<Dept[]>();
 
   useEffect(() => {
-    // The detail side shows the error if the department cannot be read.
+    // The detail pane shows the error if the department cannot be read.
     if (id !== undefined) void tree.reveal(id).catch(() => undefined);
   }, [tree, id]);
 
@@ -74,12 +74,12 @@ export default function Departments() {
   };
   const handleCreated = (newId: number, parentId: number, addAnother: boolean) => {
     const { pathname } = window.location;
-    // Do not open it if the user has opened something else in the meantime.
-    const isWaiting = () => isMounted() && window.location.pathname === pathname;
+    // Do not open the new department if the user has opened something else in the meantime.
+    const isSameScreen = () => isMounted() && window.location.pathname === pathname;
     void tree
       .reload(parentId)
       .then(() => tree.expand(parentId))
-      .then(() => addAnother || (isWaiting() && open(newId)));
+      .then(() => addAnother || (isSameScreen() && open(newId)));
   };
   const handleDeleted = (depts: Dept[]) => {
     const deletedIds = new Set(depts.map(({ deptId }) => deptId));
@@ -162,7 +162,7 @@ function useEditing(id: number | undefined) {
   }, [id]);
   const end = () => {
     setOriginal(undefined);
-    // The form had the focus. Its edit button appears with the next render.
+    // The form had the focus. The edit button appears with the next render.
     requestAnimationFrame(() => document.getElementById('departments-edit')?.focus());
   };
   return { original: original?.data.deptId === id ? original : undefined, start: setOriginal, end };

@@ -64,7 +64,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       return true;
     },
   });
-  const labels = {
+  const labels: Record<keyof DepartmentValues, string> = {
     deptName: t.name,
     leader: t.leader,
     phone: t.phone,
@@ -90,7 +90,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       content: t.discardHint,
       okText: t.discard,
       okButtonProps: { danger: true },
-      cancelText: t.keepTyping,
+      cancelText: t.keepEditing,
       onOk: discard,
     });
   };

@@ -5,7 +5,10 @@ import { ROOT_ID, type TreeState } from './tree-store.ts';
 export type DepartmentRow = TreeRow<Child, number>;
 
 /** The visible rows of the tree from top to bottom. Iterative: a tree can be deeper than the call stack. */
-export function flattenTree({ branches, expanded }: TreeState, nameUnnamed: (id: number) => string): DepartmentRow[] {
+export function flattenTree(
+  { branches, expanded }: TreeState,
+  getUnnamedLabel: (id: number) => string,
+): DepartmentRow[] {
   const rows: DepartmentRow[] = [];
   const stack: DepartmentRow[] = getBranchRows(ROOT_ID, 1).reverse();
   for (let row = stack.pop(); row; row = stack.pop()) {
@@ -28,7 +31,7 @@ export function flattenTree({ branches, expanded }: TreeState, nameUnnamed: (id:
       kind: 'node',
       node,
       id: node.deptId,
-      name: node.deptName || nameUnnamed(node.deptId),
+      name: node.deptName || getUnnamedLabel(node.deptId),
       hasChildren: node.hasChildren,
       expanded: expanded.has(node.deptId) && node.hasChildren,
       position,

@@ -1,4 +1,4 @@
-import { api, type Child, type Dept, type DeptUpdate } from '../api.ts';
+import { api, type Child, type Dept } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { getTexts } from '../language.ts';
 import type { DropTarget } from '../ui/tree/types.ts';
@@ -15,7 +15,7 @@ const MAX_ATTEMPTS = 5;
 export const getTargetParent = ({ node, position }: DepartmentTarget) =>
   position === 'into' ? node.deptId : node.parentId;
 
-/** Why a department cannot be moved there; undefined if it can. The service checks again. */
+/** Returns why a department cannot be moved to the target, or undefined if it can. The service checks again. */
 export function validateMove(tree: TreeStore, moved: Child, target: DepartmentTarget): string | undefined {
   const t = getTexts(departmentsTexts);
   const parentId = getTargetParent(target);
@@ -88,7 +88,8 @@ async function readChildIds(parentId: number, untilId: number): Promise<number[]
 }
 
 /**
- * If the reference sibling is gone, uses the nearest sibling that the user saw there; otherwise the end of the list.
+ * If the reference sibling is no longer there, uses the nearest sibling that the user saw; without one, the end of
+ * the list.
  */
 function getInsertIndex(
   siblings: number[],
@@ -112,20 +113,12 @@ export async function changeParent(deptId: number, parentId: number): Promise<vo
   for (let attempt = 1; ; attempt++) {
     const { data, etag } = await api.readDepartment(deptId);
     try {
-      await api.updateDepartment({ ...toUpdateFields(data), deptId, parentId }, etag);
+      // An update replaces the whole record, so send it as it was read. The service ignores the fields that it sets
+      // itself.
+      await api.updateDepartment({ ...data, parentId }, etag);
       return;
     } catch (error) {
       if (!isApiError(error, 'CHANGED_MEANWHILE') || attempt > MAX_ATTEMPTS) throw error;
     }
   }
 }
-
-/** An update replaces the whole record, so it must send every field. */
-const toUpdateFields = ({ deptName, orderNum, leader, phone, email, status }: Dept): Omit<DeptUpdate, 'deptId'> => ({
-  deptName,
-  orderNum,
-  leader,
-  phone,
-  email,
-  status,
-});

@@ -74,12 +74,12 @@ async function reassignUser(
     if (!canContinue()) return false;
     const { data: user, etag } = await api.readUser(userId);
     if (!canContinue()) return false;
-    const { nickName, email, phone, status, roles } = user;
     const replace = (id: number) => (isSource(id) ? toDeptId : id);
     const deptId = user.deptId === null ? null : replace(user.deptId);
     const deptIds = [...new Set(user.deptIds.map(replace))].filter((id) => id !== deptId);
     try {
-      await api.updateUser({ userId, nickName, email, phone, status, roles, deptId, deptIds }, etag);
+      // An update replaces the whole record, so send it as it was read.
+      await api.updateUser({ ...user, deptId, deptIds }, etag);
       return true;
     } catch (error) {
       // Another user has changed the record. Read it again, so that their change is kept.

@@ -3,7 +3,7 @@ import { defineTexts } from '../language.ts';
 export const homeTexts = defineTexts({
   zh: {
     title: '首页',
-    greeting: (who: string) => `您好，${who}`,
+    greeting: (name: string) => `您好，${name}`,
     departments: '部门',
     users: '用户',
     tenants: '下级租户',
@@ -54,7 +54,7 @@ export const homeTexts = defineTexts({
   },
   en: {
     title: 'Home',
-    greeting: (who: string) => `Hello, ${who}`,
+    greeting: (name: string) => `Hello, ${name}`,
     departments: 'Departments',
     users: 'Users',
     tenants: 'Child tenants',

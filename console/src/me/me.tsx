@@ -6,12 +6,14 @@ import { type ThemeMode, themeMode } from '../theme.ts';
 import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { uiTexts } from '../ui/texts.ts';
 import { PasswordForm } from './password-form.tsx';
 import { Sessions } from './sessions.tsx';
 import { meTexts } from './texts.ts';
 
 export default function Me() {
   const t = useTexts(meTexts);
+  const { listSeparator } = useTexts(uiTexts);
   const { user, tenant, roles } = useMe();
   return (
     <div className="stack narrow-content">
@@ -22,7 +24,7 @@ export default function Me() {
             { label: t.user, value: user.userName },
             { label: t.name, value: user.nickName },
             { label: t.tenant, value: `${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim() },
-            { label: t.roles, value: roles.map((role) => t[role]).join(', ') },
+            { label: t.roles, value: roles.map((role) => t[role]).join(listSeparator) },
           ]}
         />
       </Card>

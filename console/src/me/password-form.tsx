@@ -47,7 +47,7 @@ export function PasswordForm() {
         <Input.Password autoComplete="new-password" maxLength={128} />
       </Form.Item>
       <Form.Item
-        name="newAgain"
+        name="confirmPassword"
         label={t.confirmPassword}
         dependencies={['newPassword']}
         rules={[

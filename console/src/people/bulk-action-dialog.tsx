@@ -2,6 +2,7 @@ import { Alert, Button, Form, Modal, Progress } from 'antd';
 import type { User } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
+import { uiTexts } from '../ui/texts.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { generatePassword } from './generate-password.ts';
 import { LeaveGuard } from './leave-guard.tsx';
@@ -69,7 +70,7 @@ export function BulkActionDialog({ action, onClose }: Props) {
   );
 }
 
-/** Focuses the heading if the opener is gone, for example because its user was deleted. */
+/** Focuses the heading if the opener is no longer in the page, for example because its user was deleted. */
 function restoreFocus(opener: HTMLElement | null | undefined): void {
   const element = opener?.isConnected ? opener : document.querySelector('h1');
   element?.focus({ preventScroll: true });
@@ -96,7 +97,7 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
       createPassword: () => password ?? generatePassword(),
     });
     if (!results || !isSingle || kind === 'password' || results.some(({ error }) => error !== undefined)) return;
-    notify.success(t.done(t[kind], target));
+    notify.success(t[`${kind}Done`](target));
     onClose(results);
   };
   return (
@@ -137,7 +138,8 @@ const MAX_NAMES = 10;
 
 function UserNames({ users }: { users: User[] }) {
   const t = useTexts(bulkActionTexts);
-  const names = users.slice(0, MAX_NAMES).map(getDisplayName).join('、');
+  const { listSeparator } = useTexts(uiTexts);
+  const names = users.slice(0, MAX_NAMES).map(getDisplayName).join(listSeparator);
   return <p className="people-names">{users.length > MAX_NAMES ? `${names} ${t.more(users.length)}` : names}</p>;
 }
 

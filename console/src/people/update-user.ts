@@ -8,21 +8,6 @@ export const getDisplayName = ({ nickName, userName }: Pick<User, 'nickName' | '
 
 export type UserPatch = Partial<Pick<UserUpdate, 'deptId' | 'deptIds' | 'status' | 'password'>>;
 
-/** An update replaces the whole record, so it must send every field. */
-const applyPatch = (user: User, patch: UserPatch): UserUpdate => ({
-  userId: user.userId,
-  tenantId: user.tenantId,
-  userName: user.userName,
-  nickName: user.nickName,
-  deptId: user.deptId,
-  deptIds: user.deptIds,
-  email: user.email,
-  phone: user.phone,
-  status: user.status,
-  roles: user.roles,
-  ...patch,
-});
-
 /**
  * Applies a patch to the current record and repeats it on a conflict, so that concurrent changes of other fields are
  * kept. Throws if it is aborted before the update.
@@ -43,7 +28,9 @@ export async function updateUser(
     assertSameSession();
     signal.throwIfAborted();
     try {
-      await api.updateUser(applyPatch(data, createPatch(data)), etag);
+      // An update replaces the whole record, so send it as it was read. The service ignores the fields that it sets
+      // itself.
+      await api.updateUser({ ...data, ...createPatch(data) }, etag);
       return;
     } catch (error) {
       if (!isApiError(error, 'CHANGED_MEANWHILE')) throw error;

@@ -16,11 +16,11 @@ export type BulkActionKind = 'disable' | 'enable' | 'delete' | 'move' | 'passwor
 export interface BulkAction {
   kind: BulkActionKind;
   users: User[];
-  /** Gets the focus back when the dialog closes. The menu item that opened the dialog is gone by then. */
+  /** Gets the focus back when the dialog closes: a menu item that opened the dialog is no longer in the page by then. */
   opener?: HTMLElement | null;
 }
 
-/** What the user entered in the dialog. */
+/** The values that some actions need: the target department of a move, and the source of new passwords. */
 export interface ActionInput {
   deptId?: number;
   createPassword?: () => string;

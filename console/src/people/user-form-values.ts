@@ -11,7 +11,7 @@ export interface UserFormValues {
   email?: string | undefined;
   role: 'admin' | 'member';
   status: '0' | '1';
-  /** The version that the form was filled with. It has no field. */
+  /** The version that the form was filled with. It has no input field. */
   etag?: string;
 }
 
@@ -41,7 +41,7 @@ export const toInput = (values: UserFormValues, tenantId: string): Omit<UserInpu
 });
 
 type Labels = Record<'userName' | 'nickName' | 'deptId' | 'deptIds' | 'phone' | 'email' | 'role' | 'status', string> &
-  Record<'admin' | 'member' | 'normal' | 'disabled' | 'none', string>;
+  Record<'admin' | 'member' | 'normal' | 'disabled' | 'none' | 'listSeparator', string>;
 
 /** The fields that differ, with labels and display values. */
 export function compareValues(theirs: UserFormValues, mine: UserFormValues, t: Labels, names: Map<number, string>) {
@@ -50,7 +50,7 @@ export function compareValues(theirs: UserFormValues, mine: UserFormValues, t: L
     { field: t.userName, text: values.userName },
     { field: t.nickName, text: values.nickName },
     { field: t.deptId, text: getName(values.deptId) },
-    { field: t.deptIds, text: (values.deptIds ?? []).map(getName).join('、') },
+    { field: t.deptIds, text: (values.deptIds ?? []).map(getName).join(t.listSeparator) },
     { field: t.phone, text: values.phone },
     { field: t.email, text: values.email },
     { field: t.role, text: t[values.role] },

@@ -9,6 +9,7 @@ import { refreshMe, useMe } from '../session.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DepartmentMultiSelect, DepartmentSelect } from '../ui/department-select.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { useBlockBackWhileSaving } from './leave-guard.tsx';
@@ -17,7 +18,7 @@ import { PasswordInput } from './password-input.tsx';
 import { formTexts } from './texts.ts';
 import { compareValues, toFormValues, toInput, type UserFormValues } from './user-form-values.ts';
 
-/** What the dialog needs to know before it closes. */
+/** Lets the dialog check for unsaved changes before it closes. */
 export interface FormHandle {
   isDirty: () => boolean;
   discardDraft: () => void;
@@ -36,6 +37,7 @@ interface Props {
 
 export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Props) {
   const t = useTexts(formTexts);
+  const { listSeparator } = useTexts(uiTexts);
   const { user: me, tenant } = useMe();
   const [form] = Form.useForm<UserFormValues>();
   const [limitError, setLimitError] = useState<ApiError>();
@@ -67,7 +69,8 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
         return theirs;
       },
       showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
-      getConflicts: (theirs) => compareValues(toFormValues({ data: theirs, etag: '' }), values, t, names),
+      getConflicts: (theirs) =>
+        compareValues(toFormValues({ data: theirs, etag: '' }), values, { ...t, listSeparator }, names),
     });
     return outcome === 'saved';
   };

@@ -10,7 +10,7 @@ import { fieldTexts } from './field-texts.ts';
 import { getPeriodState } from './period.ts';
 import { tenantsTexts } from './texts.ts';
 
-/** Shown after a tenant was created: what its administrator needs to log in. */
+/** Shown after a tenant was created. Lists the login details of its administrator. */
 export function CreatedNotice({
   tenant,
   username,
@@ -33,7 +33,7 @@ export function CreatedNotice({
   const warning =
     tenant.status === '1'
       ? t.loginDisabled
-      : periodState === 'waiting'
+      : periodState === 'upcoming'
         ? t.loginNotStarted(tenant.startTime ?? '')
         : periodState === 'ended'
           ? t.loginEnded

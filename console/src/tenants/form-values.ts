@@ -65,7 +65,7 @@ export const toFormValues = (tenant: Tenant): TenantValues => ({
   unlimited: tenant.accountCount === -1,
   accountCount: tenant.accountCount === -1 ? null : tenant.accountCount,
   menuIds: getMenuIds(tenant),
-  // Explicit nulls, so that filling a form also clears the write-only quotas, whose values are unknown.
+  // Set explicit nulls, so that filling a form also clears the write-only quotas, whose values are unknown.
   quotas: { ...tenant.quotaBo, riskReportUsed: null, zr: null, credit: null, pf: null },
   rules: Object.fromEntries(RULES.map((key) => [key, tenant.ruleBo[key] ?? ''])),
 });

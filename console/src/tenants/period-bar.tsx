@@ -3,6 +3,7 @@ import dayjs from 'dayjs';
 import { useTexts } from '../language.ts';
 import {
   daysUntil,
+  EXPIRING_DAYS,
   getBarPosition,
   getPeriodState,
   type Period,
@@ -17,7 +18,7 @@ import { type TenantsTexts, tenantsTexts } from './texts.ts';
 export function describePeriod(period: Period, t: TenantsTexts): string {
   const { startTime, endTime } = period;
   const state = getPeriodState(period);
-  if (state === 'waiting') return t.waiting(startTime ?? '');
+  if (state === 'upcoming') return t.upcoming(startTime ?? '');
   if (!endTime) return t.endless;
   const days = daysUntil(endTime);
   if (days < 0) return t.ended(-days);
@@ -91,9 +92,9 @@ export function Legend() {
   const t = useTexts(tenantsTexts);
   const kinds: [PeriodState, string][] = [
     ['running', t.legendRunning],
-    ['soon', t.legendSoon],
+    ['expiring', t.legendExpiring(EXPIRING_DAYS)],
     ['ended', t.legendEnded],
-    ['waiting', t.legendWaiting],
+    ['upcoming', t.legendUpcoming],
   ];
   return (
     <ul className="tenants-legend" aria-hidden="true">

@@ -1,9 +1,10 @@
 import dayjs from 'dayjs';
 
 /** The state of a tenant's service period. Days are calendar days; the last day is inclusive. */
-export type PeriodState = 'waiting' | 'running' | 'soon' | 'ended' | 'endless';
+export type PeriodState = 'upcoming' | 'running' | 'expiring' | 'ended' | 'endless';
 
-export const EXPIRES_SOON_DAYS = 60;
+/** A period that ends within this many days is `expiring`. */
+export const EXPIRING_DAYS = 60;
 
 export const today = () => dayjs().format('YYYY-MM-DD');
 
@@ -14,9 +15,9 @@ export const daysUntil = (date: string, from = today()) => dayjs(date).diff(dayj
 
 export function getPeriodState({ startTime, endTime }: Period, from = today()): PeriodState {
   if (endTime && endTime < from) return 'ended';
-  if (startTime && startTime > from) return 'waiting';
+  if (startTime && startTime > from) return 'upcoming';
   if (!endTime) return 'endless';
-  return daysUntil(endTime, from) <= EXPIRES_SOON_DAYS ? 'soon' : 'running';
+  return daysUntil(endTime, from) <= EXPIRING_DAYS ? 'expiring' : 'running';
 }
 
 export interface Period {

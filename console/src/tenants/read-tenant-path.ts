@@ -1,6 +1,6 @@
 import { api, type Tenant } from '../api.ts';
 
-/** Reads the path from the own tenant down to a descendant. A tenant only knows its parent, so this walks up. */
+/** Reads the path from the current tenant down to a descendant. A tenant only knows its parent, so this walks up. */
 export async function readTenantPath(id: string, ownTenantId: string, signal?: AbortSignal): Promise<Tenant[]> {
   const path = [(await api.readTenant(id, signal)).data];
   for (;;) {

@@ -21,14 +21,14 @@ interface Props {
   compact?: boolean;
 }
 
-/** The actions for a tenant. The own tenant cannot be edited here; it only gets "new child tenant". */
+/** The actions for a tenant. The current tenant cannot be edited here; its menu contains only "new child tenant". */
 export function ActionMenu({ tenant, compact = false }: Props) {
   const t = useTexts(tenantsTexts);
   const navigate = useNavigate();
   const isOwn = useMe().tenant.id === tenant.id;
   const [dialog, setDialog] = useState<'move' | 'status'>();
   const button = useRef<HTMLButtonElement>(null);
-  // The menu item that opened the dialog is gone, so return the focus to the menu button.
+  // The menu item that opened the dialog is no longer in the page, so return the focus to the menu button.
   const restoreFocus = () => button.current?.focus();
   const { confirmDelete, isPending } = useDeleteTenant(tenant, restoreFocus);
   const closeDialog = () => {

@@ -12,7 +12,7 @@ import { LoadError, Loading } from '../ui/states.tsx';
 import { TreeView } from '../ui/tree/tree-view.tsx';
 import type { TreeRow } from '../ui/tree/types.ts';
 import { fieldTexts } from './field-texts.ts';
-import { getPeriodState } from './period.ts';
+import { EXPIRING_DAYS, getPeriodState } from './period.ts';
 import { readTenantPath } from './read-tenant-path.ts';
 import { tenantsTexts } from './texts.ts';
 
@@ -69,7 +69,7 @@ function TenantTree({ onOpened }: { onOpened?: () => void }) {
     const ancestorIds = path.data?.slice(0, -1).map((tenant) => tenant.id) ?? [];
     if (ancestorIds.length > 0) setExpandedIds((previous) => [...new Set([...previous, ...ancestorIds])]);
   }, [path.data]);
-  // The own tenant is the root of the tree, so it is needed even while it is collapsed.
+  // The current tenant is the root of the tree, so it is needed even while it is collapsed.
   const loadedIds = expandedIds.includes(own.id) ? expandedIds : [...expandedIds, own.id];
   const queries = useQueries({
     queries: loadedIds.map((rootId) => ({
@@ -157,7 +157,7 @@ function TenantNotes({ node, isOwn }: { node: TenantNode; isOwn: boolean }) {
     isOwn && t.own,
     node.status === '1' && disabled,
     state === 'ended' && t.legendEnded,
-    state === 'soon' && t.legendSoon,
+    state === 'expiring' && t.legendExpiring(EXPIRING_DAYS),
   ].filter(Boolean);
   if (notes.length === 0) return null;
   const text = notes.join(' · ');

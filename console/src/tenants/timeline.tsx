@@ -5,7 +5,7 @@ import { useTexts } from '../language.ts';
 import { Axis, formatDates, Legend, PeriodBar, PeriodStatus } from './period-bar.tsx';
 import { tenantsTexts } from './texts.ts';
 
-/** A year and a half around today, because the view is about tenants that expire soon. */
+/** Returns a year and a half around today, because the timeline is for tenants that expire soon. */
 const getTimelineSpan = () => ({
   from: dayjs().subtract(4, 'month').format('YYYY-MM-DD'),
   to: dayjs().add(14, 'month').format('YYYY-MM-DD'),

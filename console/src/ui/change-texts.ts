@@ -15,8 +15,8 @@ export const changeTexts = defineTexts({
     passwordChanged: '修改密码',
     passed: '登录成功',
     refused: '登录失败',
-    byUser: (who: string, when: string) => `${who} · ${when}`,
-    userOfTenant: (who: string, tenant: string) => `${who}（租户 ${tenant}）`,
+    byUser: (user: string, time: string) => `${user} · ${time}`,
+    userOfTenant: (user: string, tenant: string) => `${user}（租户 ${tenant}）`,
     system: '系统',
   },
   en: {
@@ -33,8 +33,8 @@ export const changeTexts = defineTexts({
     passwordChanged: 'Password changed',
     passed: 'Logged in',
     refused: 'Login failed',
-    byUser: (who: string, when: string) => `${who} · ${when}`,
-    userOfTenant: (who: string, tenant: string) => `${who} (tenant ${tenant})`,
+    byUser: (user: string, time: string) => `${user} · ${time}`,
+    userOfTenant: (user: string, tenant: string) => `${user} (tenant ${tenant})`,
     system: 'System',
   },
 });

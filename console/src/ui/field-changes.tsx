@@ -5,6 +5,7 @@ import { fieldTexts } from '../tenants/field-texts.ts';
 import { useDepartmentNames } from './department-select.tsx';
 import { recordTexts, useFieldLabels } from './field-labels.ts';
 import { diffRecords, type FieldChange } from './record-diff.ts';
+import { uiTexts } from './texts.ts';
 
 interface Props {
   change: Pick<AuditEntry, 'resource' | 'before' | 'after'>;
@@ -45,6 +46,7 @@ export function FieldChanges({ change: { resource, before, after }, otherTenant 
 
 function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: string, value: unknown) => string {
   const t = useTexts(recordTexts);
+  const { listSeparator } = useTexts(uiTexts);
   const u = useTexts(formTexts);
   const f = useTexts(fieldTexts);
   const ids = rows.flatMap(({ field, before, after }) =>
@@ -62,6 +64,6 @@ function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: s
   };
   return (field, value) =>
     Array.isArray(value) && value.length > 0
-      ? value.map((part) => formatOne(field, part)).join(t.separator)
+      ? value.map((item) => formatOne(field, item)).join(listSeparator)
       : formatOne(field, Array.isArray(value) ? null : value);
 }

@@ -3,6 +3,7 @@ import { departmentsTexts } from '../departments/texts.ts';
 import { defineTexts, useTexts } from '../language.ts';
 import { formTexts } from '../people/texts.ts';
 import { fieldTexts } from '../tenants/field-texts.ts';
+import { QUOTAS, RULES } from '../tenants/form-values.ts';
 
 export const recordTexts = defineTexts({
   zh: {
@@ -12,7 +13,6 @@ export const recordTexts = defineTexts({
     url: '地址',
     kinds: '订阅的变更',
     reason: '失败原因',
-    separator: '、',
     none: '—',
     field: '字段',
     before: '变更前',
@@ -28,7 +28,6 @@ export const recordTexts = defineTexts({
     url: 'URL',
     kinds: 'Subscribed changes',
     reason: 'Reason',
-    separator: ', ',
     none: '—',
     field: 'Field',
     before: 'Before',
@@ -72,13 +71,22 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
     case 'login':
       return { userName: u.userName, reason: t.reason };
     default:
-      return Object.fromEntries(TENANT_FIELDS.map((field) => [field, f[field as keyof typeof f] as string]));
+      return Object.fromEntries(TENANT_FIELDS.map((field) => [field, f[field]]));
   }
 }
 
 const TENANT_FIELDS = [
-  ...['tenantName', 'tenantId', 'companyName', 'contactUserName', 'contactPhone', 'tenantParent', 'startTime'],
-  ...['endTime', 'status', 'accountCount', 'menuIds', 'enterpriseQuery', 'annualReportQuery', 'chainReport'],
-  ...['businessReport', 'riskReport', 'merchant', 'modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf'],
-  ...['catalogEd', 'catalogRw'],
-];
+  'tenantName',
+  'tenantId',
+  'companyName',
+  'contactUserName',
+  'contactPhone',
+  'tenantParent',
+  'startTime',
+  'endTime',
+  'status',
+  'accountCount',
+  'menuIds',
+  ...QUOTAS,
+  ...RULES,
+] as const;

@@ -14,7 +14,7 @@ interface Options<Input, Output> {
 }
 
 /**
- * Every write of the console: shows success or the error message and invalidates queries. Only one call runs at a time;
+ * Runs a write of the console: shows a success or error message and invalidates queries. Only one call runs at a time;
  * a second call while it runs returns the promise of the first.
  */
 export function useApiMutation<Input = void, Output = unknown>({

@@ -26,7 +26,7 @@ interface Props<Node, Id> {
 const MAX_INDENT_LEVEL = 14;
 
 /**
- * The tree handles all events: it finds the row by `data-key` and the clicked part by `data-act`. The tree also has the
+ * The tree handles all events: it finds the row by `data-key` and the action by `data-act`. The tree also has the
  * focus; aria-activedescendant points to the active row.
  */
 function TreeRowView<Node, Id>(props: Props<Node, Id>) {
@@ -70,7 +70,7 @@ function TreeRowView<Node, Id>(props: Props<Node, Id>) {
             {nodeRow.hasChildren && <CaretRightOutlined />}
           </span>
           {checked !== undefined && (
-            <span className={`tree-checkbox${checked ? ' is-checked' : ''}`} aria-hidden data-act="mark">
+            <span className={`tree-checkbox${checked ? ' is-checked' : ''}`} aria-hidden data-act="check">
               {checked && <CheckSquareFilled />}
             </span>
           )}

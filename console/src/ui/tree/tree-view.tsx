@@ -13,7 +13,7 @@ import { MemoizedTreeRow } from './tree-row.tsx';
 import type { DragHandlers, RowAction, TreeRow } from './types.ts';
 import { useTreeDrag } from './use-tree-drag.ts';
 import { useTreeKeyboard } from './use-tree-keyboard.ts';
-import { useVirtualRows } from './use-virtual-rows.ts';
+import { OVERSCAN_ROWS, useVirtualRows } from './use-virtual-rows.ts';
 import './tree.css';
 
 interface Props<Node, Id> {
@@ -40,8 +40,6 @@ interface Props<Node, Id> {
 }
 
 const ROW_HEIGHT = 36;
-/** Rows that are rendered outside of the viewport; PageUp and PageDown skip the visible ones only. */
-const OVERSCAN_ROWS = 24;
 
 /** A virtualised tree with keyboard navigation, checkboxes and drag and drop. It can show 10,000 rows. */
 export function TreeView<Node, Id>(props: Props<Node, Id>) {
@@ -88,8 +86,7 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
   const findTarget = (event: MouseEvent) => {
     const element = event.target as HTMLElement;
     const key = element.closest<HTMLElement>('[data-key]')?.dataset.key;
-    const part = element.closest<HTMLElement>('[data-act]')?.dataset.act;
-    const action: RowAction | undefined = part === 'mark' ? 'check' : part === 'toggle' ? 'toggle' : undefined;
+    const action = element.closest<HTMLElement>('[data-act]')?.dataset.act as 'check' | 'toggle' | undefined;
     return { row: rows.find((row) => row.key === key), action };
   };
   const handlePointerDown = (event: PointerEvent) => {
@@ -103,7 +100,8 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
   const handleKeyDown = useTreeKeyboard({
     rows,
     activeIndex,
-    pageSize: Math.max(1, last - first - OVERSCAN_ROWS),
+    // PageUp and PageDown move by the visible rows only.
+    pageSize: Math.max(1, last - first - 2 * OVERSCAN_ROWS),
     onAction: handleAction,
     onNodeKeyDown,
     onMove: (index) => {

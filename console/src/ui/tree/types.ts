@@ -26,10 +26,10 @@ export interface DropTarget<Node> {
 }
 
 export interface DragHandlers<Node> {
-  /** Why a node cannot be dropped there; undefined if it can. */
+  /** Returns why a node cannot be dropped on the target, or undefined if it can. */
   validate(moved: Node, target: DropTarget<Node>): string | undefined;
   onDrop(moved: Node, target: DropTarget<Node>): void;
-  /** The pointer has rested on a collapsed node for a while. */
+  /** Called when the pointer has rested on a node with children for a while. */
   onHover(node: Node): void;
   getLabel(moved: Node, target: DropTarget<Node> | undefined): string;
 }

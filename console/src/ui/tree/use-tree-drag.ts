@@ -4,7 +4,7 @@ import type { DragHandlers, DropTarget, NodeRow, TreeRow } from './types.ts';
 export interface DragState<Node> {
   moved: Node;
   target?: DropTarget<Node> | undefined;
-  /** Why it cannot be dropped on the target. */
+  /** Why the node cannot be dropped on the target. */
   error?: string | undefined;
 }
 
@@ -40,15 +40,15 @@ export function useTreeDrag<Node, Id>(
     let hover: { id: Id; timer: ReturnType<typeof setTimeout> } | undefined;
 
     const updateTarget = () => {
-      const row = getRowAtPointer();
-      const target = row && { node: row.row.node, position: row.position };
+      const hit = getRowAtPointer();
+      const target = hit && { node: hit.row.node, position: hit.position };
       const isSame = current?.target?.node === target?.node && current?.target?.position === target?.position;
       if (current && isSame) return;
       const error = target && latest.current.handlers?.validate(moved, target);
       current = { moved, target, error };
       setDrag(current);
       // Do not expand the dragged node itself: nothing can be dropped into it.
-      setHover(row?.position === 'into' && row.row.id !== movedRow.id ? row.row : undefined);
+      setHover(hit?.position === 'into' && hit.row.id !== movedRow.id ? hit.row : undefined);
     };
     const setHover = (row: NodeRow<Node, Id> | undefined) => {
       if (hover?.id === row?.id) return;

@@ -1,9 +1,9 @@
 import { type RefObject, useCallback, useEffect, useState } from 'react';
 
-/** Rows rendered above and below the visible ones, so that fast scrolling does not show blank space. */
-const OVERSCAN = 12;
+/** This many rows are rendered above and below the visible ones, so that fast scrolling does not show blank space. */
+export const OVERSCAN_ROWS = 12;
 
-/** Which rows of a long list to render. All rows have the same height. */
+/** Computes which rows of a long list to render. All rows have the same height. */
 export function useVirtualRows(scroller: RefObject<HTMLDivElement | null>, count: number, rowHeight: number) {
   const [viewport, setViewport] = useState({ top: 0, height: 800 });
   useEffect(() => {
@@ -31,7 +31,7 @@ export function useVirtualRows(scroller: RefObject<HTMLDivElement | null>, count
     },
     [scroller, rowHeight],
   );
-  const first = Math.max(0, Math.floor(viewport.top / rowHeight) - OVERSCAN);
-  const last = Math.min(count, Math.ceil((viewport.top + viewport.height) / rowHeight) + OVERSCAN);
+  const first = Math.max(0, Math.floor(viewport.top / rowHeight) - OVERSCAN_ROWS);
+  const last = Math.min(count, Math.ceil((viewport.top + viewport.height) / rowHeight) + OVERSCAN_ROWS);
   return { first: Math.min(first, last), last, scrollToRow };
 }
