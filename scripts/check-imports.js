@@ -16,6 +16,7 @@ const FOLDERS = [
   'ledger',
   'access',
   'auth',
+  'rate-limits',
   'idempotency',
   'records',
   'console',

@@ -29,6 +29,7 @@ import { isSubscription, ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
 import { overviewRoutes } from './overview/routes.ts';
+import { limitTenants } from './rate-limits/limit.ts';
 import { tenantResource } from './tenants/history.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { defaultTiming } from './timing.ts';
@@ -63,6 +64,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   await app.register(async (scope) => {
     const authenticated = scope as App;
     requireToken(authenticated, tokens);
+    limitTenants(authenticated, deps);
     sessionRoutes(authenticated, { ...deps, keys });
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources);

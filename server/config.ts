@@ -53,6 +53,11 @@ export const settings = {
     meaning:
       'Internal networks that webhooks may call, separated by commas: 10.1.0.0/16; `loopback` also allows http to this machine',
   },
+  BANYAN_TENANT_REQUESTS_PER_SECOND: {
+    default: 'off',
+    meaning:
+      'Requests per second of each tenant, over all workers and nodes, with bursts of five times as many; `off`: no limit',
+  },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
 
@@ -129,6 +134,15 @@ export function readConfig(environment: Environment) {
     ),
     ledgerDays: check('BANYAN_LEDGER_DAYS', 'must be `keep` or a number of days from 1 to 36500', (text) =>
       text === 'keep' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 36_500) ? text : undefined,
+    ),
+    // null: no limit
+    tenantRequestsPerSecond: check(
+      'BANYAN_TENANT_REQUESTS_PER_SECOND',
+      'must be `off` or a number from 1 to 1000000',
+      (text) => {
+        if (text === 'off') return null;
+        return /^\d{1,7}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000_000 ? Number(text) : undefined;
+      },
     ),
     webhookNetworks: check(
       'BANYAN_WEBHOOK_NETWORKS',

@@ -188,6 +188,16 @@ create table login_addresses (
 );
 create index login_addresses_old on login_addresses (window_start);
 
+-- Token buckets that limit the requests of tenants, shared by all nodes. Unlogged: after a crash every bucket is full again.
+create unlogged table request_buckets (
+  tenant_id text primary key,
+  tokens    float8 not null,
+  refilled  timestamptz not null                           -- `tokens` is as of this time
+);
+alter table request_buckets enable row level security;
+alter table request_buckets force row level security;
+create policy own_tenant on request_buckets using (tenant_id = current_setting('banyan.tenant', true));
+
 -- Keys of access tokens. New tokens are signed with the newest key, and tokens are verified with all of them.
 create table signing_keys (
   key_id      uuid primary key default gen_random_uuid(),

@@ -6,6 +6,7 @@ grant update on tenant_tree_lock to :service; -- to lock its row
 grant select, insert, update on tenants, departments, users to :service;
 grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys,
   webhooks, webhook_deliveries to :service;
+grant select, insert, update on request_buckets to :service;
 grant select, insert on signing_keys to :service;
 grant select on changes_archive, ledger_retention to :service;
 grant select, insert on changes, seals to :service;

@@ -7,7 +7,16 @@ export async function allowOrigins(app: App, origins: string[]): Promise<void> {
   await app.register(cors, {
     origin: origins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: ['Allow', 'ETag', 'Idempotent-Replayed', 'Location', 'Retry-After', 'X-Request-Id'],
+    exposedHeaders: [
+      'Allow',
+      'ETag',
+      'Idempotent-Replayed',
+      'Location',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'X-Request-Id',
+    ],
     maxAge: 600,
   });
 }

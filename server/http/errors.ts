@@ -322,6 +322,11 @@ export const errorCatalog = {
     '登录失败次数过多，请 {seconds} 秒后重试',
     'Too many failed logins. Try again in {seconds} seconds.',
   ],
+  TOO_MANY_REQUESTS: [
+    429,
+    '本租户的请求过于频繁，请 {seconds} 秒后重试',
+    'This tenant sends too many requests. Try again in {seconds} seconds.',
+  ],
   HEADERS_TOO_LARGE: [
     431,
     '请求 URL 或请求头过长，请缩短后重试',

@@ -116,6 +116,7 @@ const tokenErrors: ErrorCode[] = [
   'TENANT_DISABLED',
   'TENANT_NOT_STARTED',
   'TENANT_ENDED',
+  'TOO_MANY_REQUESTS',
 ];
 
 /** `authenticated` operations require an access token. `static` operations need neither a token nor the database. */
@@ -176,7 +177,11 @@ export function responses(
 
 const statusHeaders: Record<number, Record<string, unknown>> = {
   401: { 'WWW-Authenticate': header('Bearer') },
-  429: { 'Retry-After': header('Seconds to wait before a retry') },
+  429: {
+    'Retry-After': header('Seconds to wait before a retry'),
+    RateLimit: header('`"tenant";r=` requests left `;t=` seconds until more, if the requests of tenants are limited'),
+    'RateLimit-Policy': header('`"tenant";q=` requests `;w=` seconds in which they are granted, if there is a limit'),
+  },
   503: { 'Retry-After': header('Seconds to wait before a retry') },
 };
 

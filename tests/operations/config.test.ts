@@ -154,6 +154,15 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['inner', '10.0.0.0/33', '10.0.0', 'uniquelocal', 'fd00::/129'],
   },
+  BANYAN_TENANT_REQUESTS_PER_SECOND: {
+    unset: ['tenantRequestsPerSecond', null],
+    valid: [
+      ['off', null],
+      ['1', 1],
+      ['1000000', 1_000_000],
+    ],
+    invalid: ['0', '-1', '1.5', '1000001', 'on'],
+  },
   BANYAN_LOG_LEVEL: {
     unset: ['logLevel', 'info'],
     valid: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((text) => [text, text]),

@@ -63,8 +63,8 @@ test('a disabled user with a lost password can log in again, and no other user i
   for (let n = 0; n < 5; n++) await tryPassword(tenantId, 'wrong password', from);
   for (let n = 0; n < 5; n++) await tryPassword(tenantId, 'wrong password', `127.3.1.${n + 1}`);
   await service.superuser`
-    update banyan.login_failures set closed = now() + interval '1 day'
-    where tenant_id = ${tenantId} and closed <> '-infinity'`;
+    update banyan.login_failures set locked_until = now() + interval '1 day'
+    where tenant_id = ${tenantId} and locked_until <> '-infinity'`;
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, from)), '429 TOO_MANY_LOGINS');
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, '127.3.2.1')), '429 TOO_MANY_LOGINS');
   const { data: user } = await admin.get('/auth/me');

@@ -74,7 +74,7 @@ test('an update of a department that is moved meanwhile takes its locks in order
 
 test('an update fails with TOO_BUSY and writes nothing when the department is moved before every retry', async () => {
   let beforeUpdate = async () => {};
-  const delayUpdate = runBeforeStatement('with place as materialized', () => beforeUpdate());
+  const delayUpdate = runBeforeStatement('with before as materialized', () => beforeUpdate());
   const busy = await startService({}, { wrapDatabase: delayUpdate });
   const admin = await busy.createTenant();
   const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTenantBuckets } from '../../server/rate-limits/buckets.ts';
+import { DEPTS, expectError } from '../support/expect.ts';
+import { Client, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+const LIMIT = { BANYAN_TENANT_REQUESTS_PER_SECOND: '1' };
+const here = await startService(LIMIT);
+const there = await startService({ ...LIMIT, DATABASE_URL: here.databaseUrl });
+const { superuser } = here;
+/** A service on the same database without a limit, to prepare tenants. */
+const unlimited = await startService({ DATABASE_URL: here.databaseUrl });
+
+const at = ({ base }: { base: string }, { token, tenantId }: Client) => new Client(base, token, undefined, tenantId);
+
+/** Sets the tokens of a tenant. The bucket refills from the given time on. */
+const fill = ({ tenantId = '' }: Client, tokens: number, refilled: string) => superuser`
+  insert into banyan.request_buckets (tenant_id, tokens, refilled)
+  values (${tenantId}, ${tokens}, now() + ${refilled}::text::interval)
+  on conflict (tenant_id) do update set tokens = excluded.tokens, refilled = excluded.refilled`;
+
+test('two nodes together serve exactly as many requests as the bucket of the tenant has tokens', async () => {
+  const admin = await unlimited.createTenant();
+  await fill(admin, 4, '1 day');
+  const clients = [at(here, admin), at(there, admin)];
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => (clients[n % 2] as Client).get(`${DEPTS}/list`)),
+  );
+  assert.equal(responses.filter(({ status }) => status === 200).length, 4);
+  for (const response of responses.filter(({ status }) => status !== 200)) {
+    expectError(response, 429, 'TOO_MANY_REQUESTS', { seconds: 1 });
+    assert.equal(response.headers['retry-after'], '1');
+    assert.equal(response.headers['ratelimit-policy'], '"tenant";q=5;w=5');
+    assert.equal(response.headers.ratelimit, '"tenant";r=0;t=1');
+  }
+});
+
+test('a tenant at its limit does not affect another tenant, nor requests without a token', async () => {
+  const [busy, other] = [await unlimited.createTenant(), await unlimited.createTenant()];
+  await fill(busy, 0, '1 day');
+  await fill(other, 2, '1 day');
+  expectError(await at(here, busy).get(`${DEPTS}/list`), 429, 'TOO_MANY_REQUESTS', { seconds: 1 });
+  const { status, headers } = await at(here, other).get(`${DEPTS}/list`);
+  assert.deepEqual([status, headers.ratelimit], [200, '"tenant";r=1;t=4']);
+  assert.equal((await here.anonymous.get('/health/ready')).status, 200);
+  assert.ok(await here.logIn(String(busy.tenantId), 'boss'));
+});
+
+test('an empty bucket refills with time, up to its capacity', async () => {
+  const admin = await unlimited.createTenant();
+  await fill(admin, 0, '1 day');
+  const client = at(here, admin);
+  expectError(await client.get(`${DEPTS}/list`), 429, 'TOO_MANY_REQUESTS', { seconds: 1 });
+  await fill(admin, 0, '-1 hour');
+  const { headers } = await waitFor('a request is allowed', async () => {
+    const response = await client.get(`${DEPTS}/list`);
+    return response.status === 200 ? response : undefined;
+  });
+  assert.equal(headers.ratelimit, '"tenant";r=4;t=1');
+});
+
+test('without the setting there is no limit and no RateLimit header', async () => {
+  const admin = await unlimited.createTenant();
+  await fill(admin, 0, '1 day');
+  const { status, headers } = await admin.get(`${DEPTS}/list`);
+  assert.deepEqual([status, headers.ratelimit, headers['ratelimit-policy']], [200, undefined, undefined]);
+});
+
+test('a process leases tokens for a tenth of a second, and asks no more often while there are none', async () => {
+  let now = 0;
+  let left = 25;
+  const taken: number[] = [];
+  const decide = createTenantBuckets(
+    100,
+    async (_tenantId, wanted) => {
+      taken.push(wanted);
+      const granted = Math.min(wanted, left);
+      left -= granted;
+      return { granted, remaining: left };
+    },
+    () => now,
+  );
+  const allowed = async (count: number) =>
+    (await Promise.all(Array.from({ length: count }, () => decide('100001')))).filter((each) => each.allowed).length;
+  assert.deepEqual([await allowed(15), taken], [15, [10, 10]]);
+  // The five tokens of the second lease expire.
+  now = 100;
+  assert.deepEqual([await allowed(20), taken], [5, [10, 10, 10, 10]]);
+  assert.deepEqual([await allowed(1_000), taken.length], [0, 4]);
+  now = 200;
+  left = 3;
+  assert.deepEqual([await allowed(20), taken.length], [3, 6]);
+});
