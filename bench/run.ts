@@ -6,6 +6,7 @@ import { type Context, isGoalMet, type Measure, type Result, type Tenant } from 
 import { history } from './measures/history.ts';
 import { logins } from './measures/logins.ts';
 import { moves } from './measures/moves.ts';
+import { neighbours } from './measures/neighbours.ts';
 import { memory, starts } from './measures/process.ts';
 import { reads } from './measures/reads.ts';
 import { drawSizes } from './measures/sizes.ts';
@@ -36,6 +37,7 @@ const measures: Record<string, Measure> = {
   logins,
   manyTenants,
   workers,
+  neighbours,
   starts,
   memory,
 };
