@@ -208,7 +208,7 @@ export async function resetToLogin(
   });
   // The page is new, or a failed test has reset it.
   if ((await page.locator('.frame, .login').count()) === 0) await page.goto('/login');
-  else await broadcast(page, { kind: 'out' });
+  else await broadcast(page, { kind: 'logout' });
   for (const tab of tabsOf(page)) await loginHeading(tab).waitFor();
   await page.evaluate(`{
     localStorage.clear();
