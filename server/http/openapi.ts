@@ -177,11 +177,7 @@ export function responses(
 
 const statusHeaders: Record<number, Record<string, unknown>> = {
   401: { 'WWW-Authenticate': header('Bearer') },
-  429: {
-    'Retry-After': header('Seconds to wait before a retry'),
-    RateLimit: header('`"tenant";r=` requests left `;t=` seconds until more, if the requests of tenants are limited'),
-    'RateLimit-Policy': header('`"tenant";q=` requests `;w=` seconds in which they are granted, if there is a limit'),
-  },
+  429: { 'Retry-After': header('Seconds to wait before a retry') },
   503: { 'Retry-After': header('Seconds to wait before a retry') },
 };
 
