@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify, { LogController } from 'fastify';
 import { accountRoutes } from './account/routes.ts';
 import { requireToken } from './auth/guard.ts';
+import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { createKeyring } from './auth/signing-keys.ts';
@@ -80,6 +81,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   });
   app.addHook('preClose', async () => app.endSubscriptions());
   startSealing(app, db);
+  startLoginCleanup(app, db);
   return app;
 }
 

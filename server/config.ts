@@ -36,6 +36,14 @@ export const settings = {
     default: '604800',
     meaning: 'Lifetime of a refresh token in seconds, counted from its last use',
   },
+  BANYAN_SESSION_DAYS: {
+    default: '30',
+    meaning: 'A session ends this many days after its login, even if it is used',
+  },
+  BANYAN_SESSIONS_PER_USER: {
+    default: '20',
+    meaning: 'Maximum number of sessions of a user; a further login ends the oldest one',
+  },
   BANYAN_TRUST_PROXY: {
     default: '',
     meaning: 'Addresses of proxies whose X-Forwarded-For is trusted, separated by commas',
@@ -119,6 +127,8 @@ export function readConfig(environment: Environment) {
     errorStatus: oneOf('BANYAN_ERROR_STATUS', ['http', '200']),
     accessTokenSeconds: integer('BANYAN_ACCESS_TOKEN_SECONDS', 1, 86_400),
     refreshTokenSeconds: integer('BANYAN_REFRESH_TOKEN_SECONDS', 1, 31_536_000),
+    sessionSeconds: integer('BANYAN_SESSION_DAYS', 1, 3_650) * 86_400,
+    maxSessions: integer('BANYAN_SESSIONS_PER_USER', 1, 1_000),
     trustProxy: check(
       'BANYAN_TRUST_PROXY',
       'must be a comma-separated list of addresses or networks, such as 10.0.0.1,10.0.0.0/8',

@@ -27,6 +27,8 @@ export const defaultTiming = {
   streamHeartbeatMs: 15_000,
   /** How often the ledger is sealed. */
   sealMs: 1_000,
+  /** How often expired sessions and counters of failed logins are deleted. */
+  loginCleanupMs: 60_000,
   /** How often the database is checked for webhook messages that are due. */
   webhookPollMs: 500,
   /** A webhook's receiver has this long to respond. */

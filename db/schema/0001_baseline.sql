@@ -155,28 +155,40 @@ create table sessions (
   foreign key (tenant_id, user_id) references users
 );
 create index sessions_user on sessions (tenant_id, user_id);
+create index sessions_old on sessions (expires);
 alter table sessions enable row level security;
 alter table sessions force row level security;
 create policy own_tenant on sessions using (tenant_id = current_setting('banyan.tenant', true));
 
+create policy owner_reads on sessions for select to current_user using (true);
+
 -- Failed logins by account and address. Unknown names are counted like known ones. Attempts in flight count too, so that
--- concurrent attempts on all nodes together stay within the limit. Failed logins delete old rows (server/auth/queries.ts).
+-- concurrent attempts on all nodes together stay within the limit. The service deletes expired rows in the background.
 create table login_failures (
   tenant_id     text not null,
-  user_key      text not null,
+  user_key      text not null,                             -- login_name_hash: the name may be a password typed by mistake
   address       text not null,                             -- '': the account over all addresses
   failures      int not null default 0,                    -- consecutive failures
   pending       int not null default 0,                    -- attempts in flight
   pending_until timestamptz not null default now(),        -- after this time, attempts in flight no longer count
   locked_until  timestamptz not null default '-infinity',  -- attempts before this time are rejected
-  trusted       boolean not null default false,            -- this address has logged in to this account before
-  last_failure  timestamptz not null default now(),
+  trusted_until timestamptz not null default '-infinity',  -- until then, this address is known to log in to this account
+  last_failure  timestamptz not null default now(),        -- or the first attempt
   primary key (tenant_id, user_key, address)
 );
-create index login_failures_old on login_failures (tenant_id, last_failure) where not trusted;
+create index login_failures_old on login_failures (tenant_id, greatest(last_failure, trusted_until));
+create index login_failures_oldest on login_failures (greatest(last_failure, trusted_until));
 alter table login_failures enable row level security;
 alter table login_failures force row level security;
 create policy own_tenant on login_failures using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on login_failures for select to current_user using (true);
+
+-- The key of login_name_hash, which only the owner of the tables can read.
+create table login_name_key (
+  secret bytea not null check (octet_length(secret) = 32)
+);
+create unique index login_name_key_single on login_name_key ((true));
+insert into login_name_key values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
 -- Failed logins of an address over all tenants and accounts.
 create table login_addresses (

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
+import { shareOfTenant } from '../auth/fair-queue.ts';
 import { checkPassword } from '../auth/login.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { type AttemptKey, settle, type ThrottleDependencies } from '../auth/throttle.ts';
@@ -24,10 +25,12 @@ export async function checkPasswordChange(
   { oldPassword, newPassword }: PasswordChange,
 ): Promise<string> {
   const key: AttemptKey = { tenantId, userKey: userKey(userName), address: origin.address };
+  // The caller is known, so they use the share of their tenant.
+  const share = shareOfTenant(key);
   const failed = { userName, reason: 'WRONG_PASSWORD', origin } as const;
-  const { attempt } = await checkPassword(deps, key, oldPassword, failed, { id: userId });
+  const { attempt } = await checkPassword(deps, key, share, oldPassword, failed, { id: userId });
   await settle(deps.db, attempt, 'passed');
-  return deps.passwords.hash(newPassword);
+  return deps.passwords.hash(newPassword, share);
 }
 
 /** Sets a new password and ends all other sessions of the user, because someone else may know the old one. */

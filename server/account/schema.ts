@@ -11,7 +11,7 @@ export const Me = Type.Object({
 export type Me = Static<typeof Me>;
 
 export const PasswordChange = Type.Object({
-  oldPassword: Type.String({ maxLength: 128 }),
+  oldPassword: Type.String({ maxLength: 128, format: 'password' }),
   newPassword: Password,
 });
 export type PasswordChange = Static<typeof PasswordChange>;

@@ -5,10 +5,20 @@ import { DeadlineExceededError } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
 import { deadlineOf } from '../http/deadline.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { type KeyedRequest, keyedRequestOf, type Outcome, recallOutcome, runOnce } from '../idempotency/idempotency.ts';
+import {
+  findOutcome,
+  type KeyedRequest,
+  keyedRequestOf,
+  matchOutcome,
+  needsSlowHash,
+  type Outcome,
+  runOnce,
+} from '../idempotency/idempotency.ts';
 import type { Token, VerifiedToken } from './claims.ts';
+import { type Share, shareOfTenant } from './fair-queue.ts';
 import { type CallerRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
+import { addressKey } from './throttle.ts';
 
 /** The user who is calling, as the database knows them at this moment. */
 export interface Caller extends Token {
@@ -44,7 +54,11 @@ export const writeAs = async <T>(
   role: RequiredRole,
   work: Work<T>,
   startedAt = performance.now(),
-): Promise<T> => write(db, request, role, { startedAt, keyed: await readKey(request) }, work);
+): Promise<T> => {
+  // Nothing slow happens for a caller whose session has ended or who has not the required role.
+  if (needsSlowHash(request)) await readAs(db, request, role, async () => {});
+  return write(db, request, role, { startedAt, keyed: await readKey(request) }, work);
+};
 
 /**
  * The same with slow work before the transaction: hashing must not hold locks. `prepare` runs only for a caller with the
@@ -58,18 +72,24 @@ export async function writeAfter<P, T>(
   work: (tx: Tx, caller: Caller, prepared: P) => Promise<T>,
 ): Promise<T> {
   const startedAt = performance.now();
-  const keyed = await readKey(request);
   const { caller, stored } = await readAs(db, request, role, async (tx, caller) => ({
     caller,
-    stored: keyed && (await recallOutcome<T>(tx, caller, keyed)),
+    stored: await findOutcome(tx, caller, request),
   }));
-  if (stored) return unwrap({ ...stored, replayed: true }, request);
+  const keyed = await readKey(request);
+  if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
   const prepared = await prepare(caller);
   return write(db, request, role, { startedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
 const readKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
-  keyedRequestOf(request, request.token, request.server.passwords.hashWithSalt);
+  keyedRequestOf(request, request.token, (text, salt) =>
+    request.server.passwords.hashWithSalt(text, salt, shareOf(request)),
+  );
+
+/** The share of slow work that a request uses. */
+export const shareOf = ({ token, ip }: FastifyRequest): Share =>
+  shareOfTenant({ tenantId: token.tenantId, address: addressKey(ip ?? '') });
 
 async function write<T>(
   db: Database,
@@ -104,10 +124,13 @@ export const originOf = ({ token, ip, id }: FastifyRequest): RequestOrigin => ({
 });
 
 /** Identifies the record that a request changes, by the id in its path or in the body of an update. */
-function recordOf({ method, url, params, body }: FastifyRequest): string | undefined {
+function recordOf({ method, routeOptions, params, body, token }: FastifyRequest): string | undefined {
   if (method === 'POST') return undefined;
+  // The path of the route, because the path of the request may be written in many ways.
+  const path = (routeOptions.url ?? '').split('/', 3).join('/');
+  // The caller's own account. Without the user, all password changes of a tenant would count as one record.
+  if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
   const { userId, deptId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
-  const path = url.split('/', 3).join('/').split('?')[0];
   // Ids may be written with leading zeros.
   return `${path} ${String(userId ?? deptId ?? id).replace(/^0+(?=\d)/, '')}`;
 }

@@ -1,36 +1,58 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../http/errors.ts';
+import type { IssuedTokens } from './login.ts';
+import type { Tokens } from './schema.ts';
 
 /**
- * Browsers keep the refresh token in a cookie that scripts cannot read and that is only sent to /auth. It is accepted for
- * refresh and logout only: all other operations require the access token, which browsers never add by themselves.
+ * Browsers keep the refresh token in a cookie that scripts cannot read. It is accepted for refresh and logout only: all other
+ * operations require the access token, which browsers never add by themselves.
+ *
+ * Over https, the prefix `__Host-` makes browsers reject a cookie of this name that another subdomain or a page without https
+ * tries to set. It requires `Path=/`. Browsers drop such a cookie over plain http, which trial installations often use; there
+ * the cookie has a plain name and is only sent to /auth.
  */
-const NAME = 'banyan_session';
+const cookieType = ({ protocol }: FastifyRequest) =>
+  protocol === 'https'
+    ? { name: '__Host-banyan_session', attributes: 'Path=/; Secure' }
+    : { name: 'banyan_session', attributes: 'Path=/auth' };
 
-export function cookieOf({ headers }: FastifyRequest): string | undefined {
-  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${NAME}=`))?.slice(NAME.length + 1);
+/**
+ * Returns the session cookie of a request. Two of them are rejected: over plain http, a page of a neighbouring domain can add
+ * one that logs the user in as someone else, and nothing says which one is ours.
+ */
+export function cookieOf(request: FastifyRequest): string | undefined {
+  const [cookie, ...others] = cookiesOf(request);
+  if (others.length > 0) throw apiError('DUPLICATE_COOKIE');
+  return cookie;
 }
 
-export const setCookie = (reply: FastifyReply, token: string, seconds: number) =>
-  reply.header('set-cookie', cookie(reply.request, token, seconds));
+function cookiesOf(request: FastifyRequest): string[] {
+  const { name } = cookieType(request);
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
+}
 
-export const clearCookie = (reply: FastifyReply) => reply.header('set-cookie', cookie(reply.request, '', 0));
+const setCookie = (reply: FastifyReply, token: string, seconds: number) => {
+  const { name, attributes } = cookieType(reply.request);
+  reply.header('set-cookie', `${name}=${token}; ${attributes}; HttpOnly; SameSite=Strict; Max-Age=${seconds}`);
+};
+
+/** Clears the session cookie. Not one of two: the other one, which may not be ours, would be used from then on. */
+export const clearCookie = (reply: FastifyReply) => {
+  if (cookiesOf(reply.request).length <= 1) setCookie(reply, '', 0);
+};
+
+/** Clears the session cookie if the request carried one. */
+export const clearSentCookie = (reply: FastifyReply) => {
+  if (cookiesOf(reply.request).length > 0) clearCookie(reply);
+};
 
 /** Moves the refresh token from the response body to the cookie, out of reach of scripts. */
-export function moveRefreshTokenToCookie<T extends { refresh_token?: string }>(
-  reply: FastifyReply,
-  tokens: T,
-  seconds: number,
-) {
+export function moveRefreshTokenToCookie(reply: FastifyReply, { tokens, seconds }: IssuedTokens): Tokens {
   const { refresh_token, ...rest } = tokens;
-  if (refresh_token) setCookie(reply, refresh_token, seconds);
+  setCookie(reply, refresh_token, seconds);
   return rest;
 }
-
-// Browsers drop a Secure cookie over plain http, which trial installations often use.
-const cookie = ({ protocol }: FastifyRequest, value: string, seconds: number) =>
-  `${NAME}=${value}; Path=/auth; HttpOnly; SameSite=Strict; Max-Age=${seconds}${protocol === 'https' ? '; Secure' : ''}`;
 
 /**
  * Rejects requests of other origins: SameSite=Strict still allows subdomains of the same site. Clients that are not

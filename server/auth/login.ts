@@ -1,11 +1,11 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import type { Config } from '../config.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertActive, type Caller } from './caller.ts';
+import { type Share, shareOfAddress } from './fair-queue.ts';
 import { type AttemptKey, findLogin, type LoginRow, lockLogin, recordLogin } from './queries.ts';
 import type { Login, LogoutQuery, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
@@ -45,6 +45,12 @@ export interface LoginOrigin {
 }
 
 /**
+ * What the ledger records instead of a name that no account has. The name may be a password that was typed into the wrong
+ * field, and the ledger keeps it indefinitely and shows it to administrators.
+ */
+const UNKNOWN_USER = 'unknown';
+
+/**
  * Logs a user in. A wrong tenant, user name or password gives the same error after the same time. Only a caller with the
  * right password learns more, for example that the user is disabled.
  */
@@ -52,16 +58,17 @@ export async function logIn(
   deps: AuthDependencies,
   origin: LoginOrigin,
   { tenantId, username, password }: Login,
-): Promise<Required<Tokens>> {
+): Promise<IssuedTokens> {
   const { db, config } = deps;
   const userKey = keyOf(username);
   const key: AttemptKey = { tenantId, userKey, address: origin.address };
   const from = { address: origin.address, requestId: origin.requestId };
-  const failed = { userName: username, reason: 'LOGIN_FAILED', origin: from } as const;
-  const { attempt, user } = await checkPassword(deps, key, password, failed, { key: userKey });
+  const failed = { userName: UNKNOWN_USER, reason: 'LOGIN_FAILED', origin: from } as const;
+  const { attempt, user } = await checkPassword(deps, key, shareOfAddress(key), password, failed, { key: userKey });
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
+  const seconds = Math.min(config.refreshTokenSeconds, config.sessionSeconds);
   try {
     const written = writeInTenant(
       db,
@@ -70,15 +77,24 @@ export async function logIn(
         const [tenantState, current] = await Promise.all([
           readTenantState(tx, tenantId),
           // Lock the user: a concurrent password change waits and then ends this session too. If the password has
-          // changed since it was checked, the login fails.
+          // changed since it was checked, the login fails. A concurrent login of the user waits too, and then counts
+          // this session.
           lockLogin(tx, tenantId, userId),
         ]);
         // A deleted tenant gives the same error as an unknown one.
         if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
         assertActive({ ...current, tenantState });
         const refreshHash = hashSecret(secret);
-        const session = { tenantId, sessionId, userId, refreshHash, ...origin, seconds: config.refreshTokenSeconds };
-        const login = { userName: username, userId, reason: null };
+        const session = {
+          tenantId,
+          sessionId,
+          userId,
+          refreshHash,
+          ...origin,
+          seconds,
+          maxSessions: config.maxSessions,
+        };
+        const login = { userName: user.userName, userId, reason: null };
         await commitWith(tx, () =>
           Promise.all([
             settleInTransaction(tx, attempt, 'passed'),
@@ -90,10 +106,11 @@ export async function logIn(
       { origin: { tenantId, userId, ...from } },
     );
     // Sign the token while the transaction runs.
-    const [tokens] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret), written]);
+    const [tokens] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret, seconds), written]);
     return tokens;
   } catch (error) {
-    const rejected = error instanceof ApiError ? { ...failed, userId, reason: error.code } : undefined;
+    const rejected =
+      error instanceof ApiError ? { ...failed, userName: user.userName, userId, reason: error.code } : undefined;
     await settle(db, attempt, 'abandoned', rejected).catch(() => {});
     throw error;
   }
@@ -106,15 +123,16 @@ export async function logIn(
 export async function checkPassword(
   deps: ThrottleDependencies,
   key: AttemptKey,
+  share: Share,
   password: string,
   failed: Omit<FailedLogin, 'userId'> & { reason: 'LOGIN_FAILED' | 'WRONG_PASSWORD' },
   by: { key: string } | { id: string },
 ): Promise<{ attempt: LoginAttempt; user: LoginRow }> {
   const { db, passwords } = deps;
-  const { attempt, found: user, release } = await admitLogin(deps, key, (tx) => findLogin(tx, key.tenantId, by));
+  const { attempt, found: user, release } = await admitLogin(deps, key, share, (tx) => findLogin(tx, key.tenantId, by));
   let matches = false;
   try {
-    matches = await passwords.verify(user?.passwordHash, password);
+    matches = await passwords.verify(user?.passwordHash, password, share);
   } catch (error) {
     await settle(db, attempt, 'abandoned');
     throw error;
@@ -122,7 +140,10 @@ export async function checkPassword(
     release();
   }
   if (user && matches) return { attempt, user };
-  await settle(db, attempt, 'failed', { ...failed, userId: user ? String(user.userId) : null });
+  await settle(db, attempt, 'failed', {
+    ...failed,
+    ...(user ? { userName: user.userName, userId: String(user.userId) } : { userId: null }),
+  });
   throw apiError(failed.reason);
 }
 
@@ -137,11 +158,12 @@ export async function refresh(
   deps: AuthDependencies,
   refreshToken: string,
   { browser = false } = {},
-): Promise<Required<Tokens>> {
+): Promise<IssuedTokens> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
+  const { config } = deps;
   // Throw only after the commit: otherwise the deletion of the session would be rolled back.
   const found = await writeInTenant(deps.db, tenantId, async (tx) => {
-    const session = await lockSession(tx, tenantId, sessionId, REUSE_SECONDS);
+    const session = await lockSession(tx, { tenantId, sessionId }, config, REUSE_SECONDS);
     if (!session) return undefined;
     const reissued = browser ? successorOf(session, secret) : undefined;
     if (session.expired || !(reissued || isHashOf(session.refreshHash, secret))) {
@@ -152,16 +174,15 @@ export async function refresh(
     const user = await findLogin(tx, tenantId, { id: userId });
     if (!user) return undefined;
     assertActive({ ...user, tenantState: await readTenantState(tx, tenantId) });
-    if (reissued) return { userId, next: reissued };
+    if (reissued) return { userId, next: reissued, seconds: session.secondsLeft };
     const nextSalt = browser ? createSalt() : null;
     const next = nextSalt ? deriveNextSecret(secret, nextSalt) : createRefreshSecret();
     const previousHash = browser ? hashSecret(secret) : null;
-    const seconds = deps.config.refreshTokenSeconds;
-    await rotateSession(tx, tenantId, sessionId, { refreshHash: hashSecret(next), previousHash, nextSalt, seconds });
-    return { userId, next };
+    const rotated = { refreshHash: hashSecret(next), previousHash, nextSalt };
+    return { userId, next, seconds: await rotateSession(tx, { tenantId, sessionId }, config, rotated) };
   });
   if (!found) throw apiError('REFRESH_REFUSED');
-  return issueTokens(deps, { tenantId, userId: found.userId, sessionId }, found.next);
+  return issueTokens(deps, { tenantId, userId: found.userId, sessionId }, found.next, found.seconds);
 }
 
 /** The secret that replaced this one a moment ago. */
@@ -171,24 +192,34 @@ function successorOf({ previousHash, nextSalt }: SessionRow, secret: string): st
 
 const isHashOf = (hash: Buffer, secret: string) => timingSafeEqual(hash, hashSecret(secret));
 
+/** New tokens, and the seconds until their session expires unless it is refreshed. */
+export interface IssuedTokens {
+  tokens: Required<Tokens>;
+  seconds: number;
+}
+
 async function issueTokens(
   { keys, config }: AuthDependencies,
   token: { tenantId: string; userId: string; sessionId: string },
   secret: string,
-): Promise<Required<Tokens>> {
-  return {
-    access_token: await signAccessToken(keys, token, config.accessTokenSeconds),
-    token_type: 'Bearer',
-    expires_in: config.accessTokenSeconds,
+  seconds: number,
+): Promise<IssuedTokens> {
+  // An access token does not outlive its session.
+  const accessSeconds = Math.min(config.accessTokenSeconds, seconds);
+  const tokens = {
+    access_token: await signAccessToken(keys, token, accessSeconds),
+    token_type: 'Bearer' as const,
+    expires_in: accessSeconds,
     refresh_token: joinRefreshToken(token.tenantId, token.sessionId, secret),
   };
+  return { tokens, seconds };
 }
 
 /** Ends a session by its refresh token, even if the access token has expired or the user or tenant is disabled. */
-export async function endSessionByRefreshToken(db: Database, refreshToken: string): Promise<void> {
+export async function endSessionByRefreshToken({ db, config }: AuthDependencies, refreshToken: string): Promise<void> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
   await writeInTenant(db, tenantId, async (tx) => {
-    const session = await lockSession(tx, tenantId, sessionId, REUSE_SECONDS);
+    const session = await lockSession(tx, { tenantId, sessionId }, config, REUSE_SECONDS);
     if (!session || !(isHashOf(session.refreshHash, secret) || successorOf(session, secret))) return;
     await deleteSession(tx, tenantId, sessionId);
   });

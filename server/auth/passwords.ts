@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
-import { apiError } from '../http/errors.ts';
+import { FairQueue, type Share } from './fair-queue.ts';
 
 export interface PasswordCost {
   memoryCost: number;
@@ -11,23 +11,26 @@ export interface PasswordCost {
 export const OWASP_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Hashing is slow on purpose. Its concurrency is limited, so that a flood of logins leaves CPU time for other work. */
-const CONCURRENCY = 2;
-const MAX_QUEUED = 200;
+const HASHING = { concurrency: 2, maxWaiting: 200 };
 
-/** The maximum number of logins that wait for their password check. It is enforced before they use the database. */
-const MAX_LOGINS = 100;
+/**
+ * A login in progress uses the database and hashes. The others wait before they use either; with those in progress they are
+ * 100 at most.
+ */
+const LOGINS = { concurrency: 4, maxWaiting: 96 };
 
+/** All slow work names the share that it uses, so that no address and no tenant delays the others. */
 export interface Passwords {
-  hash(password: string): Promise<string>;
+  hash(password: string, share: Share): Promise<string>;
   /** Hashes with a given salt: the same password and salt give the same hash. */
-  hashWithSalt(password: string, salt: Buffer): Promise<string>;
+  hashWithSalt(password: string, salt: Buffer, share: Share): Promise<string>;
   /**
    * Verifies a password. Does the same work without a stored hash, so that the response time does not reveal whether the
    * account exists.
    */
-  verify(stored: string | undefined, password: string): Promise<boolean>;
-  /** Takes a slot for a login, or throws `TOO_BUSY`. The returned function releases the slot. */
-  acquireLoginSlot(): () => void;
+  verify(stored: string | undefined, password: string, share: Share): Promise<boolean>;
+  /** Waits for a login slot, or throws `TOO_BUSY`. The returned function releases the slot. */
+  acquireLoginSlot(share: Share): Promise<() => void>;
 }
 
 /** Hashes a single password, for the command line and the first start. */
@@ -43,36 +46,16 @@ export async function createPasswords(
   argon2: { hash: typeof hash; verify: typeof verify } = { hash, verify },
 ): Promise<Passwords> {
   const unknownAccount = await argon2.hash('nobody has this password', cost);
-  let logins = 0;
-  let running = 0;
-  const queue: (() => void)[] = [];
-
-  async function limit<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= CONCURRENCY) {
-      if (queue.length >= MAX_QUEUED) throw apiError('TOO_BUSY');
-      await new Promise<void>((resume) => queue.push(resume));
-    } else running++;
-    try {
-      return await work();
-    } finally {
-      const next = queue.shift();
-      if (next) next();
-      else running--;
-    }
-  }
-
+  const hashing = new FairQueue(HASHING);
+  const logins = new FairQueue(LOGINS);
   return {
-    hash: (password) => limit(() => argon2.hash(password, cost)),
-    hashWithSalt: (password, salt) => limit(() => argon2.hash(password, { ...cost, salt })),
-    async verify(stored, password) {
-      const matches = await limit(() => argon2.verify(stored ?? unknownAccount, password));
+    hash: (password, share) => hashing.run(share, () => argon2.hash(password, cost)),
+    hashWithSalt: (password, salt, share) => hashing.run(share, () => argon2.hash(password, { ...cost, salt })),
+    async verify(stored, password, share) {
+      const matches = await hashing.run(share, () => argon2.verify(stored ?? unknownAccount, password));
       return matches && stored !== undefined;
     },
-    acquireLoginSlot() {
-      if (logins >= MAX_LOGINS) throw apiError('TOO_BUSY');
-      logins++;
-      return () => void logins--;
-    },
+    acquireLoginSlot: (share) => logins.acquire(share),
   };
 }
 

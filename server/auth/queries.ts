@@ -31,7 +31,10 @@ export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<Cal
   ) s on true
   order by a.n`;
 
-/** Attempts are counted by account, existing or not, and address. The address '' stands for all addresses together. */
+/**
+ * Attempts are counted by account, existing or not, and address. The address '' stands for all addresses together. The name
+ * is stored as a keyed hash (`login_name_hash`).
+ */
 export interface AttemptKey {
   tenantId: string;
   userKey: string;
@@ -44,7 +47,7 @@ export interface AttemptCounts {
   pending: number;
   /** How long the account stays locked. */
   lockedSeconds: number;
-  /** Whether the address has logged in to the account before. */
+  /** Whether the address has recently logged in to the account. */
   trusted: boolean;
 }
 
@@ -58,12 +61,12 @@ export const disableSynchronousCommit = (tx: Tx) => tx`select set_config('synchr
 export const reserveAttempt = async (tx: Tx, key: AttemptKey, resetSeconds: number): Promise<AttemptCounts> => {
   const [row] = await tx<[AttemptCounts]>`
     insert into login_failures as f (tenant_id, user_key, address, pending, pending_until)
-    values (${key.tenantId}, ${key.userKey}, ${key.address}, 1, now() + interval '30 seconds')
+    values (${key.tenantId}, login_name_hash(${key.userKey}), ${key.address}, 1, now() + interval '30 seconds')
     on conflict (tenant_id, user_key, address) do update set
       failures = case when f.last_failure < now() - ${resetSeconds} * interval '1 second' then 0 else f.failures end,
       pending = case when f.pending_until < now() then 0 else f.pending end + 1,
       pending_until = excluded.pending_until
-    returning failures, pending, trusted,
+    returning failures, pending, trusted_until > now() as trusted,
       case when locked_until > now() then ceil(extract(epoch from locked_until - now()))::int else 0 end as "lockedSeconds"`;
   return row;
 };
@@ -83,6 +86,9 @@ export const reserveAddress = async (tx: Tx, address: string, windowSeconds: num
   return row;
 };
 
+/** An address stays trusted this long after a login; longer than a session lasts by default. */
+const TRUSTED_DAYS = 60;
+
 /** Ends an attempt. A failure is counted; `maxFailures` in a row lock the account. */
 export const settleAttempt = (
   tx: Tx,
@@ -91,12 +97,14 @@ export const settleAttempt = (
   rule: { maxFailures: number; lockSeconds: number; exponential: boolean },
 ) => {
   const pending = tx`pending = greatest(pending - 1, 0)`;
-  const where = tx`where tenant_id = ${key.tenantId} and user_key = ${key.userKey} and address = ${key.address}`;
+  const where = tx`
+    where tenant_id = ${key.tenantId} and user_key = login_name_hash(${key.userKey}) and address = ${key.address}`;
   if (outcome === 'abandoned' || (outcome === 'passed' && rule.exponential)) {
     return tx`update login_failures set ${pending} ${where}`;
   }
   if (outcome === 'passed') {
-    return tx`update login_failures set ${pending}, failures = 0, locked_until = '-infinity', trusted = true ${where}`;
+    return tx`update login_failures set ${pending}, failures = 0, locked_until = '-infinity',
+      trusted_until = now() + ${TRUSTED_DAYS} * interval '1 day' ${where}`;
   }
   if (rule.exponential) {
     return tx`
@@ -120,18 +128,22 @@ export const settleAddress = (tx: Tx, address: string, outcome: LoginOutcome) =>
   update login_addresses set pending = greatest(pending - 1, 0), failures = failures + ${outcome === 'failed' ? 1 : 0}
   where address = ${address}`;
 
-/** Deletes a few expired counters. Every failed login does so, which limits the tables to about one day of failures. */
-export const deleteExpiredFailures = async (tx: Tx, tenantId: string) => {
-  await tx`
-    delete from login_failures where (tenant_id, user_key, address) in (
-      select tenant_id, user_key, address from login_failures
-      where tenant_id = ${tenantId} and not trusted and last_failure < now() - interval '1 day' and pending_until < now()
-      order by last_failure limit 20 for update skip locked)`;
-  await tx`
-    delete from login_addresses where address in (
-      select address from login_addresses where window_start < now() - interval '1 day' and pending_until < now()
-      order by window_start limit 20 for update skip locked)`;
-};
+/** Returns tenants that have expired counters or sessions. */
+export const tenantsWithExpiredLogins = (sql: Sql, maxRows: number) => sql<{ tenantId: string }[]>`
+  select tenant_id as "tenantId" from tenants_with_expired_logins(${maxRows}) tenant_id`;
+
+/** Deletes expired counters of a tenant: a day after the last failure, or after the trust in the address has ended. */
+export const deleteExpiredFailures = (tx: Tx, tenantId: string, maxRows: number) => tx`
+  delete from login_failures where tenant_id = ${tenantId} and (user_key, address) in (
+    select user_key, address from login_failures
+    where tenant_id = ${tenantId} and greatest(last_failure, trusted_until) < now() - interval '1 day' and pending_until < now()
+    order by greatest(last_failure, trusted_until) limit ${maxRows} for update skip locked)`;
+
+/** The same for the counters of addresses, which belong to no tenant. */
+export const deleteExpiredAddresses = (sql: Sql, maxRows: number) => sql`
+  delete from login_addresses where address in (
+    select address from login_addresses where window_start < now() - interval '1 day' and pending_until < now()
+    order by window_start limit ${maxRows} for update skip locked)`;
 
 /**
  * Unlocks an account for all addresses. Attempts in flight stay counted. Locks the rows in the order that logins use: the
@@ -139,8 +151,8 @@ export const deleteExpiredFailures = async (tx: Tx, tenantId: string) => {
  */
 export const unlockAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
   update login_failures set failures = 0, locked_until = '-infinity'
-  where tenant_id = ${tenantId} and user_key = ${userKey} and address = any(array(
-    select address from login_failures where tenant_id = ${tenantId} and user_key = ${userKey}
+  where tenant_id = ${tenantId} and user_key = login_name_hash(${userKey}) and address = any(array(
+    select address from login_failures where tenant_id = ${tenantId} and user_key = login_name_hash(${userKey})
     order by address desc for update))`;
 
 /**
@@ -198,9 +210,9 @@ export const findLogin = async (
   return row;
 };
 
-/** The same by id, with a lock: the user cannot change until the transaction ends. */
+/** The same by id, with a lock: until the transaction ends, the user cannot change and cannot begin another session. */
 export const lockLogin = async (tx: Tx, tenantId: string, userId: string): Promise<LoginRow | undefined> => {
   const [row] = await tx<LoginRow[]>`
-    ${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} for share`;
+    ${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} for no key update`;
   return row;
 };

@@ -5,7 +5,7 @@ import { ApiError, apiError } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { readAs, writeAs } from './caller.ts';
-import { assertSameSite, clearCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
+import { assertSameSite, clearCookie, clearSentCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
 import { type AuthDependencies, endSessionByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
 import { Login, LogoutQuery, Refresh, SessionPage, SessionPath, SessionQuery, Tokens } from './schema.ts';
 import { endSession, listSessions, pathSessionId } from './sessions.ts';
@@ -44,6 +44,7 @@ export function loginRoutes(app: App, deps: AuthDependencies): void {
           cookie: true,
           errors: [
             'LOGIN_FAILED',
+            'DUPLICATE_COOKIE',
             'OTHER_SITE',
             'USER_DISABLED',
             'TENANT_DISABLED',
@@ -57,9 +58,12 @@ export function loginRoutes(app: App, deps: AuthDependencies): void {
     },
     async (request, reply) => {
       const inCookie = request.query.session === 'cookie';
-      if (inCookie) assertSameSite(request);
-      const tokens = await logIn(deps, loginOrigin(request), request.body);
-      return ok(inCookie ? moveRefreshTokenToCookie(reply, tokens, deps.config.refreshTokenSeconds) : tokens);
+      if (inCookie) {
+        assertSameSite(request);
+        cookieOf(request); // With two cookies the session could never be refreshed.
+      }
+      const issued = await logIn(deps, loginOrigin(request), request.body);
+      return ok(inCookie ? moveRefreshTokenToCookie(reply, issued) : issued.tokens);
     },
   );
 
@@ -86,6 +90,7 @@ export function loginRoutes(app: App, deps: AuthDependencies): void {
           cookie: true,
           errors: [
             'REFRESH_REFUSED',
+            'DUPLICATE_COOKIE',
             'OTHER_SITE',
             'USER_DELETED',
             'USER_DISABLED',
@@ -99,14 +104,16 @@ export function loginRoutes(app: App, deps: AuthDependencies): void {
       },
     },
     async (request, reply) => {
-      if (request.query.session !== 'cookie') return ok(await refresh(deps, request.body.refresh_token));
+      if (request.query.session !== 'cookie') {
+        return ok((await refresh(deps, request.body.refresh_token)).tokens);
+      }
       assertSameSite(request);
-      const tokens = await refresh(deps, cookieOf(request) ?? '', { browser: true }).catch((error) => {
+      const issued = await refresh(deps, cookieOf(request) ?? '', { browser: true }).catch((error) => {
         // Clear a cookie that is useless. After other errors, such as a disabled user, it may work again later.
         if (error instanceof ApiError && error.code === 'REFRESH_REFUSED') clearCookie(reply);
         throw error;
       });
-      return ok(moveRefreshTokenToCookie(reply, tokens, deps.config.refreshTokenSeconds));
+      return ok(moveRefreshTokenToCookie(reply, issued));
     },
   );
 }
@@ -128,16 +135,20 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
           'of all sessions of the caller. The session cookie is cleared. With `session=cookie` the cookie is enough to ' +
           'end its session when the access token is rejected, because it has expired or the user or tenant is disabled.',
         querystring: LogoutQuery,
-        response: responses('authenticated', { writes: 'unconditional', cookie: true }),
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          cookie: true,
+          errors: ['DUPLICATE_COOKIE', 'OTHER_SITE'],
+        }),
       },
       // Log out with the cookie alone if the access token is rejected: the next user of the browser must not find a session.
       errorHandler: async (error, request, reply) => {
         const { session } = request.query as LogoutQuery;
-        const cookie = cookieOf(request);
         const isRejected = error instanceof ApiError && (error.status === 401 || error.status === 403);
-        if (session !== 'cookie' || cookie === undefined || !isRejected) throw error;
+        const cookie = session === 'cookie' && isRejected ? cookieOf(request) : undefined;
+        if (cookie === undefined) throw error;
         assertSameSite(request);
-        await endSessionByRefreshToken(db, cookie).catch((failure) => {
+        await endSessionByRefreshToken(deps, cookie).catch((failure) => {
           if (!(failure instanceof ApiError)) throw failure;
         });
         clearCookie(reply);
@@ -146,7 +157,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
     },
     async (request, reply) => {
       await writeAs(db, request, 'user', (tx, caller) => logOut(tx, caller, request.query));
-      if (cookieOf(request) !== undefined) clearCookie(reply);
+      clearSentCookie(reply);
       return ok(null);
     },
   );
@@ -183,7 +194,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
     async (request, reply) => {
       const id = pathSessionId(request.params.id);
       await writeAs(db, request, 'user', (tx, caller) => endSession(tx, caller, id));
-      if (id === request.token.sessionId && cookieOf(request) !== undefined) clearCookie(reply);
+      if (id === request.token.sessionId) clearSentCookie(reply);
       return ok(null);
     },
   );

@@ -2,47 +2,79 @@ import { bigintOf, type Tx } from '../../db/driver.ts';
 import type { Token } from './claims.ts';
 import type { Session } from './schema.ts';
 
+/**
+ * Begins a session. Expired sessions of the user are deleted, and the oldest ones beyond `maxSessions`. The caller holds the
+ * lock of `lockLogin`, so the number is exact; the time of the clock, not of the transaction, is in the order of that lock.
+ */
 export const insertSession = (
   tx: Tx,
-  session: Token & { refreshHash: Buffer; address: string; userAgent: string; seconds: number },
+  session: Token & { refreshHash: Buffer; address: string; userAgent: string; seconds: number; maxSessions: number },
 ) => {
-  const { tenantId, sessionId, userId, refreshHash, address, userAgent, seconds } = session;
+  const { tenantId, sessionId, userId, refreshHash, address, userAgent, seconds, maxSessions } = session;
   return tx`
-    with expired as (
-      delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and expires <= now()
+    with ended as (
+      delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and (expires <= now() or session_id in (
+        select session_id from sessions where tenant_id = ${tenantId} and user_id = ${userId} and expires > now()
+        order by create_time desc, session_id offset ${maxSessions - 1}))
     )
-    insert into sessions (tenant_id, session_id, user_id, refresh_hash, address, user_agent, expires)
-    values (${tenantId}, ${sessionId}, ${userId}, ${refreshHash}, ${address}, ${userAgent},
-      now() + ${seconds} * interval '1 second')`;
+    insert into sessions (tenant_id, session_id, user_id, refresh_hash, address, user_agent, create_time, last_used, expires)
+    values (${tenantId}, ${sessionId}, ${userId}, ${refreshHash}, ${address}, ${userAgent}, clock_timestamp(),
+      clock_timestamp(), clock_timestamp() + ${seconds} * interval '1 second')`;
 };
 
 export interface SessionRow {
   userId: number;
   refreshHash: Buffer;
   expired: boolean;
+  /** The seconds until the session expires, unless it is extended before. */
+  secondsLeft: number;
   /** The previous token of a browser that refreshed less than `reuseSeconds` ago, and the salt that derived the next one. */
   previousHash: Buffer | null;
   nextSalt: Buffer | null;
 }
 
-export const lockSession = async (tx: Tx, tenantId: string, sessionId: string, reuseSeconds: number) => {
+/** The settings that limit sessions. */
+export interface SessionLimits {
+  /** A session that is not refreshed for this long ends. */
+  refreshTokenSeconds: number;
+  /** A session ends this long after its login in any case. */
+  sessionSeconds: number;
+}
+
+const endOfSession = (tx: Tx, { sessionSeconds }: SessionLimits) =>
+  tx`create_time + ${sessionSeconds} * interval '1 second'`;
+
+export const lockSession = async (
+  tx: Tx,
+  { tenantId, sessionId }: { tenantId: string; sessionId: string },
+  limits: SessionLimits,
+  reuseSeconds: number,
+) => {
   const recent = tx`last_used > now() - ${reuseSeconds} * interval '1 second'`;
   const [row] = await tx<SessionRow[]>`
-    select user_id as "userId", refresh_hash as "refreshHash", expires <= now() as expired,
+    select user_id as "userId", refresh_hash as "refreshHash", 
+      least(expires, ${endOfSession(tx, limits)}) <= now() as expired,
+      ceil(extract(epoch from expires - now()))::int as "secondsLeft",
       case when ${recent} then previous_hash end as "previousHash", next_salt as "nextSalt"
     from sessions where tenant_id = ${tenantId} and session_id = ${sessionId} for update`;
   return row;
 };
 
-export const rotateSession = (
+/** Replaces the refresh token and extends the session. Returns the seconds until it expires. */
+export const rotateSession = async (
   tx: Tx,
-  tenantId: string,
-  sessionId: string,
-  next: { refreshHash: Buffer; previousHash: Buffer | null; nextSalt: Buffer | null; seconds: number },
-) => tx`
-  update sessions set refresh_hash = ${next.refreshHash}, previous_hash = ${next.previousHash},
-    next_salt = ${next.nextSalt}, last_used = now(), expires = now() + ${next.seconds} * interval '1 second'
-  where tenant_id = ${tenantId} and session_id = ${sessionId}`;
+  { tenantId, sessionId }: { tenantId: string; sessionId: string },
+  limits: SessionLimits,
+  next: { refreshHash: Buffer; previousHash: Buffer | null; nextSalt: Buffer | null },
+): Promise<number> => {
+  const [{ seconds }] = await tx<[{ seconds: number }]>`
+    update sessions set refresh_hash = ${next.refreshHash}, previous_hash = ${next.previousHash},
+      next_salt = ${next.nextSalt}, last_used = now(),
+      expires = least(now() + ${limits.refreshTokenSeconds} * interval '1 second', ${endOfSession(tx, limits)})
+    where tenant_id = ${tenantId} and session_id = ${sessionId}
+    returning ceil(extract(epoch from expires - now()))::int as seconds`;
+  return seconds;
+};
 
 /** The sessions of a user: the one of the token first, then the newest; at most `limit`. */
 export const listSessions = (tx: Tx, { tenantId, userId, sessionId }: Token, limit: number) => tx<Session[]>`
@@ -67,6 +99,12 @@ export const deleteOwnSession = async (tx: Tx, { tenantId, userId }: Token, sess
 
 export const deleteSession = (tx: Tx, tenantId: string, sessionId: string) => tx`
   delete from sessions where tenant_id = ${tenantId} and session_id = ${sessionId}`;
+
+/** Deletes sessions of a tenant that ended a day ago. Those of a user who logs in again are deleted then. */
+export const deleteExpiredSessions = (tx: Tx, tenantId: string, maxRows: number) => tx`
+  delete from sessions where tenant_id = ${tenantId} and session_id in (
+    select session_id from sessions where tenant_id = ${tenantId} and expires < now() - interval '1 day'
+    limit ${maxRows} for update skip locked)`;
 
 export const deleteSessionsOf = (tx: Tx, tenantId: string, userIds: string[], except: string | null) => tx`
   delete from sessions

@@ -5,10 +5,10 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant, writeInTenant } from '../../db/tenant-scope.ts';
 import { apiError } from '../http/errors.ts';
 import type { Timing } from '../timing.ts';
+import type { Share } from './fair-queue.ts';
 import type { Passwords } from './passwords.ts';
 import {
   type AttemptKey,
-  deleteExpiredFailures,
   disableSynchronousCommit,
   type LoginOutcome,
   recordLogin,
@@ -41,7 +41,7 @@ export interface ThrottleDependencies {
 /** An admitted attempt. It counts as in flight until it is settled. */
 export interface LoginAttempt {
   key: AttemptKey;
-  /** Whether the address has logged in to the account before; if so, failures from other addresses do not lock it out. */
+  /** Whether the address has recently logged in to the account; if so, failures from other addresses do not lock it out. */
   trusted: boolean;
 }
 
@@ -53,12 +53,15 @@ export interface LoginAttempt {
 export async function admitLogin<T>(
   { db, passwords, timing }: ThrottleDependencies,
   key: AttemptKey,
+  share: Share,
   find: (tx: Tx) => Promise<T>,
 ): Promise<{ attempt: LoginAttempt; found: T; release: () => void }> {
   const startedAt = performance.now();
   for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
-    const release = passwords.acquireLoginSlot();
+    const release = await passwords.acquireLoginSlot(share);
     try {
+      // The caller has been answered by now, or soon will be.
+      if (performance.now() - startedAt > timing.loginQueueMs) throw apiError('TOO_BUSY');
       return await writeInTenant(db, key.tenantId, async (tx) => {
         const [counterKey] = await Promise.all([counterKeyOf(tx, key), disableSynchronousCommit(tx)]);
         // Send both together to save a round trip, although a rejected attempt does not need the second.
@@ -69,16 +72,12 @@ export async function admitLogin<T>(
       // A waiting attempt holds no slot.
       release();
       if (!(error instanceof TooManyInFlight)) throw error;
-      if (performance.now() - startedAt > timing.loginQueueMs) throw apiError('TOO_BUSY');
       await setTimeout(pause * (0.5 + Math.random()));
     }
   }
 }
 
-/**
- * Counts attempts on all unknown tenants under one tenant. Expired counters are deleted by later failures in the same tenant,
- * which an unknown tenant may never have.
- */
+/** Counts attempts on all unknown tenants under one tenant, so that not each made-up code has to be cleaned up by itself. */
 async function counterKeyOf(tx: Tx, key: AttemptKey): Promise<AttemptKey> {
   if ((await readTenantState(tx, key.tenantId)) !== 'unknown') return key;
   await setTenant(tx, NO_TENANT);
@@ -119,11 +118,11 @@ export async function settleInTransaction(
     settleAttempt(tx, key, outcome, perAddress),
     trusted || settleAttempt(tx, { ...key, address: '' }, outcome, perAccount),
   ]);
-  if (outcome === 'failed') await deleteExpiredFailures(tx, key.tenantId);
 }
 
 /** The details of a failed login that the ledger records. */
 export interface FailedLogin {
+  /** The name of the account; `UNKNOWN_USER` if there is none. */
   userName: string;
   userId: string | null;
   reason: string;
@@ -146,12 +145,24 @@ export const settle = (
   );
 };
 
-/** Normalizes an address for counting. A client usually has a whole /64 of IPv6 addresses, so they count as one. */
+/**
+ * Normalizes an address for counting. Some proxies append the port of each connection, which is left out. A client usually
+ * has a whole /64 of IPv6 addresses, so they count as one. Texts that are no address count as one too: otherwise a client
+ * whose proxy passes them on could choose a new one for each guess.
+ */
 export function addressKey(ip: string): string {
-  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!net.isIPv6(plain)) return plain;
+  const plain = ip
+    .replace(/^\[(.*)\](:\d*)?$/, '$1')
+    .replace(/^([\d.]+):\d*$/, '$1')
+    .replace(/%.*$/, '');
+  if (net.isIPv4(plain)) return plain;
+  if (!net.isIPv6(plain)) return UNKNOWN_ADDRESS;
   const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(canonical)?.slice(1);
+  if (mapped)
+    return mapped.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.');
   const [head = [], tail = []] = canonical.split('::').map((half) => half.split(':').filter(Boolean));
   const zeros = Array(8 - head.length - tail.length).fill('0');
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }
+const UNKNOWN_ADDRESS = 'unknown';

@@ -28,6 +28,11 @@ export const errorCatalog = {
     '单次最多处理 {limit} 个编号，请分批提交',
     'A request can contain at most {limit} ids. Split it into several requests.',
   ],
+  DUPLICATE_COOKIE: [
+    400,
+    '浏览器发送了多个会话 Cookie，无法判断哪个有效，请清除此网站及其上级域名的 Cookie 后重新登录',
+    'The browser sent several session cookies, so it is not clear which one is valid. Clear the cookies of this site and its parent domain, then log in again.',
+  ],
   PARENT_NOT_FOUND: [
     400,
     '上级部门不存在，请选择已有部门，或使用 0 表示顶级部门',

@@ -63,7 +63,8 @@ export const TenantQuery = Type.Object({
   ),
 });
 
-export const Password = Type.String({ minLength: 8, maxLength: 128 });
+/** The format tells secrets apart: their fingerprint with an Idempotency-Key is a slow hash (server/idempotency). */
+export const Password = Type.String({ minLength: 8, maxLength: 128, format: 'password' });
 
 /** A field that a request may omit. `null` counts as omitted. */
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(orNull(schema));

@@ -45,7 +45,8 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       layout: 'BaseLayout',
       docExpansion: 'list',
       tryItOutEnabled: true,
-      persistAuthorization: true,
+      // Keep the token in the page's memory only: the next user of the browser must not find it.
+      persistAuthorization: false,
       displayRequestDuration: true,
     },
     theme: { title: 'Banyan 榕树: API reference' },

@@ -58,7 +58,7 @@ function createAjv(coerceTypes: boolean): Ajv {
     coerceTypes,
     strict: false,
     verbose: true, // Errors then contain their schema, whose `x-problem` may name the message.
-    formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true },
+    formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true, password: true },
   });
 }
 

@@ -16,32 +16,70 @@ import {
 
 export type { KeyedRequest };
 
-/** Hashes a password at full cost. The same password and salt give the same hash. */
-type HashPassword = (password: string, salt: Buffer) => Promise<string>;
+/** Hashes a text at full cost. The same text and salt give the same hash. */
+type SlowHash = (text: string, salt: Buffer) => Promise<string>;
 
-/** Returns the Idempotency-Key of a request with a fingerprint of its content; undefined if it has no key. */
-export async function keyedRequestOf(
-  { headers, method, url, body }: FastifyRequest,
-  owner: KeyOwner,
-  hashPassword: HashPassword,
-): Promise<KeyedRequest | undefined> {
+const keyIn = ({ headers }: FastifyRequest): string | undefined => {
   const key = headers['idempotency-key'];
-  if (typeof key !== 'string') return undefined;
+  return typeof key === 'string' ? key : undefined;
+};
+
+/**
+ * Returns the Idempotency-Key of a request with a fingerprint of its content; undefined if it has no key. Passwords enter it
+ * through a slow hash, because a fast one in the table would make them easy to guess: one hash for all of them together, so
+ * that the cost does not grow with their number. Call it only for a caller who may send the request (`needsSlowHash`).
+ */
+export async function keyedRequestOf(
+  request: FastifyRequest,
+  owner: KeyOwner,
+  slowHash: SlowHash,
+): Promise<KeyedRequest | undefined> {
+  const key = keyIn(request);
+  if (key === undefined) return undefined;
+  const { method, url } = request;
+  const { passwords, body } = separatePasswords(request);
   const salt = createHash('sha256')
     .update(JSON.stringify([owner.tenantId, owner.userId, key]))
     .digest();
-  const content = JSON.stringify([method, url, await hashPasswords(body, (password) => hashPassword(password, salt))]);
+  const secrets = passwords.length > 0 ? await slowHash(JSON.stringify(passwords), salt) : null;
+  const content = JSON.stringify([method, url, body, secrets]);
   return { key, fingerprint: createHash('sha256').update(content).digest() };
 }
 
-/** Replaces passwords by their slow hash: a fast hash in the table would make them easy to guess. */
-async function hashPasswords(body: unknown, hash: (password: string) => Promise<string>): Promise<unknown> {
-  if (typeof body !== 'object' || body === null) return body;
-  const entries = Object.entries(body).map(async ([name, value]) =>
-    /password/i.test(name) && typeof value === 'string' ? [name, await hash(value)] : [name, value],
-  );
-  return Object.fromEntries(await Promise.all(entries));
+/** Whether the fingerprint of a request takes a slow hash. */
+export const needsSlowHash = (request: FastifyRequest): boolean =>
+  keyIn(request) !== undefined && separatePasswords(request).passwords.length > 0;
+
+/** The part of a JSON schema that leads to passwords. */
+interface Schema {
+  format?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
 }
+
+/** Separates the body from the passwords that the schema of the operation declares. Other fields are not, whatever their name. */
+function separatePasswords({ body, routeOptions }: FastifyRequest): { passwords: string[]; body: unknown } {
+  const passwords: string[] = [];
+  const separate = (value: unknown, schema: Schema): unknown => {
+    if (!declaresPassword(schema)) return value;
+    if (schema.format === 'password') {
+      if (typeof value !== 'string') return value;
+      return { password: passwords.push(value) };
+    }
+    if (Array.isArray(value)) return value.map((item) => separate(item, schema.items ?? {}));
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).map(([name, inner]) => [
+      name,
+      separate(inner, Object.hasOwn(schema.properties ?? {}, name) ? (schema.properties?.[name] as Schema) : {}),
+    ]);
+    return Object.fromEntries(entries);
+  };
+  return { body: separate(body, (routeOptions.schema?.body as Schema | undefined) ?? {}), passwords };
+}
+
+const declaresPassword = (schema: Schema): boolean =>
+  schema.format === 'password' ||
+  [...Object.values(schema.properties ?? {}), ...(schema.items ? [schema.items] : [])].some(declaresPassword);
 
 /** The outcome of an operation: stored with its key and replayed when the request is repeated. */
 export type Outcome<T> = { result: T } | { error: ApiError };
@@ -68,10 +106,20 @@ export async function runOnce<T>(
   return { ...(outcome as Outcome<T>), replayed: false };
 }
 
+/** Returns what is stored with the key of a request, for `matchOutcome`. */
+export const findOutcome = async (tx: Tx, owner: KeyOwner, request: FastifyRequest) => {
+  const key = keyIn(request);
+  return key === undefined ? undefined : readOutcome(tx, owner, key);
+};
+
 /** Returns the stored outcome of this key, if there is one. */
-export async function recallOutcome<T>(tx: Tx, owner: KeyOwner, keyed: KeyedRequest): Promise<Outcome<T> | undefined> {
+async function recallOutcome<T>(tx: Tx, owner: KeyOwner, keyed: KeyedRequest): Promise<Outcome<T> | undefined> {
   const stored = await readOutcome(tx, owner, keyed.key);
-  if (!stored) return undefined;
+  return stored && matchOutcome<T>(stored, keyed);
+}
+
+/** Returns a stored outcome, unless it belongs to a different request with the same key. */
+export function matchOutcome<T>(stored: StoredOutcome & { fingerprint: Buffer }, keyed: KeyedRequest): Outcome<T> {
   if (!stored.fingerprint.equals(keyed.fingerprint)) throw apiError('KEY_REUSED');
   if (stored.error) {
     const { reason, facts } = stored.error as StoredError;

@@ -1,4 +1,4 @@
-import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
+import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
@@ -62,7 +62,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : deps.passwords.hash(password)),
+        async () => (password == null ? undefined : deps.passwords.hash(password, shareOf(request))),
         (tx, caller, passwordHash) => createTenant(tx, caller, request.body, passwordHash),
       );
       return created(reply, `${path}/${id}`);

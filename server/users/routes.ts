@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
+import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
@@ -49,7 +49,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         db,
         request,
         'administrator',
-        () => deps.passwords.hash(request.body.password),
+        () => deps.passwords.hash(request.body.password, shareOf(request)),
         (tx, caller, passwordHash) => createUser(tx, caller, withTenant(request), passwordHash),
       );
       return created(reply, `${path}/${id}`);
@@ -157,7 +157,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : deps.passwords.hash(password)),
+        async () => (password == null ? undefined : deps.passwords.hash(password, shareOf(request))),
         (tx, caller, passwordHash) => updateUser(tx, caller, withTenant(request), passwordHash, ifMatchOf(request)),
       );
       return ok(null);

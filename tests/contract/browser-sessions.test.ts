@@ -35,11 +35,41 @@ test('a browser gets its refresh token only in an HttpOnly cookie', async () => 
   assert.equal((await clientOf(next).get('/auth/me')).code, 200);
 });
 
-test('the cookie is Secure over HTTPS', async () => {
-  const https = { 'x-forwarded-proto': 'https' };
+const https = { 'x-forwarded-proto': 'https' };
+
+test('over https the cookie is Secure and has the prefix __Host-, and the plain name is ignored', async () => {
   const response = await logIn(https);
-  assert.match(String(response.headers['set-cookie']), /; Secure$/);
-  assert.match(String((await refresh(cookieOf(response), https)).headers['set-cookie']), /; Secure$/);
+  assert.match(
+    String(response.headers['set-cookie']),
+    /^__Host-banyan_session=[^;]{50,}; Path=\/; Secure; HttpOnly; SameSite=Strict; Max-Age=604800$/,
+  );
+  const next = await refresh(cookieOf(response), https);
+  assert.match(String(next.headers['set-cookie']), /^__Host-banyan_session=[^;]{50,}; Path=\/; Secure;/);
+  const unprefixed = cookieOf(next).replace('__Host-', '');
+  const rejected = await refresh(unprefixed, https);
+  assert.equal(outcomeOf(rejected), '401 REFRESH_REFUSED');
+  assert.deepEqual(rejected.headers['set-cookie'], [
+    '__Host-banyan_session=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0',
+  ]);
+  assert.equal(outcomeOf(await refresh(`${unprefixed}; ${cookieOf(next)}`, https)), '200 OK');
+});
+
+test('two session cookies are rejected, and neither is cleared or used', async () => {
+  for (const headers of [{}, https]) {
+    const [own, planted] = [await logIn(headers), await logIn(headers)];
+    const both = [cookieOf(planted), cookieOf(own)].join('; ');
+    const rejected = [
+      await refresh(both, headers),
+      await logIn({ ...headers, cookie: both }),
+      await service.anonymous.post('/auth/logout?session=cookie', undefined, { headers: { ...headers, cookie: both } }),
+    ];
+    for (const response of rejected) {
+      assert.deepEqual([outcomeOf(response), response.headers['set-cookie']], ['400 DUPLICATE_COOKIE', undefined]);
+    }
+    const out = await clientOf(own).post('/auth/logout', undefined, { headers: { ...headers, cookie: both } });
+    assert.deepEqual([outcomeOf(out), out.headers['set-cookie']], ['200 OK', undefined]);
+    assert.equal(outcomeOf(await refresh(cookieOf(planted), headers)), '200 OK', 'its session was not used');
+  }
 });
 
 test('a client that does not request session=cookie neither gets nor uses a cookie', async () => {

@@ -169,7 +169,7 @@ test('successful and failed logins are in the audit log with address and request
     data.rows.map(({ action, by, after }: Record<string, unknown>) => [action, by, after]),
     [
       ['passed', 'boss', { userName: 'boss', reason: null }],
-      ['refused', 'no one', { userName: 'no one', reason: 'LOGIN_FAILED' }],
+      ['refused', 'unknown', { userName: 'unknown', reason: 'LOGIN_FAILED' }],
       ['refused', 'boss', { userName: 'boss', reason: 'LOGIN_FAILED' }],
     ],
   );

@@ -56,6 +56,12 @@ test('the page reads the OpenAPI document from the service and uses no external 
   );
 });
 
+test('the page does not store the access token in the browser', () => {
+  const script = [...pages].find(([path]) => path.endsWith('swagger-initializer.js'))?.[1].text ?? '';
+  const config = JSON.parse(/const config = (\{.*\})/.exec(script)?.[1] ?? '{}');
+  assert.equal(config.persistAuthorization, false);
+});
+
 test('/docs/json equals /openapi.json', async () => {
   assert.deepEqual(JSON.parse((await get('/docs/json')).text), JSON.parse((await get('/openapi.json')).text));
 });

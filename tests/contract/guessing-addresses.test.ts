@@ -172,6 +172,28 @@ test('a trusted proxy supplies the address, and an IPv6 /64 network counts as on
   assert.equal(outcomeOf(await guess('b', '10.0.0.6', WRONG, '127.0.0.9')), LOCKED);
 });
 
+test('ports, notations and texts that are no address do not give a client behind a trusted proxy further guesses', async () => {
+  const proxied = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
+  const { tenantId } = await proxied.createTenant();
+  const guess = async (username: string, forwarded: string) =>
+    outcomeOf(
+      await proxied.anonymous.post(
+        '/auth/login',
+        { tenantId, username, password: WRONG },
+        { headers: { 'x-forwarded-for': forwarded } },
+      ),
+    );
+  for (const [username, spellings] of Object.entries({
+    port: ['7.7.7.7:1', '7.7.7.7:65535', '7.7.7.7', '::ffff:7.7.7.7', '[::ffff:707:707]:80', '7.7.7.7:2'],
+    port6: ['[2001:db8::1]:1', '[2001:db8::1]:2', '[2001:db8::1]', '2001:db8::1', '2001:db8::2', '[2001:db8::3]:9'],
+    text: ['unknown', '_hidden', 'a.example', '7.7.7', '7.7.7.7:1:2', '[x]:1'],
+  })) {
+    const outcomes = [];
+    for (const spelling of spellings) outcomes.push(await guess(username, spelling));
+    assert.deepEqual(outcomes, [...Array(5).fill(FAILED), LOCKED], username);
+  }
+});
+
 test('concurrent guesses on two nodes are counted together', async () => {
   const { tenantId } = await service.createTenant();
   const node = await startNode();

@@ -291,6 +291,11 @@ test('errors of business rules are documented for the operations that return the
     ['LOGIN_FAILED', 'logIn', { body: { ...login, username: 'nobody' } }],
     ['REFRESH_REFUSED', 'refresh', { body: { refresh_token: 'x' } }],
     ['REFRESH_REFUSED', 'refresh', { query: 'session=cookie' }],
+    [
+      'DUPLICATE_COOKIE',
+      'refresh',
+      { query: 'session=cookie', headers: { cookie: 'banyan_session=a; banyan_session=b' } },
+    ],
     ['OTHER_SITE', 'refresh', { query: 'session=cookie', headers: { 'sec-fetch-site': 'cross-site' } }],
   ];
   for (const [reason, id, sent, client = admin] of cases) expectReason(reason, await call(client, id, sent));

@@ -130,3 +130,21 @@ test('a password change waits for a login in flight and then ends its session', 
   const headers = { authorization: `Bearer ${data.access_token}` };
   assert.equal(outcomeOf(await service.anonymous.get('/auth/me', { headers })), '401 SESSION_ENDED');
 });
+
+test('password changes that wait for their users do not delay those of other users of the tenant', async () => {
+  const admin = await service.createTenant();
+  const [one, two, third] = [
+    await service.createMember(admin),
+    await service.createMember(admin),
+    await service.createMember(admin),
+  ];
+  const { changes } = await service.superuser.begin(async (tx) => {
+    await tx`
+      select from banyan.users where tenant_id = ${admin.tenantId} and user_id in (${one.id}, ${two.id}) for update`;
+    const changes = Promise.all([change(one, PASSWORD), change(two, PASSWORD)]);
+    await waitFor('two changes wait', async () => (await countLockWaits(service.owner)) === 2);
+    assert.equal((await change(third, PASSWORD)).code, 200);
+    return { changes };
+  });
+  assert.deepEqual((await changes).map(outcomeOf), ['200 OK', '200 OK']);
+});

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type verify as argon2Verify, hash } from '@node-rs/argon2';
+import { type Share, shareOfAddress, shareOfTenant } from '../../server/auth/fair-queue.ts';
 import { createPasswords } from '../../server/auth/passwords.ts';
 import { CHEAP_HASH } from '../support/database.ts';
 import { DEPTS, expectError, readDept } from '../support/expect.ts';
@@ -51,13 +53,68 @@ test('of a flood of logins 100 are admitted and the others fail immediately, whi
   assert.equal((await logIn('reader')).code, 200);
 });
 
-test('password hashing queues 200 passwords and rejects the next one', async () => {
+test('a flood from one address makes room for a login from another one', async () => {
+  const statuses = new Tally();
+  const { flood, login } = await service.superuser.begin(async (tx) => {
+    await tx`lock table login_failures in access exclusive mode`;
+    const flood = Array.from({ length: 101 }, async (_, n) =>
+      statuses.add((await logIn(`stranger${n}`, '127.3.0.1')).status),
+    );
+    await waitFor('the queue is full', () => statuses.counts[503] === 1);
+    const login = logIn('reader', '127.3.0.2');
+    await waitFor('the flood makes room', () => statuses.counts[503] === 2);
+    return { flood, login };
+  });
+  assert.equal((await login).code, 200);
+  await Promise.all(flood);
+});
+
+/** Starts password checks whose hashing the test ends one by one. Returns the order in which they begin. */
+async function startChecks(shares: [name: string, share: Share][]): Promise<string[]> {
+  const started: string[] = [];
+  const pending: (() => void)[] = [];
+  const verify = (_hash: unknown, name: unknown) =>
+    new Promise<boolean>((resolve) => {
+      started.push(String(name));
+      pending.push(() => resolve(true));
+    });
+  const passwords = await createPasswords(CHEAP_HASH, { hash, verify: verify as typeof argon2Verify });
+  const checks = shares.map(([name, share]) => passwords.verify('', name, share));
+  while (started.length < shares.length || pending.length > 0) {
+    await waitFor('a check begins', () => pending.length > 0);
+    pending.shift()?.();
+  }
+  await Promise.all(checks);
+  return started;
+}
+const login = (address: string, tenantId: string) => shareOfAddress({ address, tenantId });
+
+test('passwords are checked in turn: neither a busy address nor a busy tenant comes before others', async () => {
+  const start: [string, Share][] = ['x', 'y'].map((name) => [name, login(name, name)]);
+  const oneAddress = Array.from({ length: 4 }, (_, n): [string, Share] => [`a${n}`, login('a', `t${n}`)]);
+  assert.deepEqual(await startChecks([...start, ...oneAddress, ['own', login('b', 't0')]]), [
+    ...['x', 'y', 'a0', 'own', 'a1', 'a2', 'a3'],
+  ]);
+  const oneTenant = Array.from({ length: 4 }, (_, n): [string, Share] => [`t${n}`, login(`a${n}`, 't')]);
+  assert.deepEqual(await startChecks([...start, ...oneTenant, ['own', login('b', 'other')]]), [
+    ...['x', 'y', 't0', 'own', 't1', 't2', 't3'],
+  ]);
+  const callers = Array.from({ length: 4 }, (_, n): [string, Share] => [
+    `c${n}`,
+    shareOfTenant({ tenantId: 't', address: `a${n}` }),
+  ]);
+  assert.deepEqual(await startChecks([...start, ...callers, ['own', login('b', 't')]]), [
+    ...['x', 'y', 'c0', 'own', 'c1', 'c2', 'c3'],
+  ]);
+});
+
+test('password hashing queues 200 passwords, and the last one of the longest queue makes room for others', async () => {
   const passwords = await createPasswords(CHEAP_HASH);
-  const outcomes = await Promise.allSettled(Array.from({ length: 203 }, () => passwords.hash('a password')));
-  const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
-  assert.deepEqual(
-    failed.map(({ reason: error }) => error.code),
-    ['TOO_BUSY'],
-  );
-  assert.equal(await passwords.verify(await passwords.hash('a password'), 'a password'), true);
+  const outcomeOf = (hashing: Promise<string>) => hashing.then(() => 'hashed').catch(({ code }) => code as string);
+  const hashes = Array.from({ length: 203 }, () => outcomeOf(passwords.hash('a password', login('a', 't'))));
+  const other = outcomeOf(passwords.hash('a password', login('b', 't')));
+  assert.deepEqual(await Promise.all(hashes), [...Array(201).fill('hashed'), 'TOO_BUSY', 'TOO_BUSY']);
+  assert.equal(await other, 'hashed');
+  const share = login('a', 't');
+  assert.equal(await passwords.verify(await passwords.hash('a password', share), 'a password', share), true);
 });

@@ -125,6 +125,22 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['0', '31536001', '7d', '1e3'],
   },
+  BANYAN_SESSION_DAYS: {
+    unset: ['sessionSeconds', 2_592_000],
+    valid: [
+      ['1', 86_400],
+      ['3650', 315_360_000],
+    ],
+    invalid: ['0', '3651', 'never', '1.5'],
+  },
+  BANYAN_SESSIONS_PER_USER: {
+    unset: ['maxSessions', 20],
+    valid: [
+      ['1', 1],
+      ['1000', 1000],
+    ],
+    invalid: ['0', '1001', 'all'],
+  },
   BANYAN_TRUST_PROXY: {
     unset: ['trustProxy', ''],
     valid: ['10.0.0.1', '10.0.0.0/8', '10.0.0.1, fd00::/8', 'loopback'].map((text) => [text, text]),

@@ -168,6 +168,7 @@ export const RELAXED_TIMING: Partial<Timing> = {
   streamTotalMs: 600_000,
   streamQueueMs: 600_000,
   loginQueueMs: 600_000,
+  loginCleanupMs: 600_000,
   historyWaitMs: 600_000,
   webhookResponseMs: 600_000,
   feedPollMs: 50,

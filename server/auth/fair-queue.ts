@@ -1,0 +1,90 @@
+import { apiError } from '../http/errors.ts';
+
+/**
+ * Whose share of a queue a task uses. Tasks of the same `owner` take turns round by round; within a round, those with the
+ * same `group` come after others. Before authentication the owner is the address, which a client can hardly choose, and the
+ * group is the tenant that it names; after it the owner is the tenant and the group is the address. So neither one address
+ * that names many tenants nor many addresses that name one tenant delay others.
+ */
+export interface Share {
+  owner: string;
+  group: string;
+}
+
+export const shareOfAddress = ({ address, tenantId }: { address: string; tenantId: string }): Share => ({
+  owner: `address ${address}`,
+  group: `tenant ${tenantId}`,
+});
+
+export const shareOfTenant = ({ address, tenantId }: { address: string; tenantId: string }): Share => ({
+  owner: `tenant ${tenantId}`,
+  group: `address ${address}`,
+});
+
+interface Waiting extends Share {
+  round: number;
+  turn: number;
+  start: () => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * Limits how many tasks run at the same time, and shares the queue fairly (round-robin). When the queue is full, the last
+ * task of the last round makes room with `TOO_BUSY`: it belongs to the owner with the most tasks. Both steps visit the whole
+ * queue, which has a few hundred entries at most.
+ */
+export class FairQueue {
+  private running = 0;
+  /** The round of the task that was started last. */
+  private round = 0;
+  /** In the order in which they will start. */
+  private readonly waiting: Waiting[] = [];
+  private readonly concurrency: number;
+  private readonly maxWaiting: number;
+
+  constructor({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }) {
+    this.concurrency = concurrency;
+    this.maxWaiting = maxWaiting;
+  }
+
+  async run<T>(share: Share, task: () => Promise<T>): Promise<T> {
+    const release = await this.acquire(share);
+    try {
+      return await task();
+    } finally {
+      release();
+    }
+  }
+
+  /** Takes a slot, or throws `TOO_BUSY`. The returned function releases the slot; call it once. */
+  async acquire(share: Share): Promise<() => void> {
+    if (this.running < this.concurrency) this.running++;
+    else await new Promise<void>((start, reject) => this.enqueue({ ...share, ...this.placeOf(share), start, reject }));
+    return () => this.startNext();
+  }
+
+  private placeOf({ owner, group }: Share): { round: number; turn: number } {
+    let round = this.round + 1;
+    for (const other of this.waiting) if (other.owner === owner) round = Math.max(round, other.round + 1);
+    const turn = this.waiting.filter((other) => other.round === round && other.group === group).length;
+    return { round, turn };
+  }
+
+  private enqueue(task: Waiting): void {
+    const at = this.waiting.findIndex(
+      ({ round, turn }) => round > task.round || (round === task.round && turn > task.turn),
+    );
+    this.waiting.splice(at < 0 ? this.waiting.length : at, 0, task);
+    if (this.waiting.length > this.maxWaiting) this.waiting.pop()?.reject(apiError('TOO_BUSY'));
+  }
+
+  private startNext(): void {
+    const next = this.waiting.shift();
+    if (!next) {
+      this.running--;
+      return;
+    }
+    this.round = next.round;
+    next.start();
+  }
+}

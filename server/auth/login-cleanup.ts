@@ -1,0 +1,38 @@
+import type { Database } from '../../db/connect.ts';
+import { writeInTenant } from '../../db/tenant-scope.ts';
+import type { App } from '../context.ts';
+import { deleteExpiredAddresses, deleteExpiredFailures, tenantsWithExpiredLogins } from './queries.ts';
+import { deleteExpiredSessions } from './session-queries.ts';
+
+/** Transactions stay short: at most this many rows, or tenants, at a time. */
+const BATCH = 1_000;
+
+/** Deletes expired counters of failed logins and expired sessions in the background while the service runs. */
+export function startLoginCleanup(app: App, db: Database): void {
+  let cleaning: Promise<void> | undefined;
+  let closing = false;
+  const timer = setInterval(() => {
+    cleaning ??= deleteExpiredLogins(db, () => closing)
+      // The database may be unavailable: the next interval tries again.
+      .catch((error) => app.log.warn({ err: error }, 'Expired logins could not be deleted.'))
+      .then(() => {
+        cleaning = undefined;
+      });
+  }, app.timing.loginCleanupMs).unref();
+  app.addHook('onClose', async () => {
+    closing = true;
+    clearInterval(timer);
+    await cleaning;
+  });
+}
+
+async function deleteExpiredLogins(db: Database, isClosing: () => boolean): Promise<void> {
+  await db.use((sql) => deleteExpiredAddresses(sql, BATCH));
+  for (const { tenantId } of await db.use((sql) => tenantsWithExpiredLogins(sql, BATCH))) {
+    if (isClosing()) return;
+    await writeInTenant(db, tenantId, async (tx) => {
+      await deleteExpiredFailures(tx, tenantId, BATCH);
+      await deleteExpiredSessions(tx, tenantId, BATCH);
+    });
+  }
+}
