@@ -29,6 +29,13 @@ export function writeInTenant<T>(
   return record === undefined ? writeFairly() : writesOfOneRecord.run(`${tenantId} ${record}`, writeFairly);
 }
 
+/**
+ * Runs a short write of the service itself, such as sealing, that does not wait behind the tenant's writers. Whoever calls
+ * it limits how many run at the same time.
+ */
+export const writeOutsideQueue = <T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  retry(() => transaction(db, 'isolation level read committed read write', tenantId, work));
+
 /** Runs a read-only transaction that sees one tenant only. All of its statements see one snapshot. */
 export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transaction(db, 'isolation level repeatable read read only', tenantId, work);

@@ -258,10 +258,13 @@ create table changes (
   resource_id     bigint not null,
   action          text not null,                 -- created, updated, moved, deleted, restored; see server/ledger/schema.ts
   parent_id       bigint,                        -- new parent of a department, if this change set it; 0: top level
-  is_copy         boolean not null default false,-- a tenant's change, copied to the ledger of an ancestor
+  is_copy         boolean not null default false,-- a descendant's change, in the ledger of an ancestor
   before          jsonb,                         -- the row before, by column names, times in UTC; null: did not exist
   after           jsonb,                         -- the row after; null: does not exist any more
-  primary key (tenant_id, change_id)
+  before_hash     bytea,                         -- of a tenant's change, instead of before and after:
+  after_hash      bytea,                         --   keys of tenant_versions
+  primary key (tenant_id, change_id),
+  check (resource <> 'tenant' or (before is null and after is null))
 );
 -- The time is in the index so that a read of the past skips later changes without visiting the table.
 create index changes_of_resource on changes (tenant_id, resource, resource_id, change_id, time);
@@ -271,6 +274,9 @@ create index changes_by_time on changes (tenant_id, time, change_id);
 -- Finds the next change after which paths of departments may differ.
 create index changes_of_paths on changes (tenant_id, change_id)
   where resource = 'department' and action in ('moved', 'restored');
+-- Find the changes that refer to a version of a tenant.
+create index changes_before_hash on changes (before_hash) where before_hash is not null;
+create index changes_after_hash on changes (after_hash) where after_hash is not null;
 alter table changes enable row level security;
 alter table changes force row level security;
 create policy own_tenant on changes using (tenant_id = current_setting('banyan.tenant', true));
@@ -278,6 +284,22 @@ create policy own_tenant on changes using (tenant_id = current_setting('banyan.t
 -- descendants of its own tenant.
 create policy descendants on changes for select
   using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
+-- tenant_version() and the archive run as the owner of the tables and look for references in all ledgers.
+create policy owner_reads on changes for select to current_user using (true);
+
+-- Each version of a tenant's record, stored once. The ledgers of the tenant and of all its ancestors refer to it by its
+-- hash, so the hash chains cover it too. A record may have half a megabyte, and a tenant dozens of ancestors. Ancestors
+-- read it with tenant_version(). The path is left out: it follows from the parents.
+create table tenant_versions (
+  tenant_id text not null,
+  hash      bytea not null,                      -- SHA-256 of the text of `record`
+  record    jsonb not null,                      -- the row by column names, times in UTC
+  primary key (tenant_id, hash)
+);
+alter table tenant_versions enable row level security;
+alter table tenant_versions force row level security;
+create policy own_tenant on tenant_versions using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on tenant_versions for select to current_user using (true);
 
 -- The published order of a tenant's changes, and the hash chain that reveals a change that was altered, removed or
 -- reordered. Sealing follows the commit, so that writers do not wait for each other: change ids are assigned before the
@@ -318,7 +340,7 @@ create policy own_tenant on unsealed_changes using (tenant_id = current_setting(
 create policy owner_reads on unsealed_changes for select to current_user using (true);
 
 -- Superseded changes older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here (server/ledger), so this
--- table can be copied, emptied or dropped while the service runs.
+-- table can be copied and emptied while the service runs.
 create table changes_archive (like changes including defaults, primary key (tenant_id, change_id));
 create index changes_archive_of_resource on changes_archive (tenant_id, resource, resource_id, change_id);
 create index changes_archive_of_paths on changes_archive (tenant_id, change_id)
@@ -328,6 +350,13 @@ alter table changes_archive force row level security;
 create policy own_tenant on changes_archive using (tenant_id = current_setting('banyan.tenant', true));
 create policy descendants on changes_archive for select
   using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
+
+-- Versions of tenants to which only archived changes refer. Can be copied and emptied together with changes_archive.
+create table tenant_versions_archive (like tenant_versions including defaults, primary key (tenant_id, hash));
+alter table tenant_versions_archive enable row level security;
+alter table tenant_versions_archive force row level security;
+create policy own_tenant on tenant_versions_archive using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on tenant_versions_archive for select to current_user using (true);
 
 -- A single row. All ledgers are complete from `complete_from` on; null: nothing was ever archived.
 create table ledger_retention (

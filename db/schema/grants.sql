@@ -8,10 +8,10 @@ grant select, insert, update, delete on user_departments, sessions, login_failur
   webhooks, webhook_deliveries to :service;
 grant select, insert, update on request_buckets to :service;
 grant select, insert on signing_keys to :service;
-grant select on changes_archive, ledger_retention to :service;
-grant select, insert on changes, seals to :service;
+grant select on changes_archive, tenant_versions_archive, ledger_retention to :service;
+grant select, insert on changes, tenant_versions, seals to :service;
 grant select, insert, update on seal_heads to :service;
 grant select, insert, delete on unsealed_changes to :service;
 grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial to :service;
-grant execute on function tenant_state, search_departments, tenants_with_unsealed_changes, tenants_with_new_changes,
+grant execute on function tenant_state, tenant_version, search_departments, tenants_with_unsealed_changes, tenants_with_new_changes,
   webhooks_with_due_work, login_name_hash, tenants_with_expired_logins to :service;

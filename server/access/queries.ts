@@ -17,6 +17,13 @@ export const readTenantCode = async (tx: Tx, callerTenant: string, id: string): 
   return row?.tenantId;
 };
 
+/** Reads the paths of those of the given tenants that are in the scope of a caller, even if they are deleted. */
+export const readTenantPaths = (tx: Tx, callerTenant: string, codes: string[]) => tx<
+  { tenantId: string; path: string[] }[]
+>`
+  select t.tenant_id as "tenantId", t.path from tenants t
+  where ${withinScope(tx, callerTenant)} and t.tenant_id = any (${codes}::text[])`;
+
 /** Reads the codes of a tenant and its descendants. Includes deleted tenants: their changes are still in the audit log. */
 export const readTenantCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ tenantId: string }[]>`

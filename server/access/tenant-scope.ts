@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
-import { isExistingTenant, lockTenantRow, readTenantCode, readTenantCodes } from './queries.ts';
+import { isExistingTenant, lockTenantRow, readTenantCode, readTenantCodes, readTenantPaths } from './queries.ts';
 
 export { lockTenantTree } from './queries.ts';
 
@@ -43,3 +43,19 @@ export const descendantCodes = (tx: Tx, tenantId: string, limit: number): Promis
 /** The code of the caller's own tenant or of a descendant, by its internal id, even if that tenant is deleted. */
 export const codeWithinScope = (tx: Tx, { tenantId }: Caller, id: string): Promise<string | undefined> =>
   readTenantCode(tx, tenantId, id);
+
+/**
+ * Returns the paths of those of the given tenants that are in the scope of `callerTenant`, even if the transaction has
+ * assumed another tenant, which it sees again afterwards.
+ */
+export async function pathsWithinScope(
+  tx: Tx,
+  callerTenant: string,
+  assumed: string,
+  codes: Iterable<string>,
+): Promise<Map<string, string[]>> {
+  if (assumed !== callerTenant) await setTenant(tx, callerTenant);
+  const rows = await readTenantPaths(tx, callerTenant, [...codes]);
+  if (assumed !== callerTenant) await setTenant(tx, assumed);
+  return new Map(rows.map(({ tenantId, path }) => [tenantId, path]));
+}

@@ -39,14 +39,6 @@ type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
 export const readAs = <T>(db: Database, { token }: FastifyRequest, role: RequiredRole, work: Work<T>): Promise<T> =>
   readInTenant(db, token.tenantId, async (tx) => work(tx, await loadCaller(tx, token, role)));
 
-/** The same for a read that also has to write something. It ignores an Idempotency-Key. */
-export const readInWriteTransaction = <T>(
-  db: Database,
-  { token }: FastifyRequest,
-  role: RequiredRole,
-  work: Work<T>,
-): Promise<T> => writeInTenant(db, token.tenantId, async (tx) => work(tx, await loadCaller(tx, token, role)));
-
 /** The same for a write. With an Idempotency-Key it runs once, however often the request is repeated. */
 export const writeAs = async <T>(
   db: Database,

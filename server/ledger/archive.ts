@@ -5,25 +5,54 @@ import { listLedgers, withinLedger } from './owner-scope.ts';
 const DELIVERY_DAYS = 3;
 
 const BATCH_SIZE = 2_000;
+/** A version of a tenant may have half a megabyte. */
+const VERSIONS_BATCH_SIZE = 50;
 
 /**
  * Moves changes older than `days` to the archive if a later change of the same record is that old too, so that the state at
  * the start of the remaining history is complete. Changes that a webhook has not delivered yet stay, because the archive may
- * be emptied. Small transactions keep writers from waiting. Returns the number of moved changes.
+ * be emptied. Small transactions keep writers from waiting. Returns the number of moved changes, also when `signal` aborts.
  */
-export async function archiveLedger(owner: Sql, days: number): Promise<number> {
+export async function archiveLedger(owner: Sql, days: number, signal?: AbortSignal): Promise<number> {
   const [{ cutoff }] = await owner<[{ cutoff: Date }]>`select now() - ${days} * interval '1 day' as cutoff`;
   // Do this before any change is moved: from now on, requests for an earlier time get an error.
   await owner`update banyan.ledger_retention set complete_from = greatest(complete_from, ${cutoff})`;
   let moved = 0;
-  for (const tenantId of await listLedgers(owner)) {
-    for (let count = BATCH_SIZE; count === BATCH_SIZE; moved += count) {
+  const ledgers = await listLedgers(owner);
+  for (const tenantId of ledgers) {
+    for (let count = BATCH_SIZE; count === BATCH_SIZE && !signal?.aborted; moved += count) {
       count = await withinLedger(owner, tenantId, 'isolation level read committed', (tx) =>
         moveBatch(tx, tenantId, cutoff),
       );
     }
   }
+  // Ledgers of ancestors refer to versions of a tenant too, so this comes after all of them.
+  for (const tenantId of ledgers) {
+    for (let count = VERSIONS_BATCH_SIZE; count === VERSIONS_BATCH_SIZE && !signal?.aborted; ) {
+      count = await withinLedger(owner, tenantId, 'isolation level read committed', (tx) => moveVersions(tx, tenantId));
+    }
+  }
   return moved;
+}
+
+/** Moves versions of a tenant's record to which only archived changes refer. */
+async function moveVersions(tx: Tx, tenantId: string): Promise<number> {
+  const unused = () => tx`
+    select v.hash from tenant_versions v
+    where v.tenant_id = ${tenantId}
+      and not exists (select from changes c where c.before_hash = v.hash)
+      and not exists (select from changes c where c.after_hash = v.hash)
+    limit ${VERSIONS_BATCH_SIZE}`;
+  if ((await unused()).length === 0) return 0;
+  // Lock out writers of tenants and look again: one of them could refer to a version just before we move it.
+  await tx`select from tenant_tree_lock for update`;
+  const { count } = await tx`
+    with removed as (
+      delete from tenant_versions v using (${unused()}) u where v.tenant_id = ${tenantId} and v.hash = u.hash
+      returning v.*
+    )
+    insert into tenant_versions_archive select * from removed on conflict do nothing`;
+  return count;
 }
 
 async function moveBatch(tx: Tx, tenantId: string, cutoff: Date): Promise<number> {

@@ -23,8 +23,10 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
     throw errorCode(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'time') : error;
   });
   const page = rows.slice(0, limit);
+  const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, page);
   return {
-    rows: await showChanges(tx, resources, page),
+    // A search for a name must not find changes whose author is hidden: callers could guess names.
+    rows: filter.by === undefined ? shown : shown.filter(({ by }) => by === filter.by),
     next: rows.length > limit ? String(page.at(-1)?.id) : null,
   };
 }

@@ -7,6 +7,12 @@ import type { Resource } from './schema.ts';
 /** A time in UTC, exact to the microsecond, as text: a Date would drop the microseconds. */
 export type PointInTime = string;
 
+/** An expression for the row before or after the change `c`. Changes of tenants refer to a version that is stored once. */
+export const storedRow = (tx: Tx, side: 'before' | 'after') => {
+  const [row, hash] = [tx(`c.${side}`), tx(`c.${side}_hash`)];
+  return tx`coalesce(${row}, tenant_version(c.tenant_id, c.change_id, ${hash}))`;
+};
+
 /** Part of a statement: all changes of the batch to which the row `one` belongs. They all have the same time. */
 export const batchOf = (tx: Tx, tenantId: string) => tx`
   select * from changes c
@@ -34,7 +40,7 @@ export const readLastDeleted = async (tx: Tx, tenantId: string, resource: Resour
  * was set back between them. A new password does not change the record.
  */
 export const latestChange = (tx: Tx, tenantId: string, resource: Resource, id: Fragment, time: PointInTime) => tx`
-  select c.change_id, c.time, c.after from changes c
+  select c.change_id, c.time, ${resource === 'tenant' ? storedRow(tx, 'after') : tx`c.after`} as after from changes c
   where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= ${id} and c.resource_id <= ${id}
     and c.time <= (select ${time}::text::timestamptz)
     ${resource === 'user' ? tx`and c.action <> 'password changed'` : tx``}

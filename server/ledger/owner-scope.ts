@@ -1,9 +1,15 @@
 import type { Sql, Tx } from '../../db/driver.ts';
 import { begin } from '../../db/transaction.ts';
 
-/** Returns the ledgers of all tenants, and the one that records logins to unknown tenants. */
+/**
+ * Returns the ledgers of all tenants, and the one that records logins to unknown tenants. Includes ledgers whose tenant does
+ * not exist, which only tampering can cause.
+ */
 export async function listLedgers(owner: Sql): Promise<string[]> {
-  const rows = await owner<{ tenantId: string }[]>`select tenant_id as "tenantId" from banyan.tenants order by id`;
+  const rows = await owner<{ tenantId: string }[]>`
+    select coalesce(t.tenant_id, h.tenant_id) as "tenantId"
+    from banyan.tenants t full join banyan.seal_heads h on h.tenant_id = t.tenant_id
+    where h.tenant_id is distinct from 'none' order by t.id`;
   return [...rows.map(({ tenantId }) => tenantId), 'none'];
 }
 

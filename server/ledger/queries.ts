@@ -1,6 +1,6 @@
 import { bigintOf, exactTime, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
 import type { StoredRow } from '../records/record.ts';
-import { batchOf, type PointInTime } from './history.ts';
+import { batchOf, type PointInTime, storedRow } from './history.ts';
 import type { Resource } from './schema.ts';
 
 /** A change as it is stored: `before` and `after` are rows with column names as keys. */
@@ -8,6 +8,8 @@ export interface ChangeRow {
   id: number;
   time: string;
   by: string;
+  /** The tenant of the user who made the change; null: the service itself, or a failed login. */
+  byTenantId: string | null;
   requestId: string | null;
   resource: Resource;
   resourceId: string;
@@ -18,13 +20,28 @@ export interface ChangeRow {
 }
 
 export const changeColumns = (tx: Tx) => tx`
-  c.change_id as id, ${exactTime(tx, tx`c.time`)} as time, c.actor_name as by, c.request_id as "requestId", c.resource,
-  c.resource_id::text as "resourceId", c.tenant_id as "tenantId", c.action, c.before, c.after`;
+  c.change_id as id, ${exactTime(tx, tx`c.time`)} as time, c.actor_name as by, c.actor_tenant_id as "byTenantId",
+  c.request_id as "requestId", c.resource, c.resource_id::text as "resourceId", c.tenant_id as "tenantId", c.action,
+  ${storedRow(tx, 'before')} as before, ${storedRow(tx, 'after')} as after`;
 
 /** Assigns committed changes their positions in the ledger; returns the last position. */
 export const sealChanges = async (tx: Tx, tenantId: string, maxRows: number): Promise<number> => {
   const [row] = await tx<[{ seq: number | null }]>`select seal_changes(${tenantId}, ${maxRows}) as seq`;
   return row.seq ?? 0;
+};
+
+export interface LedgerEnd {
+  /** The last position. */
+  last: number;
+  /** Whether committed changes have no position yet. */
+  hasUnsealed: boolean;
+}
+
+export const readLedgerEnd = async (tx: Tx, tenantId: string): Promise<LedgerEnd> => {
+  const [row] = await tx<[LedgerEnd]>`
+    select coalesce((select h.seq from seal_heads h where h.tenant_id = ${tenantId}), 0) as last,
+      exists (select from unsealed_changes u where u.tenant_id = ${tenantId}) as "hasUnsealed"`;
+  return row;
 };
 
 /** Part of a statement: a change by its id, archived or not. */
@@ -70,7 +87,6 @@ export const tenantsWithUnsealedChanges = async (sql: Sql, maxRows: number): Pro
 
 export interface AuditRow extends ChangeRow {
   byUserId: number | null;
-  byTenantId: string | null;
   address: string | null;
   batch: number;
 }
@@ -95,7 +111,7 @@ export const allowLedgers = (tx: Tx, tenantIds: string[]) => tx`
 export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, includeCopies: boolean, limit: number) => {
   const { resource, resourceId, action, by, requestId, from, to, before } = search;
   return tx<AuditRow[]>`
-    select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.actor_tenant_id as "byTenantId", c.address, c.batch
+    select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.address, c.batch
     from unnest(${tenantIds}::text[]) ledger
     cross join lateral (
       select * from changes c

@@ -3,6 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { StoredRow } from '../records/record.ts';
 import type { ChangeRow } from './queries.ts';
 import type { Resource } from './schema.ts';
+import { hideActor, type Reader, readVisibility, type Visibility } from './visibility.ts';
 
 /** A row of a record as a change stores it, before or after. */
 export interface RecordedRow {
@@ -31,7 +32,7 @@ export interface Goal {
 export interface LedgerResource {
   resource: Resource;
   /** Maps stored rows to the records that the interface shows, in the same order. */
-  show(tx: Tx, rows: RecordedRow[]): Promise<object[]> | object[];
+  show(tx: Tx, rows: RecordedRow[], visibility: Visibility): Promise<object[]> | object[];
   /** Returns the fields that a conflict check compares: not `update_by` or `update_time`, which every write sets. */
   contents?(row: StoredRow): Record<string, unknown>;
   /** Reverts changes of a batch in a ledger. It must call `assertNoConflicts` to check for conflicts with later changes. */
@@ -47,21 +48,23 @@ export const ledgerResources = (...resources: LedgerResource[]): LedgerResources
   new Map(resources.map((each) => [each.resource, each]));
 
 /** The columns of a change that `showChanges` needs. */
-type StoredChange = Pick<ChangeRow, 'id' | 'time' | 'resource' | 'resourceId' | 'tenantId' | 'before' | 'after'>;
+type StoredChange = Omit<ChangeRow, 'requestId' | 'action'>;
 
 interface Sides {
   before: object | null;
   after: object | null;
 }
 
-/** Maps `before` and `after` of changes to what the interface shows, with one call for each kind of record. */
+/** Maps changes to what the interface shows to a reader, with one call for each kind of record. */
 export async function showChanges<T extends StoredChange>(
   tx: Tx,
   resources: LedgerResources,
+  reader: Reader,
   changes: readonly T[],
 ): Promise<(Omit<T, 'before' | 'after'> & Sides)[]> {
+  const visibility = await readVisibility(tx, reader, changes);
   const shown = changes.map((change): Omit<T, 'before' | 'after'> & Sides => ({
-    ...change,
+    ...hideActor(change, visibility),
     before: null,
     after: null,
   }));
@@ -79,7 +82,7 @@ export async function showChanges<T extends StoredChange>(
       }
     }
     if (rows.length === 0) continue;
-    const records = await show(tx, rows);
+    const records = await show(tx, rows, visibility);
     for (const [n, { index, side }] of targets.entries()) {
       (shown[index] as (typeof shown)[number])[side] = records[n] as object;
     }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readInWriteTransaction, writeAs } from '../auth/caller.ts';
+import { readAs, writeAs } from '../auth/caller.ts';
 import type { TokenReader } from '../auth/tokens.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -14,6 +14,7 @@ import { readChanges } from './feed.ts';
 import type { LedgerResources } from './resources.ts';
 import { revertChange } from './revert.ts';
 import { AuditFilter, AuditPage, ChangePage, FeedFilter, StreamFilter, StreamHeaders } from './schema.ts';
+import { createSealer } from './sealing.ts';
 import { streamChanges } from './stream.ts';
 import type { Subscribers } from './subscribers.ts';
 
@@ -30,8 +31,20 @@ export function ledgerRoutes(
   { resources, subscribers, tokens }: { resources: LedgerResources; subscribers: Subscribers; tokens: TokenReader },
 ): void {
   const { db } = deps;
-  const read = (request: FastifyRequest, page: { after: number; limit: number; tenantId: string | undefined }) =>
-    readInWriteTransaction(db, request, 'administrator', (tx, caller) => readChanges(tx, resources, caller, page));
+  const seal = createSealer(db);
+  const read = async (
+    request: FastifyRequest,
+    page: { after: number; limit: number; tenantId: string | undefined },
+  ) => {
+    const readPage = () =>
+      readAs(db, request, 'administrator', (tx, caller) => readChanges(tx, resources, caller, page));
+    const sealed = await readPage();
+    if (!sealed.hasUnsealed || sealed.rows.length === page.limit) return sealed;
+    // A caller whose write has been acknowledged must find it. The caller is known by now, so that only those who may
+    // read the ledger cause it to be sealed.
+    await seal(page.tenantId ?? request.token.tenantId);
+    return readPage();
+  };
 
   app.get(
     path,
@@ -118,11 +131,7 @@ export function ledgerRoutes(
       },
     },
     async (request) =>
-      ok(
-        await readInWriteTransaction(db, request, 'administrator', (tx, caller) =>
-          listChanges(tx, resources, caller, request.query),
-        ),
-      ),
+      ok(await readAs(db, request, 'administrator', (tx, caller) => listChanges(tx, resources, caller, request.query))),
   );
 
   app.post(

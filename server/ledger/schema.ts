@@ -21,7 +21,9 @@ const RecordState = orNull(
 export const Change = Type.Object({
   id: LongOut,
   time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
-  by: Type.String({ description: 'Name of the user who made the change' }),
+  by: Type.String({
+    description: 'Name of the user who made the change; empty: a user of a former parent, whom the caller may not see',
+  }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
   resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
   resourceId: Type.String({ description: 'deptId, userId or the internal id of a tenant, as a string of digits' }),
@@ -87,9 +89,12 @@ export const AuditEntry = Type.Object({
   tenantId: Type.String({ description: 'The tenant whose ledger contains the change' }),
   byUserId: orNull(LongOut),
   byTenantId: orNull(
-    Type.String({ description: 'The tenant of the user who made the change: the same tenant or an ancestor' }),
+    Type.String({
+      description:
+        'The tenant of the user who made the change: the same tenant or an ancestor; null for a former parent',
+    }),
   ),
-  address: orNull(Type.String()),
+  address: orNull(Type.String({ description: 'Address of the client; null for a user of an ancestor tenant' })),
   batch: LongOut,
 });
 

@@ -1,14 +1,64 @@
+import { createBatcher } from '../../db/batcher.ts';
 import type { Database } from '../../db/connect.ts';
+import { errorCode, isConnectionLost } from '../../db/errors.ts';
+import { Semaphore } from '../../db/semaphore.ts';
+import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
-import { sealAll } from './feed.ts';
+import { MAX_SEALED } from './feed.ts';
+import { sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
 
-/** Seals changes in the background while the service runs. */
+/** Readers of the feed that seal ledgers at the same time use at most this many connections. */
+const MAX_IN_FLIGHT = 2;
+/** The maximum number of ledgers that one round of background sealing visits. */
+const MAX_LEDGERS = 100;
+
+const sealLedger = (db: Database, tenantId: string): Promise<number> =>
+  writeOutsideQueue(db, tenantId, (tx) => sealChanges(tx, tenantId, MAX_SEALED));
+
+/**
+ * Returns a function that seals what is committed in a ledger when it is called. Concurrent readers of one ledger share a
+ * transaction that begins after their calls.
+ */
+export function createSealer(db: Database): (tenantId: string) => Promise<void> {
+  const limit = new Semaphore(MAX_IN_FLIGHT);
+  const seal = createBatcher<undefined, void>(
+    async (tenantId, batch) => {
+      await limit.run(() => sealLedger(db, tenantId));
+      for (const { resolve } of batch) resolve();
+    },
+    { maxInFlight: 1, maxBatchSize: Number.MAX_SAFE_INTEGER },
+  );
+  return (tenantId) => seal(tenantId, undefined);
+}
+
+/** Seals changes in the background while the service runs, so that the hash chain lags by about a second at most. */
 export function startSealing(app: App, db: Database): void {
   let sealing: Promise<void> | undefined;
+  /** The last error of each ledger, and of all of them (''), which is logged once and not every second. */
+  const failures = new Map<string, string>();
+  const reportFailure = (tenantId: string, error: Error) => {
+    if (failures.get(tenantId) === error.message) return;
+    failures.set(tenantId, error.message);
+    app.log.error({ err: error, ...(tenantId && { tenantId }) }, 'The ledger could not be sealed');
+  };
+  const sealAll = async () => {
+    const tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, MAX_LEDGERS));
+    for (const tenantId of tenantIds) {
+      try {
+        await sealLedger(db, tenantId);
+        failures.delete(tenantId);
+      } catch (error) {
+        if (isConnectionLost(errorCode(error))) throw error;
+        // One ledger that cannot be sealed must not prevent the others from being sealed.
+        reportFailure(tenantId, error as Error);
+      }
+    }
+    failures.delete('');
+  };
   const timer = setInterval(() => {
-    sealing ??= sealAll(db)
+    sealing ??= sealAll()
       // The database may be unavailable: the next interval tries again.
-      .catch(() => {})
+      .catch((error) => reportFailure('', error))
       .then(() => {
         sealing = undefined;
       });

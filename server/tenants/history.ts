@@ -7,6 +7,7 @@ import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
 import type { Goal, LedgerResource } from '../ledger/resources.ts';
+import { type Visibility, visibilityOf } from '../ledger/visibility.ts';
 import type { StoredRow } from '../records/record.ts';
 import { readById } from './queries.ts';
 import { fromStored, type TenantRow, tenant } from './record.ts';
@@ -22,7 +23,20 @@ export async function readTenantAt(tx: Tx, caller: Caller, id: string, time: Poi
   await setTenant(tx, tenantId);
   const row = await readStoredAt(tx, tenantId, 'tenant', id, time);
   if (!row) throw apiError('TENANT_NOT_FOUND');
-  return showTenant(fromStored(row, id));
+  const past = fromStored(row, id);
+  const mentions = past.tenantParent === null ? [] : [{ ledger: tenantId, code: past.tenantParent }];
+  const reader = { readerTenant: caller.tenantId, tenantId };
+  return showPast(past, tenantId, await visibilityOf(tx, reader, mentions));
+}
+
+/**
+ * Shows a tenant of the past. In the tenant's own ledger, a former parent is shown only to those who may see it now. The
+ * parents of other tenants in a ledger were below the ledger's tenant.
+ */
+function showPast(past: TenantRow, ledger: string, { isKnown }: Visibility): Tenant {
+  const { tenantId, tenantParent } = past;
+  const isHidden = tenantId === ledger && tenantParent !== null && !isKnown(ledger, tenantParent);
+  return showTenant(isHidden ? { ...past, tenantParent: null } : past);
 }
 
 /** Returns the fields of a recorded row that a conflict check compares: without times, authors and the path. */
@@ -34,7 +48,8 @@ const storedContents = (row: StoredRow) => {
 /** Shows and reverts tenants for the ledger. Reverting a creation also covers the first administrator. */
 export const tenantResource: LedgerResource = {
   resource: 'tenant',
-  show: (_tx, rows) => rows.map(({ row, resourceId }) => showTenant(fromStored(row, resourceId))),
+  show: (_tx, rows, visibility) =>
+    rows.map(({ row, resourceId, tenantId }) => showPast(fromStored(row, resourceId), tenantId, visibility)),
   contents: storedContents,
   revert: revertTenants,
   revertsWholeBatch: true,

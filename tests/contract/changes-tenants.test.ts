@@ -46,7 +46,8 @@ test('moving a tenant is recorded for its old and new parents, including the ten
   );
   const move = { action: 'moved', id: team.id, by: 'boss' };
   assert.deepEqual(atTop, [{ ...move, from: from.tenantId, to: to.tenantId }]);
-  assert.deepEqual(atTeam, [{ ...move, from: from.tenantId, to: to.tenantId }]);
+  // The tenant itself no longer sees its former parent.
+  assert.deepEqual(atTeam, [{ ...move, from: null, to: to.tenantId }]);
   const childMove = { action: 'moved', id: group.id, by: 'boss' };
   assert.deepEqual(atFrom, [
     { ...move, from: from.tenantId, to: null },

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { archiveLedger } from '../../server/ledger/archive.ts';
 import { verifyLedger } from '../../server/ledger/verify.ts';
+import { takeRecentLog } from '../support/logs.ts';
 import { startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -57,6 +58,13 @@ test('ledgers that cannot be sealed do not block the sealing of others', async (
   await Promise.all(admins.map((admin) => admin.createDepartment()));
   await waitFor('the last ledger is sealed', async () => (await countUnsealed([last])) === 0);
   assert.equal(await countUnsealed(others), others.length);
+  const log: string[] = [];
+  for (const code of others) {
+    await waitFor(`the error of ledger ${code} is logged`, () => {
+      log.push(...takeRecentLog());
+      return log.some((line) => line.includes('could not be sealed') && line.includes(`"tenantId":"${code}"`));
+    });
+  }
   await superuser`drop trigger reject_seal on banyan.seals`;
   await waitFor('the other ledgers are sealed once they can be', async () => (await countUnsealed(others)) === 0);
   assert.deepEqual(await readErrors(), []);
@@ -113,7 +121,7 @@ test('verification finds and names rows that were altered, removed, inserted or 
   const insertErrors = await errorsAfter(
     (id) => superuser`
       insert into banyan.changes select tenant_id, ${first} + 1000000, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
-        request_id, resource, resource_id, action, parent_id, is_copy, before, after
+        request_id, resource, resource_id, action, parent_id, is_copy, before, after, before_hash, after_hash
       from banyan.changes where change_id = ${id}`,
     third,
     () => superuser`delete from banyan.changes where change_id = ${first} + 1000000`,
@@ -145,12 +153,14 @@ const verify = () =>
 
 test('old superseded changes move to the archive, and the chain verifies even after the archive is emptied', async () => {
   const { tenantId, id, changes, admin } = await createChanges();
-  await superuser`
-    update banyan.changes set time = time - interval '10 days' where tenant_id = ${tenantId} and change_id <= ${changes[4] as number}`;
-  // Seals cover the times: seal the changes again, as if they had been written then.
-  await superuser`delete from banyan.seals where tenant_id = ${tenantId}`;
-  await superuser`delete from banyan.seal_heads where tenant_id = ${tenantId}`;
-  await superuser`insert into banyan.unsealed_changes select tenant_id, change_id from banyan.changes where tenant_id = ${tenantId}`;
+  // Seals cover the times: seal the changes of all tenants again, as if they had been written then.
+  await superuser.begin(async (tx) => {
+    await tx`lock table banyan.seal_heads, banyan.unsealed_changes`;
+    await tx`update banyan.changes set time = time - interval '10 days' where change_id <= ${changes[4] as number}`;
+    await tx`delete from banyan.seals`;
+    await tx`delete from banyan.seal_heads`;
+    await tx`insert into banyan.unsealed_changes select tenant_id, change_id from banyan.changes on conflict do nothing`;
+  });
   const feed = async () => (await admin.get('/system/change-api?limit=100')).data.rows;
   const original = await feed();
   assert.deepEqual(await readErrors(), []);
@@ -175,11 +185,18 @@ test('old superseded changes move to the archive, and the chain verifies even af
   // Wait for all tenants: verification below counts their changes too.
   const unsealed = async () => (await superuser`select from banyan.unsealed_changes limit 1`).length;
   await waitFor('all tenants are sealed', async () => (await unsealed()) === 0);
-  const { changes: count, removed, errors } = await verifyLedger(owner);
+  const { changes: count, removed, errors } = await verifyLedger(owner, { ledgerDays: 5 });
   assert.deepEqual([errors, removed], [[], 0]);
-  await superuser`truncate banyan.changes_archive`;
-  const emptied = await verifyLedger(owner);
+  await superuser`truncate banyan.changes_archive, banyan.tenant_versions_archive`;
+  const emptied = await verifyLedger(owner, { ledgerDays: 5 });
   assert.deepEqual(emptied.errors, []);
+  for (const ledgerDays of ['keep', 400] as const) {
+    const kept = await verifyLedger(owner, { ledgerDays });
+    const archived = kept.errors.filter((error) =>
+      error.includes('was archived, although BANYAN_LEDGER_DAYS keeps it'),
+    );
+    assert.equal(archived.length, emptied.removed);
+  }
   assert.ok(emptied.removed > 0);
   const after = await feed();
   assert.ok(after.length < original.length);

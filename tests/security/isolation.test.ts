@@ -47,6 +47,7 @@ const B = other.tenantId;
 await superuser`revoke delete on banyan.unsealed_changes from ${superuser(role)}`;
 for (const tenantId of [A, B]) await superuser`insert into banyan.unsealed_changes values (${tenantId}, 0)`;
 await superuser`insert into banyan.changes_archive select * from banyan.changes`;
+await superuser`insert into banyan.tenant_versions_archive select * from banyan.tenant_versions`;
 
 const setTenant = (tx: Tx, tenantId: string) => tx`select set_config('banyan.tenant', ${tenantId}, true)`;
 const inTenant = <T>(tenantId: string, work: (tx: Tx) => Promise<T>) =>
@@ -140,12 +141,34 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'login_name_hash', public: false, path },
       { name: 'search_departments', public: false, path },
       { name: 'tenant_state', public: false, path },
+      { name: 'tenant_version', public: false, path },
       { name: 'tenants_with_expired_logins', public: false, path },
       { name: 'tenants_with_new_changes', public: false, path },
       { name: 'tenants_with_unsealed_changes', public: false, path },
       { name: 'webhooks_with_due_work', public: false, path },
     ],
   );
+});
+
+test('a version of a tenant is shown only through a change in a ledger that the transaction may read', async () => {
+  const [theirs, own] = (await Promise.all(
+    [B, A].map(async (code) => {
+      const [row] = await superuser`
+        select change_id, after_hash from banyan.changes
+        where tenant_id = ${code} and resource = 'tenant' and action = 'created' and not is_copy`;
+      return row;
+    }),
+  )) as [{ change_id: number; after_hash: Buffer }, { change_id: number; after_hash: Buffer }];
+  const read = async (code: string, ledger: string, change: number, hash: Buffer) => {
+    const [row] = await inTenant(
+      code,
+      (tx) => tx`select banyan.tenant_version(${ledger}, ${change}, ${hash}) as record`,
+    );
+    return row?.record?.tenant_id;
+  };
+  assert.equal(await read(A, A, own.change_id, own.after_hash), A);
+  assert.equal(await read(A, B, theirs.change_id, theirs.after_hash), undefined);
+  assert.equal(await read(A, A, own.change_id, theirs.after_hash), undefined);
 });
 
 test('security definer functions read the real tables, not temporary ones of the caller', async () => {
@@ -271,7 +294,7 @@ test('readInTenant and writeInTenant leave no current tenant on the connection',
 
 test('rows of another tenant cannot be written, and own rows cannot be moved to it', async () => {
   // Only the owner can write to the archive.
-  for (const name of names.filter((name) => name !== 'changes_archive')) {
+  for (const name of names.filter((name) => !name.endsWith('_archive'))) {
     const [row] = await superuser<[{ json: never }]>`
       select to_jsonb(t) as json from ${superuser(name)} t where tenant_id = ${B} limit 1`;
     await assert.rejects(
@@ -284,7 +307,7 @@ test('rows of another tenant cannot be written, and own rows cannot be moved to 
       `insert into ${name}`,
     );
     // Rows of these tables are never updated.
-    if (['changes', 'seals', 'unsealed_changes'].includes(name)) {
+    if (['changes', 'tenant_versions', 'seals', 'unsealed_changes'].includes(name)) {
       await assert.rejects(
         inTenant(A, (tx) => tx`update ${tx(name)} set tenant_id = tenant_id`),
         isError('42501', /permission denied/),
@@ -327,17 +350,19 @@ test('no row can refer to a department or user of another tenant', async () => {
 
 test('row security also applies to the owner of the tables', async () => {
   for (const name of names) {
-    // The security definer functions need the owner to read these tables. The owner can write none of them.
+    // The security definer functions and the archive need the owner to read these tables. The owner can write none of them.
     const readable = [
       'tenants',
       'departments',
       'sessions',
       'login_failures',
+      'changes',
       'seal_heads',
       'unsealed_changes',
       'webhooks',
     ];
-    if (!readable.includes(name)) assert.deepEqual(await codesIn(service.owner, name), [], name);
+    if (!readable.includes(name) && !name.startsWith('tenant_versions'))
+      assert.deepEqual(await codesIn(service.owner, name), [], name);
     const { count } = await service.owner`update ${service.owner(name)} set tenant_id = tenant_id`;
     assert.equal(count, 0, name);
   }

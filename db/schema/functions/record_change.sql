@@ -1,6 +1,8 @@
--- Writes one change to the ledger of the tenant `ledger`, whichever tenant the transaction has set.
+-- Writes one change to the ledger of the tenant `ledger`, whichever tenant the transaction has set. A tenant's change has
+-- hashes instead of records.
 create or replace function record_change(ledger text, actor text, resource text, resource_id bigint, action text,
-    old_record jsonb, new_record jsonb, is_copy boolean default false) returns void
+    old_record jsonb, new_record jsonb, is_copy boolean default false, before_hash bytea default null,
+    after_hash bytea default null) returns void
   language plpgsql set search_path = banyan, pg_temp as $$
 declare
   origin jsonb := request_origin();
@@ -9,10 +11,10 @@ begin
   perform set_config('banyan.tenant', ledger, true);
   with recorded as (
     insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
-      request_id, resource, resource_id, action, is_copy, before, after)
+      request_id, resource, resource_id, action, is_copy, before, after, before_hash, after_hash)
     values (ledger, nextval('change_serial'), batch_id(), batch_time(), actor,
       (origin ->> 'userId')::bigint, origin ->> 'tenantId', origin ->> 'address', origin ->> 'requestId',
-      resource, resource_id, action, is_copy, old_record, new_record)
+      resource, resource_id, action, is_copy, old_record, new_record, before_hash, after_hash)
     returning change_id
   )
   insert into unsealed_changes select ledger, change_id from recorded;

@@ -24,7 +24,7 @@ export async function readDepartmentTimeline(
     { oldestFirst: sort === 'time', beyond: cursor || undefined, limit: limit + 1 },
   );
   const page = rows.slice(0, limit);
-  const shown = await showChanges(tx, resources, page);
+  const shown = await showChanges(tx, resources, { readerTenant: tenantId, tenantId }, page);
   return {
     rows: shown.map(({ id, time, by, action, before, after }) => ({
       id,
