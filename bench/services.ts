@@ -56,7 +56,8 @@ export async function startDatabase(): Promise<BenchDatabase> {
 
 const start = (file: string, env: Record<string, string>, silent: boolean): ChildProcess =>
   fork(fileURLToPath(new URL(file, import.meta.url)), {
-    execArgv: [],
+    // As `npm start` does (server/process/workers.ts).
+    execArgv: ['--no-allocation-site-pretenuring'],
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', silent ? 'ignore' : 'inherit', 'pipe', 'ipc'],
   });

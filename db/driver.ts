@@ -155,12 +155,17 @@ function createLostSocket(): net.Socket {
 
 /**
  * Keeps the process alive when a connection is lost while the driver reads the types of the database: it does not handle
- * the rejection of that query.
+ * the rejection of that query. Any other unhandled rejection is a defect and ends the process, lost connection or not.
  */
 export const ignoreLostConnections = () =>
   process.on('unhandledRejection', (error) => {
-    if (!isConnectionLost(errorCode(error))) throw error;
+    if (!isLostWhileReadingTypes(error)) throw error;
   });
+
+/** The driver adds the text of the statement to an error. */
+const isLostWhileReadingTypes = (error: unknown): boolean =>
+  isConnectionLost(errorCode(error)) &&
+  /^\s*select b\.oid, b\.typarray\s/.test(String((error as { query?: unknown }).query));
 
 /**
  * Passes ids so that the planner does not see how many there are. Otherwise a few ids would look cheaper than the generic

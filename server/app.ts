@@ -8,25 +8,29 @@ import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { createKeyring } from './auth/signing-keys.ts';
+import { readTenantBranches } from './auth/tenant-state.ts';
 import { TokenReader } from './auth/tokens.ts';
 import { ConsolePages } from './console/pages.ts';
 import type { App, AppOptions, Dependencies } from './context.ts';
 import { departmentResource } from './departments/history/resource.ts';
 import { departmentRoutes } from './departments/routes.ts';
-import { healthRoutes, isHealthCheck } from './health/routes.ts';
+import { healthRoutes } from './health/routes.ts';
 import { createAccessLog, logMethod, standardOutput } from './http/access-log.ts';
-import { clientErrorOf, headersOfFailedRequest, respondToClientError } from './http/client-errors.ts';
+import { clientErrorOf, findFramingError, headersOfFailedRequest, respondToClientError } from './http/client-errors.ts';
+import { Connections } from './http/connections.ts';
 import { allowOrigins } from './http/cors.ts';
 import { enforceDeadlines } from './http/deadline.ts';
 import { commonHeaders, requestIdOf, sendError, toApiError } from './http/envelope.ts';
 import { apiError } from './http/errors.ts';
-import { createLoadShedder } from './http/load-shedding.ts';
+import { defaultLimits } from './http/limits.ts';
+import { LoadShedder } from './http/load-shedding.ts';
 import { registerOpenApi } from './http/openapi.ts';
 import { serializeLazily } from './http/serializing.ts';
+import { createServer, HEADER_LIMIT, hasBody } from './http/server.ts';
 import { validateInput } from './http/validation.ts';
 import { loginResource } from './ledger/logins.ts';
 import { ledgerResources } from './ledger/resources.ts';
-import { isSubscription, ledgerRoutes } from './ledger/routes.ts';
+import { ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
 import { overviewRoutes } from './overview/routes.ts';
@@ -94,9 +98,11 @@ declare module 'fastify' {
 
 /** Creates the Fastify instance with what all domains share: load shedding, deadlines, access log, validation and errors. */
 async function createFastify(deps: Dependencies): Promise<App> {
-  const { config, timing } = deps;
+  const { config, timing, db } = deps;
   const pages = new ConsolePages(deps.consoleFolder);
-  const loadShedder = createLoadShedder(config, timing, { isHealthCheck, isSubscription });
+  const limits = { ...defaultLimits, ...deps.limits };
+  const connections = new Connections(config, timing, limits);
+  const loadShedder = new LoadShedder(limits, (ids) => db.use((sql) => readTenantBranches(sql, ids)));
   const output = deps.output ?? standardOutput();
   const logResponse = createAccessLog(output, config.logLevel);
   const app: App = Fastify({
@@ -104,23 +110,22 @@ async function createFastify(deps: Dependencies): Promise<App> {
     logger: { level: config.logLevel, stream: output, hooks: { logMethod } },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
-    serverFactory: loadShedder.serverFactory,
+    serverFactory: (handler) => createServer(connections, timing, handler),
     trustProxy: config.trustProxy || false,
     // Use one logger for all requests: a child logger costs as much as the log line. Log statements add the request id.
     childLoggerFactory: (logger) => logger,
     genReqId: requestIdOf,
-    routerOptions: { maxParamLength: loadShedder.headerLimit },
+    routerOptions: { maxParamLength: HEADER_LIMIT },
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => logResponse(request, reply));
       sendError(toApiError(error, request), request, reply, config);
     },
-    clientErrorHandler: (error, socket) =>
-      respondToClientError(
-        clientErrorOf(error),
-        socket,
-        config,
-        headersOfFailedRequest(error, loadShedder.requestArrivingOn(socket)),
-      ),
+    clientErrorHandler: (error, socket) => {
+      const headers = headersOfFailedRequest(error, connections.requestArrivingOn(socket));
+      const apiError = clientErrorOf(error);
+      if (apiError) connections.afterPending(socket, () => respondToClientError(apiError, socket, config, headers));
+      else socket.destroy();
+    },
     forceCloseConnections: 'idle',
     // During shutdown, still process requests that arrive over open connections.
     return503OnClosing: false,
@@ -130,8 +135,9 @@ async function createFastify(deps: Dependencies): Promise<App> {
   app.decorate('timing', timing);
   app.decorate('passwords', deps.passwords);
   app.decorateReply('errorStatus', null);
-  enforceDeadlines(app, isSubscription);
-  loadShedder.countRequestsWithBody(app);
+  app.decorate('loadShedder', loadShedder);
+  app.addHook('onClose', async () => loadShedder.close());
+  enforceDeadlines(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(request.id));
     // Not `onResponse`: it is not called after the client disconnected, although the request may have been processed.
@@ -142,6 +148,12 @@ async function createFastify(deps: Dependencies): Promise<App> {
   await allowOrigins(app, config.corsOrigins);
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, httpVersion } = request.raw;
+    const framingError = findFramingError(request.raw);
+    if (framingError) {
+      // What follows on this connection may not be what it seems.
+      reply.header('connection', 'close');
+      return done(apiError('BAD_REQUEST', { cause: framingError }));
+    }
     if (!headers.host && httpVersion === '1.1') return done(apiError('BAD_REQUEST', { cause: 'Host' }));
     if (headers.expect && !/^100-continue$/i.test(headers.expect)) {
       return done(apiError('BAD_REQUEST', { cause: 'Expect' }));
@@ -149,6 +161,14 @@ async function createFastify(deps: Dependencies): Promise<App> {
     if (!request.is404 && !isMisrouted(request)) return done();
     // Respond before the body is read: no operation would use it.
     if (!request.is404 || !pages.handle(request, reply)) done(unknownPathError(allowedMethods(request.url)));
+  });
+  // A slot is taken as late as possible: when the token is verified (auth/guard.ts) and the body has arrived.
+  app.addHook('onRequest', (request, reply, done) => {
+    const isLater = request.routeOptions.config.requiresToken || hasBody(request.raw);
+    done(isLater ? undefined : loadShedder.admit(request, reply));
+  });
+  app.addHook('preHandler', (request, reply, done) => {
+    done(hasBody(request.raw) ? loadShedder.admit(request, reply) : undefined);
   });
   validateInput(app);
   serializeLazily(app);

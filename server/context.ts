@@ -10,6 +10,7 @@ import type { Database } from '../db/connect.ts';
 import type { PasswordCost, Passwords } from './auth/passwords.ts';
 import type { Config } from './config.ts';
 import type { Output } from './http/access-log.ts';
+import type { Limits } from './http/limits.ts';
 import type { Timing } from './timing.ts';
 import type { Resolve } from './webhooks/addresses.ts';
 
@@ -30,6 +31,8 @@ interface CommonOptions {
   tokenClockAheadMs?: () => number;
   /** Receives the log; by default standard output. */
   output?: Output;
+  /** Limits of requests, connections and subscriptions that differ from the defaults. */
+  limits?: Partial<Limits>;
 }
 
 export interface AppOptions extends CommonOptions {

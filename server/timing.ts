@@ -11,8 +11,13 @@ export const defaultTiming = {
   requestMs: 10_000,
   /** How often Node checks for clients that exceed `requestMs`. */
   requestCheckMs: 2_000,
-  /** A streamed response is aborted when its client reads nothing for this long: it holds a transaction open. */
-  streamStallMs: 60_000,
+  /**
+   * A connection is closed when its client reads nothing of a response for this long. A slow client seems to read nothing
+   * for a while, because the operating system buffers megabytes.
+   */
+  stallMs: 30_000,
+  /** A connection that the service has ended is closed after this time, even if the client does not end it. */
+  lingerMs: 2_000,
   /** A streamed response is aborted after this time, even if its client is still reading. */
   streamTotalMs: 300_000,
   /** A request for a large tree waits this long in the queue; shorter than `responseMs`. */

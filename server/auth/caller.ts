@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { DeadlineExceededError } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
+import { addressKey } from '../http/address.ts';
 import { deadlineOf } from '../http/deadline.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import {
@@ -18,7 +19,6 @@ import type { Token, VerifiedToken } from './claims.ts';
 import { type Share, shareOfTenant } from './fair-queue.ts';
 import { type CallerRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
-import { addressKey } from './throttle.ts';
 
 /** The user who is calling, as the database knows them at this moment. */
 export interface Caller extends Token {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../context.ts';
+import { addressKey } from '../http/address.ts';
 import { ok } from '../http/envelope.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
@@ -9,7 +10,6 @@ import { assertSameSite, clearCookie, clearSentCookie, cookieOf, moveRefreshToke
 import { type AuthDependencies, endSessionByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
 import { Login, LogoutQuery, Refresh, SessionPage, SessionPath, SessionQuery, Tokens } from './schema.ts';
 import { endSession, listSessions, pathSessionId } from './sessions.ts';
-import { addressKey } from './throttle.ts';
 
 const tags = ['Authentication'];
 

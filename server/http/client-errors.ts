@@ -20,6 +20,20 @@ export function clientErrorOf({ code }: Error & { code?: string }): ApiError | u
   }
 }
 
+/**
+ * Returns the header that makes a request ambiguous, so that a proxy might have understood it differently: several Host
+ * headers, or a transfer encoding that HTTP/1.0 does not have.
+ */
+export function findFramingError({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  if (headers['transfer-encoding'] !== undefined && httpVersion === '1.0') return 'Transfer-Encoding';
+  let hosts = 0;
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const name = rawHeaders[n] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) return 'Host';
+  }
+  return undefined;
+}
+
 /** The headers of the request if only its body failed; otherwise the language, if the received bytes contain it. */
 export function headersOfFailedRequest(error: Error, arriving: IncomingMessage | undefined): IncomingHttpHeaders {
   if (arriving) return arriving.headers;
@@ -30,12 +44,12 @@ export function headersOfFailedRequest(error: Error, arriving: IncomingMessage |
 
 /** Writes an error to the socket. Requests that Node's parser rejects never reach Fastify, but get the same format. */
 export function respondToClientError(
-  error: ApiError | undefined,
+  error: ApiError,
   socket: Socket,
   config: Config,
   requestHeaders: IncomingHttpHeaders = {},
 ): void {
-  if (!error || !socket.writable) {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }

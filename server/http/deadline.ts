@@ -1,15 +1,12 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../context.ts';
 import { apiError } from './errors.ts';
 import { InFlight } from './in-flight.ts';
-import { hasBody } from './load-shedding.ts';
+import { hasBody } from './server.ts';
 
 /** A request that waits for its response. */
 interface Pending {
-  socket: Socket;
-  /** When the wait began; `NEVER` while the body is still arriving. */
+  /** When the wait began; `NEVER` while the body is still arriving, and for a subscription. */
   since: number;
   withinMs: number;
   expire: () => void;
@@ -29,7 +26,7 @@ export const deadlineOf = (request: FastifyRequest): number => {
  * own timeout no longer covers a request once its body has arrived. All requests share one timer: a timer for each would
  * cost more than everything else here.
  */
-export function enforceDeadlines(app: App, isExempt: (request: IncomingMessage) => boolean): void {
+export function enforceDeadlines(app: App): void {
   const pending = new InFlight<Pending>();
   app.decorateReply('pending', null);
   const timer = setInterval(() => {
@@ -41,15 +38,9 @@ export function enforceDeadlines(app: App, isExempt: (request: IncomingMessage) 
     }
   }, CHECK_MS).unref();
   app.addHook('onClose', async () => clearInterval(timer));
-  app.server.on('connection', (socket: Socket) =>
-    // A response queued behind others on its connection is not closed together with the connection.
-    socket.once('close', () => pending.removeWhere((each) => each.socket === socket)),
-  );
   app.addHook('onRequest', (request, reply, done) => {
-    if (isExempt(request.raw)) return done();
-    const { socket } = request.raw;
     const expire = () => respondTooBusy(request, reply);
-    reply.pending = { socket, since: performance.now(), withinMs: deadlineOf(request), expire };
+    reply.pending = { since: performance.now(), withinMs: deadlineOf(request), expire };
     reply.raw.once('close', pending.add(reply.pending));
     done();
   });
@@ -62,6 +53,11 @@ export function enforceDeadlines(app: App, isExempt: (request: IncomingMessage) 
     if (reply.pending && hasBody(request.raw)) reply.pending.since = performance.now();
     done();
   });
+}
+
+/** Exempts a subscription, which waits for changes, from the deadline. */
+export function liftDeadline({ pending }: FastifyReply): void {
+  if (pending) pending.since = NEVER;
 }
 
 function respondTooBusy(request: FastifyRequest, reply: FastifyReply): void {

@@ -37,6 +37,8 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return apiError('NOT_JSON');
   }
+  // @fastify/static reports a path outside of its folder, such as `/docs/static/..`, as an error of its own.
+  if (request.routeOptions.url === '/docs/static/*' && statusCode < 500) return apiError('PATH_NOT_FOUND');
   // The client disconnected while it was sending the body; it never receives this response.
   if (code === 'ECONNRESET' && statusCode === 400) return apiError('BAD_REQUEST', { cause: 'aborted' });
   if (code.startsWith('FST_') && statusCode < 500) return apiError('BAD_REQUEST', { cause: message });

@@ -23,7 +23,7 @@ export async function sendChunks(reply: FastifyReply, chunks: AsyncGenerator<Chu
   if (!isClientWaiting(reply)) return void (await chunks.return());
   const isHead = reply.request.method === 'HEAD';
   if (isHead) await chunks.return();
-  const source = Readable.from(isHead ? [] : withTimeouts(reply, first, chunks), { objectMode: false });
+  const source = Readable.from(isHead ? [] : withTimeout(reply, first, chunks), { objectMode: false });
   // Reject on errors, so that the transaction that produces the chunks fails too instead of committing.
   const ended = new Promise<void>((resolve, reject) =>
     source.once('close', () => (source.errored ? reject(source.errored) : resolve())),
@@ -32,32 +32,18 @@ export async function sendChunks(reply: FastifyReply, chunks: AsyncGenerator<Chu
   await ended;
 }
 
-/** Aborts the response when the client stalls or the transfer takes too long. */
-async function* withTimeouts(
+/** Aborts the response when the transfer takes too long. If the client stalls, its connection is closed (connections.ts). */
+async function* withTimeout(
   { raw, server }: FastifyReply,
   first: IteratorResult<Chunk, void>,
   chunks: AsyncGenerator<Chunk, void>,
 ): AsyncGenerator<Chunk, void> {
-  // A slow client seems to read nothing for a while, because the socket buffers hold megabytes.
-  const { streamStallMs, streamTotalMs } = server.timing;
-  const abort = () => void raw.destroy();
-  const total = setTimeout(abort, streamTotalMs).unref();
-  let stall: NodeJS.Timeout | undefined;
+  const timer = setTimeout(() => raw.destroy(), server.timing.streamTotalMs).unref();
   // Wait for `close`: the last bytes are still in the buffers when there are no more chunks.
-  raw.once('close', () => {
-    clearTimeout(total);
-    clearTimeout(stall);
-  });
+  raw.once('close', () => clearTimeout(timer));
   try {
-    for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
-      stall = setTimeout(abort, streamStallMs);
-      yield chunk.value;
-      clearTimeout(stall);
-    }
-    if (!raw.destroyed) stall = setTimeout(abort, streamStallMs);
+    for (let chunk = first; !chunk.done; chunk = await chunks.next()) yield chunk.value;
   } finally {
-    // A chunk that was read after the client had disconnected has started the timer again.
-    if (raw.destroyed) clearTimeout(stall);
     await chunks.return();
   }
 }

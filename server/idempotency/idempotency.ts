@@ -13,6 +13,7 @@ import {
   type StoredOutcome,
   storeOutcome,
 } from './queries.ts';
+import { stringifyDeep } from './stringify-deep.ts';
 
 export type { KeyedRequest };
 
@@ -42,7 +43,7 @@ export async function keyedRequestOf(
     .update(JSON.stringify([owner.tenantId, owner.userId, key]))
     .digest();
   const secrets = passwords.length > 0 ? await slowHash(JSON.stringify(passwords), salt) : null;
-  const content = JSON.stringify([method, url, body, secrets]);
+  const content = stringifyDeep([method, url, body, secrets]);
   return { key, fingerprint: createHash('sha256').update(content).digest() };
 }
 

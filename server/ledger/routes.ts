@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { readAs, writeAs } from '../auth/caller.ts';
 import type { TokenReader } from '../auth/tokens.ts';
 import type { App, Dependencies } from '../context.ts';
@@ -8,6 +7,8 @@ import { ok } from '../http/envelope.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { IdPath, TenantQuery } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
+import { isClientWaiting } from '../http/streaming.ts';
+import type { Subscription } from '../http/subscriptions.ts';
 import { invalid, pathId } from '../http/validation.ts';
 import { listChanges } from './audit.ts';
 import { readChanges } from './feed.ts';
@@ -20,10 +21,6 @@ import type { Subscribers } from './subscribers.ts';
 
 const path = '/system/change-api';
 const shared = { ...authenticated, tags: ['Changes'] };
-
-/** Whether a request waits for changes: a stream, or a read of the feed with `wait`. */
-export const isSubscription = ({ url = '' }: IncomingMessage): boolean =>
-  url.startsWith(path) && (url.startsWith(`${path}/stream`) || /^[^?]*\?(.*&)?wait=[1-9]/.test(url.slice(path.length)));
 
 export function ledgerRoutes(
   app: App,
@@ -65,13 +62,17 @@ export function ledgerRoutes(
       const { after = '0', limit = 100, wait = 0, tenantId } = request.query;
       const from = { after: Number(after), limit, tenantId };
       const until = performance.now() + wait * 1000;
+      let subscription: Subscription | undefined;
       for (;;) {
         const { rows, next } = await read(request, from);
         const left = until - performance.now();
-        if (rows.length > 0 || left <= 0 || subscribers.closed || reply.raw.destroyed) return ok({ rows, next });
+        const isOver = left <= 0 || subscribers.closed || subscription?.signal.aborted;
+        if (rows.length > 0 || isOver || !isClientWaiting(reply)) return ok({ rows, next });
         // Positions without changes for this feed need not be scanned again.
         from.after = Number(next);
-        await subscribers.waitForChanges(tenantId ?? request.token.tenantId, from.after, left, disconnectSignal(reply));
+        // A request that waits is a subscription, however it was written.
+        subscription ??= app.loadShedder.subscribe(request, reply);
+        await subscribers.waitForChanges(tenantId ?? request.token.tenantId, from.after, left, subscription.signal);
       }
     },
   );
@@ -96,16 +97,18 @@ export function ledgerRoutes(
       const { after = '0', tenantId } = request.query;
       const cursor = request.headers['last-event-id'] || after;
       if (!/^\d{1,18}$/.test(cursor)) throw invalid('Last-Event-ID', 'cursor');
-      const signal = disconnectSignal(reply);
+      const readAfter = (position: number) => read(request, { after: position, limit: 100, tenantId });
+      // Read the first page before the stream begins, so that its error is sent as a regular response.
+      const first = await readAfter(Number(cursor));
+      if (!isClientWaiting(reply)) return reply;
+      const subscription = app.loadShedder.subscribe(request, reply);
       const events = streamChanges(
         subscribers,
-        (position) => read(request, { after: position, limit: 100, tenantId }),
-        { tenantId: tenantId ?? request.token.tenantId, after: Number(cursor) },
-        { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: deps.timing.streamHeartbeatMs, signal },
+        readAfter,
+        { tenantId: tenantId ?? request.token.tenantId, after: Number(cursor), first },
+        { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: deps.timing.streamHeartbeatMs, subscription },
       );
-      // Read the first page before the stream begins, so that its error is sent as a regular response.
-      const first = await events.next();
-      const source = Readable.from(prepend(first.value ?? '', events), { objectMode: false });
+      const source = Readable.from(events, { objectMode: false });
       return reply
         .type('text/event-stream; charset=utf-8')
         .header('x-accel-buffering', 'no')
@@ -185,22 +188,4 @@ export function ledgerRoutes(
       return ok(null);
     },
   );
-}
-
-async function* prepend(first: string, others: AsyncGenerator<string, void>): AsyncGenerator<string, void> {
-  yield first;
-  yield* others;
-}
-
-/** Returns a signal that aborts when the client disconnects. */
-function disconnectSignal({ raw }: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  raw.once('close', () => {
-    raw.req.socket.off('close', abort);
-    abort();
-  });
-  // A response that is queued behind others (HTTP pipelining) gets no `close` event when the connection closes.
-  raw.req.socket.once('close', abort);
-  return controller.signal;
 }

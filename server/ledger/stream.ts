@@ -1,27 +1,31 @@
 import { ApiError, type ErrorCode } from '../http/errors.ts';
+import type { Subscription } from '../http/subscriptions.ts';
 import type { FeedPage } from './feed.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /**
- * Yields server-sent events, one for each change, until the access token expires or the client disconnects. Every page is
- * read with the rights that the caller has by then, so a caller who loses access receives nothing more.
+ * Yields server-sent events, one for each change, beginning with a page that has been read, until the access token expires,
+ * the client disconnects or the stream has to make room for another tenant. Every page is read with the rights that the
+ * caller has by then, so a caller who loses access receives nothing more.
  */
 export async function* streamChanges(
   subscribers: Subscribers,
   read: (after: number) => Promise<FeedPage>,
-  { tenantId, after }: { tenantId: string; after: number },
-  { timeLeft, heartbeatMs, signal }: { timeLeft: () => number; heartbeatMs: number; signal: AbortSignal },
+  { tenantId, after, first }: { tenantId: string; after: number; first: FeedPage },
+  { timeLeft, heartbeatMs, subscription }: { timeLeft: () => number; heartbeatMs: number; subscription: Subscription },
 ): AsyncGenerator<string, void> {
+  const { signal } = subscription;
   let position = after;
-  let page = await read(position);
+  let page = first;
   yield ': the changes of a tenant\n\n';
   for (;;) {
     yield eventsOf(page, position);
     position = Number(page.next);
-    if (subscribers.closed || signal.aborted) return;
+    if (subscribers.closed) return;
     if (page.rows.length === 0) {
       await subscribers.waitForChanges(tenantId, position, Math.min(heartbeatMs, timeLeft()), signal);
     }
+    if (subscription.displaced) yield errorEvent('TOO_BUSY');
     if (signal.aborted) return;
     // An expired token is rejected as in any other request, even if its session lasts longer.
     if (timeLeft() <= 0) {

@@ -1,16 +1,9 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { ConnectionTiming } from '../../db/driver.ts';
 import { buildApp } from '../app.ts';
 import type { AppOptions } from '../context.ts';
 import { watchConnections } from './shutdown.ts';
-
-// V8 pretenures the objects of an allocation site, that is, allocates them in the old generation, if most of them survive
-// minor collections. Here dozens of requests always wait for the database, so their objects survive. Once pretenured, they
-// keep whole requests alive until a major collection: minor collections then took seven milliseconds instead of one, and a
-// quarter of the CPU time.
-setFlagsFromString('--no-allocation-site-pretenuring');
 
 /** Options that tests pass to the processes they start: other deadlines and a cheaper password hash. */
 export interface ProcessOptions extends Pick<AppOptions, 'timing' | 'passwordCost'> {
@@ -38,11 +31,7 @@ export async function serveSockets(
   const { server, close } = await createServer(options);
   // Node checks for slow clients only after this event, and this server never listens.
   server.emit('listening');
-  let open = 0;
   const accept = (socket: Socket) => {
-    if (open >= server.maxConnections) return void socket.destroy();
-    open++;
-    socket.once('close', () => open--);
     // A listening server sets this on its sockets too.
     socket.allowHalfOpen = true;
     server.emit('connection', socket);

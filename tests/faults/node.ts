@@ -39,7 +39,12 @@ export const databaseOf = async ({ databaseUrl, owner }: Service): Promise<Targe
 
 export async function startNode(
   database: Target,
-  { timing, connectionTiming, connections }: Pick<ServiceOptions, 'timing' | 'connectionTiming' | 'connections'> = {},
+  {
+    timing,
+    connectionTiming,
+    connections,
+    limits,
+  }: Pick<ServiceOptions, 'timing' | 'connectionTiming' | 'connections' | 'limits'> = {},
 ): Promise<Node> {
   const config = readConfig({ DATABASE_URL: database.url });
   const pool = openPool(database, {
@@ -61,6 +66,7 @@ export async function startNode(
     passwordCost: CHEAP_HASH,
     output: recentLog,
     timing: { ...RELAXED_TIMING, ...NO_BACKGROUND_WORK, ...timing },
+    ...(limits ? { limits } : {}),
   };
   // A short statement timeout may also cancel statements of the start: retry.
   const app = await waitFor('the node starts', () =>

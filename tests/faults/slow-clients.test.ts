@@ -86,7 +86,8 @@ node.app.server.on('connection', (socket: net.Socket) => {
   const end = socket.end.bind(socket) as (text: string) => net.Socket;
   const { remotePort } = socket;
   socket.end = ((text: string) => {
-    written.set(remotePort, text);
+    // Node ends the connection once more, without a text, when the client has ended it.
+    if (text) written.set(remotePort, text);
     return end(text);
   }) as typeof socket.end;
 });

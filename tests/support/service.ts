@@ -7,6 +7,7 @@ import { buildApp } from '../../server/app.ts';
 import type { PasswordCost } from '../../server/auth/passwords.ts';
 import { type Environment, readConfig } from '../../server/config.ts';
 import type { App } from '../../server/context.ts';
+import type { Limits } from '../../server/http/limits.ts';
 import type { Timing } from '../../server/timing.ts';
 import { CHEAP_HASH, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
 import { recentLog } from './logs.ts';
@@ -155,6 +156,8 @@ export interface ServiceOptions {
   tokenClockAheadMs?: () => number;
   /** The address of the service. Default: a free port. */
   address?: Address;
+  /** Limits that the test is about. */
+  limits?: Partial<Limits>;
   /** Resolves the host names of webhooks. */
   resolve?: (name: string) => Promise<string[]>;
 }
@@ -164,7 +167,7 @@ export const RELAXED_TIMING: Partial<Timing> = {
   responseMs: 600_000,
   bulkResponseMs: 600_000,
   requestMs: 600_000,
-  streamStallMs: 600_000,
+  stallMs: 600_000,
   streamTotalMs: 600_000,
   streamQueueMs: 600_000,
   loginQueueMs: 600_000,

@@ -1,0 +1,14 @@
+/** Limits of one process. `buildApp` accepts other values: tests of a limit pass a small one. */
+export const defaultLimits = {
+  /** Requests in flight: as many as the process completes in half a second, but at least `min` and at most `max`. */
+  requests: { min: 200, max: 1_000 },
+  /** Long-polling clients and event streams. They take no request slot, but a connection and some memory. */
+  subscriptions: 1_000,
+  connections: 10_000,
+  /** Pipelined requests that wait for earlier ones of their connections, over all connections. */
+  pipelined: 10_000,
+  /** Bytes of responses that clients have not read yet, beyond what the operating system buffers. */
+  unsentBytes: 268_435_456,
+};
+
+export type Limits = Readonly<typeof defaultLimits>;

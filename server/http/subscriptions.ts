@@ -1,0 +1,73 @@
+import { apiError } from './errors.ts';
+import type { FairShares, Held, Member } from './fair-shares.ts';
+
+/** A long-polling client or an event stream. It waits for changes without a request slot and without a deadline. */
+export class Subscription implements Held {
+  readonly member: Member;
+  /** Ended by the service, to make room for another tenant. */
+  displaced = false;
+  private readonly controller = new AbortController();
+  private readonly all: Set<Subscription>;
+
+  constructor(member: Member, all: Set<Subscription>) {
+    this.member = member;
+    this.all = all;
+  }
+
+  /** Aborts when the client disconnects, or when the subscription has to make room. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  displace(): void {
+    this.displaced = true;
+    this.release();
+  }
+
+  release(): void {
+    if (this.all.delete(this)) this.member.release();
+    this.controller.abort();
+  }
+}
+
+/**
+ * Limits the subscriptions of this process. When there are as many as the limit, the tenant with the most makes room for
+ * one with fewer: its oldest subscription ends, and its client can resume from its cursor.
+ */
+export class Subscriptions {
+  private readonly shares: FairShares;
+  private readonly limit: number;
+  /** In the order in which they began. */
+  private readonly all = new Set<Subscription>();
+
+  constructor(shares: FairShares, limit: number) {
+    this.shares = shares;
+    this.limit = limit;
+  }
+
+  add(member: Member): Subscription {
+    if (this.all.size >= this.limit) this.makeRoomFor(member);
+    const subscription = new Subscription(member, this.all);
+    this.all.add(subscription);
+    this.shares.add(member);
+    return subscription;
+  }
+
+  private makeRoomFor(newcomer: Member): void {
+    let most = newcomer;
+    for (const { member } of this.all) if (hasMore(member, most)) most = member;
+    // Otherwise two tenants with equally many would displace each other indefinitely.
+    const isFairer =
+      most.group === newcomer.group ? most.held > newcomer.held + 1 : most.group.held > newcomer.group.held + 1;
+    if (!isFairer) throw apiError('TOO_BUSY');
+    for (const subscription of this.all) {
+      if (subscription.member !== most) continue;
+      subscription.displace();
+      return;
+    }
+  }
+}
+
+/** Compares branches first, then the tenants of a branch. */
+const hasMore = (a: Member, b: Member): boolean =>
+  a.group === b.group ? a.held > b.held : a.group.held > b.group.held;

@@ -1,0 +1,27 @@
+import { ServerResponse } from 'node:http';
+import type { Held } from './fair-shares.ts';
+
+/**
+ * A response that holds a request slot or a subscription. It lets go of it once the whole answer has been handed over, not
+ * when the client has read it: a client that reads nothing must not keep the slot.
+ */
+export class TrackedResponse extends ServerResponse {
+  private held: Held | null = null;
+
+  hold(held: Held): void {
+    this.held = held;
+  }
+
+  release(): void {
+    const { held } = this;
+    if (!held) return;
+    this.held = null;
+    held.release();
+  }
+
+  override end(...args: unknown[]): this {
+    super.end(...(args as []));
+    this.release();
+    return this;
+  }
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import net from 'node:net';
+import { after, test } from 'node:test';
+import { databaseOf, startNode } from '../faults/node.ts';
+import { expectError } from '../support/expect.ts';
+import { scale } from '../support/scale.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Request slots, subscriptions and connections are shared: a tenant or address that takes all leaves some for others. */
+
+const service = await startService();
+const [noisy, quiet] = [await service.createTenant(), await service.createTenant()];
+const database = await databaseOf(service);
+const LIMIT = 6;
+const limits = { requests: { min: LIMIT, max: LIMIT } };
+const DEPT = '/system/dept-api/1';
+const STREAM = '/system/change-api/stream';
+
+const open: { destroy(): unknown }[] = [];
+after(() => {
+  for (const each of open) each.destroy();
+});
+
+const whileLocked = <T>(work: () => Promise<T>): Promise<T> =>
+  service.superuser.begin(async (tx) => {
+    await tx`lock table banyan.departments in access exclusive mode`;
+    return work();
+  }) as Promise<T>;
+
+/** Sends requests that wait for the lock, and collects the responses that arrive nevertheless. */
+function flood(client: Client, count: number): { responses: ApiResponse[]; all: Promise<unknown> } {
+  const responses: ApiResponse[] = [];
+  const send = async () => responses.push(await client.get(DEPT));
+  return { responses, all: Promise.all(Array.from({ length: count }, send)) };
+}
+
+test('a tenant that has taken all request slots is rejected, and another tenant is served', async () => {
+  const node = await startNode(database, { limits });
+  const { all } = await whileLocked(async () => {
+    const many = flood(node.as(noisy), scale(20, 300));
+    await waitFor('the rest is rejected', () => many.responses.length === scale(20, 300) - LIMIT);
+    for (const response of many.responses) expectError(response, 503, 'TOO_BUSY');
+    for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
+    // Callers without a token have a share too.
+    assert.equal((await node.as(quiet).get('/version')).status, 200);
+    expectError(await node.as(noisy).get('/auth/me'), 503, 'TOO_BUSY');
+    return { all: many.all };
+  });
+  await all;
+});
+
+test('the tenants of a branch share one share, and each of them gets a part of it', async () => {
+  const node = await startNode(database, { limits });
+  const children: Client[] = [];
+  for (let n = 0; n < 4; n++) children.push(await service.createTenant({}, noisy));
+  const { all } = await whileLocked(async () => {
+    const many = [noisy, ...children].map((client) => flood(node.as(client), 10));
+    // Five groups of their own would hold more than 12; one branch may hold twice its share.
+    await waitFor('the branch has all it may have', () =>
+      many.every(({ responses }) => responses.length > 0) ? true : undefined,
+    );
+    for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
+    return { all: Promise.all(many.map(({ all }) => all)) };
+  });
+  await all;
+});
+
+for (const [what, path] of [
+  ['streams', '/system/change-api/strea%6D'],
+  ['long polls', '/system/change-api?%77ait=30&after=100000'],
+] as const) {
+  test(`${what} take no request slot, however their address is written`, async () => {
+    const node = await startNode(database, { limits });
+    const count = scale(20, 260);
+    let subscribed = 0;
+    const { subscribe } = node.app.loadShedder;
+    node.app.loadShedder.subscribe = function (...args) {
+      subscribed++;
+      return subscribe.apply(this, args);
+    };
+    // One after the other: each needs a slot for its first read.
+    for (let n = 1; n <= count; n++) {
+      openRequest(node.as(noisy), path);
+      await waitFor('the request waits for changes', () => subscribed === n);
+    }
+    for (const client of [noisy, quiet]) assert.equal((await node.as(client).get('/auth/me')).status, 200);
+  });
+}
+
+/** Sends a request and leaves its response open. */
+function openRequest(client: Client, path: string) {
+  const state = { status: 0, text: '', ended: false };
+  const headers = { authorization: `Bearer ${client.token}` };
+  const request = http.get(`${client.base}${path}`, { headers, agent: false }, (response) => {
+    state.status = response.statusCode ?? 0;
+    response.setEncoding('utf8').on('data', (chunk) => (state.text += chunk));
+    response.on('end', () => (state.ended = true)).on('error', () => {});
+  });
+  open.push(request.on('error', () => {}));
+  return state;
+}
+
+test('when all subscriptions are taken, the oldest of the tenant with the most makes room for another tenant', async () => {
+  const node = await startNode(database, { limits: { subscriptions: 4 } });
+  const streams: ReturnType<typeof openRequest>[] = [];
+  for (let n = 0; n < 4; n++) {
+    const stream = openRequest(node.as(noisy), STREAM);
+    await waitFor('the stream is open', () => stream.status === 200);
+    streams.push(stream);
+  }
+  const fifth = openRequest(node.as(noisy), STREAM);
+  await waitFor('a fifth is rejected', () => fifth.status === 503);
+  for (const expected of [1, 2]) {
+    const other = openRequest(node.as(quiet), STREAM);
+    await waitFor('the other tenant gets a stream', () => other.status === 200);
+    await waitFor('the oldest ends', () => streams.filter(({ ended }) => ended).length === expected);
+  }
+  assert.match(streams[0]?.text ?? '', /event: refused\ndata: \{"reason":"TOO_BUSY"\}\n\n$/);
+  // Both have two now, so neither displaces the other.
+  const third = openRequest(node.as(quiet), STREAM);
+  await waitFor('a third is rejected', () => third.status === 503);
+});
+
+test('at the limit of connections the address with the most makes room', async () => {
+  const node = await startNode(database, { limits: { connections: 10 } });
+  const { port, hostname } = new URL(node.base);
+  const connect = (localAddress: string) => {
+    const socket = net.connect({ port: Number(port), host: hostname, localAddress });
+    open.push(socket.on('error', () => {}));
+    return socket.resume();
+  };
+  const many = Array.from({ length: 10 }, () => connect('127.0.0.1'));
+  await waitFor('all are connected', () => many.every(({ connecting }) => !connecting));
+  for (let n = 0; n < 3; n++) {
+    const { status } = await node
+      .as(quiet)
+      .get('/health/live', { from: '127.0.0.2', headers: { connection: 'close' } });
+    assert.equal(status, 200);
+  }
+  await waitFor('an idle connection was closed', () => many.some(({ closed }) => closed));
+});

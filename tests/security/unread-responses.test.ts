@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { after, test } from 'node:test';
+import { databaseOf, startNode } from '../faults/node.ts';
+import { request, sendRaw } from '../support/raw.ts';
+import { scale } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Clients that send requests and read nothing, or never finish a request: all other callers notice nothing. */
+
+const service = await startService();
+const admin = await service.createTenant();
+const database = await databaseOf(service);
+
+const sockets: net.Socket[] = [];
+after(() => {
+  for (const socket of sockets) socket.destroy();
+});
+
+/** Sends text over a connection that is never read. */
+function sendUnread(base: string, text: string): net.Socket {
+  const { port, hostname } = new URL(base);
+  const socket = net.connect(Number(port), hostname, () => socket.write(text));
+  sockets.push(socket);
+  return socket.pause().on('error', () => {});
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: banyan\r\n\r\n`;
+/** More than the operating system buffers. */
+const large = get('/openapi.json').repeat(200);
+
+/** The sockets of a node, as the node sees them. */
+function watchSockets(server: net.Server): Set<net.Socket> {
+  const open = new Set<net.Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
+}
+
+test('clients that read nothing take no request slots', async () => {
+  const node = await startNode(database, { limits: { requests: { min: 4, max: 4 } } });
+  const open = watchSockets(node.app.server);
+  const clients = scale(8, 260);
+  for (let n = 0; n < clients; n++) sendUnread(node.base, large + get('/version').repeat(1_000));
+  await waitFor('no client reads', () => [...open].filter((socket) => socket.writableLength > 0).length === clients);
+  for (let n = 0; n < 20; n++) {
+    const { status, text } = await node.as(admin).get('/version');
+    assert.equal(status, 200, text);
+  }
+  assert.equal((await node.as(admin).get('/auth/me')).status, 200);
+});
+
+test('a client that reads nothing is disconnected at the stall limit', async () => {
+  const node = await startNode(database, { timing: { stallMs: 200 } });
+  const open = watchSockets(node.app.server);
+  sendUnread(node.base, large);
+  await waitFor('the client has stalled', () => [...open].some((socket) => socket.writableLength > 0));
+  await waitFor('the node has closed the connection', () => open.size === 0);
+});
+
+test('pipelined requests are answered one after the other and in order', async () => {
+  const paths = Array.from({ length: 60 }, (_, n) => `/health/live?n=${n}`);
+  const texts = paths.map((path, n) => `GET ${path} HTTP/1.1\r\nHost: banyan\r\nX-Request-Id: r${n}\r\n\r\n`);
+  const { all } = await sendRaw(service.base, texts.join('') + request('GET /version', 'X-Request-Id: last'));
+  const ids = [...all.matchAll(/x-request-id: (\w+)/g)].map(([, id]) => id);
+  assert.deepEqual(ids, [...paths.map((_, n) => `r${n}`), 'last']);
+});
+
+test('a request behind one that closes the connection is not executed', async () => {
+  const body = '{"deptName":"after the end"}';
+  const head = ['POST /system/dept-api HTTP/1.1', 'Host: banyan', `Authorization: Bearer ${admin.token}`];
+  const type = ['Content-Type: application/json', `Content-Length: ${body.length}`, '', body];
+  const { all } = await sendRaw(service.base, request('GET /version') + [...head, ...type].join('\r\n'));
+  assert.equal(all.split('HTTP/1.1 ').length, 2, all);
+  assert.equal((await admin.get('/system/dept-api/list?deptName=after')).data.total, 0);
+});
+
+test('when too many pipelined requests wait, the connection with the most is closed', async () => {
+  const node = await startNode(database, { limits: { pipelined: 50 } });
+  const open = watchSockets(node.app.server);
+  await service.superuser.begin(async (tx) => {
+    await tx`lock table banyan.departments in access exclusive mode`;
+    const token = `Authorization: Bearer ${admin.token}`;
+    const slow = `GET /system/dept-api/1 HTTP/1.1\r\nHost: banyan\r\n${token}\r\n\r\n`;
+    sendUnread(node.base, slow + get('/version').repeat(10));
+    sendUnread(node.base, slow + get('/version').repeat(45));
+    await waitFor('one connection is left', () => sockets.at(-1)?.resume().closed && open.size === 1);
+    assert.equal(sockets.at(-2)?.closed, false);
+  });
+});
+
+test('half requests are answered with 408, and their connections are closed although the client keeps them open', async () => {
+  const node = await startNode(database, { timing: { requestMs: 100, requestCheckMs: 50, lingerMs: 50 } });
+  const open = watchSockets(node.app.server);
+  const { port, hostname } = new URL(node.base);
+  const clients = scale(50, 10_000);
+  let answered = 0;
+  for (let n = 0; n < clients; n++) {
+    // The client ends nothing by itself, even when the service has ended its side.
+    const socket = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () =>
+      socket.write('GET /version HTTP/1.1\r\nHo'),
+    );
+    sockets.push(socket.on('error', () => {}));
+    socket.once('data', (data) => (answered += String(data).startsWith('HTTP/1.1 408') ? 1 : 0));
+  }
+  await waitFor('all are answered', () => answered === clients);
+  await waitFor('the node has closed all connections', () => open.size === 0);
+});
+
+test('at the limit of unsent bytes the largest connection is closed', async () => {
+  const node = await startNode(database, { timing: { lingerMs: 100 }, limits: { unsentBytes: 1_000 } });
+  const open = watchSockets(node.app.server);
+  const client = sendUnread(node.base, large);
+  await waitFor('the client has connected', () => client.bytesWritten > 0);
+  await waitFor('the node has closed the connection', () => open.size === 0);
+});
