@@ -3,6 +3,7 @@ import os from 'node:os';
 import { parseArgs } from 'node:util';
 import { startLoadGenerator } from './load-generator.ts';
 import { type Context, isGoalMet, type Measure, type Result, type Tenant } from './measure.ts';
+import { answers } from './measures/answers.ts';
 import { history } from './measures/history.ts';
 import { logins } from './measures/logins.ts';
 import { moves } from './measures/moves.ts';
@@ -33,6 +34,7 @@ const measures: Record<string, Measure> = {
   ledger,
   moves,
   trees,
+  answers,
   history,
   logins,
   manyTenants,

@@ -10,11 +10,14 @@ export type Tx = postgres.TransactionSql<{ bigint: number }>;
 /** Part of a statement, to be embedded in another. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
+/** A statement that is sent when it is awaited. */
+export type Query<Row extends object> = postgres.PendingQuery<Row[]>;
+
 /** Embeds SQL text in a statement. The text must never contain anything that a caller sent. */
 export const raw = (tx: Tx, text: string): Fragment => tx.unsafe(text) as unknown as Fragment;
 
 /** Keys of the advisory locks that Banyan takes in its database. */
-export const LOCKS = { service: 828201, migrate: 828202 };
+export const LOCKS = { service: 828201, migrate: 828202, departmentTree: 828203 };
 
 /** Where to connect to, and as which role. */
 export interface Target {

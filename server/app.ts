@@ -16,6 +16,7 @@ import { departmentResource } from './departments/history/resource.ts';
 import { departmentRoutes } from './departments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { createAccessLog, logMethod, standardOutput } from './http/access-log.ts';
+import { serializeInPieces } from './http/answer-size.ts';
 import { clientErrorOf, findFramingError, headersOfFailedRequest, respondToClientError } from './http/client-errors.ts';
 import { Connections } from './http/connections.ts';
 import { allowOrigins } from './http/cors.ts';
@@ -57,9 +58,9 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   const subscribers = createSubscribers(db, timing);
   // Reverts run in this order: a tenant is created with its first administrator, so tenants come first.
   const resources = ledgerResources(
-    tenantResource,
+    tenantResource(config),
     userResource(config.timeZone),
-    departmentResource(config.timeZone),
+    departmentResource(config),
     webhookResource,
     loginResource,
   );
@@ -172,6 +173,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
   });
   validateInput(app);
   serializeLazily(app);
+  serializeInPieces(app);
   app.setErrorHandler((error, request, reply) => sendError(toApiError(error, request), request, reply, config));
   // For routes that call `reply.callNotFound()`, such as /docs/static/*.
   app.setNotFoundHandler((request, reply) =>

@@ -66,6 +66,14 @@ export const settings = {
     meaning:
       'Requests per second of each tenant, over all workers and nodes, with bursts of five times as many; `off`: no limit',
   },
+  BANYAN_DEPARTMENT_LEVELS: {
+    default: '1000',
+    meaning: 'How many levels deep departments may be nested, 1 to 20000; deeper ones that exist stay readable',
+  },
+  BANYAN_TENANT_LEVELS: {
+    default: '32',
+    meaning: 'The same for tenants, 2 to 100, counted from 000000',
+  },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
 
@@ -162,6 +170,8 @@ export function readConfig(environment: Environment) {
         return networks.every((network) => network === 'loopback' || isSubnet(network)) ? networks : undefined;
       },
     ),
+    departmentLevels: integer('BANYAN_DEPARTMENT_LEVELS', 1, 20_000),
+    tenantLevels: integer('BANYAN_TENANT_LEVELS', 2, 100),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
   if (problems.length > 0) throw new StartupError(`Invalid settings:\n  ${problems.join('\n  ')}`);

@@ -13,6 +13,7 @@ import type { Child, ChildrenFilter, ChildrenPage, DeptOrder, TreeNode } from '.
 import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/ledger/schema.ts';
 import type { Overview } from '../../server/overview/schema.ts';
 import type {
+  ListedTenant,
   Tenant,
   TenantFilter,
   TenantInput,
@@ -31,6 +32,7 @@ export type {
   DeptInput,
   DeptUpdate,
   Diff,
+  ListedTenant,
   Overview,
   OwnSession,
   Tenant,

@@ -92,6 +92,16 @@ create policy own_tenant on departments using (tenant_id = current_setting('bany
 -- search_departments() runs as the owner of the tables.
 create policy owner_reads on departments for select to current_user using (true);
 
+-- How deep the departments of a tenant may be nested at present: an upper bound, so that a move need not visit the whole
+-- branch to know that the result is not too deep. A tenant without a row has not been measured yet.
+create table department_trees (
+  tenant_id text primary key references tenants,
+  levels    int not null check (levels >= 0)
+);
+alter table department_trees enable row level security;
+alter table department_trees force row level security;
+create policy own_tenant on department_trees using (tenant_id = current_setting('banyan.tenant', true));
+
 -- Users -----------------------------------------------------------------------------------------------------------------
 
 create sequence user_serial as bigint start 100 maxvalue 9007199254740991;

@@ -3,7 +3,7 @@
 grant usage on schema banyan to :service;
 grant select on migrations, functions, tenant_tree_lock to :service;
 grant update on tenant_tree_lock to :service; -- to lock its row
-grant select, insert, update on tenants, departments, users to :service;
+grant select, insert, update on tenants, departments, department_trees, users to :service;
 grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys,
   webhooks, webhook_deliveries to :service;
 grant select, insert, update on request_buckets to :service;

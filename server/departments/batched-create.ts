@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { createBatcher, type PendingItem } from '../../db/batcher.ts';
-import type { Database } from '../../db/connect.ts';
 import { errorCode } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import { loadCallers, originOf, writeAs } from '../auth/caller.ts';
 import type { Token } from '../auth/claims.ts';
+import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import type { Timing } from '../timing.ts';
-import { createDepartment, createDepartments, lockParents } from './rules.ts';
+import { lockParents } from './levels.ts';
+import { createDepartment, createDepartments, parentOf } from './rules.ts';
 import type { DeptInput } from './schema.ts';
 
 /** 'alone': the department has to be created in a transaction of its own. */
@@ -24,11 +24,9 @@ type Item = PendingItem<
  */
 export function createDepartmentCreator({
   db,
+  config: { departmentLevels: maxLevels },
   timing: { responseMs },
-}: {
-  db: Database;
-  timing: Timing;
-}): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
+}: Pick<Dependencies, 'db' | 'config' | 'timing'>): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
   async function run(tenantId: string, batch: Item[]): Promise<void> {
     const outcomes = await createInOneTransaction(tenantId, batch).catch((error) => {
       // The data of one item is invalid; the others must not fail with it.
@@ -45,11 +43,11 @@ export function createDepartmentCreator({
   const createInOneTransaction = (tenantId: string, batch: Item[]) =>
     writeInTenant(db, tenantId, async (tx) => {
       const tokens = batch.map(({ request }) => request.token);
-      const inputs = batch.map(({ request }) => request.input);
+      const parentIds = batch.map(({ request }) => parentOf(request.input.parentId ?? 0));
       // Both are sent in one round trip, so even a caller who may not create departments briefly locks the parent.
       const [loaded, parents] = await Promise.all([
         loadCallers(tx, tenantId, tokens, 'administrator'),
-        lockParents(tx, tenantId, inputs, { wait: false }),
+        lockParents(tx, tenantId, parentIds, { wait: false }),
       ]);
       const callers = loaded.map((caller, n) =>
         isDeadlineExceeded(batch[n]?.request.requestedAt ?? 0, responseMs) ? apiError('TOO_BUSY') : caller,
@@ -61,6 +59,7 @@ export function createDepartmentCreator({
       const created = await createDepartments(tx, tenantId, allowed, {
         wait: false,
         parents,
+        maxLevels,
         send: (insert) => commitWith(tx, insert),
       });
       return callers.map((caller) =>
@@ -78,6 +77,12 @@ export function createDepartmentCreator({
       ? 'alone'
       : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requestedAt });
     if (created !== 'alone') return created;
-    return writeAs(db, request, 'administrator', (tx, caller) => createDepartment(tx, caller, input), requestedAt);
+    return writeAs(
+      db,
+      request,
+      'administrator',
+      (tx, caller) => createDepartment(tx, caller, input, { maxLevels }),
+      requestedAt,
+    );
   };
 }

@@ -1,14 +1,21 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
+import { jsonId } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
+import { lockParents, tooDeep } from './levels.ts';
 import { insertDepts, reserveIds } from './queries.ts';
 import { department } from './record.ts';
-import { assertOwnTenant, lockParent, parentOf } from './rules.ts';
+import { assertOwnTenant, parentOf } from './rules.ts';
 import type { NewDept, NewDeptIds, NewDepts } from './tree/schema.ts';
 
 /** Creates departments, of which some may be parents of others: all of them or none. */
-export async function addDepartments(tx: Tx, caller: Caller, input: NewDepts): Promise<NewDeptIds> {
+export async function addDepartments(
+  tx: Tx,
+  caller: Caller,
+  input: NewDepts,
+  { maxLevels }: { maxLevels: number },
+): Promise<NewDeptIds> {
   const { departments } = input;
   for (const [n, entry] of departments.entries()) {
     assertOwnTenant(caller, entry.tenantId, { field: `departments[${n}].tenantId` });
@@ -19,7 +26,12 @@ export async function addDepartments(tx: Tx, caller: Caller, input: NewDepts): P
   assertNoCycle(parents);
   assertParentsEnabled(departments, parents);
   const parentId = parentOf(input.parentId ?? 0);
-  if (parentId) await lockParent(tx, caller, parentId);
+  const height = heightOf(parents);
+  const locked = await lockParents(tx, caller.tenantId, [parentId], { wait: true, height });
+  const parent = locked.get(parentId);
+  if (!parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId as string) });
+  if (parent.status !== '0') throw apiError('PARENT_DISABLED');
+  if (parent.level + height > maxLevels) throw tooDeep(maxLevels);
   const deptIds = await reserveIds(tx, departments.length);
   const rows = departments.map((entry, n) => ({
     ...department.withDefaults(entry),
@@ -59,6 +71,21 @@ function assertNoCycle(parents: number[]): void {
     }
     if (n !== NONE && visitedFrom[n] === start) throw invalid(`departments[${n}].parentRef`, 'refCycle');
   }
+}
+
+/** Counts the levels of the entries, which form no cycle. */
+function heightOf(parents: number[]): number {
+  const levels = new Int32Array(parents.length);
+  let height = 0;
+  for (const start of parents.keys()) {
+    const trail: number[] = [];
+    let n = start;
+    for (; n !== NONE && levels[n] === 0; n = parents[n] as number) trail.push(n);
+    let level = n === NONE ? 0 : (levels[n] as number);
+    for (const each of trail.reverse()) levels[each] = ++level;
+    height = Math.max(height, level);
+  }
+  return height;
 }
 
 /** Throws if a new parent is disabled: as in other requests, a disabled department cannot get children. */

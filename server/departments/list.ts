@@ -1,8 +1,10 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
+import { answerBytes } from '../http/answer-size.ts';
 import { idOf, jsonId, pageOf, type Rows } from '../http/fields.ts';
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
-import { createPathBudget } from '../http/path-budget.ts';
+import { PathBudget, pathsTooLong } from '../http/path-budget.ts';
+import { createSlices } from '../http/slices.ts';
 import { isValidKey, type Order, orderOf, type Search, searchOf, sortOf } from './filter.ts';
 import {
   countRows,
@@ -41,16 +43,17 @@ export async function listDepartments(
   const order = orderOf(filter);
   const { limit, offset } = pageOf(filter);
   const after = filter.cursor && decodeCursor(filter.cursor, sortOf(order), isValidKey[order.sort]);
-  const page =
-    filter.cursor === undefined
-      ? await readNumberedPage(tx, tenantId, search, order, { limit, offset })
-      : await readCursorPage(tx, tenantId, search, order, { limit, ...(after ? { after } : {}) });
-  const rows = await addAncestors(
-    tx,
-    tenantId,
-    page.rows.map(({ key: _, ...row }) => row),
-  );
-  return { ...page, rows: filter.withPath ? await withPathNames(tx, tenantId, rows) : rows };
+  if (filter.cursor === undefined) {
+    const page = await readNumberedPage(tx, tenantId, search, order, { limit, offset });
+    const rows = await withPaths(tx, tenantId, page.rows, filter);
+    // A page ends where its number says, so it cannot end early like one with a cursor.
+    if (rows.length < page.rows.length) throw pathsTooLong();
+    return { ...page, rows };
+  }
+  const found = await readCursorPage(tx, tenantId, search, order, { limit, ...(after ? { after } : {}) });
+  const rows = await withPaths(tx, tenantId, found.slice(0, limit), filter);
+  const positionOf = ({ key, deptId }: KeyedDept) => ({ sort: sortOf(order), key, id: String(deptId) });
+  return { ...toCursorPage(found, rows.length, positionOf), rows };
 }
 
 async function readNumberedPage(
@@ -72,7 +75,7 @@ async function readNumberedPage(
 
 /**
  * A common term fills the page after a short scan in sort order. If it does not, the term is rare: the search index finds
- * the few rows that match, and they are sorted.
+ * the few rows that match, and they are sorted. Returns one row more than the limit if there are more.
  */
 async function readCursorPage(
   tx: Tx,
@@ -80,16 +83,16 @@ async function readCursorPage(
   search: Search,
   order: Order,
   range: PageRange,
-): Promise<CursorPage<KeyedDept>> {
+): Promise<KeyedDept[]> {
   const oneMore = { ...range, limit: range.limit + 1 };
   const { deptName, leader, underId } = search;
-  const rows =
-    (deptName ?? leader ?? underId) === null
-      ? await readPage(tx, tenantId, search, { from: 'index' }, order, oneMore)
-      : ((await scanInOrder(tx, tenantId, search, order, oneMore, SCAN_FACTOR)) ??
-        (await readFewMatches(tx, tenantId, search, order, oneMore)) ??
-        (await readManyMatches(tx, tenantId, search, order, oneMore)));
-  return toCursorPage(rows, range.limit, ({ key, deptId }) => ({ sort: sortOf(order), key, id: String(deptId) }));
+  if ((deptName ?? leader ?? underId) === null)
+    return readPage(tx, tenantId, search, { from: 'index' }, order, oneMore);
+  return (
+    (await scanInOrder(tx, tenantId, search, order, oneMore, SCAN_FACTOR)) ??
+    (await readFewMatches(tx, tenantId, search, order, oneMore)) ??
+    (await readManyMatches(tx, tenantId, search, order, oneMore))
+  );
 }
 
 /** Finds the matches and sorts them; undefined when there are too many. */
@@ -170,7 +173,8 @@ const fullSource = ({ underId }: Search): Source => ({ from: underId === null ? 
 /** Reads departments by their ids. Departments of other tenants are reported as missing, like deleted ones. */
 export async function readDepartments(tx: Tx, caller: Caller, deptIds: (number | string)[]): Promise<DeptBatch> {
   const ids = deptIds.map(idOf);
-  const found = await addAncestors(tx, caller.tenantId, await readDepts(tx, caller.tenantId, [...new Set(ids)]));
+  const found = await readDepts(tx, caller.tenantId, [...new Set(ids)]);
+  if ((await addAncestors(tx, caller.tenantId, found)) < found.length) throw pathsTooLong();
   const byId = new Map(found.map((dept) => [String(dept.deptId), dept]));
   return {
     rows: ids.flatMap((id) => byId.get(id) ?? []),
@@ -178,17 +182,44 @@ export async function readDepartments(tx: Tx, caller: Caller, deptIds: (number |
   };
 }
 
-/** Adds the names of the departments in `ancestors`. Each name is read once, however many rows share it. */
+/** Adds `ancestors` and, with `withPath`, the names in it. Returns as many rows as fit into one answer, at least one. */
+async function withPaths(
+  tx: Tx,
+  tenantId: string,
+  keyed: KeyedDept[],
+  { withPath = false }: DeptFilter,
+): Promise<DeptRow[]> {
+  const all = keyed.map(({ key: _, ...row }): DeptRow => row);
+  const rows = all.slice(0, await addAncestors(tx, tenantId, all));
+  return withPath ? withPathNames(tx, tenantId, rows) : rows;
+}
+
+/** Each name is read once, however many rows share it. */
 async function withPathNames(tx: Tx, tenantId: string, rows: DeptRow[]): Promise<DeptRow[]> {
   const ancestorIds = (row: DeptRow) => row.ancestors.split(',').slice(1);
+  const pause = createSlices();
   const ids = new Set<string>();
-  for (const row of rows) for (const id of ancestorIds(row)) ids.add(id);
-  const names = await readNames(tx, tenantId, [...ids]);
-  const nameOf = new Map(names.map(({ deptId, deptName }) => [deptId, deptName]));
-  const spend = createPathBudget();
-  return rows.map((row) => {
-    const pathNames = ancestorIds(row).map((id) => nameOf.get(id) ?? '');
-    for (const name of pathNames) spend(name.length);
-    return { ...row, pathNames };
-  });
+  for (const row of rows) {
+    for (const id of ancestorIds(row)) ids.add(id);
+    await pause();
+  }
+  const nameOf = new Map<string, { name: string; bytes: number }>();
+  for (const { deptId, deptName: name } of await readNames(tx, tenantId, [...ids])) {
+    nameOf.set(deptId, { name, bytes: answerBytes(name) + 1 });
+    await pause();
+  }
+  const budget = new PathBudget();
+  const shown: DeptRow[] = [];
+  for (const row of rows) {
+    let bytes = row.ancestors.length;
+    const pathNames = ancestorIds(row).map((id) => {
+      const found = nameOf.get(id);
+      bytes += found?.bytes ?? 3;
+      return found?.name ?? '';
+    });
+    if (!budget.fits(bytes) && shown.length > 0) break;
+    shown.push({ ...row, pathNames });
+    await pause();
+  }
+  return shown;
 }

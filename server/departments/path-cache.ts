@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Tx } from '../../db/driver.ts';
-import { createPathBudget } from '../http/path-budget.ts';
+import { PathBudget } from '../http/path-budget.ts';
 import { readAncestors } from './queries.ts';
 import type { Dept } from './schema.ts';
 
@@ -49,16 +49,16 @@ async function readPaths(tx: Tx, tenantId: string, deptIds: number[]): Promise<M
   return paths;
 }
 
-/** Sets `ancestors` of each row. */
-export async function addAncestors<T extends Dept>(tx: Tx, tenantId: string, rows: T[]): Promise<T[]> {
+/** Sets `ancestors` of each row. Returns how many rows fit into one answer, at least one. */
+export async function addAncestors(tx: Tx, tenantId: string, rows: Dept[]): Promise<number> {
   const parents = [...new Set(rows.map(({ parentId }) => parentId))].filter((id) => id !== 0);
   const paths = parents.length > 0 ? await readPaths(tx, tenantId, parents) : new Map<number, string>();
-  const spend = createPathBudget();
-  for (const row of rows) {
+  const budget = new PathBudget();
+  for (const [n, row] of rows.entries()) {
     row.ancestors = paths.get(row.parentId) ?? TOP;
-    spend(row.ancestors.length);
+    if (!budget.fits(row.ancestors.length) && n > 0) return n;
   }
-  return rows;
+  return rows.length;
 }
 
 /** About 20 MB: the size of a path is its length plus an estimate of the overhead of a map entry. */

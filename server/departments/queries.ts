@@ -97,12 +97,10 @@ export const readDept = async (tx: Tx, tenantId: string, deptId: string, include
 };
 
 /** Keeps departments from being deleted or disabled until the transaction ends. Several transactions may hold this lock. */
-export const lockForShare = (tx: Tx, tenantId: string, deptIds: string[], { wait = true } = {}) => tx<
-  { deptId: number; status: string }[]
->`
-  select dept_id as "deptId", status from departments
+export const lockForShare = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
+  select dept_id as "deptId" from departments
   where tenant_id = ${tenantId} and dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) and del_flag = '0'
-  order by dept_id for share ${wait ? tx`` : tx`skip locked`}`;
+  order by dept_id for share`;
 
 /** Locks departments in the order of ids, like every transaction. */
 export const lockForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
@@ -209,21 +207,6 @@ export const updateMany = (tx: Tx, tenantId: string, by: string, rows: (Departme
       dept_id bigint, ${raw(tx, department.columnDefinitions)})
     where d.tenant_id = ${tenantId} and d.dept_id = any(${rows.map(({ deptId }) => deptId)}::bigint[])
       and d.dept_id = n.dept_id and d.del_flag = '0'`;
-};
-
-/** Whether `deptId` is `fromId` itself or one of its ancestors. */
-export const isAtOrAbove = async (tx: Tx, tenantId: string, deptId: string, fromId: string): Promise<boolean> => {
-  const [row] = await tx<[{ found: boolean }]>`
-    with recursive up (id) as (
-      select ${bigintOf(fromId)}::bigint
-      union all
-      select p.parent_id from up cross join lateral (
-        select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
-      ) p
-      where p.parent_id is not null
-    )
-    select exists (select from up where id = ${bigintOf(deptId)}::bigint) as found`;
-  return row.found;
 };
 
 /** Returns those departments that have children. */

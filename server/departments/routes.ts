@@ -26,6 +26,7 @@ const shared = { ...authenticated, tags: ['Departments'] };
 
 export function departmentRoutes(app: App, deps: Dependencies, resources: LedgerResources): void {
   const { db } = deps;
+  const maxLevels = deps.config.departmentLevels;
   const create = createDepartmentCreator(deps);
   const read = createDepartmentReader(db);
   const show = createStoredReader(deps.config.timeZone);
@@ -43,7 +44,7 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
         response: responses('authenticated', {
           writes: 'unconditional',
           location: true,
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP'],
           body: true,
         }),
       },
@@ -152,6 +153,7 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
             'PARENT_NOT_FOUND',
             'PARENT_DISABLED',
             'DEPT_CYCLE',
+            'TOO_DEEP',
           ],
           body: true,
         }),
@@ -159,7 +161,7 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
     },
     async (request) => {
       await writeAs(db, request, 'administrator', (tx, caller) =>
-        updateDepartment(tx, caller, request.body, ifMatchOf(request)),
+        updateDepartment(tx, caller, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
     },

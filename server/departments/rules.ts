@@ -6,13 +6,13 @@ import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../http/fields.ts';
+import { readMove } from './level-queries.ts';
+import { assertNotTooDeep, lockParents, type Parents, tooDeep } from './levels.ts';
 import { idsWithMembers } from './members-queries.ts';
 import {
   bumpTreeVersion,
   idsWithChildren,
   insertDepts,
-  isAtOrAbove,
-  lockForShare,
   lockForUpdate,
   markDeleted,
   moveDept,
@@ -29,9 +29,15 @@ export interface Creation {
   origin?: RequestOrigin;
 }
 
-export async function createDepartment(tx: Tx, caller: Caller, input: DeptInput): Promise<number> {
-  const parents = await lockParents(tx, caller.tenantId, [input], { wait: true });
-  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input }], { wait: true, parents });
+export async function createDepartment(
+  tx: Tx,
+  caller: Caller,
+  input: DeptInput,
+  { maxLevels }: { maxLevels: number },
+): Promise<number> {
+  const parents = await lockParents(tx, caller.tenantId, [parentOf(input.parentId ?? 0)], { wait: true });
+  const options = { wait: true, parents, maxLevels };
+  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input }], options);
   if (created instanceof ApiError) throw created;
   return created as number;
 }
@@ -44,7 +50,12 @@ export async function createDepartments(
   tx: Tx,
   tenantId: string,
   creations: Creation[],
-  { wait, parents, send = (insert) => insert() }: { wait: boolean; parents: Parents; send?: Send },
+  {
+    wait,
+    parents,
+    maxLevels,
+    send = (insert) => insert(),
+  }: { wait: boolean; parents: Parents; maxLevels: number; send?: Send },
 ): Promise<(number | ApiError | 'alone')[]> {
   const outcomes = creations.map(({ caller, input, origin }) => {
     const parentId = parentOf(input.parentId ?? 0);
@@ -52,6 +63,7 @@ export async function createDepartments(
     if (isOtherTenant(caller, input.tenantId)) return apiError('OTHER_TENANT');
     if (!parent) return wait ? apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId as string) }) : 'alone';
     if (parent.status !== '0') return apiError('PARENT_DISABLED');
+    if (parent.level >= maxLevels) return tooDeep(maxLevels);
     return { ...department.withDefaults(input), parentId, by: caller.userName, origin };
   });
   const rows = outcomes.filter((outcome) => outcome !== 'alone' && !(outcome instanceof ApiError));
@@ -65,31 +77,18 @@ export async function createDepartments(
 /** Runs the insert. It is the last statement of the transaction, so it may be sent together with the commit. */
 type Send = (insert: () => Promise<number[]>) => Promise<number[]>;
 
-type Parents = ReadonlyMap<string | null, { status: string }>;
-
-/** Locks the parents of new departments, so that none is deleted or disabled before the transaction ends. */
-export async function lockParents(
-  tx: Tx,
-  tenantId: string,
-  inputs: DeptInput[],
-  { wait }: { wait: boolean },
-): Promise<Parents> {
-  const requestedIds = inputs.map((input) => parentOf(input.parentId ?? 0));
-  const parentIds = [...new Set(requestedIds.filter((id) => id !== null))];
-  const locked = parentIds.length > 0 ? await lockForShare(tx, tenantId, parentIds, { wait }) : [];
-  return new Map<string | null, { status: string }>([
-    [null, { status: '0' }],
-    ...locked.map((parent) => [String(parent.deptId), parent] as const),
-  ]);
-}
-
 export async function readDepartment(tx: Tx, { tenantId }: Caller, deptId: string): Promise<Dept> {
   const dept = await readDept(tx, tenantId, deptId, false);
   if (!dept) throw apiError('DEPT_NOT_FOUND');
   return dept;
 }
 
-export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate, ifMatch: IfMatch): Promise<void> {
+export async function updateDepartment(
+  tx: Tx,
+  caller: Caller,
+  input: DeptUpdate,
+  { ifMatch, maxLevels }: { ifMatch: IfMatch; maxLevels: number },
+): Promise<void> {
   assertOwnTenant(caller, input.tenantId);
   const { tenantId, userName } = caller;
   const deptId = idOf(input.deptId);
@@ -102,7 +101,7 @@ export async function updateDepartment(tx: Tx, caller: Caller, input: DeptUpdate
   if (parentId === undefined) throw apiError('DEPT_NOT_FOUND');
   // It was moved while we waited for its lock. We hold that lock now, but the tree has to be locked first.
   if (parentBefore === parentId) throw new RetryTransactionError();
-  await moveDepartment(tx, caller, deptId, { ...values, parentId });
+  await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });
 }
 
 /** `allowDisabled`: a revert may put a department back below a parent that is disabled. */
@@ -111,15 +110,15 @@ export async function moveDepartment(
   { tenantId, userName }: Caller,
   deptId: string,
   row: DepartmentRow,
-  { allowDisabled = false } = {},
+  { maxLevels, allowDisabled = false }: { maxLevels: number; allowDisabled?: boolean },
 ): Promise<void> {
   const { parentId } = row;
   // Take the tree lock first: two concurrent opposite moves would each pass the cycle check. All three
   // statements are sent together, and the later ones get a newer snapshot than the lock.
-  const [, found, cycle] = await Promise.all([
+  const [, found, { level, parentLevel, cycle }] = await Promise.all([
     lockTenant(tx, tenantId),
     lockForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]),
-    parentId !== null && isAtOrAbove(tx, tenantId, deptId, parentId),
+    readMove(tx, tenantId, deptId, parentId),
   ]);
   if (!found.some((dept) => String(dept.deptId) === deptId)) throw apiError('DEPT_NOT_FOUND');
   if (parentId) {
@@ -128,6 +127,7 @@ export async function moveDepartment(
     if (cycle) throw apiError('DEPT_CYCLE');
     if (parent.status !== '0' && !allowDisabled) throw apiError('PARENT_DISABLED');
   }
+  await assertNotTooDeep(tx, tenantId, deptId, { from: level, to: parentLevel + 1, maxLevels });
   await Promise.all([moveDept(tx, tenantId, deptId, userName, row), bumpTreeVersion(tx, tenantId)]);
 }
 
@@ -154,13 +154,6 @@ export async function assertUnused(tx: Tx, tenantId: string, deptIds: string[]):
   if (parents.length > 0) throw apiError('DEPT_HAS_CHILDREN', { deptIds: jsonIds(parents) });
   const used = await idsWithMembers(tx, tenantId, deptIds);
   if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used) });
-}
-
-/** Locks the parent of new departments, so that it is neither deleted nor disabled before the transaction ends. */
-export async function lockParent(tx: Tx, { tenantId }: Caller, parentId: string): Promise<void> {
-  const [parent] = await lockForShare(tx, tenantId, [parentId]);
-  if (!parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
-  if (parent.status !== '0') throw apiError('PARENT_DISABLED');
 }
 
 /**

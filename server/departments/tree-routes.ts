@@ -148,12 +148,16 @@ export function treeRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', {
           writes: 'unconditional',
           data: NewDeptIds,
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED'],
+          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP'],
           body: true,
         }),
       },
     },
     async (request) =>
-      ok(await writeAs(db, request, 'administrator', (tx, caller) => addDepartments(tx, caller, request.body))),
+      ok(
+        await writeAs(db, request, 'administrator', (tx, caller) =>
+          addDepartments(tx, caller, request.body, { maxLevels: deps.config.departmentLevels }),
+        ),
+      ),
   );
 }

@@ -73,10 +73,15 @@ export const errorCatalog = {
     '所选时间范围内变更的部门超过 {limit} 个，请缩小时间范围',
     'More than {limit} departments changed between the two times. Choose a shorter period.',
   ],
+  ANSWER_TOO_LARGE: [
+    400,
+    '结果超过 {limit} 字节，请减少单次查询的数量（pageSize、limit 或编号个数），或使用 cursor 分页',
+    'The answer would exceed {limit} bytes. Request fewer records at a time (pageSize, limit or ids), or page with cursor.',
+  ],
   PATHS_TOO_LONG: [
     400,
-    '部门层级过深，路径总长度超过 {limit} 个字符，请减少单次查询的部门数量',
-    'These departments are nested so deeply that their paths exceed {limit} characters. Request fewer departments at a time.',
+    '部门层级过深，路径总长度超过 {limit} 字节，请减少单次查询的部门数量，或使用 cursor 分页',
+    'These departments are nested so deeply that their paths exceed {limit} bytes. Request fewer departments at a time, or page with cursor.',
   ],
   PAST_TOO_LARGE: [
     400,
@@ -225,6 +230,11 @@ export const errorCatalog = {
     409,
     '部门停用，不允许新增',
     'The parent department is disabled. Enable it or choose another parent.',
+  ],
+  TOO_DEEP: [
+    409,
+    '层级不能超过 {limit} 级，请选择更上层的上级；如需更多层级，请由运维人员调整 {setting}',
+    'At most {limit} levels are allowed. Choose a parent higher up; an operator can allow more with {setting}.',
   ],
   DEPT_NOT_DELETED: [409, '部门未被删除，无需恢复', 'The department is not deleted. There is nothing to restore.'],
   PARENT_GONE: [

@@ -1,15 +1,31 @@
+import { MAX_ANSWER_BYTES } from './answer-size.ts';
 import { apiError } from './errors.ts';
 
-const MAX_CHARACTERS = 50_000_000;
+/** The most that a department needs in an answer beside its path: its texts have 436 characters of up to six bytes. */
+const ROW_BYTES = 3_500;
+
+export const pathsTooLong = () => apiError('PATHS_TOO_LONG', { limit: MAX_ANSWER_BYTES });
+
+/** How many departments with the same path fit into one answer, at least one. */
+export const rowsFitting = (path: string): number =>
+  Math.max(1, Math.floor(MAX_ANSWER_BYTES / (path.length + ROW_BYTES)));
 
 /**
- * Limits the size of the paths in one response: in a tree that is thousands of levels deep, each department has thousands of
- * ancestors. The returned function adds characters and throws when there are too many.
+ * Limits the size of the paths in one answer: in a tree that is thousands of levels deep, each department has thousands of
+ * ancestors.
  */
-export function createPathBudget(): (characters: number) => void {
-  let total = 0;
-  return (characters) => {
-    total += characters;
-    if (total > MAX_CHARACTERS) throw apiError('PATHS_TOO_LONG', { limit: MAX_CHARACTERS });
-  };
+export class PathBudget {
+  #left = MAX_ANSWER_BYTES;
+
+  /** Whether another department with a path of this size fits. If so, it counts. */
+  fits(pathBytes: number): boolean {
+    this.#left -= pathBytes + ROW_BYTES;
+    return this.#left >= 0;
+  }
+
+  /** The same for part of a path. Throws if it does not fit. */
+  spend(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left < 0) throw pathsTooLong();
+  }
 }

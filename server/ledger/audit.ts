@@ -2,6 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
+import { readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
@@ -18,16 +19,18 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
   const codes = below ? await descendantCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
   if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
   await allowLedgers(tx, codes);
-  const rows = await listAudit(tx, codes, searchOf(filter), !below, limit + 1).catch((error) => {
-    // A time such as the 31st of February passes the schema.
-    throw errorCode(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'time') : error;
-  });
-  const page = rows.slice(0, limit);
+  const { rows, fitting } = await readFitting(listAudit(tx, codes, searchOf(filter), !below, limit + 1)).catch(
+    (error) => {
+      // A time such as the 31st of February passes the schema.
+      throw errorCode(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'time') : error;
+    },
+  );
+  const page = rows.slice(0, Math.min(limit, fitting));
   const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, page);
   return {
     // A search for a name must not find changes whose author is hidden: callers could guess names.
     rows: filter.by === undefined ? shown : shown.filter(({ by }) => by === filter.by),
-    next: rows.length > limit ? String(page.at(-1)?.id) : null,
+    next: rows.length > page.length ? String(page.at(-1)?.id) : null,
   };
 }
 

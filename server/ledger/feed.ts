@@ -2,6 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { forceIndexScans } from '../../db/planner.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
+import { readFitting } from '../http/answer-size.ts';
 import { type ChangeRow, readByIds, readFeed, readLedgerEnd, sealChanges } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 
@@ -60,8 +61,11 @@ async function readUpTo(
   // Continue until there is a row: the feed skips logins, which may be most of a ledger.
   while (rows.length === 0 && next < last) {
     const upTo = Math.min(last, next + MAX_SCANNED);
-    [, rows] = await Promise.all([forceIndexScans(tx), readFeed(tx, tenantId, { after: next, upTo, limit })]);
-    next = rows.length === limit ? (rows.at(-1)?.seq ?? upTo) : upTo;
+    await forceIndexScans(tx);
+    const found = await readFitting(readFeed(tx, tenantId, { after: next, upTo, limit }));
+    rows = found.rows.slice(0, found.fitting);
+    const isCut = rows.length === limit || rows.length < found.rows.length;
+    next = isCut ? (rows.at(-1)?.seq ?? upTo) : upTo;
   }
   return { rows, next };
 }

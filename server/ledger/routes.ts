@@ -53,7 +53,8 @@ export function ledgerRoutes(
         description:
           'Administrators. Returns all changes in commit order: those of departments, users and the tenant itself, and ' +
           'those of its descendant tenants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
-          'response is sent as soon as there is a change or when that time has passed.',
+          'response is sent as soon as there is a change or when that time has passed. A page ends early when it would ' +
+          'exceed 10 MB.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
       },
@@ -174,6 +175,7 @@ export function ledgerRoutes(
             'TENANT_NOT_FOUND',
             'TENANT_HAS_CHILDREN',
             'TENANT_CYCLE',
+            'TOO_DEEP',
             'TENANT_PARENT_GONE',
             'TENANT_PARENT_FORBIDDEN',
           ],

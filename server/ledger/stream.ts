@@ -19,7 +19,7 @@ export async function* streamChanges(
   let page = first;
   yield ': the changes of a tenant\n\n';
   for (;;) {
-    yield eventsOf(page, position);
+    for (const event of eventsOf(page, position)) yield event;
     position = Number(page.next);
     if (subscribers.closed) return;
     if (page.rows.length === 0) {
@@ -45,7 +45,7 @@ export async function* streamChanges(
 const errorEvent = (reason: ErrorCode) => `event: refused\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /** The `id` of an event is the position after its change. A page without rows may still have skipped other changes. */
-function eventsOf({ rows, next, positions }: FeedPage, before: number): string {
-  if (rows.length === 0) return Number(next) > before ? `id: ${next}\n: skipped changes\n\n` : ': heartbeat\n\n';
-  return rows.map((row, n) => `id: ${positions[n]}\nevent: change\ndata: ${JSON.stringify(row)}\n\n`).join('');
+function* eventsOf({ rows, next, positions }: FeedPage, before: number): Generator<string, void> {
+  if (rows.length === 0) yield Number(next) > before ? `id: ${next}\n: skipped changes\n\n` : ': heartbeat\n\n';
+  for (const [n, row] of rows.entries()) yield `id: ${positions[n]}\nevent: change\ndata: ${JSON.stringify(row)}\n\n`;
 }

@@ -1,5 +1,4 @@
 import type { Tx } from '../../db/driver.ts';
-import { setTenant } from '../../db/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { countDepartments } from '../departments/members.ts';
 import { QUOTAS } from '../tenants/schema.ts';
@@ -10,13 +9,13 @@ import {
   listLimitedDescendants,
   readLimits,
 } from '../tenants/summary.ts';
-import { countAccounts } from '../users/users.ts';
+import { countAccounts, countAccountsOf } from '../users/users.ts';
 import type { Overview } from './schema.ts';
 
 /** The most tenants in each list. */
 const MAX_LISTED = 20;
 /**
- * The most tenants whose accounts are counted, because each needs a query of its own. Those with the smallest limits
+ * The most tenants whose accounts are counted, because each is visited on its own. Those with the smallest limits
  * are checked: they fill up first.
  */
 const MAX_CHECKED = 500;
@@ -46,16 +45,22 @@ export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
     listExpiring(tx, caller, MAX_LISTED),
     listLimitedDescendants(tx, caller, MAX_CHECKED),
   ]);
-  return { ...own, tenantsBelow, endingSoon, full: await findFull(tx, caller, limited) };
+  return { ...own, tenantsBelow, endingSoon, full: await findFull(tx, limited) };
 }
 
-/** Row security shows users only within their own tenant, so each tenant is assumed in turn. */
-async function findFull(tx: Tx, caller: Caller, limited: LimitedRow[]): Promise<Overview['full']> {
-  const full: Overview['full'] = [];
-  for (const { accountCount, ...tenant } of limited) {
-    const [, used] = await Promise.all([setTenant(tx, tenant.tenantId), countAccounts(tx, tenant.tenantId)]);
-    if (used >= FULL_RATIO * accountCount) full.push({ ...tenant, used, limit: accountCount });
-  }
-  await setTenant(tx, caller.tenantId);
-  return full.sort((a, b) => b.used / b.limit - a.used / a.limit).slice(0, MAX_LISTED);
+async function findFull(tx: Tx, limited: LimitedRow[]): Promise<Overview['full']> {
+  if (limited.length === 0) return [];
+  const accounts = await countAccountsOf(
+    tx,
+    limited.map(({ tenantId }) => tenantId),
+  );
+  return limited
+    .map(({ accountCount, ...tenant }) => ({
+      ...tenant,
+      used: accounts.get(tenant.tenantId) ?? 0,
+      limit: accountCount,
+    }))
+    .filter(({ used, limit }) => used >= FULL_RATIO * limit)
+    .sort((a, b) => b.used / b.limit - a.used / a.limit)
+    .slice(0, MAX_LISTED);
 }

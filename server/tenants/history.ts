@@ -2,6 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
 import { codeWithinScope, lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
+import type { Config } from '../config.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readStoredAt } from '../ledger/history.ts';
@@ -46,16 +47,21 @@ const storedContents = (row: StoredRow) => {
 };
 
 /** Shows and reverts tenants for the ledger. Reverting a creation also covers the first administrator. */
-export const tenantResource: LedgerResource = {
+export const tenantResource = ({ tenantLevels: maxLevels }: Config): LedgerResource => ({
   resource: 'tenant',
   show: (_tx, rows, visibility) =>
     rows.map(({ row, resourceId, tenantId }) => showPast(fromStored(row, resourceId), tenantId, visibility)),
   contents: storedContents,
-  revert: revertTenants,
+  revert: (tx, caller, _ledger, goals) => revertTenants(tx, caller, goals, { maxLevels }),
   revertsWholeBatch: true,
-};
+});
 
-async function revertTenants(tx: Tx, caller: Caller, _ledger: string, goals: Goal[]): Promise<void> {
+async function revertTenants(
+  tx: Tx,
+  caller: Caller,
+  goals: Goal[],
+  { maxLevels }: { maxLevels: number },
+): Promise<void> {
   await lockTenantTree(tx);
   for (const goal of goals) {
     await setTenant(tx, caller.tenantId);
@@ -67,10 +73,12 @@ async function revertTenants(tx: Tx, caller: Caller, _ledger: string, goals: Goa
     await setTenant(tx, caller.tenantId);
     const { id, from, to } = goal;
     if (!to) await removeTenant(tx, caller, id, undefined);
-    else if (!from) await restoreTenant(tx, caller, id);
+    else if (!from) await restoreTenant(tx, caller, id, { maxLevels });
     else {
       const input = toUpdate(to, id, await readById(tx, caller.tenantId, id));
-      await updateTenant(tx, caller, input, undefined).catch((error) => rethrowAsParentGone(error, input));
+      await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels }).catch((error) =>
+        rethrowAsParentGone(error, input),
+      );
     }
   }
 }

@@ -1,9 +1,10 @@
 import { bigintOf, raw, type Tx } from '../../db/driver.ts';
-import { type TenantFields, type TenantRow, tenant } from './record.ts';
+import { type ListedRow, type TenantFields, type TenantRow, tenant } from './record.ts';
 
-const columns = (tx: Tx) => tx`
+const columnsWithoutRules = (tx: Tx) => tx`
   t.id::text, t.tenant_id as "tenantId", t.parent_id as "tenantParent", ${raw(tx, ownColumns)},
-  t.menu_ids as "menuIds", t.quotas, t.rules`;
+  t.menu_ids as "menuIds", t.quotas`;
+const columns = (tx: Tx) => tx`${columnsWithoutRules(tx)}, t.rules`;
 const ownColumns = tenant.columns('t');
 
 /** Restricts a statement to the caller's tenant and its descendants: `path` lists the ancestors and the row itself. */
@@ -70,9 +71,9 @@ export const readPage = (
   callerTenant: string,
   search: TenantSearch,
   order: TenantOrder,
-  { after, limit, offset = 0 }: { after?: PageCursor; limit: number; offset?: number },
-) => tx<TenantRow[]>`
-  select ${columns(tx)} from tenants t
+  { after, limit, offset = 0, withRules }: { after?: PageCursor; limit: number; offset?: number; withRules: boolean },
+) => tx<ListedRow[]>`
+  select ${withRules ? columns(tx) : columnsWithoutRules(tx)} from tenants t
   where ${matching(tx, callerTenant, search)} ${after ? tx`and ${isAfter(tx, order, after)}` : tx``}
   order by ${order === 'id' ? tx`t.id` : tx`t.end_date, t.id`} limit ${limit} offset ${offset}`;
 
@@ -191,6 +192,14 @@ export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): 
   const [row] = await tx<{ path: string[] }[]>`
     select t.path from tenants t where ${inScope(tx, callerTenant)} and t.tenant_id = ${tenantId}`;
   return row?.path ?? [];
+};
+
+/** Reads the level of a tenant, which is 1 for 000000, and of its deepest descendant. The transaction has assumed it. */
+export const readLevels = async (tx: Tx, tenantId: string): Promise<{ level: number; bottom: number }> => {
+  const [row] = await tx<[{ level: number; bottom: number }]>`
+    select min(cardinality(t.path)) as level, max(cardinality(t.path)) as bottom from tenants t
+    where ${inScope(tx, tenantId)}`;
+  return row;
 };
 
 /** Moves a tenant with its descendants, including deleted ones, so that their paths stay valid. */

@@ -40,6 +40,9 @@ export interface TenantRow extends TenantFields {
   tenantParent: string | null;
 }
 
+/** A row of a list, which has rules only if the caller asked for them. */
+export type ListedRow = Omit<TenantRow, 'rules'> & Partial<Pick<TenantRow, 'rules'>>;
+
 /** Maps a row that the ledger recorded to a tenant. The id comes from the change, because JSON numbers would round it. */
 export function fromStored(row: StoredRow, id: string, present?: TenantRow): TenantRow {
   const quotas = (row.quotas ?? {}) as Record<string, number>;

@@ -34,6 +34,7 @@ const shared = { ...authenticated, tags: ['Tenants'] };
 
 export function tenantRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;
+  const maxLevels = deps.config.tenantLevels;
   app.post(
     path,
     {
@@ -48,7 +49,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', {
           writes: 'unconditional',
           location: true,
-          errors: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'ACCOUNT_LIMIT'],
+          errors: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'TOO_DEEP', 'ACCOUNT_LIMIT'],
           alternativeTexts: ['ACCOUNT_LIMIT'],
           body: true,
         }),
@@ -63,7 +64,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         request,
         'administrator',
         async () => (password == null ? undefined : deps.passwords.hash(password, shareOf(request))),
-        (tx, caller, passwordHash) => createTenant(tx, caller, request.body, passwordHash),
+        (tx, caller, passwordHash) => createTenant(tx, caller, request.body, { passwordHash, maxLevels }),
       );
       return created(reply, `${path}/${id}`);
     },
@@ -76,9 +77,11 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'listTenants',
         summary: "List the caller's tenant and its descendants",
-        description: 'Administrators. Sorted by id, the order of creation, unless `sort` says otherwise.',
+        description:
+          'Administrators. Sorted by id, the order of creation, unless `sort` says otherwise. A page with a cursor ends ' +
+          'early when it would exceed 10 MB; a numbered page is then rejected.',
         querystring: TenantFilter,
-        response: responses('authenticated', { data: TenantPage, errors: ['NOT_ALLOWED'] }),
+        response: responses('authenticated', { data: TenantPage, errors: ['NOT_ALLOWED', 'ANSWER_TOO_LARGE'] }),
       },
     },
     async (request) =>
@@ -152,6 +155,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
             'TENANT_PARENT_NOT_FOUND',
             'TENANT_PARENT_FORBIDDEN',
             'TENANT_CYCLE',
+            'TOO_DEEP',
           ],
           body: true,
         }),
@@ -159,7 +163,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
     },
     async (request) => {
       await writeAs(db, request, 'administrator', (tx, caller) =>
-        updateTenant(tx, caller, request.body, ifMatchOf(request)),
+        updateTenant(tx, caller, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
     },
@@ -201,13 +205,13 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         params: IdPath,
         response: responses('authenticated', {
           writes: 'unconditional',
-          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_NOT_DELETED', 'TENANT_PARENT_GONE'],
+          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_NOT_DELETED', 'TENANT_PARENT_GONE', 'TOO_DEEP'],
         }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => restoreTenant(tx, caller, id));
+      await writeAs(db, request, 'administrator', (tx, caller) => restoreTenant(tx, caller, id, { maxLevels }));
       return ok(null);
     },
   );

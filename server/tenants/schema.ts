@@ -59,7 +59,15 @@ export const Tenant = Type.Object({
 });
 export type Tenant = Static<typeof Tenant>;
 
+/** Fields that lists leave out unless they are asked for: each value may have 64 Ki characters. */
+const { ruleBo, ...listed } = Tenant.properties;
+export const ListedTenant = Type.Object({ ...listed, ruleBo: Type.Optional(ruleBo) });
+export type ListedTenant = Static<typeof ListedTenant>;
+
 export const TenantFilter = Type.Object({
+  fields: Type.Optional(
+    Type.Unsafe<'ruleBo'>({ type: 'string', enum: ['ruleBo'], description: 'Adds `ruleBo` to each row' }),
+  ),
   tenantName: Type.Optional(Text(100, 'Part of the name, case-insensitive')),
   tenantId: Type.Optional(Text(18)),
   status: Type.Optional(Status),
@@ -81,7 +89,7 @@ export const TenantFilter = Type.Object({
 });
 export type TenantFilter = Static<typeof TenantFilter>;
 
-export const TenantPage = PageOrCursorPage(Tenant);
+export const TenantPage = PageOrCursorPage(ListedTenant);
 
 /** The maximum number of tenants in one tree, and of levels below its root. */
 export const MAX_TREE_SIZE = 10_000;

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
 import { lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
+import { MAX_ANSWER_BYTES, readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { isCalendarDate, pageOf, type Rows } from '../http/fields.ts';
@@ -21,6 +22,7 @@ import {
   readBranch,
   readByCode,
   readById,
+  readLevels,
   readPage,
   readPath,
   type TenantSearch,
@@ -30,6 +32,7 @@ import {
 import { type TenantFields, type TenantRow, tenant as tenantRecord } from './record.ts';
 import {
   HIDDEN_QUOTAS,
+  type ListedTenant,
   LONG_TEXT,
   MAX_DEPTH,
   MAX_TREE_SIZE,
@@ -42,7 +45,7 @@ import {
   type TenantUpdate,
   type TreeFilter,
 } from './schema.ts';
-import { showTenant } from './show.ts';
+import { showListed, showTenant } from './show.ts';
 
 export const ROOT = '000000';
 
@@ -51,12 +54,14 @@ export async function createTenant(
   tx: Tx,
   caller: Caller,
   input: TenantInput,
-  passwordHash: string | undefined,
+  { passwordHash, maxLevels }: { passwordHash: string | undefined; maxLevels: number },
 ): Promise<string> {
   const fields = fieldsOf(input);
   await lockTenantTree(tx);
   const parentId = input.tenantParent ?? caller.tenantId;
   await assertParentInScope(tx, caller, parentId);
+  const parentPath = await readPath(tx, caller.tenantId, parentId);
+  if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   const { id, tenantId } = await insertWithNewCode(tx, { parentId, by: caller.userName, fields });
   if (input.username != null && passwordHash) {
     await setTenant(tx, tenantId);
@@ -77,7 +82,12 @@ export async function readOwnTenant(tx: Tx, caller: Caller): Promise<Tenant> {
   return showTenant(row);
 }
 
-export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, ifMatch: IfMatch): Promise<void> {
+export async function updateTenant(
+  tx: Tx,
+  caller: Caller,
+  input: TenantUpdate,
+  { ifMatch, maxLevels }: { ifMatch: IfMatch; maxLevels: number },
+): Promise<void> {
   const fields = fieldsOf(input);
   const { tenantParent } = input;
   // Lock first: the tenant must still be in the caller's scope when it is written.
@@ -91,6 +101,10 @@ export async function updateTenant(tx: Tx, caller: Caller, input: TenantUpdate, 
     const parentPath = await readPath(tx, caller.tenantId, tenantParent);
     // Assume the moved tenant: row security then covers only its subtree, so the cost of the move depends only on its size.
     await setTenant(tx, tenant.tenantId);
+    const { level, bottom } = await readLevels(tx, tenant.tenantId);
+    const deeperBy = parentPath.length + 1 - level;
+    // A branch that is too deep already may still move up or stay on its level.
+    if (deeperBy > 0 && bottom + deeperBy > maxLevels) throw tooDeep(maxLevels);
     await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
     await setTenant(tx, caller.tenantId);
   }
@@ -107,7 +121,12 @@ export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: 
 }
 
 /** Restores a deleted tenant under its previous parent. Its departments and users were never deleted. */
-export async function restoreTenant(tx: Tx, caller: Caller, id: string): Promise<void> {
+export async function restoreTenant(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  { maxLevels }: { maxLevels: number },
+): Promise<void> {
   await lockTenantTree(tx);
   const tenant = await readAnyById(tx, caller.tenantId, id);
   if (!tenant) throw apiError('TENANT_NOT_FOUND');
@@ -116,6 +135,8 @@ export async function restoreTenant(tx: Tx, caller: Caller, id: string): Promise
   if (!tenantParent || !(await readByCode(tx, caller.tenantId, tenantParent))) {
     throw apiError('TENANT_PARENT_GONE', { tenantParent: tenantParent ?? '' });
   }
+  const parentPath = await readPath(tx, caller.tenantId, tenantParent);
+  if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   await markRestored(tx, caller.tenantId, id, caller.userName);
 }
 
@@ -123,24 +144,26 @@ export async function listTenants(
   tx: Tx,
   { tenantId }: Caller,
   filter: TenantFilter,
-): Promise<Rows<Tenant> | CursorPage<Tenant>> {
+): Promise<Rows<ListedTenant> | CursorPage<ListedTenant>> {
   const { limit, offset } = pageOf(filter);
   const search = searchOf(filter);
   const { sort = 'id' } = filter;
+  const withRules = filter.fields === 'ruleBo';
   if (filter.cursor !== undefined) {
     const after = filter.cursor && decodeCursor(filter.cursor, sort, isValidKey[sort]);
-    const rows = await readPage(tx, tenantId, search, sort, { limit: limit + 1, ...(after ? { after } : {}) });
-    return toCursorPage(rows.map(showTenant), limit, ({ id, endTime }) => ({
+    const range = { limit: limit + 1, ...(after ? { after } : {}), withRules };
+    const { rows, fitting } = await readFitting(readPage(tx, tenantId, search, sort, range));
+    return toCursorPage(rows.map(showListed), Math.min(limit, fitting), ({ id, endTime }) => ({
       sort,
       key: sort === 'id' ? '' : (endTime ?? ''),
       id,
     }));
   }
-  const [rows, total] = await Promise.all([
-    readPage(tx, tenantId, search, sort, { limit, offset }),
-    countTenants(tx, tenantId, search),
-  ]);
-  return { rows: rows.map(showTenant), total };
+  const total = await countTenants(tx, tenantId, search);
+  const { rows, fitting } = await readFitting(readPage(tx, tenantId, search, sort, { limit, offset, withRules }));
+  // A page ends where its number says, so it cannot end early like one with a cursor.
+  if (fitting < rows.length) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_ANSWER_BYTES });
+  return { rows: rows.map(showListed), total };
 }
 
 const isValidKey = {
@@ -175,6 +198,8 @@ export const createRootTenant = (tx: Tx): Promise<boolean> => {
   const { quotas, rules } = fieldsOf({});
   return insertRootTenant(tx, 'Banyan', quotas, rules);
 };
+
+const tooDeep = (limit: number) => apiError('TOO_DEEP', { limit, setting: 'BANYAN_TENANT_LEVELS' });
 
 async function findTenant(tx: Tx, caller: Caller, id: string): Promise<TenantRow> {
   const tenant = await readById(tx, caller.tenantId, id);

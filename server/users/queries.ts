@@ -116,6 +116,13 @@ export const countUsers = async (tx: Tx, tenantId: string, max: number | null): 
   return row.count;
 };
 
+/** Counts the users of several tenants, which must be within the scope of the caller, by their codes. */
+export const countUsersOf = async (tx: Tx, tenantIds: string[]): Promise<Map<string, number>> => {
+  const rows = await tx<{ tenantId: string; accounts: number }[]>`
+    select tenant_id as "tenantId", accounts from count_accounts(${tenantIds}::text[])`;
+  return new Map(rows.map(({ tenantId, accounts }) => [tenantId, accounts]));
+};
+
 export const hasOtherAdministrator = async (tx: Tx, tenantId: string, exceptIds: string[]): Promise<boolean> => {
   const [row] = await tx<[{ found: boolean }]>`
     select exists (

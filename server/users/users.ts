@@ -17,6 +17,7 @@ import { idOf, jsonIds, pageOf, type Rows } from '../http/fields.ts';
 import {
   countMembers,
   countUsers,
+  countUsersOf,
   findByKey,
   hasOtherAdministrator,
   insertUser,
@@ -156,6 +157,10 @@ export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Pro
 
 /** Counts the accounts of a tenant. */
 export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => countUsers(tx, tenantId, null);
+
+/** Counts the accounts of several tenants with one statement. The tenants must be within the caller's scope. */
+export const countAccountsOf = (tx: Tx, tenantIds: string[]): Promise<Map<string, number>> =>
+  countUsersOf(tx, tenantIds);
 
 /** Lists the users of a department of the caller's own tenant, or of its whole branch. */
 export async function listDepartmentUsers(

@@ -183,7 +183,7 @@ const list: Operation = {
       const hasStatus = query.status === undefined || query.status === fields.status;
       return hasCode && hasParent && hasStatus && contains(fields.tenantName, query.tenantName);
     });
-    return { data: pageOf(found, query, showTenant) };
+    return { data: pageOf(found, query, (tenant: Tenant) => ({ ...showTenant(tenant), ruleBo: undefined })) };
   },
 };
 

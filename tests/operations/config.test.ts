@@ -179,6 +179,22 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['0', '-1', '1.5', '1000001', 'on'],
   },
+  BANYAN_DEPARTMENT_LEVELS: {
+    unset: ['departmentLevels', 1_000],
+    valid: [
+      ['1', 1],
+      ['20000', 20_000],
+    ],
+    invalid: ['0', '20001', '1e3', 'unlimited'],
+  },
+  BANYAN_TENANT_LEVELS: {
+    unset: ['tenantLevels', 32],
+    valid: [
+      ['2', 2],
+      ['100', 100],
+    ],
+    invalid: ['1', '101', '-1', 'unlimited'],
+  },
   BANYAN_LOG_LEVEL: {
     unset: ['logLevel', 'info'],
     valid: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((text) => [text, text]),

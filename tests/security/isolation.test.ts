@@ -36,6 +36,8 @@ const below = await service.createTenant({}, mine);
 for (const admin of [mine, other]) {
   const dept = await admin.createDepartment();
   await admin.put('/system/dept-api', { deptId: dept }, { headers: { 'idempotency-key': 'the same' } });
+  // A move to a lower level measures the tree.
+  await admin.put('/system/dept-api', { deptId: await admin.createDepartment(), parentId: dept });
   await admin.createUser({ userName: 'anna', deptId: dept });
   const webhook = await admin.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
   await insertDelivery(superuser, admin.tenantId, webhook);

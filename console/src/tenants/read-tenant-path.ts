@@ -1,10 +1,10 @@
-import { api, type Tenant } from '../api.ts';
+import { api, type ListedTenant } from '../api.ts';
 
 /** Reads the path from the current tenant down to a descendant. A tenant only knows its parent, so this walks up. */
-export async function readTenantPath(id: string, ownTenantId: string, signal?: AbortSignal): Promise<Tenant[]> {
-  const path = [(await api.readTenant(id, signal)).data];
+export async function readTenantPath(id: string, ownTenantId: string, signal?: AbortSignal): Promise<ListedTenant[]> {
+  const path: ListedTenant[] = [(await api.readTenant(id, signal)).data];
   for (;;) {
-    const [top] = path as [Tenant];
+    const [top] = path as [ListedTenant];
     if (top.tenantId === ownTenantId || !top.tenantParent) return path;
     const { data } = await api.listTenants({ tenantId: top.tenantParent }, signal);
     const [parent] = data.rows;

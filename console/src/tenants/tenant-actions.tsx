@@ -2,7 +2,7 @@ import { DownOutlined, MoreOutlined } from '@ant-design/icons';
 import { Button, Dropdown, type MenuProps } from 'antd';
 import { useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { api, type Tenant } from '../api.ts';
+import { api, type ListedTenant } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
@@ -16,7 +16,7 @@ import { MoveDialog, StatusDialog } from './tenant-dialogs.tsx';
 import { tenantsTexts } from './texts.ts';
 
 interface Props {
-  tenant: Tenant;
+  tenant: ListedTenant;
   /** An icon button, for table rows. */
   compact?: boolean;
 }
@@ -77,7 +77,7 @@ export function ActionMenu({ tenant, compact = false }: Props) {
 }
 
 /** Asks for confirmation. If the tenant has children, it shows them with links. */
-function useDeleteTenant(tenant: Tenant, restoreFocus: () => void) {
+function useDeleteTenant(tenant: ListedTenant, restoreFocus: () => void) {
   const t = useTexts(tenantsTexts);
   const dialogs = useDialogs();
   const isMounted = useIsMounted();
@@ -97,7 +97,7 @@ function useDeleteTenant(tenant: Tenant, restoreFocus: () => void) {
   const showChildren = async (message: string) => {
     const { data } = await api
       .listTenants({ tenantParent: tenant.tenantId, pageSize: 5 })
-      .catch(() => ({ data: { rows: [] as Tenant[], total: 0 } }));
+      .catch(() => ({ data: { rows: [] as ListedTenant[], total: 0 } }));
     const { rows, total = 0 } = data;
     const closeAndOpen = (to: string) => {
       dialog.destroy();

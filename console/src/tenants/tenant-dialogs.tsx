@@ -1,6 +1,6 @@
 import { Form, Modal } from 'antd';
 import { useState } from 'react';
-import { api, type Tenant } from '../api.ts';
+import { api, type ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
@@ -13,7 +13,7 @@ import { tenantsTexts } from './texts.ts';
 import { useSaveTenant } from './use-save-tenant.ts';
 
 interface DialogProps {
-  tenant: Tenant;
+  tenant: ListedTenant;
   onClose: () => void;
 }
 

@@ -1,6 +1,6 @@
 import { Button, Grid, Table, type TableColumnsType } from 'antd';
 import { Link } from 'react-router';
-import type { Tenant } from '../api.ts';
+import type { ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { StatusTag } from '../ui/status-tag.tsx';
@@ -10,7 +10,7 @@ import { ActionMenu } from './tenant-actions.tsx';
 import { tenantsTexts } from './texts.ts';
 
 interface TableProps {
-  rows: Tenant[];
+  rows: ListedTenant[];
   loading: boolean;
   sortedByEnd: boolean;
   onSortByEnd: (isSorted: boolean) => void;
@@ -23,7 +23,7 @@ export function TenantTable(props: TableProps) {
 function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
-  const columns: TableColumnsType<Tenant> = [
+  const columns: TableColumnsType<ListedTenant> = [
     { title: t.name, key: 'name', render: (_, tenant) => <TenantName tenant={tenant} /> },
     { title: f.tenantId, dataIndex: 'tenantId', width: 100 },
     { title: f.tenantParent, dataIndex: 'tenantParent', width: 110, responsive: ['xxl'] },
@@ -59,7 +59,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
     },
   ];
   return (
-    <Table<Tenant>
+    <Table<ListedTenant>
       rowKey="id"
       columns={columns}
       dataSource={rows}
@@ -101,7 +101,7 @@ function PhoneList({ rows, sortedByEnd, onSortByEnd }: TableProps) {
   );
 }
 
-function TenantName({ tenant }: { tenant: Tenant }) {
+function TenantName({ tenant }: { tenant: ListedTenant }) {
   const t = useTexts(tenantsTexts);
   const isOwn = useMe().tenant.id === tenant.id;
   return (
@@ -120,10 +120,10 @@ export function TenantStatusTag({ status }: { status: '0' | '1' }) {
   return status === '0' ? <StatusTag tone="success">{t.normal}</StatusTag> : <StatusTag>{t.disabled}</StatusTag>;
 }
 
-export const formatAccountLimit = ({ accountCount }: Tenant, unlimited: string) =>
+export const formatAccountLimit = ({ accountCount }: ListedTenant, unlimited: string) =>
   accountCount === -1 ? unlimited : String(accountCount);
 
-function RowActions({ tenant }: { tenant: Tenant }) {
+function RowActions({ tenant }: { tenant: ListedTenant }) {
   const t = useTexts(tenantsTexts);
   const name = tenant.tenantName || tenant.tenantId;
   return (

@@ -1,6 +1,6 @@
 import dayjs from 'dayjs';
 import { Link } from 'react-router';
-import type { Tenant } from '../api.ts';
+import type { ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Axis, formatDates, Legend, PeriodBar, PeriodStatus } from './period-bar.tsx';
 import { tenantsTexts } from './texts.ts';
@@ -11,7 +11,7 @@ const getTimelineSpan = () => ({
   to: dayjs().add(14, 'month').format('YYYY-MM-DD'),
 });
 
-export function Timeline({ rows }: { rows: Tenant[] }) {
+export function Timeline({ rows }: { rows: ListedTenant[] }) {
   const t = useTexts(tenantsTexts);
   const span = getTimelineSpan();
   return (

@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/driver.ts';
-import { createPathBudget } from '../../http/path-budget.ts';
+import { PathBudget } from '../../http/path-budget.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import { readAncestorsAt } from './queries.ts';
 
@@ -25,13 +25,13 @@ export async function readPathsAt(
   const rows = parents.length > 0 ? await readAncestorsAt(tx, tenantId, parents, time) : [];
   const byId = new Map(rows.map((row) => [row.deptId, row]));
   const cache = new Map<number, number[]>();
-  const spend = createPathBudget();
+  const budget = new PathBudget();
   const idsTo = (parentId: number): number[] => {
     const cached = cache.get(parentId);
     if (cached) return cached;
     const ids: number[] = [];
     for (let id = parentId; id !== 0; id = byId.get(id)?.parentId ?? 0) {
-      spend(ID_LENGTH);
+      budget.spend(ID_LENGTH);
       ids.push(id);
     }
     ids.reverse();
@@ -41,13 +41,13 @@ export async function readPathsAt(
   return {
     ancestors: (parentId) => {
       const ids = [0, ...idsTo(parentId)].join(',');
-      spend(ids.length);
+      budget.spend(ids.length);
       return ids;
     },
     names: (parentId) =>
       idsTo(parentId).map((id) => {
         const { deptName } = byId.get(id) ?? { deptName: '' };
-        spend(deptName.length);
+        budget.spend(Buffer.byteLength(deptName) + 3);
         return deptName;
       }),
   };

@@ -2,6 +2,7 @@ import type { Tx } from '../../../db/driver.ts';
 import { forceIndexScans } from '../../../db/planner.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
+import { createSlices } from '../../http/slices.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { type DepartmentValues, department, storedParent } from '../record.ts';
@@ -26,7 +27,9 @@ export async function compareDepartments(
   const pathsBefore = await readPathsAt(tx, tenantId, parents('before'), from);
   const pathsAfter = await readPathsAt(tx, tenantId, parents('after'), to);
   const diff: Diff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
+  const pause = createSlices();
   for (const { before, after } of changed) {
+    await pause();
     if (before && after) addChanges(diff, toVersion(before), toVersion(after), pathsBefore, pathsAfter);
     else if (after) diff.created.push(withPath(toVersion(after), pathsAfter));
     else if (before) diff.deleted.push(withPath(toVersion(before), pathsBefore));

@@ -4,6 +4,8 @@ import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { pageOf, type Rows } from '../../http/fields.ts';
 import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
+import { rowsFitting } from '../../http/path-budget.ts';
+import { createSlices } from '../../http/slices.ts';
 import { invalid } from '../../http/validation.ts';
 import { readStoredAt } from '../../ledger/history.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
@@ -48,9 +50,13 @@ export async function listChildrenAt(
   else await readDepartmentAt(tx, show, caller, deptId, time);
   const { tenantId } = caller;
   const rows = await listRows(tx, tenantId, deptId, { time, after, limit: limit + 1 });
-  const page = toCursorPage(rows, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
   const paths = await readPathsAt(tx, tenantId, [Number(deptId)], time);
   const ancestors = paths.ancestors(Number(deptId));
+  const page = toCursorPage(rows, Math.min(limit, rowsFitting(ancestors)), (row) => ({
+    sort,
+    key: String(row.orderNum),
+    id: String(row.deptId),
+  }));
   return { ...page, rows: page.rows.map(({ row, hasChildren }) => ({ ...show(row, ancestors), hasChildren })) };
 }
 
@@ -70,11 +76,13 @@ export async function listDepartmentsAt(
     throw apiError('PAST_TOO_LARGE', { limit: MAX_LISTED });
   const { total, rows } = await readPage(tx, tenantId, search, orderOf(filter), { time, ...pageOf(filter) });
   const paths = await readPathsAt(tx, tenantId, rows.map(storedParent), time);
-  return {
-    total,
-    rows: rows.map((row) => ({
-      ...show(row, paths.ancestors(storedParent(row))),
-      ...(filter.withPath ? { pathNames: paths.names(storedParent(row)) } : {}),
-    })),
-  };
+  const pause = createSlices();
+  const shown: DeptRow[] = [];
+  for (const row of rows) {
+    const parentId = storedParent(row);
+    const dept = show(row, paths.ancestors(parentId));
+    shown.push(filter.withPath ? { ...dept, pathNames: paths.names(parentId) } : dept);
+    await pause();
+  }
+  return { total, rows: shown };
 }

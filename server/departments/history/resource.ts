@@ -1,5 +1,6 @@
 import type { Tx } from '../../../db/driver.ts';
 import { forceIndexScans } from '../../../db/planner.ts';
+import type { Config } from '../../config.ts';
 import type { LedgerResource, RecordedRow } from '../../ledger/resources.ts';
 import { storedContents, storedParent } from '../record.ts';
 import { createStoredReader } from '../stored-reader.ts';
@@ -10,7 +11,7 @@ import { revertDepartments } from './revert.ts';
 const MAX_PATH_LENGTH = 2_000;
 
 /** Shows and reverts departments for the ledger. */
-export function departmentResource(timeZone: string): LedgerResource {
+export function departmentResource({ timeZone, departmentLevels: maxLevels }: Config): LedgerResource {
   const show = createStoredReader(timeZone);
   return {
     resource: 'department',
@@ -19,7 +20,7 @@ export function departmentResource(timeZone: string): LedgerResource {
       return rows.map(({ row }, n) => show(row, paths[n] as string));
     },
     contents: storedContents,
-    revert: revertDepartments,
+    revert: (tx, caller, ledger, goals) => revertDepartments(tx, caller, ledger, goals, { maxLevels }),
   };
 }
 

@@ -4,6 +4,7 @@ import { lockTenant } from '../../access/tenant-scope.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { jsonId } from '../../http/fields.ts';
+import { assertRestoredNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markRestored } from '../queries.ts';
 import { parentOf } from '../rules.ts';
 import { readDeletedWith } from './restore-queries.ts';
@@ -15,6 +16,7 @@ export async function restoreDepartment(
   { tenantId, userName }: Caller,
   deptId: string,
   input: RestoreInput,
+  { maxLevels }: { maxLevels: number },
 ): Promise<void> {
   await forceIndexScans(tx);
   // Lock the tree first, so that no department is moved or restored meanwhile.
@@ -39,6 +41,7 @@ export async function restoreDepartment(
   }
   const parents = new Map([...branch].map((id) => [id, found.get(id)?.parentId ?? null]));
   await markRestored(tx, tenantId, parents.set(deptId, parentId), userName);
+  await assertRestoredNotTooDeep(tx, tenantId, [deptId], maxLevels);
   if (parentId !== dept.parentId) await bumpTreeVersion(tx, tenantId);
 }
 

@@ -5,13 +5,20 @@ import { apiError } from '../../http/errors.ts';
 import { assertNoConflicts } from '../../ledger/conflicts.ts';
 import type { Goal } from '../../ledger/resources.ts';
 import type { StoredRow } from '../../records/record.ts';
+import { assertRestoredNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
 import { department, storedContents, storedParent } from '../record.ts';
 import { assertUnused, moveDepartment, parentOf } from '../rules.ts';
 import { wasDisabled } from './restore-queries.ts';
 
 /** Reverts changes of departments of the caller's own tenant. */
-export async function revertDepartments(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void> {
+export async function revertDepartments(
+  tx: Tx,
+  caller: Caller,
+  ledger: string,
+  goals: Goal[],
+  { maxLevels }: { maxLevels: number },
+): Promise<void> {
   const { tenantId, userName } = caller;
   if (ledger !== tenantId) throw apiError('OTHER_TENANT');
   const created = goals.filter(({ to }) => !to).map(({ id }) => id);
@@ -41,13 +48,15 @@ export async function revertDepartments(tx: Tx, caller: Caller, ledger: string, 
   if (deleted.length > 0) {
     const parentIds = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
     await markRestored(tx, tenantId, parentIds, userName);
+    const roots = [...parentIds].filter(([, parentId]) => !parentId || !parentIds.has(parentId)).map(([id]) => id);
+    await assertRestoredNotTooDeep(tx, tenantId, roots, maxLevels);
     if ([...parentIds].some(([id, parentId]) => found.get(id)?.parentId !== parentId))
       await bumpTreeVersion(tx, tenantId);
   }
   for (const { id, to } of moved) {
     const row = to as StoredRow;
     const values = { ...department.fromStored(row, found.get(id)), parentId: parentIn(row) };
-    await moveDepartment(tx, caller, id, values, { allowDisabled: true });
+    await moveDepartment(tx, caller, id, values, { maxLevels, allowDisabled: true });
   }
   if (updated.length > 0) {
     const rows = updated.map(({ id, to }) => ({

@@ -54,7 +54,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
         querystring: DiffFilter,
         response: responses('authenticated', {
           data: Diff,
-          errors: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+          errors: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'PATHS_TOO_LONG', 'ANSWER_TOO_LARGE', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -92,13 +92,16 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
             'PARENT_NOT_FOUND',
             'PARENT_DISABLED',
             'DEPT_CYCLE',
+            'TOO_DEEP',
           ],
         }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => restoreDepartment(tx, caller, id, request.body));
+      await writeAs(db, request, 'administrator', (tx, caller) =>
+        restoreDepartment(tx, caller, id, request.body, { maxLevels: deps.config.departmentLevels }),
+      );
       return ok(null);
     },
   );

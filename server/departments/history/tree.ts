@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/driver.ts';
 import { forceIndexScans } from '../../../db/planner.ts';
 import type { Caller } from '../../auth/caller.ts';
+import { createSlices, mapInSlices, sortInSlices } from '../../http/slices.ts';
 import { invalid } from '../../http/validation.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
@@ -30,10 +31,18 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
     subtree,
     async nodes(maxRows) {
       await forceIndexScans(tx);
-      if (!isWhole) return (await readSubtreeAt(tx, tenantId, subtree, time, maxRows + 1)).map(nodeOf);
+      if (!isWhole) return mapInSlices(await readSubtreeAt(tx, tenantId, subtree, time, maxRows + 1), nodeOf);
       // Departments that were deleted or created later are read too; one short statement can still read twice as many.
       const rows = await readAllAt(tx, tenantId, time, 2 * maxRows);
-      return rows?.sort(compareDisplayOrder).map((row) => nodeOf({ row }));
+      if (!rows) return undefined;
+      const nodes = await mapInSlices(rows, (row) => ({
+        ...nodeOf({ row }),
+        order: department.fromStored(row).orderNum,
+      }));
+      const sorted = await sortInSlices(Int32Array.from(nodes.keys()), (a, b) =>
+        compareDisplayOrder(at(nodes, a), at(nodes, b)),
+      );
+      return mapInSlices([...sorted], (n) => at(nodes, n));
     },
     async skeleton(isClientWaiting) {
       await forceIndexScans(tx);
@@ -41,7 +50,9 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
       const shape = await fetchWholeShape(tx, isClientWaiting);
       if (!shape) return undefined;
       const skeleton = new Skeleton();
-      for (const at of isWhole ? sortedIndexes(shape) : shape.ids.keys()) {
+      const pause = createSlices();
+      for (const at of isWhole ? await sortedIndexes(shape) : shape.ids.keys()) {
+        if (at % 1_000 === 0) await pause();
         const id = shape.ids[at] as number;
         const isRoot = String(id) === subtree.rootId;
         changes[skeleton.add(id, isRoot ? 0 : (shape.parents[at] as number))] = shape.changes[at] as number;
@@ -83,20 +94,19 @@ async function fetchWholeShape(tx: Tx, isClientWaiting: () => boolean): Promise<
 }
 
 /** Returns the indexes of the nodes, with the children of each parent consecutive and in display order. */
-function sortedIndexes({ ids, parents, orders }: Shape): Int32Array {
-  const valueAt = (column: number[], at: number) => column[at] as number;
-  return Int32Array.from(ids.keys()).sort(
-    (a, b) =>
-      valueAt(parents, a) - valueAt(parents, b) ||
-      valueAt(orders, a) - valueAt(orders, b) ||
-      valueAt(ids, a) - valueAt(ids, b),
+function sortedIndexes({ ids, parents, orders }: Shape): Promise<Int32Array> {
+  return sortInSlices(
+    Int32Array.from(ids.keys()),
+    (a, b) => at(parents, a) - at(parents, b) || at(orders, a) - at(orders, b) || at(ids, a) - at(ids, b),
   );
 }
 
-function compareDisplayOrder(a: StoredRow, b: StoredRow): number {
-  const order = (row: StoredRow) => department.fromStored(row).orderNum;
-  return storedParent(a) - storedParent(b) || order(a) - order(b) || Number(a.dept_id) - Number(b.dept_id);
-}
+const at = <T>(items: readonly T[], index: number): T => items[index] as T;
+
+type OrderedNode = NodeRow & { order: number };
+
+const compareDisplayOrder = (a: OrderedNode, b: OrderedNode): number =>
+  a.parentId - b.parentId || a.order - b.order || a.deptId - b.deptId;
 
 function nodeOf({ row, hasChildren = false }: { row: StoredRow; hasChildren?: boolean }): NodeRow {
   const [deptId, parentId] = [Number(row.dept_id), storedParent(row)];

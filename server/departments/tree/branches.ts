@@ -6,7 +6,7 @@ import { apiError } from '../../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch } from '../../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../../http/fields.ts';
 import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
-import { createPathBudget } from '../../http/path-budget.ts';
+import { rowsFitting } from '../../http/path-budget.ts';
 import { invalid } from '../../http/validation.ts';
 import { isValidKey, sortOfChildren } from '../filter.ts';
 import { countMembers, idsWithMembers } from '../members-queries.ts';
@@ -34,12 +34,12 @@ export async function listChildren(
     forceIndexScans(tx),
   ]);
   const found = await listRows(tx, caller.tenantId, parentId, { after, limit: limit + 1 });
-  const spend = createPathBudget();
-  for (const row of found) {
-    row.ancestors = ancestors;
-    spend(ancestors.length);
-  }
-  const page = toCursorPage(found, limit, (row) => ({ sort, key: String(row.orderNum), id: String(row.deptId) }));
+  for (const row of found) row.ancestors = ancestors;
+  const page = toCursorPage(found, Math.min(limit, rowsFitting(ancestors)), (row) => ({
+    sort,
+    key: String(row.orderNum),
+    id: String(row.deptId),
+  }));
   if (!counts) return page;
   const users = await countMembers(
     tx,

@@ -188,7 +188,9 @@ function serialize(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => N
     if (before > 0) bytes[length++] = COMMA;
     append(jsonPrefix);
     append(hasChildren || skeleton.firstChild(node) !== 0 ? WITH_CHILDREN : WITHOUT_CHILDREN);
-    for (let count = 0; count < completed; count++) append(END_OF_NODE);
+    // A million levels may end here, which a loop would take long to close.
+    bytes.fill(END_OF_NODE, length, length + END_OF_NODE.length * completed);
+    length += END_OF_NODE.length * completed;
     before = completed;
   }
   return bytes.subarray(0, length);

@@ -1,0 +1,66 @@
+import http from 'node:http';
+import type { Measure, Result } from '../measure.ts';
+import { call, createTenant } from '../services.ts';
+
+const DEPTH = 20_000;
+const FIRST = 30_000_000;
+
+/**
+ * Measures how long one large answer keeps others waiting: the slowest response of a health check that is repeated over one
+ * connection. It includes the check itself, so the event loop was blocked for less than that.
+ */
+export const answers: Measure = async ({ database: { superuser }, service: { base }, rounds, progress }) => {
+  const { tenantId, token } = await createTenant(base);
+  const text = '规则'.repeat(32_000);
+  const rules = { modelZr: text, modelPf: text, modelEd: text };
+  for (let n = 0; n < 30; n++) await call(base, 'POST', '/system/tenant-api', token, { ruleBo: rules });
+  await superuser`
+    insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, create_by)
+    select ${tenantId}, ${FIRST}::bigint + n, case when n > 1 then ${FIRST}::bigint + n - 1 end, '部门', 'bench'
+    from generate_series(1, ${DEPTH}::int) n`;
+  const requests: [name: string, path: string][] = [
+    ['a page of tenants with ruleBo', '/system/tenant-api/list?pageSize=500&fields=ruleBo&cursor='],
+    ['a page of the feed', '/system/change-api?limit=1000'],
+    ['deep departments with paths', '/system/dept-api/list?pageSize=500&sort=-createTime&withPath=true&cursor='],
+    ['a tree of 20,000 levels', '/system/dept-api/tree'],
+    ['the same in the past', `/system/dept-api/tree?asOf=${encodeURIComponent(new Date().toISOString())}`],
+  ];
+  const results: Result[] = [];
+  for (const [name, path] of requests) {
+    progress(name);
+    const pauses: number[] = [];
+    let bytes = 0;
+    // Round 0 is a warm-up and does not count.
+    for (let round = 0; round <= rounds; round++) {
+      let done = false;
+      const reading = call(base, 'GET', path, token).finally(() => {
+        done = true;
+      });
+      let slowest = 0;
+      while (!done) slowest = Math.max(slowest, await checkHealth(base));
+      bytes = Buffer.byteLength((await reading).text);
+      if (round > 0) pauses.push(slowest);
+    }
+    results.push({
+      name: `Pause during ${name}`,
+      figure: Math.max(...pauses),
+      unit: 'ms',
+      goal: { most: 50 },
+      range: [Math.min(...pauses), Math.max(...pauses)],
+      notes: `an answer of ${(bytes / 1e6).toFixed(1)} MB`,
+    });
+  }
+  return results;
+};
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+
+const checkHealth = (base: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const request = http.get(`${base}/health/live`, { agent }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(performance.now() - startedAt));
+    });
+    request.once('error', reject);
+  });

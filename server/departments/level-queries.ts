@@ -1,0 +1,86 @@
+import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../../db/driver.ts';
+
+/**
+ * The lock of a tenant's levels: creations share it, and a move that takes a branch deeper has it alone. It is the last lock
+ * that a transaction takes, so waiting for it cannot cause a deadlock.
+ */
+const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentTree}::int, hashtext(${tenantId})`;
+
+/**
+ * Keeps departments from being deleted, disabled or moved deeper until the transaction ends. The subquery locks the rows
+ * before the function is called. Without `wait`, rows that another transaction has locked are skipped.
+ */
+export const lockParentRows = (tx: Tx, tenantId: string, deptIds: string[], { wait }: { wait: boolean }) => tx<
+  { deptId: number; status: string }[]
+>`
+  select p.dept_id as "deptId", p.status, pg_advisory_xact_lock_shared(${levelsKey(tx, tenantId)})::text as locked from (
+    select dept_id, status from departments
+    where tenant_id = ${tenantId} and dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) and del_flag = '0'
+    order by dept_id for share ${wait ? tx`` : tx`skip locked`}
+  ) p`;
+
+export const lockLevels = (tx: Tx, tenantId: string) => tx`
+  select pg_advisory_xact_lock(${levelsKey(tx, tenantId)})`;
+
+/** Selects a department and all of its ancestors; `first`: where to begin, null for none. */
+const upFrom = (tx: Tx, tenantId: string, first: Fragment) => tx`
+  with recursive up (id) as (
+    select ${first} where ${first} is not null
+    union all
+    select p.parent_id from up cross join lateral (
+      -- limit 1 forces the primary key, whatever the statistics say.
+      select parent_id from departments p where p.tenant_id = ${tenantId} and p.dept_id = up.id limit 1
+    ) p
+    where p.parent_id is not null
+  )`;
+
+const levelOf = (tx: Tx, tenantId: string, id: Fragment) => tx`
+  (${upFrom(tx, tenantId, id)} select count(*)::int from up)`;
+
+/** Reads how deep each department is, 1 for the top level, and the upper bound of the tree; null: not measured yet. */
+export const readLevels = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
+  { deptId: number; level: number; bound: number | null }[]
+>`
+  select m.id as "deptId", ${levelOf(tx, tenantId, tx`m.id`)} as level,
+    (select levels from department_trees where tenant_id = ${tenantId}) as bound
+  from unnest(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) m (id)`;
+
+/** Reads how deep a department and its new parent are, and whether the parent is that department or below it. */
+export const readMove = async (tx: Tx, tenantId: string, deptId: string, parentId: string | null) => {
+  const id = tx`${bigintOf(deptId)}::bigint`;
+  const parent = tx`${parentId && bigintOf(parentId)}::bigint`;
+  const [row] = await tx<[{ level: number; parentLevel: number; cycle: boolean }]>`
+    select ${levelOf(tx, tenantId, id)} as level, up.level as "parentLevel", up.cycle from (
+      ${upFrom(tx, tenantId, parent)} select count(*)::int as level, coalesce(bool_or(up.id = ${id}), false) as cycle from up
+    ) up`;
+  return row;
+};
+
+/** Reads the level of the deepest department in these branches. */
+export const readBottom = async (tx: Tx, tenantId: string, rootIds: string[]): Promise<number> => {
+  const [row] = await tx<[{ bottom: number | null }]>`
+    select max(${levelOf(tx, tenantId, tx`m.id`)} + department_height(${tenantId}, m.id) - 1) as bottom
+    from unnest(${rootIds.map(bigintOf)}::bigint[]) m (id)`;
+  return row.bottom ?? 0;
+};
+
+/** Counts the levels of a branch; null: of the whole tree. */
+export const readHeight = async (tx: Tx, tenantId: string, rootId: string | null): Promise<number> => {
+  const [row] = await tx<[{ height: number }]>`
+    select department_height(${tenantId}, ${rootId && bigintOf(rootId)}::bigint) as height`;
+  return row.height;
+};
+
+/** Reads the upper bound of the levels of a tenant's tree; undefined if it has not been measured yet. */
+export const readLevelBound = async (tx: Tx, tenantId: string): Promise<number | undefined> => {
+  const [row] = await tx<{ levels: number }[]>`select levels from department_trees where tenant_id = ${tenantId}`;
+  return row?.levels;
+};
+
+/** Raises the upper bound. A tree that has not been measured stays so. */
+export const raiseLevelBound = (tx: Tx, tenantId: string, levels: number) => tx`
+  update department_trees set levels = ${levels} where tenant_id = ${tenantId} and levels < ${levels}`;
+
+export const setLevelBound = (tx: Tx, tenantId: string, levels: number) => tx`
+  insert into department_trees (tenant_id, levels) values (${tenantId}, ${levels})
+  on conflict (tenant_id) do update set levels = excluded.levels`;

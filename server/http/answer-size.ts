@@ -1,0 +1,111 @@
+import type { FastifyReply } from 'fastify';
+import type { Query } from '../../db/driver.ts';
+import type { App } from '../context.ts';
+import { apiError } from './errors.ts';
+import { createSlices } from './slices.ts';
+
+/** The most bytes of one answer. Only trees and exports are larger: they are streamed as fast as the client reads. */
+export const MAX_ANSWER_BYTES = 10_000_000;
+
+/** How much text is serialized at once; this takes a few milliseconds. */
+const PIECE_LENGTH = 100_000;
+/** What a record may need beside its stored columns: the names of the fields, and paths. */
+const RECORD_OVERHEAD = 5_000;
+
+/** The number of bytes that a value needs in an answer. */
+export const answerBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** How many rows one round trip fetches; each may have a megabyte. */
+const FETCH_SIZE = 8;
+
+/**
+ * Reads rows until one does not fit into the answer any more. `fitting` is the number of rows that fit, at least one; the
+ * row after them, if there is one, shows that there are more. This process never holds much more than it sends.
+ */
+export async function readFitting<Row extends object>(query: Query<Row>): Promise<{ rows: Row[]; fitting: number }> {
+  const rows: Row[] = [];
+  const pause = createSlices();
+  let bytes = 0;
+  for await (const fetched of query.cursor(FETCH_SIZE)) {
+    for (const row of fetched as Row[]) {
+      bytes += answerBytes(row) + RECORD_OVERHEAD;
+      rows.push(row);
+      if (bytes > MAX_ANSWER_BYTES && rows.length > 1) return { rows, fitting: rows.length - 1 };
+      await pause();
+    }
+  }
+  return { rows, fitting: rows.length };
+}
+
+/**
+ * Serializes lists piece by piece, so that none occupies the event loop for long, and rejects answers that are too large.
+ * Rules that can answer with part of a list do so before.
+ */
+export function serializeInPieces(app: App): void {
+  app.addHook('preSerialization', (_request, reply, payload, done) => {
+    const data = (payload as { data?: unknown } | null)?.data;
+    if (typeof data !== 'object' || data === null) return done(null, payload);
+    const holder = Array.isArray(data) ? (payload as Json) : (data as Json);
+    const lists = Object.keys(holder).filter((key) => isList(holder[key]));
+    if (lists.length === 0) return done(null, payload);
+    serializeLists(reply, payload as Json, holder, lists).then(
+      (json) => {
+        // The deadline may have answered meanwhile, or the client may have disconnected.
+        if (reply.raw.headersSent || reply.raw.destroyed) return;
+        reply.serializer((text: unknown) => text as string);
+        done(null, json);
+      },
+      (error) => done(error),
+    );
+  });
+}
+
+type Json = Record<string, unknown>;
+
+const isList = (value: unknown): boolean => Array.isArray(value) && typeof value[0] === 'object';
+
+/**
+ * Serializes the answer with empty lists first, which shows where the elements belong. Then it serializes the same answer
+ * again and again with a few elements, and takes their text.
+ */
+async function serializeLists(reply: FastifyReply, payload: Json, holder: Json, lists: string[]): Promise<Buffer> {
+  const empty = Object.fromEntries(lists.map((key) => [key, []]));
+  const textWith = (filled: Json): string =>
+    reply.serialize(
+      holder === payload
+        ? { ...payload, ...empty, ...filled }
+        : { ...payload, data: { ...holder, ...empty, ...filled } },
+    ) as string;
+  const frame = textWith({});
+  const positions = lists
+    .map((key) => ({ key, at: frame.indexOf(`"${key}":[`) + key.length + 4 }))
+    .sort((a, b) => a.at - b.at);
+  const pause = createSlices();
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const add = (text: string) => {
+    const piece = Buffer.from(text);
+    bytes += piece.length;
+    if (bytes > MAX_ANSWER_BYTES) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_ANSWER_BYTES });
+    pieces.push(piece);
+  };
+  let end = 0;
+  for (const { key, at } of positions) {
+    add(frame.slice(end, at));
+    end = at;
+    const elements = holder[key] as unknown[];
+    let count = 1;
+    for (let start = 0; start < elements.length; ) {
+      const some = elements.slice(start, start + count);
+      const text = textWith({ [key]: some });
+      const piece = text.slice(at, text.length - (frame.length - at));
+      add(start > 0 ? `,${piece}` : piece);
+      start += some.length;
+      if (piece.length < PIECE_LENGTH / 2) count *= 2;
+      else if (piece.length > PIECE_LENGTH) count = Math.max(1, count >> 1);
+      await pause();
+    }
+  }
+  add(frame.slice(end));
+  return Buffer.concat(pieces, bytes);
+}

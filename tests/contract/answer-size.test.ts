@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CHANGES, DEPTS, expectError, TENANTS } from '../support/expect.ts';
+import { type ApiResponse, startService } from '../support/service.ts';
+import { captureQueries, type Query } from '../support/statements.ts';
+import { insertDepartments } from '../support/trees.ts';
+
+/** Answers have at most 10 MB. The data is inserted by SQL, because creating it over HTTP would take long. */
+
+const LIMIT = 10_000_000;
+const queries: Query[] = [];
+const service = await startService({}, { wrapDatabase: captureQueries(queries) });
+const { superuser } = service;
+
+const fits = ({ text, status }: ApiResponse) => {
+  assert.equal(status, 200, text.slice(0, 300));
+  assert.ok(Buffer.byteLength(text) <= LIMIT, `${Buffer.byteLength(text)} bytes`);
+};
+
+/** Reads all pages and returns their rows. */
+async function readAll(read: (cursor: string) => Promise<ApiResponse>): Promise<{ rows: never[]; pages: number }> {
+  const rows: never[] = [];
+  let pages = 0;
+  for (let cursor: string | null = ''; cursor !== null; pages++) {
+    const response: ApiResponse = await read(cursor);
+    fits(response);
+    rows.push(...(response.data.rows as never[]));
+    cursor = response.data.next;
+  }
+  return { rows, pages };
+}
+
+/** Creates a tenant with children whose `rules`, or menus, have about 450 kB. */
+async function createLargeChildren(count: number) {
+  const admin = await service.createTenant();
+  for (let n = 0; n < count; n++) await admin.create(TENANTS, { tenantName: `child ${n}` });
+  const text = '规"则'.repeat(13_000);
+  await superuser.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      update banyan.tenants set rules = rules || ${tx.json({ modelZr: text, modelPf: text, modelEd: text, catalogZr: text })}
+      where parent_id = ${admin.tenantId}`;
+  });
+  return { admin, text };
+}
+
+test('lists of tenants have ruleBo only with fields=ruleBo, and then pages end early', async () => {
+  const { admin, text } = await createLargeChildren(25);
+  const path = `${TENANTS}/list?pageSize=500`;
+  const plain = await admin.get(path);
+  fits(plain);
+  assert.equal(plain.data.rows.length, 26);
+  assert.ok(plain.data.rows.every((row: object) => !('ruleBo' in row)));
+  for (const sort of ['id', 'endTime']) {
+    const { rows, pages } = await readAll((cursor) => admin.get(`${path}&sort=${sort}&fields=ruleBo&cursor=${cursor}`));
+    assert.ok(pages > 1, `${pages} pages`);
+    assert.equal(new Set(rows.map(({ id }) => id)).size, 26);
+    assert.equal(rows.filter(({ ruleBo }) => (ruleBo as { modelZr: string }).modelZr === text).length, 25);
+  }
+  expectError(await admin.get(`${path}&fields=ruleBo`), 400, 'ANSWER_TOO_LARGE', { limit: LIMIT });
+  const small = await admin.get(`${TENANTS}/list?pageSize=5&pageNum=2&fields=ruleBo`);
+  assert.deepEqual([small.data.rows.length, small.data.total], [5, 26]);
+  assert.equal((await admin.get(`${path}&fields=other`)).status, 400);
+});
+
+test('pages of the feed and of the audit log end early when the changes are large', async () => {
+  const admin = await service.createTenant();
+  const child = await service.createTenant({}, admin);
+  const ruleBo = { modelZr: '规'.repeat(65_536), modelPf: '则'.repeat(65_536) };
+  for (let n = 0; n < 18; n++) await admin.put(TENANTS, { id: child.id, tenantName: `version ${n}`, ruleBo });
+  const ids = new Set<number>();
+  let pages = 0;
+  for (let after = '0'; ; pages++) {
+    const response = await admin.get(`${CHANGES}?limit=1000&after=${after}`);
+    fits(response);
+    if (response.data.rows.length === 0) break;
+    for (const { id } of response.data.rows) assert.ok(!ids.has(id) && ids.add(id));
+    after = response.data.next;
+  }
+  assert.ok(pages > 1, `${pages} pages`);
+  const audit = await readAll((cursor) =>
+    admin.get(`${CHANGES}/list?limit=500&resource=tenant&below=false&cursor=${cursor}`),
+  );
+  assert.ok(audit.pages > 1, `${audit.pages} pages`);
+  const changes = audit.rows.filter(({ resourceId, action }) => resourceId === child.id && action === 'updated');
+  assert.equal(changes.length, 18);
+  assert.ok(changes.every(({ id }) => ids.has(id)));
+});
+
+test('pages of departments end early when their paths are long', async () => {
+  const admin = await service.createTenant();
+  // Deeper than the limit of new departments; what exists stays readable.
+  const [first, depth] = [7_000_000, 3_000];
+  await insertDepartments(superuser, admin.tenantId, { first, count: depth, parentOf: 'nullif(n - 1, 0)' });
+  await insertDepartments(superuser, admin.tenantId, {
+    first: first + depth,
+    count: 500,
+    parentOf: `-1`,
+    name: `'leaf'`,
+  });
+  const last = first + depth - 1;
+  const list = `${DEPTS}/list?pageSize=500&deptName=leaf&withPath=true`;
+  expectError(await admin.get(list), 400, 'PATHS_TOO_LONG', { limit: LIMIT });
+  const listed = await readAll((cursor) => admin.get(`${list}&cursor=${cursor}`));
+  assert.equal(new Set(listed.rows.map(({ deptId }) => deptId)).size, 500);
+  assert.ok(listed.rows.every(({ pathNames }) => (pathNames as string[]).length === depth - 1));
+  const children = await readAll((cursor) => admin.get(`${DEPTS}/${last}/children?limit=500&cursor=${cursor}`));
+  assert.equal(new Set(children.rows.map(({ deptId }) => deptId)).size, 501);
+  assert.ok(listed.pages > 1 && children.pages > 1, `${listed.pages}, ${children.pages} pages`);
+  const ids = listed.rows.map(({ deptId }) => deptId);
+  expectError(await admin.post(`${DEPTS}/batch-read`, { ids }), 400, 'PATHS_TOO_LONG', { limit: LIMIT });
+  assert.equal((await admin.post(`${DEPTS}/batch-read`, { ids: ids.slice(0, 100) })).data.rows.length, 100);
+});
+
+test('the overview counts the accounts of all tenants below with one statement', async () => {
+  const admin = await service.createTenant();
+  for (let n = 0; n < 5; n++) await service.createTenant({ accountCount: 1 }, admin);
+  const count = async (client: typeof admin) => {
+    queries.length = 0;
+    const { data } = await client.get('/system/overview-api');
+    return { full: data.full.length, statements: queries.filter(({ string }) => string?.includes('users')).length };
+  };
+  const before = await count(await service.createTenant());
+  const { full, statements } = await count(admin);
+  assert.equal(full, 5);
+  assert.ok(statements <= before.statements + 1, `${statements} against ${before.statements}`);
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEPTS, expectError, expectOk, outcomeOf, TENANTS } from '../support/expect.ts';
+import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
+import { type Client, startService } from '../support/service.ts';
+import { runBeforeStatement } from '../support/statements.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
+
+const LEVELS = 4;
+const environment = { BANYAN_DEPARTMENT_LEVELS: String(LEVELS), BANYAN_TENANT_LEVELS: String(LEVELS) };
+const service = await startService(environment);
+
+test('a move waits for a creation in flight below its branch, and counts it', async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let hold = false;
+  let held = false;
+  const wrapDatabase = runBeforeStatement('insert into departments', async () => {
+    held = hold;
+    if (hold) await released;
+  });
+  const slow = await startService(environment, { wrapDatabase });
+  const admin = await slow.createTenant();
+  const top = await admin.createDepartment();
+  const home = await admin.createDepartment({ parentId: top });
+  const branch = await admin.createDepartment();
+  const below = await admin.createDepartment({ parentId: branch });
+  hold = true;
+  // With a key, the creation has a transaction of its own.
+  const creating = admin.post(DEPTS, { parentId: below }, { headers: { 'idempotency-key': 'slow' } });
+  await waitFor('the creation has its locks', () => held);
+  const moving = admin.put(DEPTS, { deptId: branch, parentId: home });
+  await waitFor('the move waits', async () => (await countLockWaits(slow.superuser)) === 1);
+  release();
+  expectOk(await creating);
+  expectError(await moving, 409, 'TOO_DEEP');
+});
+
+test('concurrent creations, moves, deletions and restores never exceed the last level', async (t) => {
+  for (const seed of seeds(scale(2, 20))) {
+    const admin = await service.createTenant();
+    const { below, pick } = seededRandom(seed);
+    const ids = await Promise.all(Array.from({ length: 6 }, () => admin.createDepartment()));
+    const outcomes = new Tally();
+    await runConcurrently(12, scale(250, 2_000), async () => {
+      const [deptId, parentId] = [pick(ids), pick([...ids, '0'])];
+      const operations = [
+        () => admin.post(DEPTS, { parentId }),
+        () => admin.put(DEPTS, { deptId, parentId }),
+        () => admin.put(DEPTS, { deptId, parentId }),
+        async () => {
+          await admin.delete(`${DEPTS}/${deptId}?subtree=true`);
+          return admin.post(`${DEPTS}/${deptId}/restore`, { parentId });
+        },
+        () => admin.post(`${DEPTS}/bulk`, { parentId, departments: [{ ref: 'a' }, { ref: 'b', parentRef: 'a' }] }),
+      ];
+      const response = await (operations[below(operations.length)] as () => ReturnType<Client['get']>)();
+      outcomes.add(outcomeOf(response));
+      const created = response.headers.location?.split('/').at(-1);
+      if (created) ids.push(created);
+      if (response.data?.deptIds && response.status === 200) ids.push(...response.data.deptIds.map(String));
+    });
+    report(t, { seed, ...outcomes.counts });
+    assert.ok(outcomes.get('409 TOO_DEEP') > 0, 'the limit was reached');
+    assert.deepEqual(
+      Object.keys(outcomes.counts).filter((outcome) => outcome.startsWith('5')),
+      [],
+    );
+    const { data } = await admin.get(`${DEPTS}/list?cursor=&pageSize=500`);
+    const deepest = Math.max(...data.rows.map(({ ancestors }: { ancestors: string }) => ancestors.split(',').length));
+    assert.ok(deepest <= LEVELS, `seed ${seed}: ${deepest} levels`);
+  }
+});
+
+test('of a creation below a tenant and a move of it, one fails when both together would be too deep', async () => {
+  const top = await service.createTenant();
+  const other = await service.createTenant({}, top);
+  for (let n = 0; n < scale(5, 50); n++) {
+    const { id, tenantId } = await service.createTenant({}, top);
+    const responses = await Promise.all([
+      service.root.post(TENANTS, { tenantParent: tenantId }),
+      service.root.put(TENANTS, { id, tenantParent: other.tenantId }),
+    ]);
+    assert.deepEqual(responses.map(outcomeOf).sort(), ['200 OK', '409 TOO_DEEP']);
+  }
+});
