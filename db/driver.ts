@@ -50,11 +50,17 @@ export const defaultConnectionTiming: ConnectionTiming = {
 };
 
 /**
+ * Settings of every connection. Transactions state their isolation level themselves (`begin`); single statements, which are
+ * transactions of their own, have the level of the connection.
+ */
+const everyConnection = { search_path: 'banyan', default_transaction_isolation: 'read committed' };
+
+/**
  * Settings of each of the service's connections. The service's role has them too, because a pooler does not pass them on
  * (docs/operations.md).
  */
 export const connectionSettings = ({ statementMs, idleInTransactionMs }: ConnectionTiming) => ({
-  search_path: 'banyan',
+  ...everyConnection,
   statement_timeout: `${statementMs}`,
   idle_in_transaction_session_timeout: `${idleInTransactionMs}`,
   // Plans are cached: one that was made while a table was small must not scan the table once it is large. Where a scan is
@@ -133,7 +139,7 @@ function connect(
       // Sequences limit every bigint that is read this way to 2^53-1. Ids of tenants are read as text.
       bigint: { to: 20, from: [20], serialize: (n: number) => String(n), parse: (text: string) => Number(text) },
     },
-    connection: { application_name: `banyan ${process.pid}`, search_path: 'banyan', ...settings },
+    connection: { application_name: `banyan ${process.pid}`, ...everyConnection, ...settings },
   } as postgres.Options<{ bigint: postgres.PostgresType<number> }>;
   if (!url) return postgres({ ...options, port: 5432 }) as Sql;
   // libpq has two notations for a Unix socket: `?host=/folder`, and the escaped folder in place of the host.

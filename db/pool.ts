@@ -1,6 +1,7 @@
 import type net from 'node:net';
 import { type ConnectionListener, type ConnectionTiming, defaultConnectionTiming, type Sql } from './driver.ts';
 import { errorCode, isConnectionLost } from './errors.ts';
+import { createWriteLimits, type WriteLimits } from './write-limits.ts';
 
 /** The service's connections. Each is used by one piece of work at a time. */
 export interface Pool {
@@ -13,6 +14,11 @@ export interface Pool {
   connectionsOpened(): number;
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;
+  /** How many connections may be open. */
+  size: number;
+  /** Shares the connections among writes. */
+  writes: WriteLimits;
+  /** Ends all connections. Work that waits for one fails. */
   close(): Promise<void>;
 }
 
@@ -39,7 +45,7 @@ export function createPool(
 ): Pool {
   const connections = new Set<Connection>();
   const idle: Connection[] = [];
-  const waiting: ((connection: Connection) => void)[] = [];
+  const waiting: { resume: (connection: Connection) => void; fail: (error: Error) => void }[] = [];
   let closed = false;
   let opened = 0;
 
@@ -71,17 +77,17 @@ export function createPool(
   }
 
   async function acquire(): Promise<Connection> {
-    if (closed) throw Object.assign(new Error('the pool is closed'), { code: 'CONNECTION_ENDED' });
+    if (closed) throw closedError();
     const connection = idle.pop();
     if (connection) return connection;
     if (connections.size < maxConnections) return open();
-    return new Promise((resume) => waiting.push(resume));
+    return new Promise((resume, fail) => waiting.push({ resume, fail }));
   }
 
   function release(connection: Connection) {
     connection.fail = undefined;
     const next = waiting.shift();
-    if (next) next(connection.lost ? open() : connection);
+    if (next) next.resume(connection.lost ? open() : connection);
     else if (!connection.lost) idle.push(connection);
   }
 
@@ -117,10 +123,16 @@ export function createPool(
     },
     connectionsOpened: () => opened,
     waitMs,
+    size: maxConnections,
+    writes: createWriteLimits(maxConnections),
     async close() {
       closed = true;
       clearInterval(checks);
+      // Nobody would end a connection that is opened for them from here on, in place of a lost one.
+      for (const { fail } of waiting.splice(0)) fail(closedError());
       await Promise.all([...connections].map(({ sql }) => sql.end({ timeout: 5 })));
     },
   };
 }
+
+const closedError = () => Object.assign(new Error('the pool is closed'), { code: 'CONNECTION_ENDED' });

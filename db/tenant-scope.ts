@@ -1,8 +1,7 @@
 import type { Database } from './connect.ts';
 import type { Tx } from './driver.ts';
 import { DeadlineExceededError, errorCode, isRetryable } from './errors.ts';
-import { KeyedSemaphore } from './semaphore.ts';
-import { begin } from './transaction.ts';
+import { begin, type TransactionMode } from './transaction.ts';
 
 /** The caller and the request, as the ledger records them with each change. */
 export interface RequestOrigin {
@@ -15,18 +14,23 @@ export interface RequestOrigin {
 
 /**
  * Runs a transaction that sees one tenant only, and retries it after a serialization failure. `record` is the key of the
- * record that it changes, if it changes a single one.
+ * record that it changes, if it changes a single one. `share` is the key by which connections are shared fairly, by default
+ * the tenant.
  */
 export function writeInTenant<T>(
   db: Database,
   tenantId: string,
   work: (tx: Tx) => Promise<T>,
-  { record, origin }: { record?: string | undefined; origin?: RequestOrigin | undefined } = {},
+  {
+    record,
+    origin,
+    share = tenantId,
+  }: { record?: string | undefined; origin?: RequestOrigin | undefined; share?: string } = {},
 ): Promise<T> {
   const requestedAt = performance.now();
-  const write = () => retry(() => transaction(db, 'read write', tenantId, work, { requestedAt, origin }));
-  const writeFairly = () => shareFairly(tenantId, write);
-  return record === undefined ? writeFairly() : writesOfOneRecord.run(`${tenantId} ${record}`, writeFairly);
+  const write = () =>
+    retry(() => transaction(db, 'isolation level read committed read write', tenantId, work, { requestedAt, origin }));
+  return db.writes.run(share, record, write);
 }
 
 /**
@@ -43,7 +47,7 @@ export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) =
 
 async function transaction<T>(
   db: Database,
-  mode: string,
+  mode: TransactionMode,
   tenantId: string,
   work: (tx: Tx) => Promise<T>,
   { requestedAt = performance.now(), origin }: { requestedAt?: number; origin?: RequestOrigin | undefined } = {},
@@ -74,54 +78,6 @@ export const setTenant = (tx: Tx, tenantId: string, origin?: RequestOrigin) =>
     ? tx`select set_config('banyan.tenant', ${tenantId}, true), set_config('banyan.origin', ${JSON.stringify(origin)}, true)`
     : tx`select set_config('banyan.tenant', ${tenantId}, true)`
   ).execute();
-
-/** Of the pool's ten connections, writes may use eight: they wait for each other's locks, and reads must go on. */
-const MAX_WRITES = 8;
-let writesInFlight = 0;
-
-interface TenantQueue {
-  running: number;
-  waiting: (() => void)[];
-}
-const queues = new Map<string, TenantQueue>();
-
-/**
- * A tenant may start another write while more slots are free than it occupies: a tenant that is alone gets four, and one
- * that arrives while others have many writes still finds a free slot. So the locks of a few tenants never block all others.
- */
-const mayStart = ({ running }: TenantQueue) => MAX_WRITES - writesInFlight > running;
-
-async function shareFairly<T>(tenantId: string, write: () => Promise<T>): Promise<T> {
-  const queue = queues.get(tenantId) ?? { running: 0, waiting: [] };
-  queues.set(tenantId, queue);
-  await new Promise<void>((resume) => {
-    queue.waiting.push(resume);
-    startNext();
-  });
-  try {
-    return await write();
-  } finally {
-    queue.running--;
-    writesInFlight--;
-    startNext();
-  }
-}
-
-/** Starts waiting writes: those of one tenant in their order, the tenants round-robin. */
-function startNext() {
-  for (const [tenantId, queue] of [...queues]) {
-    if (queue.running === 0 && queue.waiting.length === 0) queues.delete(tenantId);
-    if (queue.waiting.length === 0 || !mayStart(queue)) continue;
-    queues.delete(tenantId);
-    queues.set(tenantId, queue);
-    queue.running++;
-    writesInFlight++;
-    queue.waiting.shift()?.();
-  }
-}
-
-/** Writes of one record wait for each other's locks anyway; beyond two they must not occupy the tenant's slots. */
-const writesOfOneRecord = new KeyedSemaphore(2);
 
 /** Retries a transaction after a serialization failure or a deadlock. Our lock order should not allow any deadlock. */
 async function retry<T>(attempt: () => Promise<T>): Promise<T> {

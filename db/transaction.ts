@@ -2,8 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import { LOCKS, type Sql, type Tx } from './driver.ts';
 import { errorCode, isConnectionLost } from './errors.ts';
 
+/**
+ * The isolation level, and whether the transaction writes. Every transaction states its level, because an administrator may
+ * have changed the default: locks and the checks after them rely on the new snapshot of each statement in `read committed`,
+ * and lists and their totals on the one snapshot of `repeatable read`.
+ */
+export type TransactionMode =
+  `isolation level ${'read committed' | 'repeatable read'}${'' | ' read write' | ' read only'}`;
+
 /** Runs `work` in a transaction. Until it ends, nothing else may use the connection. */
-export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode = ''): Promise<T> {
+export async function begin<T>(sql: Sql, work: (tx: Tx) => Promise<T>, mode: TransactionMode): Promise<T> {
   // Sent together with the first statement of `work`, so it costs no round trip of its own.
   const started = sql.unsafe(`begin ${mode}`).execute();
   return runWork(sql, started, work, {
@@ -34,7 +42,7 @@ export const withMigrationLock = <T>(owner: Sql, work: (tx: Tx) => Promise<T>): 
       return work(tx);
     },
     // Each statement takes a new snapshot, so `work` sees what another process committed while we waited for the lock.
-    'isolation level read committed',
+    'isolation level read committed read write',
   );
 
 /**

@@ -38,6 +38,8 @@ export const defaultTiming = {
   webhookPollMs: 500,
   /** A webhook's receiver has this long to respond. */
   webhookResponseMs: 10_000,
+  /** A webhook with more messages hands its slot back after this time, so that others get a turn. */
+  webhookTurnMs: 5_000,
   /** During shutdown, a connection without a request in flight is closed after this time. */
   shutdownIdleMs: 500,
   /** During shutdown, requests in flight have this long to complete; the process then exits without them. */

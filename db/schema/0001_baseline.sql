@@ -409,7 +409,7 @@ create table webhooks (
   waiting          int not null default 0,         -- number of pending deliveries
   failures         int not null default 0,         -- consecutive failed attempts
   paused_until     timestamptz,                    -- no attempts before this time; set after repeated failures
-  next_due         timestamptz,                    -- time of the next attempt; null: nothing is pending
+  next_due         timestamptz,                    -- when there is work: the next attempt, or changes beyond seq; null: none
   lease_id         uuid,                           -- lease of the worker that processes it; null: none
   lease_until      timestamptz not null default '-infinity', -- end of the lease
   create_by        text not null,
@@ -419,6 +419,9 @@ create table webhooks (
   primary key (tenant_id, webhook_id),
   check (cardinality(kinds) > 0)
 ) with (fillfactor = 70);                          -- room for HOT updates: the position changes often and is not indexed
+-- The dispatcher looks for work twice a second, and must not visit webhooks that have none.
+create index webhooks_due on webhooks (next_due) where status = '0' and del_flag = '0';
+create index webhooks_deleted on webhooks (tenant_id, webhook_id) where del_flag <> '0';
 alter table webhooks enable row level security;
 alter table webhooks force row level security;
 create policy own_tenant on webhooks using (tenant_id = current_setting('banyan.tenant', true));
@@ -452,6 +455,9 @@ create index deliveries_of_resource on webhook_deliveries (tenant_id, webhook_id
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 create policy own_tenant on webhook_deliveries using (tenant_id = current_setting('banyan.tenant', true));
+
+create trigger mark_webhooks_due after update on seal_heads for each row when (new.seq > old.seq)
+  execute function mark_webhooks_due();
 
 create trigger record_insert after insert on webhooks for each row execute function record_webhook_change();
 create trigger record_update after update on webhooks for each row

@@ -14,4 +14,4 @@ grant select, insert, update on seal_heads to :service;
 grant select, insert, delete on unsealed_changes to :service;
 grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial to :service;
 grant execute on function tenant_state, tenant_version, tenant_branches, search_departments, tenants_with_unsealed_changes,
-  tenants_with_new_changes, webhooks_with_due_work, login_name_hash, tenants_with_expired_logins to :service;
+  tenants_with_new_changes, due_webhooks, login_name_hash, tenants_with_expired_logins to :service;

@@ -67,8 +67,9 @@ export function createDepartmentCreator({
       );
     });
 
-  // A transaction mostly waits for the disk, so three run concurrently. The tenant's fourth slot is left for other writes.
-  const createInBatch = createBatcher(run, { maxInFlight: 3, maxBatchSize: 100 });
+  // A transaction mostly waits for the disk, so several run concurrently. One slot of the tenant is left for other writes.
+  const maxInFlight = Math.max(1, db.writes.perTenant - 1);
+  const createInBatch = createBatcher(run, { maxInFlight, maxBatchSize: 100 });
   return async (request) => {
     const requestedAt = performance.now();
     const { token, body: input, headers } = request;

@@ -24,6 +24,12 @@ import { treeRoutes } from './tree-routes.ts';
 const path = '/system/dept-api';
 const shared = { ...authenticated, tags: ['Departments'] };
 
+/**
+ * Departments belong to the caller's tenant. The documented operations ignore unknown query parameters, but with this one
+ * ignored, a write that names another tenant would land in the caller's own.
+ */
+const ACTING_TENANT = ['tenantId'];
+
 export function departmentRoutes(app: App, deps: Dependencies, resources: LedgerResources): void {
   const { db } = deps;
   const maxLevels = deps.config.departmentLevels;
@@ -34,6 +40,7 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
   app.post(
     path,
     {
+      config: { refusedParameters: ACTING_TENANT },
       schema: {
         ...shared,
         operationId: 'createDepartment',
@@ -100,6 +107,7 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
   app.get(
     `${path}/:id`,
     {
+      config: { refusedParameters: ACTING_TENANT },
       schema: {
         ...shared,
         operationId: 'readDepartment',
@@ -137,6 +145,7 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
   app.put(
     path,
     {
+      config: { refusedParameters: ACTING_TENANT },
       schema: {
         ...shared,
         operationId: 'updateDepartment',
@@ -170,7 +179,7 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
   app.delete(
     `${path}/:id`,
     {
-      config: { writesMany: ({ query }) => 'subtree' in (query as object) },
+      config: { refusedParameters: ACTING_TENANT, writesMany: ({ query }) => 'subtree' in (query as object) },
       schema: {
         ...shared,
         operationId: 'deleteDepartments',

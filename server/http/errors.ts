@@ -23,6 +23,11 @@ export const errorCatalog = {
   BODY_REQUIRED: [400, '请求体不能为空，请发送 JSON 对象', 'A body is required. Send a JSON object.'],
   FIELD_REQUIRED: [400, '{field} 不能为空', '{field} is required.'],
   INVALID_FIELD: [400, '{field} {problem}', '{field} {problem}.'],
+  UNKNOWN_PARAMETER: [
+    400,
+    '不支持的查询参数：{parameters}，请核对拼写；此操作支持的查询参数：{supported}',
+    'Unknown query parameters: {parameters}. Check their spelling; this operation accepts: {supported}.',
+  ],
   TOO_MANY_IDS: [
     400,
     '单次最多处理 {limit} 个编号，请分批提交',
@@ -366,6 +371,11 @@ export const alternativeTexts = {
     // The same text as above, because existing front ends compare it.
     '当前租户下用户名额不足，请联系管理员',
     '{field} {accountCount} leaves no account for the first administrator. Send 1 or more, -1 for no limit, or omit username and password.',
+  ],
+  UNKNOWN_PARAMETER: [
+    'operation',
+    '不支持的查询参数：{parameters}，请移除；{operation} 不使用查询参数',
+    'Unknown query parameters: {parameters}. Remove them; {operation} accepts none.',
   ],
   BRANCH_TOO_LARGE: [
     'parentId',

@@ -91,6 +91,8 @@ interface ResponseOptions {
   writes?: 'unconditional' | 'conditional';
   /** The operation requires a body. */
   body?: boolean;
+  /** The operation ignores unknown query parameters. */
+  anyParameters?: boolean;
 }
 
 const commonErrors: ErrorCode[] = [
@@ -135,10 +137,12 @@ export function responses(
     errors: own = [],
     alternativeTexts: alternative = [],
     body = false,
+    anyParameters = false,
   }: ResponseOptions,
 ) {
   const all = [
     ...commonErrors,
+    ...(anyParameters ? [] : (['UNKNOWN_PARAMETER'] as const)),
     ...(kind === 'static' ? [] : databaseErrors),
     ...(body ? requiredBodyErrors : []),
     ...(kind === 'authenticated' ? tokenErrors : []),

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { type ApiError, apiError, type Language } from './errors.ts';
 import { isCalendarDate, isLong, MAX_IDS } from './fields.ts';
 
@@ -26,6 +26,8 @@ export function validateInput(app: FastifyInstance): void {
     done(isDecodable(request.url) ? undefined : apiError('INVALID_UTF8'));
   });
   app.addHook('preValidation', (request, _reply, done) => {
+    const unknown = findUnknownParameters(request);
+    if (unknown) return done(unknown);
     const expected = request.routeOptions.schema?.body as { 'x-optional'?: boolean } | undefined;
     if (request.body === undefined && expected?.['x-optional']) request.body = {};
     const { body } = request;
@@ -87,10 +89,39 @@ function isDecodable(url: string): boolean {
   }
 }
 
+/**
+ * Rejects query parameters that the operation does not have: a mistyped filter would return everything. The documented
+ * operations ignore what they don't know, except for what they list in `refusedParameters`.
+ */
+function findUnknownParameters({ query, routeOptions: { schema, config } }: FastifyRequest): ApiError | undefined {
+  if (isEmpty(query)) return undefined;
+  const { operationId, querystring } = (schema ?? {}) as { operationId?: string; querystring?: object };
+  // The pages and files of the API reference are not operations.
+  if (operationId === undefined) return undefined;
+  const { properties = {} } = (querystring ?? {}) as { properties?: object };
+  const sent = query as Record<string, unknown>;
+  const isRefused = (name: string) =>
+    config.refusedParameters ? config.refusedParameters.includes(name) && sent[name] !== '' : true;
+  const unknown = Object.keys(sent).filter((name) => name && !Object.hasOwn(properties, name) && isRefused(name));
+  if (unknown.length === 0) return undefined;
+  const supported = Object.keys(properties);
+  return apiError('UNKNOWN_PARAMETER', {
+    parameters: unknown.slice(0, 10).map((name) => name.slice(0, 50).toWellFormed().replaceAll('\0', '\ufffd')),
+    ...(supported.length > 0 ? { supported } : { operation: operationId }),
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Only the operations of the documented interface have this list: they ignore all other unknown query parameters. */
+    refusedParameters?: readonly string[];
+  }
+}
+
 /** Finds a query parameter that was sent more than once. The schema would only report that an array is not a string. */
 const findDuplicate = (query: Record<string, unknown>, expected: unknown) => {
   const { properties = {} } = (expected ?? {}) as { properties?: object };
-  // Unknown parameters are ignored, repeated or not.
+  // Unknown parameters of documented operations are ignored, repeated or not.
   return Object.keys(query).find((name) => Array.isArray(query[name]) && Object.hasOwn(properties, name));
 };
 

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/driver.ts';
-import { begin } from '../../db/transaction.ts';
+import { begin, type TransactionMode } from '../../db/transaction.ts';
 
 /**
  * Returns the ledgers of all tenants, and the one that records logins to unknown tenants. Includes ledgers whose tenant does
@@ -14,7 +14,12 @@ export async function listLedgers(owner: Sql): Promise<string[]> {
 }
 
 /** Runs a transaction as the owner of the tables, in which row-level security shows one ledger. */
-export const withinLedger = <T>(owner: Sql, tenantId: string, mode: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
+export const withinLedger = <T>(
+  owner: Sql,
+  tenantId: string,
+  mode: TransactionMode,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> =>
   begin(
     owner,
     async (tx) => {

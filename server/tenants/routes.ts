@@ -38,6 +38,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.post(
     path,
     {
+      config: { refusedParameters: [] },
       schema: {
         ...shared,
         operationId: 'createTenant',
@@ -47,6 +48,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: writeHeaders,
         body: TenantInput,
         response: responses('authenticated', {
+          anyParameters: true,
           writes: 'unconditional',
           location: true,
           errors: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'TOO_DEEP', 'ACCOUNT_LIMIT'],
@@ -110,6 +112,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.get(
     `${path}/:id`,
     {
+      config: { refusedParameters: [] },
       schema: {
         ...shared,
         operationId: 'readTenant',
@@ -118,6 +121,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         params: IdPath,
         querystring: AsOf,
         response: responses('authenticated', {
+          anyParameters: true,
           data: Tenant,
           etag: true,
           errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -139,6 +143,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.put(
     path,
     {
+      config: { refusedParameters: [] },
       schema: {
         ...shared,
         operationId: 'updateTenant',
@@ -147,6 +152,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: conditionalWriteHeaders,
         body: TenantUpdate,
         response: responses('authenticated', {
+          anyParameters: true,
           writes: 'conditional',
           errors: [
             'NOT_ALLOWED',
@@ -172,6 +178,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.delete(
     `${path}/:id`,
     {
+      config: { refusedParameters: [] },
       schema: {
         ...shared,
         operationId: 'deleteTenant',
@@ -180,6 +187,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', {
+          anyParameters: true,
           writes: 'conditional',
           errors: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
         }),

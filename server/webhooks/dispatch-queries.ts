@@ -13,11 +13,22 @@ export interface WebhookKey {
 
 export interface DueWebhook extends WebhookKey {
   failing: boolean;
+  /** The codes from 000000 down to the webhook's tenant. */
+  path: string[];
 }
 
-/** Finds webhooks that have work to do and no lease, the healthy ones first. */
-export const findDueWebhooks = (sql: Sql, maxBacklog: number, limit: number) => sql<DueWebhook[]>`
-  select tenant_id as "tenantId", webhook_id as id, failing from webhooks_with_due_work(${maxBacklog}, ${limit})`;
+/** Finds webhooks that have work to do and no lease, the healthy ones first, except those of branches without a free slot. */
+export const findDueWebhooks = (
+  sql: Sql,
+  {
+    maxBacklog,
+    limit,
+    full,
+    fullFailing,
+  }: { maxBacklog: number; limit: number; full: string[]; fullFailing: string[] },
+) => sql<DueWebhook[]>`
+  select tenant_id as "tenantId", webhook_id as id, failing, path
+  from due_webhooks(${maxBacklog}, ${limit}, ${full}::text[], ${fullFailing}::text[])`;
 
 export interface LeasedWebhook {
   url: string;
@@ -154,12 +165,15 @@ export interface WebhookState {
   gone: boolean;
 }
 
-/** Saves the state of a webhook and renews its lease. */
+/**
+ * Saves the state of a webhook and renews its lease. If the ledger has changes beyond its position and the backlog has room for
+ * them, the webhook stays due: sealing makes it due only once.
+ */
 export const saveState = async (
   tx: Tx,
   { tenantId, id }: WebhookKey,
   { seq, failures, pauseSeconds, gone }: WebhookState,
-  leaseSeconds: number,
+  { leaseSeconds, maxBacklog }: { leaseSeconds: number; maxBacklog: number },
 ) => {
   const [row] = await tx<[{ waiting: number; paused: boolean }]>`
     with backlog as (
@@ -171,7 +185,11 @@ export const saveState = async (
       from webhooks where tenant_id = ${tenantId} and webhook_id = ${id}
     )
     update webhooks w set seq = ${seq}, failures = ${failures}, waiting = backlog.waiting, paused_until = pause.until,
-      next_due = case when backlog.next_try is not null then greatest(backlog.next_try, pause.until) end,
+      next_due = case
+        when backlog.waiting < ${maxBacklog}
+          and ${seq} < (select h.seq from seal_heads h where h.tenant_id = ${tenantId}) then now()
+        when backlog.next_try is not null then greatest(backlog.next_try, pause.until)
+      end,
       lease_until = clock_timestamp() + ${leaseSeconds} * interval '1 second',
       status = case when ${gone} then '1' else w.status end, gone = w.gone or ${gone},
       update_by = case when ${gone} then 'banyan' else w.update_by end,

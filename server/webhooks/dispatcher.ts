@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
-import { Semaphore } from '../../db/semaphore.ts';
+import { errorCode } from '../../db/errors.ts';
+import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
 import type { App } from '../context.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import type { ResolveTarget } from './addresses.ts';
-import { findDueWebhooks, type WebhookKey } from './dispatch-queries.ts';
+import { type DueWebhook, findDueWebhooks, type WebhookKey } from './dispatch-queries.ts';
+import { FairSlots } from './fair-slots.ts';
 import { type Attempt, acquireLease, type Job, MAX_BACKLOG, nextRound, purgeWebhook, type Round } from './rounds.ts';
 import { CHANGE_NOT_STORED, send } from './sending.ts';
 
 /** How many webhooks a process works on concurrently, and how many of these may be failing. */
-const MAX_WEBHOOKS = 64;
-const MAX_FAILING = 16;
-/** Concurrent transactions. The pool has ten connections, and most of them are for requests. */
-const MAX_TRANSACTIONS = 2;
+const MAX_WEBHOOKS = 128;
+const MAX_FAILING = 32;
 /** How long a shutdown waits for the responses to messages in flight. */
 const SHUTDOWN_GRACE_MS = 3_000;
 
@@ -28,40 +28,68 @@ export function startDispatcher(
   { db, resources }: { db: Database; resources: LedgerResources },
   resolveTarget: ResolveTarget,
 ): () => void {
-  const { webhookPollMs, webhookResponseMs, webhookLeaseMs: leaseMs } = app.timing;
+  const { webhookPollMs, webhookResponseMs, webhookTurnMs, webhookLeaseMs: leaseMs } = app.timing;
   const stopping = new AbortController();
   const abortSending = new AbortController();
   // Every message in flight adds a listener.
   setMaxListeners(0, abortSending.signal);
-  const active = new Map<string, { failing: boolean; done: Promise<void> }>();
-  const transactions = new Semaphore(MAX_TRANSACTIONS);
+  const active = new Map<string, Promise<void>>();
+  const slots = new FairSlots(MAX_WEBHOOKS);
+  const failingSlots = new FairSlots(MAX_FAILING);
+  // Most of the pool's connections are for requests.
+  const transactions = new Semaphore(Math.max(1, Math.floor(db.size / 5)));
+  // Transactions of one tenant wait for the end of its ledger, so more than one at a time would only keep others waiting.
+  const transactionsOfTenant = new KeyedSemaphore(1);
+  const runTransaction = <T>({ tenantId }: WebhookKey, work: () => Promise<T>): Promise<T> =>
+    transactionsOfTenant.run(tenantId, () => transactions.run(work));
 
+  /** Starts work on webhooks that are due. Repeats while branches that are now full may have hidden others. */
   async function poll() {
-    const failing = [...active.values()].filter((worker) => worker.failing).length;
-    const found = await db.use((sql) => findDueWebhooks(sql, MAX_BACKLOG, MAX_WEBHOOKS));
-    let roomForFailing = MAX_FAILING - failing;
-    for (const webhook of found) {
-      const key = `${webhook.tenantId} ${webhook.id}`;
-      if (stopping.signal.aborted || active.size >= MAX_WEBHOOKS) return;
-      if (active.has(key) || (webhook.failing && roomForFailing-- <= 0)) continue;
-      // After an error, such as a lost connection, the lease expires and the webhook is found again.
-      const done = processWebhook(webhook).catch((error) =>
-        app.log.warn({ err: error, webhook: webhook.id }, 'webhook delivery interrupted'),
-      );
-      active.set(key, { failing: webhook.failing, done: done.finally(() => active.delete(key)) });
+    for (let started = true; started && !slots.isFull && !stopping.signal.aborted; ) {
+      const limit = 2 * MAX_WEBHOOKS;
+      const [full, fullFailing] = [slots.fullBranches(), failingSlots.fullBranches()];
+      const found = await db.use((sql) => findDueWebhooks(sql, { maxBacklog: MAX_BACKLOG, limit, full, fullFailing }));
+      started = false;
+      for (const webhook of found) if (!stopping.signal.aborted && start(webhook)) started = true;
+      if (found.length < limit) return;
     }
+  }
+
+  /** Starts work on a webhook. Returns false if it is in progress already, or if its branch has no free slot. */
+  function start(webhook: DueWebhook): boolean {
+    const key = `${webhook.tenantId} ${webhook.id}`;
+    if (active.has(key)) return false;
+    const release = slots.take(webhook.path);
+    if (!release) return false;
+    const releaseFailing = webhook.failing ? failingSlots.take(webhook.path) : () => {};
+    if (!releaseFailing) {
+      release();
+      return false;
+    }
+    const done = processWebhook(webhook)
+      // After an error, such as a lost connection, the lease expires and the webhook is found again.
+      .catch((error) => app.log.warn({ err: error, webhook: webhook.id }, 'webhook delivery interrupted'))
+      .finally(() => {
+        release();
+        releaseFailing();
+        active.delete(key);
+      });
+    active.set(key, done);
+    return true;
   }
 
   async function processWebhook(webhook: WebhookKey): Promise<void> {
     const leaseId = randomUUID();
-    const claimed = await transactions.run(() => acquireLease(db, webhook, leaseId, leaseMs));
+    const startedAt = performance.now();
+    const claimed = await runTransaction(webhook, () => acquireLease(db, webhook, leaseId, leaseMs));
     if (!claimed) return;
-    if (claimed.deleted) return transactions.run(() => purgeWebhook(db, webhook, leaseId));
+    if (claimed.deleted) return runTransaction(webhook, () => purgeWebhook(db, webhook, leaseId));
     let progress: Round['progress'] = claimed;
     let attempts: Attempt[] = [];
     for (;;) {
-      const { aborted: finish } = stopping.signal;
-      const round = await transactions.run(() =>
+      const isTurnOver = attempts.length > 0 && performance.now() - startedAt >= webhookTurnMs;
+      const finish = stopping.signal.aborted || isTurnOver;
+      const round = await runTransaction(webhook, () =>
         nextRound({ db, resources }, webhook, leaseId, { progress, attempts, finish, leaseMs }),
       );
       if (!round) return;
@@ -81,16 +109,25 @@ export function startDispatcher(
   }
 
   const polling = (async () => {
+    // Log a failure once and not at each poll: the database may be unavailable for a while. The next poll tries again.
+    let failure: string | undefined;
     while (!stopping.signal.aborted) {
-      // If the database is unavailable, the next poll tries again.
-      await poll().catch(() => {});
+      try {
+        await poll();
+        if (failure !== undefined) app.log.info('webhooks are dispatched again');
+        failure = undefined;
+      } catch (error) {
+        const code = errorCode(error) || String(error);
+        if (code !== failure) app.log.error({ err: error }, 'webhooks could not be dispatched');
+        failure = code;
+      }
       await setTimeout(webhookPollMs, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
     }
   })();
   app.addHook('onClose', async () => {
     stopping.abort();
     await polling;
-    const all = Promise.all([...active.values()].map(({ done }) => done));
+    const all = Promise.all(active.values());
     await Promise.race([all, setTimeout(SHUTDOWN_GRACE_MS, undefined, { ref: false })]);
     abortSending.abort();
     await all;

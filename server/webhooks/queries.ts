@@ -55,7 +55,10 @@ export const lockWebhook = async (tx: Tx, tenantId: string, id: string) => {
   return row;
 };
 
-/** Replaces the fields, ends a pause and makes scheduled retries due now: the update may have fixed what failed. */
+/**
+ * Replaces the fields, ends a pause and makes scheduled retries due now: the update may have fixed what failed. The webhook is
+ * due in any case, because changes may have been sealed while it was disabled.
+ */
 export const updateWebhook = (
   tx: Tx,
   tenantId: string,
@@ -68,7 +71,7 @@ export const updateWebhook = (
     where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting' and next_try < 'infinity'
   )
   update webhooks set name = ${name}, url = ${url}, kinds = ${kinds}::text[], status = ${status}, gone = false,
-    failures = 0, paused_until = null, next_due = case when waiting > 0 then now() end,
+    failures = 0, paused_until = null, next_due = now(),
     update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and webhook_id = ${id}`;
 

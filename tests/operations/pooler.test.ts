@@ -106,7 +106,7 @@ test('a start behind a pooler that rejects settings fails and says how to config
   assert.equal(await outcomeOf(run), 1);
   assert.match(
     run.stderr,
-    /Banyan did not start\. The pooler at DATABASE_URL rejects Banyan's settings \(unsupported startup parameter: search_path\)\. .*ignore_startup_parameters = search_path, statement_timeout, idle_in_transaction_session_timeout, enable_seqscan, jit /,
+    /Banyan did not start\. The pooler at DATABASE_URL rejects Banyan's settings \(unsupported startup parameter: search_path\)\. .*ignore_startup_parameters = search_path, default_transaction_isolation, statement_timeout, idle_in_transaction_session_timeout, enable_seqscan, jit /,
   );
   assert.doesNotMatch(run.stderr, /\n +at /);
 });

@@ -21,7 +21,7 @@ const delayClaims =
         apply(target, self, args) {
           const query = Reflect.apply(target as never, self, args);
           const text = String(args[0]);
-          if (node === 'nodeB' && text.includes('webhooks_with_due_work')) claims.polls++;
+          if (node === 'nodeB' && text.includes('due_webhooks')) claims.polls++;
           return text.includes('with free as') && args[1] === claims.tenantId
             ? claims[node]().then(() => query)
             : query;

@@ -140,6 +140,7 @@ test('only known functions are security definer, and none is executable by publi
   assert.deepEqual(
     [...functions],
     [
+      { name: 'due_webhooks', public: false, path },
       { name: 'login_name_hash', public: false, path },
       { name: 'search_departments', public: false, path },
       { name: 'tenant_state', public: false, path },
@@ -147,7 +148,6 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'tenants_with_expired_logins', public: false, path },
       { name: 'tenants_with_new_changes', public: false, path },
       { name: 'tenants_with_unsealed_changes', public: false, path },
-      { name: 'webhooks_with_due_work', public: false, path },
     ],
   );
 });

@@ -102,7 +102,7 @@ function watchCommits(): (bytes: Buffer) => string {
   return (bytes) => {
     const text = bytes.toString('latin1');
     transaction += text;
-    transaction = transaction.slice(Math.max(0, transaction.lastIndexOf('begin read write\0')));
+    transaction = transaction.slice(Math.max(0, transaction.lastIndexOf('read committed read write\0')));
     name ??= /([a-z0-9]+)\0commit\0/.exec(text)?.[1];
     return name !== undefined && text.includes(`\0${name}\0`) ? transaction : '';
   };

@@ -142,6 +142,8 @@ export interface Address {
 
 /** Options of a service that a test may change. */
 export interface ServiceOptions {
+  /** Prepares the new database before the service opens it. */
+  prepareDatabase?: (superuser: Sql) => Promise<unknown>;
   /** The size of the connection pool. */
   connections?: number;
   /** Deadlines and intervals that the test is about. */
@@ -183,9 +185,19 @@ export const FAST_WEBHOOK_POLLING: Partial<Timing> = { webhookPollMs: 50 };
 /** Starts a service for a test file and closes it after its tests. */
 export async function startService(
   environment: Environment = {},
-  { connections, timing, connectionTiming, wrapDatabase = (db) => db, address, ...appOptions }: ServiceOptions = {},
+  {
+    prepareDatabase = async () => {},
+    connections,
+    timing,
+    connectionTiming,
+    wrapDatabase = (db) => db,
+    address,
+    ...appOptions
+  }: ServiceOptions = {},
 ): Promise<Service> {
   const { databaseUrl, superuserUrl } = await createDatabase();
+  const superuser = connectOwner({ url: superuserUrl });
+  await prepareDatabase(superuser);
   const config = readConfig({
     BANYAN_ADMIN_PASSWORD: PASSWORD,
     DATABASE_URL: databaseUrl,
@@ -207,7 +219,6 @@ export async function startService(
     address.routeTo(app.server);
   }
   const owner = connectOwner({ url: databaseUrl });
-  const superuser = connectOwner({ url: superuserUrl });
 
   const anonymous = new Client(base);
   const logIn = async (tenantId: string, username: string, password = PASSWORD) => {

@@ -1,6 +1,5 @@
 import http from 'node:http';
 import type { Sql } from '../../db/driver.ts';
-import { begin as inTransaction } from '../../db/transaction.ts';
 import type { Client } from './service.ts';
 
 /** Helpers that insert large trees directly into the database, and read them as slowly as a test wants. */
@@ -20,7 +19,7 @@ export const insertDepartments = (
     leader = `case when n % 3 = 0 then '张三 "' || n end`,
   }: { first: number; count: number; parentOf: string; name?: string; leader?: string },
 ) =>
-  inTransaction(superuser, async (tx) => {
+  superuser.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
     await tx.unsafe(
       `insert into banyan.departments (tenant_id, dept_id, parent_id, dept_name, order_num, leader, status, create_by)
@@ -91,6 +90,6 @@ export async function countOpenTransactions(superuser: Sql): Promise<number> {
   const [row] = await superuser<[{ count: number }]>`
     select count(*) from pg_stat_activity
     where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null
-      and query !~ 'webhooks_with_due_work|tenants_with_unsealed_changes|seal_changes'`;
+      and query !~ 'due_webhooks|tenants_with_unsealed_changes|seal_changes'`;
   return row.count;
 }

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Database } from '../../db/connect.ts';
+import { FairSlots } from '../../server/webhooks/fair-slots.ts';
+import { connectAsService } from '../support/cost.ts';
+import { takeRecentLog } from '../support/logs.ts';
+import { Receiver } from '../support/receiver.ts';
+import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Webhooks of one branch of the tenant tree do not delay those of others, and idle webhooks cost nothing. */
+
+const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
+const path = '/system/webhook-api';
+const register = async (admin: Client, receiver: Receiver, count = 1) => {
+  const body = { url: receiver.url, kinds: ['department.*'] };
+  for (const { code, text } of await Promise.all(Array.from({ length: count }, () => admin.post(path, body)))) {
+    assert.equal(code, 200, text);
+  }
+};
+
+test('140 webhooks of one branch whose receivers do not respond delay neither its siblings nor other tenants', async () => {
+  const service = await startService(environment, { timing: FAST_WEBHOOK_POLLING });
+  const stuck = await Receiver.start(() => undefined);
+  const parent = await service.createTenant();
+  const greedy = await service.createTenant({}, parent);
+  // More webhooks than the process has slots.
+  for (let n = 0; n < 7; n++) {
+    const tenant = await service.createTenant({}, greedy);
+    await register(tenant, stuck, 20);
+    await tenant.createDepartment();
+  }
+  // In tests a receiver has ten minutes to respond, so every message that arrived still occupies its slot.
+  await waitFor('the branch has taken its slots', () => stuck.all.length >= 30);
+  for (const admin of [await service.createTenant({}, parent), await service.createTenant(), parent]) {
+    const receiver = await Receiver.start();
+    await register(admin, receiver);
+    await admin.createDepartment();
+    await waitFor('the message is delivered', () => receiver.accepted.length === 1);
+  }
+});
+
+test('at each level of the tree a branch leaves slots for its siblings', () => {
+  const slots = new FairSlots(128);
+  const takeAll = (...codes: string[]) => {
+    let taken = 0;
+    while (slots.take(['000000', ...codes])) taken++;
+    return taken;
+  };
+  const release = slots.take(['000000', 'a', 'a1', 'a11']);
+  const ofOneTenant = takeAll('a', 'a1', 'a12');
+  assert.ok(ofOneTenant >= 20, `${ofOneTenant}`);
+  let ofBranch = 1 + ofOneTenant;
+  for (let n = 0; n < 50; n++) ofBranch += takeAll('a', `a${n + 2}`, 'x');
+  assert.ok(ofBranch <= 86, `${ofBranch} slots of one branch`);
+  assert.ok(slots.fullBranches().length > 0);
+  for (const code of ['b', 'c', 'd']) assert.ok(takeAll(code) > 0, code);
+  assert.ok(slots.take(['000000']), 'the platform itself');
+  release?.();
+  assert.ok(slots.take(['000000', 'e']));
+  // However deep it is, a tenant that is alone gets a slot.
+  assert.ok(new FairSlots(4).take(Array.from({ length: 40 }, (_, n) => String(n))));
+});
+
+test('a webhook hands its slot back after its turn, and all messages still arrive in order', async () => {
+  let claims = 0;
+  const wrapDatabase = (db: Database): Database => ({
+    ...db,
+    use: (work) =>
+      db.use((sql) =>
+        work(
+          new Proxy(sql, {
+            apply(target, self, args) {
+              if (String(args[0]).includes('with free as')) claims++;
+              return Reflect.apply(target as never, self, args);
+            },
+          }),
+        ),
+      ),
+  });
+  const timing = { ...FAST_WEBHOOK_POLLING, webhookTurnMs: 0 };
+  const service = await startService(environment, { timing, wrapDatabase });
+  const admin = await service.createTenant();
+  const receiver = await Receiver.start();
+  await register(admin, receiver);
+  const deptId = await admin.createDepartment({ deptName: '0' });
+  for (let n = 1; n < 6; n++) await admin.put('/system/dept-api', { deptId, deptName: String(n) });
+  await waitFor('all messages have arrived', () => receiver.accepted.length === 6);
+  assert.deepEqual(
+    receiver.accepted.map(({ data }) => data.after.deptName),
+    ['0', '1', '2', '3', '4', '5'],
+  );
+  assert.ok(claims >= 6, `${claims} claims`);
+});
+
+test('a poll for due webhooks visits none of those without work', async () => {
+  const service = await startService(environment, { timing: { webhookPollMs: 600_000, sealMs: 600_000 } });
+  const admin = await service.createTenant();
+  const connection = await connectAsService(service);
+  await connection`set enable_seqscan = off`;
+  const poll = async () => {
+    const query = 'select * from banyan.due_webhooks(1000, 256, array[]::text[], array[]::text[])';
+    let blocks = 0;
+    // The first call also reads the catalogue.
+    for (let n = 0; n < 2; n++) {
+      const [{ 'QUERY PLAN': explained }] = await connection.unsafe<
+        [{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }] }]
+      >(`explain (analyze, buffers, timing off, format json) ${query}`);
+      const { Plan: plan } = explained[0];
+      blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    }
+    return blocks;
+  };
+  const { superuser } = service;
+  // No tenant has unsealed changes: those of their creation are irrelevant here.
+  await superuser`delete from banyan.unsealed_changes`;
+  const before = await poll();
+  await superuser.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      insert into banyan.webhooks (tenant_id, name, url, kinds, status, secret, seq, next_due, create_by)
+      select ${admin.tenantId}, '', 'https://example.com/', '{*}', '0', 'x', 0,
+        case when n % 2 = 0 then now() + interval '1 day' end, 'test' from generate_series(1, 5000) n`;
+  });
+  await superuser`analyze banyan.webhooks`;
+  const after = await poll();
+  assert.ok(after < before + 30, `${before} blocks before, ${after} after`);
+});
+
+test('a poll that fails is logged once, and so is the next success', async () => {
+  let failing = true;
+  let polls = 0;
+  const wrapDatabase = (db: Database): Database => ({
+    ...db,
+    use: (work) =>
+      db.use((sql) =>
+        work(
+          new Proxy(sql, {
+            apply(target, self, args) {
+              if (!String(args[0]).includes('due_webhooks')) return Reflect.apply(target as never, self, args);
+              polls++;
+              if (failing) throw Object.assign(new Error('no such function'), { code: '42883' });
+              return Reflect.apply(target as never, self, args);
+            },
+          }),
+        ),
+      ),
+  });
+  takeRecentLog();
+  await startService(environment, { timing: FAST_WEBHOOK_POLLING, wrapDatabase });
+  await waitFor('several polls have failed', () => polls > 3);
+  failing = false;
+  const lines = [...takeRecentLog()];
+  await waitFor('the next success is logged', () => {
+    lines.push(...takeRecentLog());
+    return lines.some((line) => line.includes('webhooks are dispatched again'));
+  });
+  const errors = lines.filter((line) => line.includes('webhooks could not be dispatched'));
+  assert.deepEqual([errors.length, errors[0]?.includes('no such function')], [1, true]);
+});
