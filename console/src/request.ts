@@ -8,7 +8,7 @@ import {
   type RequestOptions,
   sendRequest,
 } from './http.ts';
-import { getAccessToken, refreshMeOnce, renewToken, sessionGuard } from './session.ts';
+import { getAccessToken, refreshMeOnce, renewToken, requirePasswordChange, sessionGuard } from './session.ts';
 
 /**
  * Authenticated requests, used by api.ts. A request is repeated after its access token has been renewed, and a write
@@ -84,6 +84,7 @@ async function sendAuthenticated<T>(
       assertSameSession();
       return response;
     } catch (error) {
+      if (isApiError(error, 'PASSWORD_CHANGE_REQUIRED')) requirePasswordChange();
       if (isApiError(error, 'NOT_ALLOWED')) void refreshMeOnce();
       if (!(error instanceof ApiError && error.status === 401) || attempt > 3) throw error;
       assertSameSession();

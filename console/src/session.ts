@@ -15,6 +15,8 @@ export type Session =
    */
   | { state: 'loggedOut'; onPurpose: boolean; error?: ApiError }
   | { state: 'loggedIn'; me: Me }
+  /** An administrator has set the password. The service rejects everything until the user has changed it. */
+  | { state: 'passwordChange' }
   /** The page stays as it is, and a dialog asks for the password. */
   | { state: 'expired'; me: Me };
 
@@ -131,6 +133,11 @@ async function startSession(token: string, attempt = 1): Promise<void> {
   try {
     ({ data: me } = await sendRequest<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${token}` } }));
   } catch (error) {
+    if (error instanceof ApiError && error.code === 'PASSWORD_CHANGE_REQUIRED' && logoutCount === countAtStart) {
+      accessToken = token;
+      requirePasswordChange();
+      return;
+    }
     if (!(error instanceof ApiError && error.status === 401) || attempt > 4) throw error;
     // The token has expired since it was issued, for example because another tab shared it just before it expired.
     await refreshToken(token);
@@ -141,6 +148,15 @@ async function startSession(token: string, attempt = 1): Promise<void> {
   rememberUser(me);
   session.set({ state: 'loggedIn', me });
   for (const { resolve } of loginWaiters.splice(0)) resolve();
+}
+
+/** Leads the user to the form that changes their password. */
+export const requirePasswordChange = () => session.set({ state: 'passwordChange' });
+
+/** Continues after the user has changed the password that an administrator had set. */
+export async function continueSession(): Promise<void> {
+  await startSession(accessToken as string);
+  broadcast({ kind: 'token', token: accessToken as string });
 }
 
 const userKey = ({ user }: Me) => `${user.tenantId}/${user.userId}`;
@@ -252,7 +268,8 @@ tabs.onmessage = ({ data: message }: MessageEvent<TabMessage>) => {
     broadcast({ kind: 'token', token: accessToken });
   if (message.kind === 'logout') endSession();
   if (message.kind === 'token') {
-    if (session.get().state === 'loggedOut') void startSession(message.token).catch(() => undefined);
+    if (['loggedOut', 'passwordChange'].includes(session.get().state))
+      void startSession(message.token).catch(() => undefined);
     else adoptToken(message.token);
   }
 };

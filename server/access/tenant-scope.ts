@@ -23,12 +23,12 @@ export async function assumeTenant(tx: Tx, caller: Caller, tenantId: string | nu
  */
 export async function assumeTenantForWrite(tx: Tx, caller: Caller, requested: string | null | undefined) {
   const tenantId = requested ?? caller.tenantId;
-  const { accountCount } = await lockTenant(tx, caller.tenantId, tenantId);
+  const tenant = await lockTenant(tx, caller.tenantId, tenantId);
   if (tenantId !== caller.tenantId) await setTenant(tx, tenantId);
-  return { tenantId, accountCount };
+  return { tenantId, ...tenant };
 }
 
-/** Locks a tenant until the transaction ends; returns its account limit. Lock order: tenant first, then ids ascending. */
+/** Locks a tenant until the transaction ends; returns its account limit and names. Lock order: tenant first, then ids ascending. */
 export async function lockTenant(tx: Tx, callerTenant: string, tenantId = callerTenant) {
   const tenant = await lockTenantRow(tx, callerTenant, tenantId);
   // Outside the scope, or deleted a moment ago. Not 401: the caller's own token may still be valid.

@@ -34,12 +34,20 @@ export function accountRoutes(app: App, deps: Dependencies): void {
         tags,
         operationId: 'changePassword',
         summary: "Change the caller's password",
-        description: 'Ends all other sessions of the caller.',
+        description:
+          'Ends all other sessions of the caller. A user with `mustChangePassword` may use this operation and log out; every ' +
+          'other operation is rejected with `PASSWORD_CHANGE_REQUIRED` until they have changed their password.',
         headers: writeHeaders,
         body: PasswordChange,
-        response: responses('authenticated', {
+        response: responses('session', {
           writes: 'unconditional',
-          errors: ['WRONG_PASSWORD', 'TOO_MANY_LOGINS'],
+          errors: [
+            'WRONG_PASSWORD',
+            'PASSWORD_UNCHANGED',
+            'PASSWORD_TOO_COMMON',
+            'PASSWORD_HAS_NAME',
+            'TOO_MANY_LOGINS',
+          ],
           body: true,
         }),
       },
@@ -49,7 +57,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
       await writeAfter(
         db,
         request,
-        'user',
+        'session',
         (caller) => checkPasswordChange(deps, caller, origin, request.body),
         changePassword,
       );

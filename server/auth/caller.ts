@@ -28,7 +28,8 @@ export interface Caller extends Token {
 
 export type { CallerRow };
 
-export type RequiredRole = 'user' | 'administrator';
+/** `session`: any user who is logged in, even one who must change their password before they may do anything else. */
+export type RequiredRole = 'session' | 'user' | 'administrator';
 
 type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
 
@@ -142,6 +143,7 @@ function checkCaller(row: CallerRow | undefined, token: Token, role: RequiredRol
   if (!row || row.userName === null) throw apiError('SESSION_ENDED');
   assertActive(row);
   if (!row.sessionExists) throw apiError('SESSION_ENDED');
+  if (role !== 'session' && row.mustChangePassword) throw apiError('PASSWORD_CHANGE_REQUIRED');
   if (role === 'administrator' && !row.administrator) throw apiError('NOT_ALLOWED');
   return { ...token, userName: row.userName, administrator: row.administrator };
 }

@@ -69,6 +69,7 @@ export async function logIn(
   const userId = String(user.userId);
   const sessionId = randomUUID();
   const seconds = Math.min(config.refreshTokenSeconds, config.sessionSeconds);
+  let mustChangePassword = false;
   try {
     const written = writeInTenant(
       db,
@@ -94,6 +95,7 @@ export async function logIn(
           seconds,
           maxSessions: config.maxSessions,
         };
+        mustChangePassword = current.mustChangePassword;
         const login = { userName: user.userName, userId, reason: null };
         await commitWith(tx, () =>
           Promise.all([
@@ -106,8 +108,8 @@ export async function logIn(
       { origin: { tenantId, userId, ...from } },
     );
     // Sign the token while the transaction runs.
-    const [tokens] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret, seconds), written]);
-    return tokens;
+    const [issued] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret, seconds), written]);
+    return withNotice(issued, mustChangePassword);
   } catch (error) {
     const rejected =
       error instanceof ApiError ? { ...failed, userName: user.userName, userId, reason: error.code } : undefined;
@@ -174,15 +176,18 @@ export async function refresh(
     const user = await findLogin(tx, tenantId, { id: userId });
     if (!user) return undefined;
     assertActive({ ...user, tenantState: await readTenantState(tx, tenantId) });
-    if (reissued) return { userId, next: reissued, seconds: session.secondsLeft };
+    const { mustChangePassword } = user;
+    if (reissued) return { userId, mustChangePassword, next: reissued, seconds: session.secondsLeft };
     const nextSalt = browser ? createSalt() : null;
     const next = nextSalt ? deriveNextSecret(secret, nextSalt) : createRefreshSecret();
     const previousHash = browser ? hashSecret(secret) : null;
     const rotated = { refreshHash: hashSecret(next), previousHash, nextSalt };
-    return { userId, next, seconds: await rotateSession(tx, { tenantId, sessionId }, config, rotated) };
+    const seconds = await rotateSession(tx, { tenantId, sessionId }, config, rotated);
+    return { userId, mustChangePassword, next, seconds };
   });
   if (!found) throw apiError('REFRESH_REFUSED');
-  return issueTokens(deps, { tenantId, userId: found.userId, sessionId }, found.next, found.seconds);
+  const issued = await issueTokens(deps, { tenantId, userId: found.userId, sessionId }, found.next, found.seconds);
+  return withNotice(issued, found.mustChangePassword);
 }
 
 /** The secret that replaced this one a moment ago. */
@@ -194,7 +199,7 @@ const isHashOf = (hash: Buffer, secret: string) => timingSafeEqual(hash, hashSec
 
 /** New tokens, and the seconds until their session expires unless it is refreshed. */
 export interface IssuedTokens {
-  tokens: Required<Tokens>;
+  tokens: Tokens & Required<Pick<Tokens, 'refresh_token'>>;
   seconds: number;
 }
 
@@ -214,6 +219,12 @@ async function issueTokens(
   };
   return { tokens, seconds };
 }
+
+/** Tells the client that the user must change their password, so that it need not find out by an error. */
+const withNotice = ({ tokens, seconds }: IssuedTokens, mustChangePassword: boolean): IssuedTokens => ({
+  tokens: mustChangePassword ? { ...tokens, mustChangePassword } : tokens,
+  seconds,
+});
 
 /** Ends a session by its refresh token, even if the access token has expired or the user or tenant is disabled. */
 export async function endSessionByRefreshToken({ db, config }: AuthDependencies, refreshToken: string): Promise<void> {

@@ -8,14 +8,15 @@ export interface CallerRow {
   administrator: boolean;
   status: string;
   delFlag: string;
+  mustChangePassword: boolean;
   tenantState: TenantState;
   sessionExists: boolean;
 }
 
 /** Reads the callers of tokens of one tenant, in the order of the tokens. All columns of an unknown user are null. */
 export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<CallerRow[]>`
-  select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag", state as "tenantState",
-    s.session_id is not null as "sessionExists"
+  select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag",
+    u.must_change_password as "mustChangePassword", state as "tenantState", s.session_id is not null as "sessionExists"
   from tenant_state(${tenantId}) state
   cross join unnest(
     (select ${tokens.map(({ userId }) => bigintOf(userId))}::bigint[]),
@@ -187,12 +188,14 @@ export interface LoginRow {
   userId: number;
   userName: string;
   passwordHash: string;
+  mustChangePassword: boolean;
   status: string;
   delFlag: string;
 }
 
 const loginColumns = (tx: Tx) => tx`
-  select user_id as "userId", user_name as "userName", password_hash as "passwordHash", status, del_flag as "delFlag"
+  select user_id as "userId", user_name as "userName", password_hash as "passwordHash",
+    must_change_password as "mustChangePassword", status, del_flag as "delFlag"
   from users`;
 
 /** Finds a user by name, or by the id that a session contains. */

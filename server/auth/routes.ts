@@ -135,7 +135,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
           'of all sessions of the caller. The session cookie is cleared. With `session=cookie` the cookie is enough to ' +
           'end its session when the access token is rejected, because it has expired or the user or tenant is disabled.',
         querystring: LogoutQuery,
-        response: responses('authenticated', {
+        response: responses('session', {
           writes: 'unconditional',
           cookie: true,
           errors: ['DUPLICATE_COOKIE', 'OTHER_SITE'],
@@ -156,7 +156,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
       },
     },
     async (request, reply) => {
-      await writeAs(db, request, 'user', (tx, caller) => logOut(tx, caller, request.query));
+      await writeAs(db, request, 'session', (tx, caller) => logOut(tx, caller, request.query));
       clearSentCookie(reply);
       return ok(null);
     },

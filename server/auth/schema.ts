@@ -37,6 +37,11 @@ export const Tokens = Type.Object({
       description: 'Works once; each use returns the next one. With `session=cookie` it is in the cookie instead',
     }),
   ),
+  mustChangePassword: Type.Optional(
+    Type.Boolean({
+      description: '`true`: every other operation is rejected until the user has changed their password',
+    }),
+  ),
 });
 export type Tokens = Static<typeof Tokens>;
 

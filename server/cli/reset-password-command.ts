@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { withServiceConnection } from '../../db/connect.ts';
 import { errorCode } from '../../db/errors.ts';
 import { type Environment, readConfig } from '../config.ts';
+import { ApiError } from '../http/errors.ts';
 import { type Recovery, recoverAccount } from '../users/account-recovery.ts';
 
 /** The environment, input and output of the command. */
@@ -43,7 +44,12 @@ async function reset(args: string[], { environment, input, print }: Terminal): P
   const config = readConfig(environment);
   const chosen = source === '-' ? await readPassword(input, print) : undefined;
   const password = chosen ?? randomBytes(16).toString('base64url');
-  const recovery = await withServiceConnection(config, (db) => recoverAccount(db, { tenantId, userName }, password));
+  const recovery = await withServiceConnection(config, (db) =>
+    recoverAccount(db, { tenantId, userName }, password),
+  ).catch((error) => {
+    // The password that the operator has chosen is too easy to guess.
+    throw error instanceof ApiError ? new UsageError(error.text('en')) : error;
+  });
   if (!recovery.found) throw new UsageError(explainMissing(recovery, tenantId, userName));
   const { userName: name, administrator, wasDisabled, state } = recovery;
   print(`

@@ -98,6 +98,26 @@ export const errorCatalog = {
     '该时间的记录已归档，最早可查询时间为 {from}',
     'The history of that time has been archived. Use a time from {from} on.',
   ],
+  USER_NAME_RESERVED: [
+    400,
+    '{field} 是系统保留的用户名，请使用其他用户名',
+    '{field} is a name that is reserved for the service. Choose another name.',
+  ],
+  PASSWORD_TOO_COMMON: [
+    400,
+    '{field} 过于常见，容易被猜中，请使用其他密码，例如由几个不相关的词组成',
+    '{field} is one of the most common passwords and easy to guess. Choose another one, for example several unrelated words.',
+  ],
+  PASSWORD_HAS_NAME: [
+    400,
+    '{field} 主要由用户或租户的名称组成，容易被猜中；除去这些名称后，密码仍需至少 8 个字符，请重新设置',
+    '{field} consists mostly of a name of the user or of the tenant and is easy to guess. Without these names it must still have 8 characters; choose another one.',
+  ],
+  PASSWORD_UNCHANGED: [
+    400,
+    '新密码不能与旧密码相同，请使用其他密码',
+    'The new password is the same as the old one. Choose another one.',
+  ],
   WRONG_PASSWORD: [400, '旧密码错误，请重新输入', 'The old password is wrong. Enter it again.'],
 
   NO_TOKEN: [
@@ -125,6 +145,11 @@ export const errorCatalog = {
     'The refresh token is invalid or has expired. Log in again.',
   ],
 
+  PASSWORD_CHANGE_REQUIRED: [
+    403,
+    '请先修改密码（PUT /auth/password），然后重试',
+    'You must change your password first, with PUT /auth/password. Then try again.',
+  ],
   NOT_ALLOWED: [
     403,
     '没有访问权限，请联系管理员授权',

@@ -122,8 +122,11 @@ const tokenErrors: ErrorCode[] = [
   'TOO_MANY_REQUESTS',
 ];
 
-/** `authenticated` operations require an access token. `static` operations need neither a token nor the database. */
-type OperationKind = 'authenticated' | 'public' | 'static';
+/**
+ * `authenticated` operations require an access token, and `session` operations too, but users who must change their password
+ * may use them. `static` operations need neither a token nor the database.
+ */
+type OperationKind = 'authenticated' | 'session' | 'public' | 'static';
 
 /** The responses of an operation, for the OpenAPI document and the serializer. */
 export function responses(
@@ -145,7 +148,8 @@ export function responses(
     ...(anyParameters ? [] : (['UNKNOWN_PARAMETER'] as const)),
     ...(kind === 'static' ? [] : databaseErrors),
     ...(body ? requiredBodyErrors : []),
-    ...(kind === 'authenticated' ? tokenErrors : []),
+    ...(kind === 'authenticated' || kind === 'session' ? tokenErrors : []),
+    ...(kind === 'authenticated' ? (['PASSWORD_CHANGE_REQUIRED'] as const) : []),
     ...(writes ? ([...bodyErrors, 'KEY_REUSED'] as const) : []),
     ...(writes === 'conditional' ? (['CHANGED_MEANWHILE'] as const) : []),
     ...own,

@@ -204,6 +204,14 @@ const problems = {
   future: { zh: '不能是将来的时间', en: 'must not be in the future' },
   beforeFrom: { zh: '不能早于 from', en: 'must not be before from' },
   notWithAsOf: { zh: '不能与 asOf 同时使用', en: 'cannot be combined with asOf' },
+  userName: {
+    zh: '只能包含字母、数字和 . _ - @ 等符号，不能包含空格、换行、表情或不可见字符，且不能混用不同的书写方向',
+    en: 'may contain letters, digits and symbols such as . _ - @, but no spaces, line breaks, emoji or invisible characters, and must have one writing direction',
+  },
+  mixedScripts: {
+    zh: '不能混用外形相似的字母（例如拉丁字母与西里尔字母），请只使用其中一种',
+    en: 'must not mix alphabets whose letters look alike, such as Latin and Cyrillic: use only one of them',
+  },
   format: { zh: '格式不正确', en: 'has an invalid format' },
 } satisfies Record<string, Record<Language, string>>;
 

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
+import { StartupError } from '../../db/startup-error.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
+import { hashNewPassword } from '../auth/password-policy.ts';
 import { hashPassword, type PasswordCost } from '../auth/passwords.ts';
 import type { Config } from '../config.ts';
+import { ApiError } from '../http/errors.ts';
 import { createRootTenant, ROOT } from '../tenants/tenants.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 
@@ -21,14 +24,30 @@ export async function createFirstAdministratorOnce(
   config: Config,
   passwordCost?: PasswordCost,
 ): Promise<FirstAdministrator | undefined> {
+  // The rules for names and passwords are checked only here, not with the settings: an installation whose administrator
+  // does not follow them continues to start.
+  return create(db, config, passwordCost).catch((error) => {
+    throw error instanceof ApiError ? new StartupError(error.text('en')) : error;
+  });
+}
+
+const SETTINGS = { userName: 'BANYAN_ADMIN_USERNAME', password: 'BANYAN_ADMIN_PASSWORD' };
+
+async function create(
+  db: Database,
+  config: Config,
+  passwordCost: PasswordCost | undefined,
+): Promise<FirstAdministrator | undefined> {
   const [existing] = await writeInTenant(db, ROOT, (tx) => tx`select from tenants where tenant_id = ${ROOT}`);
   if (existing) return undefined;
   const generatedPassword = config.adminPassword ? undefined : randomBytes(16).toString('base64url');
-  const passwordHash = await hashPassword(config.adminPassword || (generatedPassword as string), passwordCost);
+  const text = config.adminPassword || (generatedPassword as string);
+  const password = await hashNewPassword((each) => hashPassword(each, passwordCost), text, SETTINGS.password);
   const userName = config.adminUsername;
   const created = await writeInTenant(db, ROOT, async (tx) => {
     if (!(await createRootTenant(tx))) return false;
-    await createFirstAdministrator(tx, { tenantId: ROOT, userName, passwordHash, by: 'system' });
+    const first = { tenantId: ROOT, userName, password, mustChangePassword: false, by: 'system' };
+    await createFirstAdministrator(tx, first, SETTINGS);
     return true;
   });
   return created ? { userName, generatedPassword } : undefined;

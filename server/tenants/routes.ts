@@ -1,4 +1,5 @@
 import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
+import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
@@ -51,22 +52,32 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
           anyParameters: true,
           writes: 'unconditional',
           location: true,
-          errors: ['NOT_ALLOWED', 'TENANT_PARENT_NOT_FOUND', 'TENANT_PARENT_FORBIDDEN', 'TOO_DEEP', 'ACCOUNT_LIMIT'],
+          errors: [
+            'NOT_ALLOWED',
+            'TENANT_PARENT_NOT_FOUND',
+            'TENANT_PARENT_FORBIDDEN',
+            'TOO_DEEP',
+            'USER_NAME_RESERVED',
+            'PASSWORD_TOO_COMMON',
+            'PASSWORD_HAS_NAME',
+            'ACCOUNT_LIMIT',
+          ],
           alternativeTexts: ['ACCOUNT_LIMIT'],
           body: true,
         }),
       },
     },
     async (request, reply) => {
-      const { username, password } = request.body;
-      if (username != null && password == null) throw apiError('FIELD_REQUIRED', { field: 'password' });
-      if (username == null && password != null) throw apiError('FIELD_REQUIRED', { field: 'username' });
+      const { username, password: text } = request.body;
+      if (username != null && text == null) throw apiError('FIELD_REQUIRED', { field: 'password' });
+      if (username == null && text != null) throw apiError('FIELD_REQUIRED', { field: 'username' });
       const id = await writeAfter(
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : deps.passwords.hash(password, shareOf(request))),
-        (tx, caller, passwordHash) => createTenant(tx, caller, request.body, { passwordHash, maxLevels }),
+        async () =>
+          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
+        (tx, caller, password) => createTenant(tx, caller, request.body, { password, maxLevels }),
       );
       return created(reply, `${path}/${id}`);
     },

@@ -37,6 +37,12 @@ export const TenantInput = Type.Object(
     ...input,
     username: optional(Type.String({ minLength: 1, maxLength: 50, description: 'The first administrator' })),
     password: optional(Password),
+    mustChangePassword: optional(
+      Type.Boolean({
+        default: false,
+        description: 'The first administrator must change this password at the first login',
+      }),
+    ),
   },
   { examples: [{ tenantName: '上海分公司', startTime: '2026-01-01', endTime: '2030-12-31', accountCount: 50 }] },
 );

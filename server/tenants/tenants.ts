@@ -3,6 +3,7 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
 import { lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
+import type { NewPassword } from '../auth/password-policy.ts';
 import { MAX_ANSWER_BYTES, readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
@@ -49,12 +50,12 @@ import { showListed, showTenant } from './show.ts';
 
 export const ROOT = '000000';
 
-/** Creates a tenant and, if the input names one, its first administrator with `passwordHash`. */
+/** Creates a tenant and, if the input names one, its first administrator with `password`. */
 export async function createTenant(
   tx: Tx,
   caller: Caller,
   input: TenantInput,
-  { passwordHash, maxLevels }: { passwordHash: string | undefined; maxLevels: number },
+  { password, maxLevels }: { password: NewPassword | undefined; maxLevels: number },
 ): Promise<string> {
   const fields = fieldsOf(input);
   await lockTenantTree(tx);
@@ -63,9 +64,17 @@ export async function createTenant(
   const parentPath = await readPath(tx, caller.tenantId, parentId);
   if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   const { id, tenantId } = await insertWithNewCode(tx, { parentId, by: caller.userName, fields });
-  if (input.username != null && passwordHash) {
+  const { username: userName, mustChangePassword } = input;
+  if (userName != null && password) {
     await setTenant(tx, tenantId);
-    await createFirstAdministrator(tx, { tenantId, userName: input.username, passwordHash, by: caller.userName });
+    const first = {
+      tenantId,
+      userName,
+      password,
+      mustChangePassword: mustChangePassword ?? false,
+      by: caller.userName,
+    };
+    await createFirstAdministrator(tx, first, { userName: 'username', password: 'password' });
   }
   return id;
 }
@@ -239,7 +248,7 @@ async function insertWithNewCode(tx: Tx, row: { parentId: string; by: string; fi
   }
 }
 
-function fieldsOf(input: Omit<TenantInput, 'username' | 'password'>): TenantFields {
+function fieldsOf(input: Omit<TenantInput, 'username' | 'password' | 'mustChangePassword'>): TenantFields {
   const { startTime = null, endTime = null, packageBo, quotaBo, ruleBo } = input;
   if (startTime && endTime && endTime < startTime) throw invalid('endTime', 'beforeStartTime');
   const menuIds = packageBo?.menuIds?.replaceAll(' ', '') ?? '';

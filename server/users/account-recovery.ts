@@ -1,5 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
+import { hashNewPassword } from '../auth/password-policy.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { readTenantState, type TenantState } from '../auth/tenant-state.ts';
 import { unlockAccount } from '../auth/throttle.ts';
@@ -24,13 +25,13 @@ export type Recovery =
 export async function recoverAccount(
   db: Database,
   { tenantId, userName }: { tenantId: string; userName: string },
-  password: string,
+  text: string,
 ): Promise<Recovery> {
-  const passwordHash = await hashPassword(password);
+  const password = await hashNewPassword(hashPassword, text, 'The password');
   return writeInTenant(db, tenantId, async (tx) => {
     const state = await readTenantState(tx, tenantId);
     if (state === 'unknown' || state === 'deleted') return { found: false, state };
-    const user = await recoverUser(tx, { tenantId, userName, by: AUTHOR }, passwordHash);
+    const user = await recoverUser(tx, { tenantId, userName, by: AUTHOR }, password);
     if (!user)
       return { found: false, state, administrators: await listAdministrators(tx, tenantId, MAX_ADMINISTRATORS) };
     await unlockAccount(tx, tenantId, userKey(user.userName));

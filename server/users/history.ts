@@ -78,7 +78,9 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]
       const userName = String(to.user_name);
       const roles = rolesOf(to.administrator === true);
       const input = { userId, tenantId, userName, ...user.fromStored(to, present), ...departments, roles };
-      await updateUser(tx, caller, input, undefined, undefined).catch(rethrowAsDeptGone);
+      const { must_change_password: wanted } = to;
+      const mustChangePassword = wanted === from.must_change_password ? null : wanted === true;
+      await updateUser(tx, caller, { ...input, mustChangePassword }, { isRevert: true }).catch(rethrowAsDeptGone);
     }
   }
 }

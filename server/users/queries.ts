@@ -12,7 +12,7 @@ const columns = (tx: Tx) => tx`
     where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.main) as "deptId",
   array(select m.dept_id from user_departments m
     where m.tenant_id = u.tenant_id and m.user_id = u.user_id and not m.main order by m.dept_id)::text[] as "deptIds",
-  array[case when u.administrator then 'admin' else 'member' end] as roles,
+  u.must_change_password as "mustChangePassword", array[case when u.administrator then 'admin' else 'member' end] as roles,
   u.create_by as "createBy", to_char(u.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   u.update_by as "updateBy", to_char(u.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 const ownColumns = user.columns('u');
@@ -93,9 +93,9 @@ export const findByKey = async (tx: Tx, tenantId: string, userKey: string) => {
  * request with an Idempotency-Key inserts such a row before it locks the tenant, so the two could deadlock.
  */
 export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
-  { userId: number; userName: string; administrator: boolean; status: string }[]
+  { userId: number; userName: string; nickName: string | null; administrator: boolean; status: string }[]
 >`
-  select user_id as "userId", user_name as "userName", administrator, status from users
+  select user_id as "userId", user_name as "userName", nick_name as "nickName", administrator, status from users
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[]) and del_flag = '0'
   order by user_id for no key update`;
 
@@ -134,32 +134,73 @@ export const hasOtherAdministrator = async (tx: Tx, tenantId: string, exceptIds:
 
 export const insertUser = async (
   tx: Tx,
-  row: UserFields & { tenantId: string; userName: string; userKey: string; passwordHash: string; by: string },
+  row: UserFields & {
+    tenantId: string;
+    userName: string;
+    userKey: string;
+    passwordHash: string;
+    mustChangePassword: boolean;
+    by: string;
+  },
 ): Promise<number> => {
   const [inserted] = await tx<[{ userId: number }]>`
-    insert into users (tenant_id, user_name, user_key, ${raw(tx, user.columnNames)}, administrator, password_hash, create_by)
+    insert into users (tenant_id, user_name, user_key, ${raw(tx, user.columnNames)}, administrator, password_hash,
+      must_change_password, create_by)
     values (${row.tenantId}, ${row.userName}, ${row.userKey}, ${user.values(tx, row)}, ${row.administrator},
-      ${row.passwordHash}, ${row.by})
+      ${row.passwordHash}, ${row.mustChangePassword}, ${row.by})
     returning user_id as "userId"`;
   return inserted.userId;
 };
 
+/** Replaces a user. If `mustChangePassword` is null, it stays as it is. */
 export const updateUser = (
   tx: Tx,
-  row: UserFields & { tenantId: string; userId: string; userName: string; userKey: string; by: string },
+  row: UserFields & {
+    tenantId: string;
+    userId: string;
+    userName: string;
+    userKey: string;
+    mustChangePassword: boolean | null;
+    by: string;
+  },
 ) => tx`
   update users set
     user_name = ${row.userName}, user_key = ${row.userKey}, ${user.assignments(tx, row)},
-    administrator = ${row.administrator}, update_by = ${row.by}, update_time = now()
+    administrator = ${row.administrator},
+    must_change_password = coalesce(${row.mustChangePassword}::boolean, must_change_password), update_by = ${row.by}, update_time = now()
   where tenant_id = ${row.tenantId} and user_id = ${bigintOf(row.userId)}`;
 
 export const updatePassword = (tx: Tx, tenantId: string, userId: string, passwordHash: string, by: string) => tx`
   update users set password_hash = ${passwordHash}, update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} and del_flag = '0'`;
 
+/** Replaces a user's password, unless it is no longer `oldHash`. Returns false in that case. */
+export const replacePassword = async (
+  tx: Tx,
+  row: { tenantId: string; userId: string; oldHash: string; passwordHash: string; by: string },
+): Promise<boolean> => {
+  const rows = await tx`
+    update users set password_hash = ${row.passwordHash}, must_change_password = false, update_by = ${row.by},
+      update_time = now()
+    where tenant_id = ${row.tenantId} and user_id = ${bigintOf(row.userId)} and del_flag = '0'
+      and password_hash = ${row.oldHash}
+    returning 1`;
+  return rows.length > 0;
+};
+
+/** Reads the names of a user and of their tenant. */
+export const readNames = async (tx: Tx, tenantId: string, userId: string): Promise<(string | null)[]> => {
+  const [row] = await tx<Record<string, string | null>[]>`
+    select u.user_name, u.nick_name, t.tenant_id, t.tenant_name, t.company_name
+    from users u join tenants t on t.tenant_id = u.tenant_id
+    where u.tenant_id = ${tenantId} and u.user_id = ${bigintOf(userId)}`;
+  return Object.values(row ?? {});
+};
+
 /** Sets a new password and enables the user. */
 export const recoverUser = (tx: Tx, tenantId: string, userId: string, passwordHash: string, by: string) => tx`
-  update users set password_hash = ${passwordHash}, status = '0', update_by = ${by}, update_time = now()
+  update users set password_hash = ${passwordHash}, must_change_password = false, status = '0', update_by = ${by},
+    update_time = now()
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} and del_flag = '0'`;
 
 export const listAdministrators = async (tx: Tx, tenantId: string, limit: number): Promise<string[]> => {

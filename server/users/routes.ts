@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
+import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
@@ -39,7 +40,16 @@ export function userRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', {
           writes: 'unconditional',
           location: true,
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_DEPT_NOT_FOUND', 'USER_NAME_TAKEN', 'ACCOUNT_LIMIT'],
+          errors: [
+            'NOT_ALLOWED',
+            'OTHER_TENANT',
+            'USER_DEPT_NOT_FOUND',
+            'USER_NAME_RESERVED',
+            'USER_NAME_TAKEN',
+            'PASSWORD_TOO_COMMON',
+            'PASSWORD_HAS_NAME',
+            'ACCOUNT_LIMIT',
+          ],
           body: true,
         }),
       },
@@ -49,8 +59,8 @@ export function userRoutes(app: App, deps: Dependencies): void {
         db,
         request,
         'administrator',
-        () => deps.passwords.hash(request.body.password, shareOf(request)),
-        (tx, caller, passwordHash) => createUser(tx, caller, withTenant(request), passwordHash),
+        () => hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), request.body.password),
+        (tx, caller, password) => createUser(tx, caller, withTenant(request), password),
       );
       return created(reply, `${path}/${id}`);
     },
@@ -144,7 +154,10 @@ export function userRoutes(app: App, deps: Dependencies): void {
             'OTHER_TENANT',
             'USER_NOT_FOUND',
             'USER_DEPT_NOT_FOUND',
+            'USER_NAME_RESERVED',
             'USER_NAME_TAKEN',
+            'PASSWORD_TOO_COMMON',
+            'PASSWORD_HAS_NAME',
             'LAST_ADMINISTRATOR',
           ],
           body: true,
@@ -152,13 +165,15 @@ export function userRoutes(app: App, deps: Dependencies): void {
       },
     },
     async (request) => {
-      const { password } = request.body;
+      const { password: text } = request.body;
       await writeAfter(
         db,
         request,
         'administrator',
-        async () => (password == null ? undefined : deps.passwords.hash(password, shareOf(request))),
-        (tx, caller, passwordHash) => updateUser(tx, caller, withTenant(request), passwordHash, ifMatchOf(request)),
+        async () =>
+          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
+        (tx, caller, password) =>
+          updateUser(tx, caller, withTenant(request), { password, ifMatch: ifMatchOf(request) }),
       );
       return ok(null);
     },

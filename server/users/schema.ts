@@ -18,7 +18,11 @@ import { user } from './record.ts';
 
 export const Role = Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] });
 
-const UserName = Type.String({ minLength: 1, maxLength: 50, description: 'Unique in its tenant, case-insensitive' });
+const UserName = Type.String({
+  minLength: 1,
+  maxLength: 50,
+  description: 'Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)',
+});
 
 const input = {
   tenantId: optional(TenantCode),
@@ -26,6 +30,12 @@ const input = {
   deptId: optional(Long),
   deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Further departments' })),
   roles: optional(Type.Array(Role, { minItems: 1, maxItems: 2, default: ['member'] })),
+  mustChangePassword: optional(
+    Type.Boolean({
+      description:
+        'The user must change their password before they can do anything else. Omitted: false with a new password, otherwise unchanged',
+    }),
+  ),
 };
 
 export const UserInput = Type.Object({ userName: UserName, password: Password, ...input });
@@ -35,7 +45,7 @@ export const UserUpdate = Type.Object(
   { userId: Long, userName: optional(UserName), password: optional(Password), ...input },
   {
     description:
-      'Full replacement: omitted fields get their defaults. Only the name and the password stay when omitted.',
+      'Full replacement: omitted fields get their defaults. Only the name, the password and `mustChangePassword` stay when omitted.',
   },
 );
 export type UserUpdate = Static<typeof UserUpdate>;
@@ -48,6 +58,7 @@ export const User = Type.Object({
   deptId: orNull(LongOut),
   deptIds: Type.Array(LongOut),
   roles: Type.Array(Role),
+  mustChangePassword: Type.Boolean(),
   ...auditFields,
 });
 export type User = Static<typeof User>;

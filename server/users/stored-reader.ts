@@ -11,6 +11,7 @@ export function createStoredReader(timeZone: string): (row: StoredRow) => User {
     userName: String(row.user_name),
     ...user.fromStored(row),
     ...storedDepartments(row),
+    mustChangePassword: row.must_change_password === true,
     roles: rolesOf(row.administrator === true),
     createBy: String(row.create_by),
     createTime: formatTime(row.create_time) ?? '',

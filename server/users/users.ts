@@ -2,6 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { assumeTenant, assumeTenantForWrite, lockTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
+import { assertWithoutNames, type NewPassword } from '../auth/password-policy.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import {
@@ -28,35 +29,55 @@ import {
   markDeleted,
   markRestored,
   readMembers,
+  readNames,
   readUser as readRow,
   recoverUser as recoverRow,
+  replacePassword,
   type UserFields,
   updatePassword,
   updateUser as updateRow,
 } from './queries.ts';
 import { user as userRecord } from './record.ts';
 import type { DeptUserFilter, User, UserFilter, UserInput, UserUpdate } from './schema.ts';
+import { assertUserNameAllowed } from './user-name.ts';
 
-export async function createUser(tx: Tx, caller: Caller, input: UserInput, passwordHash: string): Promise<number> {
-  const { tenantId, accountCount } = await assumeTenantForWrite(tx, caller, input.tenantId);
-  await assertWithinAccountLimit(tx, tenantId, accountCount);
-  const depts = await lockUserDepartments(tx, tenantId, input);
+export async function createUser(tx: Tx, caller: Caller, input: UserInput, password: NewPassword): Promise<number> {
   const { userName } = input;
-  const row = { tenantId, userName, userKey: userKey(userName), passwordHash, by: caller.userName, ...fieldsOf(input) };
-  const userId = await insertUser(tx, row).catch(rethrowAsNameTaken);
+  assertUserNameAllowed(userName, 'userName');
+  const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
+  assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
+  await assertWithinAccountLimit(tx, tenantId, tenant.accountCount);
+  const depts = await lockUserDepartments(tx, tenantId, input);
+  const userId = await insertUser(tx, {
+    ...{ tenantId, userName, userKey: userKey(userName), by: caller.userName, ...fieldsOf(input) },
+    ...{ passwordHash: password.hash, mustChangePassword: input.mustChangePassword ?? false },
+  }).catch(rethrowAsNameTaken);
   await addMemberships(tx, { tenantId, userId: String(userId) }, depts);
   return userId;
 }
 
-/** Creates the first administrator of a tenant, in the transaction that creates the tenant. */
+const namesOf = ({ tenantName, companyName }: { tenantName: string | null; companyName: string | null }) => [
+  tenantName,
+  companyName,
+];
+
+/**
+ * Creates the first administrator of a tenant, in the transaction that creates the tenant. Errors refer to `fields`, the
+ * names under which the caller has sent the name and the password.
+ */
 export async function createFirstAdministrator(
   tx: Tx,
-  first: { tenantId: string; userName: string; passwordHash: string; by: string },
+  first: { tenantId: string; userName: string; password: NewPassword; mustChangePassword: boolean; by: string },
+  fields: { userName: string; password: string },
 ): Promise<void> {
-  const { accountCount } = await lockTenant(tx, first.tenantId);
+  const { password, ...row } = first;
+  assertUserNameAllowed(row.userName, fields.userName);
+  const { accountCount, ...tenant } = await lockTenant(tx, row.tenantId);
+  assertWithoutNames(password, [row.userName, row.tenantId, ...namesOf(tenant)], fields.password);
   // The usual advice, to delete users, does not apply to a new tenant, so the error names the field.
   if (accountCount === 0) throw apiError('ACCOUNT_LIMIT', { accountCount, field: 'accountCount' });
-  await insertUser(tx, { ...first, userKey: userKey(first.userName), ...fieldsOf({ roles: ['admin'] }) });
+  const passwordHash = password.hash;
+  await insertUser(tx, { ...row, passwordHash, userKey: userKey(row.userName), ...fieldsOf({ roles: ['admin'] }) });
 }
 
 /** Administrators read any user in their scope; members read only themselves. */
@@ -81,16 +102,22 @@ export function assertSelfOrAdministrator(caller: Caller, userId: string, reques
 export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>
   (await readUser(tx, caller, caller.userId, undefined)).data;
 
-/** Replaces a user. Without `passwordHash` the password stays. */
+interface UpdateOptions {
+  /** Without it the password stays. */
+  password?: NewPassword | undefined;
+  ifMatch?: IfMatch;
+  /** A revert returns to a name that the user had, even if it would not be allowed as a new one. */
+  isRevert?: boolean;
+}
+
 export async function updateUser(
   tx: Tx,
   caller: Caller,
   input: UserUpdate,
-  passwordHash: string | undefined,
-  ifMatch: IfMatch,
+  { password, ifMatch, isRevert = false }: UpdateOptions = {},
 ): Promise<void> {
   // Lock the tenant first: two concurrent requests could each demote one of the last two administrators.
-  const { tenantId } = await assumeTenantForWrite(tx, caller, input.tenantId);
+  const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
   const userId = idOf(input.userId);
   const [user] = await lockUsers(tx, tenantId, [userId]);
   if (!user) throw apiError('USER_NOT_FOUND');
@@ -99,14 +126,17 @@ export async function updateUser(
   if (!fields.administrator || fields.status !== '0') await assertNotLastAdministrator(tx, tenantId, [user]);
   const depts = await lockUserDepartments(tx, tenantId, input);
   const userName = input.userName ?? user.userName;
+  if (userName !== user.userName && !isRevert) assertUserNameAllowed(userName, 'userName');
+  if (password) assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
   const by = caller.userName;
-  await updateRow(tx, { tenantId, userId, userName, userKey: userKey(userName), by, ...fields }).catch(
-    rethrowAsNameTaken,
-  );
+  // Unless the request says otherwise, a new password need not be changed, and an old one is left as it is.
+  const mustChangePassword = input.mustChangePassword ?? (password ? false : null);
+  const row = { tenantId, userId, userName, userKey: userKey(userName), mustChangePassword, by, ...fields };
+  await updateRow(tx, row).catch(rethrowAsNameTaken);
   await removeMemberships(tx, tenantId, [userId]);
   await addMemberships(tx, { tenantId, userId }, depts);
-  if (passwordHash) await updatePassword(tx, tenantId, userId, passwordHash, by);
-  if (passwordHash || fields.status !== '0') await endSessionsOf(tx, tenantId, [userId]);
+  if (password) await updatePassword(tx, tenantId, userId, password.hash, by);
+  if (password || fields.status !== '0') await endSessionsOf(tx, tenantId, [userId]);
 }
 
 export async function removeUsers(
@@ -178,8 +208,20 @@ export async function listDepartmentUsers(
   return { rows, total };
 }
 
-export const setPassword = (tx: Tx, { tenantId, userId, userName }: Caller, passwordHash: string) =>
-  updatePassword(tx, tenantId, userId, passwordHash, userName);
+/**
+ * Replaces the caller's own password, which was `oldHash` when it was checked. If an administrator has set another one since,
+ * theirs stays.
+ */
+export async function replaceOwnPassword(
+  tx: Tx,
+  { tenantId, userId, userName }: Caller,
+  oldHash: string,
+  password: NewPassword,
+): Promise<void> {
+  assertWithoutNames(password, await readNames(tx, tenantId, userId), 'newPassword');
+  const row = { tenantId, userId, oldHash, passwordHash: password.hash, by: userName };
+  if (!(await replacePassword(tx, row))) throw apiError('WRONG_PASSWORD');
+}
 
 export interface RecoveredUser {
   userId: string;
@@ -192,15 +234,16 @@ export interface RecoveredUser {
 export async function recoverUser(
   tx: Tx,
   { tenantId, userName, by }: { tenantId: string; userName: string; by: string },
-  passwordHash: string,
+  password: NewPassword,
 ): Promise<RecoveredUser | undefined> {
-  await lockTenant(tx, tenantId);
+  const tenant = await lockTenant(tx, tenantId);
   const found = await findByKey(tx, tenantId, userKey(userName));
   // Lock before writing: a concurrent login with the old password waits for the lock and then fails.
   const [user] = found ? await lockUsers(tx, tenantId, [String(found.userId)]) : [];
   if (!user) return undefined;
   const userId = String(user.userId);
-  await recoverRow(tx, tenantId, userId, passwordHash, by);
+  assertWithoutNames(password, [user.userName, user.nickName, tenantId, ...namesOf(tenant)], 'The password');
+  await recoverRow(tx, tenantId, userId, password.hash, by);
   await endSessionsOf(tx, tenantId, [userId]);
   return { userId, userName: user.userName, administrator: user.administrator, wasDisabled: user.status !== '0' };
 }
@@ -229,7 +272,7 @@ function rethrowAsNameTaken(error: unknown): never {
   throw errorCode(error) === '23505' ? apiError('USER_NAME_TAKEN') : error;
 }
 
-const fieldsOf = (input: Partial<Omit<UserInput, 'userName' | 'password'>>): UserFields => ({
+const fieldsOf = (input: Partial<Omit<UserInput, 'userName' | 'password' | 'mustChangePassword'>>): UserFields => ({
   ...userRecord.withDefaults(input),
   administrator: input.roles?.includes('admin') ?? false,
 });

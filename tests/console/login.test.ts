@@ -15,7 +15,7 @@ import {
   startConsole,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { logOut, submitLogin } from './login-form.ts';
+import { fillLogin, logOut, submitLogin } from './login-form.ts';
 
 const fixture = await startConsole();
 const shared = await fixture.sharedPage();
@@ -163,4 +163,29 @@ test('the keyboard skips the navigation and opens, closes and uses the account m
   await account.press('Enter');
   await page.getByRole('menuitem', { name: '个人中心' }).press('Enter');
   await page.getByRole('heading', { level: 1, name: '个人中心' }).waitFor();
+});
+
+test('a user whose password an administrator has set must change it before the console opens, also after a reload', async () => {
+  const admin = await fixture.service.createTenant();
+  await admin.createUser({ userName: 'newcomer', mustChangePassword: true });
+  const page = await fixture.newPage();
+  await open(page, '/departments');
+  await fillLogin(page, { tenantId: admin.tenantId, username: 'newcomer' });
+  await page.getByRole('button', { name: '登录', exact: true }).click();
+  await page.getByRole('heading', { name: '请修改密码' }).waitFor();
+  await expectNoAxeViolations(page);
+  await page.reload();
+  await page.getByRole('heading', { name: '请修改密码' }).waitFor();
+  const change = async (newPassword: string) => {
+    await page.getByLabel('旧密码').fill(PASSWORD);
+    await page.getByLabel('新密码', { exact: true }).fill(newPassword);
+    await page.getByLabel('确认新密码').fill(newPassword);
+    await page.getByRole('button', { name: '修改密码' }).click();
+  };
+  await change('password');
+  await page.getByText('newPassword 过于常见').waitFor();
+  await change('battery staple');
+  await page.locator('.frame h1').waitFor();
+  assert.match(page.url(), /\/departments/);
+  await page.close();
 });

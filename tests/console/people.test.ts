@@ -76,7 +76,8 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await rowOf('王小明').getByText('研发部').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await page.content()).includes(password), false, 'the password is shown only once');
-  await fixture.service.logIn('000000', 'xiaoming', password);
+  const xiaoming = await fixture.service.logIn('000000', 'xiaoming', password);
+  assert.equal((await xiaoming.get('/auth/me')).data.reason, 'PASSWORD_CHANGE_REQUIRED');
   expectNoCspViolations(page);
 });
 
@@ -197,7 +198,8 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   await topDialog().getByRole('listitem').filter({ hasText: 'boss' }).getByText('不能对自己').waitFor();
   await expectNoAxeViolations(page);
   const password = await passwordOf('yi').innerText();
-  await fixture.service.logIn(child.tenantId, 'yi', password);
+  const reset = await fixture.service.logIn(child.tenantId, 'yi', password);
+  assert.equal((await reset.get('/auth/me')).data.reason, 'PASSWORD_CHANGE_REQUIRED');
   await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
 
   await page.getByRole('checkbox', { name: '选择本页全部' }).check();

@@ -43,9 +43,9 @@ test('each login creates its own session', async () => {
 
 test('login ignores the case of the user name but not of the password', async () => {
   const admin = await service.createTenant({ username: 'boss' });
-  await admin.createUser({ userName: 'Änne Straße' });
-  assert.equal((await logIn(admin.tenantId, 'änne straße')).code, 200);
-  assert.equal((await logIn(admin.tenantId, 'ÄNNE STRAßE')).code, 200);
+  await admin.createUser({ userName: 'Änne.Straße' });
+  assert.equal((await logIn(admin.tenantId, 'änne.straße')).code, 200);
+  assert.equal((await logIn(admin.tenantId, 'ÄNNE.STRAßE')).code, 200);
   assert.equal((await logIn(admin.tenantId, 'BOSS', PASSWORD.toUpperCase())).code, 401);
 });
 
@@ -226,6 +226,25 @@ test('the first administrator gets a generated password, returned once, when the
   const body = { tenantId: '000000', username: '管理员', password: generated[0]?.generatedPassword };
   assert.ok(String(body.password).length >= 16);
   assert.equal((await client.post('/auth/login', body)).code, 200);
+});
+
+test('a first start rejects a name or password that is not allowed, and creates nothing', async () => {
+  const { databaseUrl } = await createEmptyDatabase();
+  const base = { DATABASE_URL: databaseUrl, BANYAN_LOG_LEVEL: 'silent' };
+  const db = await openDatabase(readConfig(base));
+  after(() => db.close());
+  const start = (environment: object) => createFirstAdministratorOnce(db, readConfig({ ...base, ...environment }));
+  for (const [environment, message] of [
+    [{ BANYAN_ADMIN_USERNAME: 'first admin' }, /^BANYAN_ADMIN_USERNAME may contain letters/],
+    [{ BANYAN_ADMIN_USERNAME: 'operator' }, /^BANYAN_ADMIN_USERNAME is a name that is reserved/],
+    [{ BANYAN_ADMIN_PASSWORD: 'Password1' }, /^BANYAN_ADMIN_PASSWORD is one of the most common passwords/],
+    [{ BANYAN_ADMIN_PASSWORD: 'banyan-2026' }, /^BANYAN_ADMIN_PASSWORD consists mostly of a name/],
+  ] as const) {
+    await assert.rejects(start(environment), message && { name: 'Error', message });
+  }
+  assert.ok(await start({ BANYAN_ADMIN_PASSWORD: PASSWORD }));
+  // An installation whose settings would no longer be allowed continues to start.
+  assert.equal(await start({ BANYAN_ADMIN_USERNAME: 'first admin', BANYAN_ADMIN_PASSWORD: 'password' }), undefined);
 });
 
 test('a later start with a different BANYAN_ADMIN_PASSWORD does not change the password of the administrator', async () => {

@@ -30,8 +30,8 @@ for (const [path, field, characters] of lengths) {
       ...(path === '/system/user-api' ? { userName: `u${characters}`, password: PASSWORD } : {}),
       [key]: inner ? { [inner]: text } : text,
     });
-    // The tree emoji takes two UTF-16 code units and four bytes, but counts as one character.
-    const longest = '🌳'.repeat(characters);
+    // Both take two UTF-16 code units and four bytes, but count as one character. A user name may not contain an emoji.
+    const longest = (field === 'userName' ? '𠮷' : '🌳').repeat(characters);
     const id = await admin.create(path, body(longest));
     if (key !== 'password') {
       const { data } = await admin.get(`${path}/${id}`);

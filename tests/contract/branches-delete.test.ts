@@ -98,7 +98,7 @@ describe('DELETE ?subtree=true: limits and errors', () => {
   test('a branch with users is rejected with DEPT_HAS_USERS and the ids of their departments', async () => {
     const { root, a, b, deep } = await createBranch();
     await admin.createUser({ userName: 'deep', deptId: deep, deptIds: [b] });
-    await admin.createUser({ userName: 'also deep', deptIds: [deep] });
+    await admin.createUser({ userName: 'also-deep', deptIds: [deep] });
     expectError(await remove(root), 409, 'DEPT_HAS_USERS', { deptIds: [b, deep].map(Number).sort((x, y) => x - y) });
     assert.deepEqual(await delFlags(root, a, b, deep), ['0', '0', '0', '0']);
     expectError(await remove(a), 409, 'DEPT_HAS_USERS', { deptIds: [Number(deep)] });

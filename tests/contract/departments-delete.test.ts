@@ -89,7 +89,7 @@ describe('DELETE: conditions', () => {
   ] as const) {
     test(`a department with ${user} is rejected with DEPT_HAS_USERS`, async () => {
       const id = await admin.createDepartment();
-      await admin.createUser({ userName: `user ${id}`, ...body(id) });
+      await admin.createUser({ userName: `user${id}`, ...body(id) });
       expectError(await remove(id), 409, 'DEPT_HAS_USERS', { deptIds: [Number(id)] });
       assert.ok(await exists(id));
     });
@@ -149,7 +149,7 @@ describe('Batch delete is all or nothing', () => {
       await admin.createDepartment(),
       await admin.createDepartment(),
     ];
-    await admin.createUser({ userName: 'two places', deptId: also, deptIds: [used] });
+    await admin.createUser({ userName: 'two-places', deptId: also, deptIds: [used] });
     const deptIds = [Number(used), Number(also)];
     expectError(await remove(free, used, also), 409, 'DEPT_HAS_USERS', { deptIds });
     assert.ok(await exists(free));

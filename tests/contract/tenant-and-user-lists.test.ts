@@ -160,8 +160,8 @@ describe('GET /system/user-api/list', () => {
     const admin = await service.createTenant();
     const child = await service.createTenant({}, admin);
     const grandchild = await service.createTenant({}, child);
-    await grandchild.createUser({ userName: 'deep below' });
-    assert.deepEqual(await names(admin, { tenantId: grandchild.tenantId }), ['boss', 'deep below']);
+    await grandchild.createUser({ userName: 'deep-below' });
+    assert.deepEqual(await names(admin, { tenantId: grandchild.tenantId }), ['boss', 'deep-below']);
     assert.deepEqual(await names(admin, { tenantId: admin.tenantId }), ['boss']);
     for (const tenantId of [admin.tenantId, '000000', '999999999999']) {
       expectError(await child.get(`${USERS}/list?tenantId=${tenantId}`), 403, 'OTHER_TENANT');

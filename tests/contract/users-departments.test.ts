@@ -35,7 +35,7 @@ describe('Departments of a user', () => {
     const id = await createUser({ deptId: String(main), deptIds: [one, String(one), main, `0${one}`] });
     assert.deepEqual(await departmentsOf(id), { deptId: main, deptIds: [one] });
     for (const deptIds of ['1', [1.5], [-1], ['x'], [2 ** 53], { 0: 1 }]) {
-      const { code, data } = await admin.post(USERS, { userName: 'x', password: '12345678', deptIds });
+      const { code, data } = await admin.post(USERS, { userName: 'x', password: 'correct horse', deptIds });
       assert.deepEqual([code, data.reason], [400, 'INVALID_FIELD'], JSON.stringify(deptIds));
       assert.match(data.field, /^deptIds/);
     }
@@ -77,7 +77,7 @@ describe('Departments of a user', () => {
       const [valid, bad] = [await createDept(), await find()];
       const userId = await createUser({ deptId: valid });
       for (const depts of [{ deptId: bad }, { deptIds: [bad] }, { deptId: valid, deptIds: [bad] }]) {
-        const body = { userName: 'nobody', password: '12345678', ...depts };
+        const body = { userName: 'nobody', password: 'correct horse', ...depts };
         expectError(await admin.post(USERS, body), 400, 'USER_DEPT_NOT_FOUND', { deptIds: [bad] });
         expectError(await admin.put(USERS, { userId, ...depts }), 400, 'USER_DEPT_NOT_FOUND', { deptIds: [bad] });
       }

@@ -12,13 +12,13 @@ const countUsers = async ({ tenantId }: Client) => (await read(root, `${USERS}/l
 const names = (count: number) => Array.from({ length: count }, (_, index) => `user${index}`);
 const add = (admin: Client, userName: string) => admin.post(USERS, { userName, password: PASSWORD });
 const expectFull = async (admin: Client, accountCount: number) =>
-  expectError(await add(admin, 'one too many'), 409, 'ACCOUNT_LIMIT', { accountCount });
+  expectError(await add(admin, 'one-too-many'), 409, 'ACCOUNT_LIMIT', { accountCount });
 
 describe('accountCount', () => {
   test('accountCount includes the first administrator, and one account more is rejected', async () => {
     const admin = await service.createTenant({ accountCount: 3 });
     for (const userName of names(2)) expectOk(await add(admin, userName));
-    const response = await add(admin, 'one too many');
+    const response = await add(admin, 'one-too-many');
     expectError(response, 409, 'ACCOUNT_LIMIT', { accountCount: 3 });
     assert.equal(response.msg, '当前租户下用户名额不足，请联系管理员');
     assert.equal(await countUsers(admin), 3);

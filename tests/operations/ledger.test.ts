@@ -71,7 +71,7 @@ test('ledgers that cannot be sealed do not block the sealing of others', async (
 });
 
 test('verification finds and names rows that were altered, removed, inserted or swapped', async () => {
-  const { tenantId, changes } = await createChanges();
+  const { tenantId, changes, id } = await createChanges();
   assert.deepEqual(await readErrors(), []);
   const [first, , third, fourth] = changes as [number, number, number, number];
   const errorsAfter = async (
@@ -105,7 +105,10 @@ test('verification finds and names rows that were altered, removed, inserted or 
   );
   assert.deepEqual(
     await errorsAfter((id) => superuser`delete from banyan.changes where change_id = ${id}`, third, restore),
-    [`Tenant ${tenantId}: ${changeName} is missing.`],
+    [
+      `Tenant ${tenantId}: ${changeName} is missing.`,
+      `Tenant ${tenantId}: the changes at the beginning of department ${id} are missing.`,
+    ],
   );
   const negate = () => superuser`
     update banyan.seals s set seq = -o.seq from banyan.seals o
@@ -128,6 +131,7 @@ test('verification finds and names rows that were altered, removed, inserted or 
   );
   assert.deepEqual(insertErrors, [
     `Tenant ${tenantId}: change ${first + 1000000} has no seal: it was inserted, or its seal was removed.`,
+    `Tenant ${tenantId}: department ${id} is not as its last change left it.`,
   ]);
   await superuser`delete from banyan.seals where tenant_id = ${tenantId} and seq > ${row.seq}`;
   assert.match((await readErrors()).join(), /are missing/);

@@ -142,6 +142,8 @@ test('invalid arguments fail with a message and change nothing', async () => {
     [[deleted.tenantId, 'boss'], new RegExp(`Tenant ${deleted.tenantId} is deleted\\.`)],
     [[tenantId, 'admin'], new RegExp(`Tenant ${tenantId} has no user admin\\. Its administrators are: boss\\.`)],
     [[tenantId, 'boss', '-'], /A password must have 8 to 128 characters\./, short],
+    [[tenantId, 'boss', '-'], /The password is one of the most common passwords/, { input: 'Password1\n' }],
+    [[tenantId, 'boss', '-'], /The password consists mostly of a name/, { input: `${tenantId}boss\n` }],
     [[tenantId, 'boss', '-'], /A password must have 8 to 128 characters\./],
   ] as const) {
     const { status, output } = await (args.length === 0 ? runReset([]) : reset([...args], options));

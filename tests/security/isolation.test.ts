@@ -143,6 +143,7 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'due_webhooks', public: false, path },
       { name: 'login_name_hash', public: false, path },
       { name: 'search_departments', public: false, path },
+      { name: 'tenant_branches', public: false, path },
       { name: 'tenant_state', public: false, path },
       { name: 'tenant_version', public: false, path },
       { name: 'tenants_with_expired_logins', public: false, path },

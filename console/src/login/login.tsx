@@ -4,11 +4,12 @@ import { useEffect, useRef, useState } from 'react';
 import { Navigate, useSearchParams } from 'react-router';
 import type { Login as Credentials } from '../../../server/auth/schema.ts';
 import { setLanguage, useLanguage, useTexts } from '../language.ts';
-import { getLastTenantId, isDifferentUser, logIn, useSession } from '../session.ts';
+import { continueSession, getLastTenantId, isDifferentUser, logIn, logOut, useSession } from '../session.ts';
 import logo from '../ui/banyan.svg';
+import { PasswordForm } from '../ui/password-form.tsx';
 import { Loading } from '../ui/states.tsx';
 import { uiTexts } from '../ui/texts.ts';
-import { getErrorMessage } from '../ui/use-notify.ts';
+import { getErrorMessage, useNotify } from '../ui/use-notify.ts';
 import { loginTexts } from './texts.ts';
 
 export default function Login() {
@@ -20,6 +21,7 @@ export default function Login() {
     document.title = `${t.title} · ${product}`;
   }, [t, product]);
   if (session.state === 'restoring') return <Loading />;
+  if (session.state === 'passwordChange') return <PasswordChange />;
   if (session.state !== 'loggedOut')
     return <Navigate to={isDifferentUser() ? '/home' : localPath(search.get('to'))} replace />;
   return (
@@ -29,6 +31,26 @@ export default function Login() {
         <h1>{t.welcome}</h1>
         <p className="secondary">{t.slogan}</p>
         <LoginForm initialError={session.error} />
+        <LanguageButton />
+      </div>
+    </main>
+  );
+}
+
+/** Asks for a new password in place of one that an administrator has set. */
+function PasswordChange() {
+  const t = useTexts(loginTexts);
+  const notify = useNotify();
+  return (
+    <main className="login">
+      <div className="login-card">
+        <img src={logo} alt="" width={48} height={48} />
+        <h1>{t.changePassword}</h1>
+        <p className="secondary">{t.changePasswordHint}</p>
+        <PasswordForm onChanged={() => continueSession().catch(notify.error)} />
+        <Button type="text" onClick={() => logOut().catch(notify.error)}>
+          {t.logOut}
+        </Button>
         <LanguageButton />
       </div>
     </main>

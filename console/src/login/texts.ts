@@ -12,6 +12,9 @@ export const loginTexts = defineTexts({
     password: '密码',
     passwordRequired: '请输入密码',
     logIn: '登录',
+    changePassword: '请修改密码',
+    changePasswordHint: '当前密码由管理员设置，修改后即可继续使用。',
+    logOut: '退出登录',
   },
   en: {
     title: 'Log in',
@@ -24,5 +27,8 @@ export const loginTexts = defineTexts({
     password: 'Password',
     passwordRequired: 'Enter your password',
     logIn: 'Log in',
+    changePassword: 'Change your password',
+    changePasswordHint: 'An administrator has set your password. Change it to continue.',
+    logOut: 'Log out',
   },
 });

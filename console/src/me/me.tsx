@@ -6,8 +6,8 @@ import { type ThemeMode, themeMode } from '../theme.ts';
 import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { PasswordForm } from '../ui/password-form.tsx';
 import { uiTexts } from '../ui/texts.ts';
-import { PasswordForm } from './password-form.tsx';
 import { Sessions } from './sessions.tsx';
 import { meTexts } from './texts.ts';
 
@@ -32,7 +32,7 @@ export default function Me() {
         <DisplaySettings />
       </Card>
       <Card title={t.password}>
-        <PasswordForm />
+        <PasswordForm userName={user.userName} />
       </Card>
       <Sessions />
     </div>

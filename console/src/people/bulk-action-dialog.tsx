@@ -1,4 +1,5 @@
 import { Alert, Button, Form, Modal, Progress } from 'antd';
+import { useRef } from 'react';
 import type { User } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
@@ -91,10 +92,15 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
   const notify = useNotify();
   const { kind, users } = action;
   const isSingle = users.length === 1;
+  // A generated password is known to the administrator, so its user must replace it.
+  const generatedPassword = useRef('');
   const start = async ({ deptId, password }: { deptId?: number; password?: string }) => {
     const results = await run.start(action, {
       ...(deptId ? { deptId } : {}),
-      createPassword: () => password ?? generatePassword(),
+      createPassword: () => ({
+        password: password ?? generatePassword(),
+        mustChangePassword: password === undefined || password === generatedPassword.current,
+      }),
     });
     if (!results || !isSingle || kind === 'password' || results.some(({ error }) => error !== undefined)) return;
     notify.success(t[`${kind}Done`](target));
@@ -116,7 +122,11 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
           rules={[{ required: true, min: 8, message: t.tooShort }]}
           initialValue=""
         >
-          <PasswordInput />
+          <PasswordInput
+            onGenerate={(password) => {
+              generatedPassword.current = password;
+            }}
+          />
         </Form.Item>
       )}
       <div className="form-actions">

@@ -9,10 +9,12 @@ interface Props {
   id?: string;
   value?: string;
   onChange?: (password: string) => void;
+  /** Called with each generated password. */
+  onGenerate: (password: string) => void;
 }
 
 /** A password field with a button that generates a password and makes it visible. */
-export function PasswordInput({ id, value, onChange, ...aria }: Props) {
+export function PasswordInput({ id, value, onChange, onGenerate, ...aria }: Props) {
   const t = useTexts(bulkActionTexts);
   const [visible, onVisibleChange] = useState(false);
   return (
@@ -29,7 +31,9 @@ export function PasswordInput({ id, value, onChange, ...aria }: Props) {
       <Button
         icon={<ReloadOutlined />}
         onClick={() => {
-          onChange?.(generatePassword());
+          const password = generatePassword();
+          onGenerate(password);
+          onChange?.(password);
           onVisibleChange(true);
         }}
       >

@@ -6,7 +6,7 @@ import { sessionGuard } from '../session.ts';
 
 export const getDisplayName = ({ nickName, userName }: Pick<User, 'nickName' | 'userName'>) => nickName || userName;
 
-export type UserPatch = Partial<Pick<UserUpdate, 'deptId' | 'deptIds' | 'status' | 'password'>>;
+export type UserPatch = Partial<Pick<UserUpdate, 'deptId' | 'deptIds' | 'status' | 'password' | 'mustChangePassword'>>;
 
 /**
  * Applies a patch to the current record and repeats it on a conflict, so that concurrent changes of other fields are

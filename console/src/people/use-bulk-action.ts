@@ -23,7 +23,7 @@ export interface BulkAction {
 /** The values that some actions need: the target department of a move, and the source of new passwords. */
 export interface ActionInput {
   deptId?: number;
-  createPassword?: () => string;
+  createPassword?: () => { password: string; mustChangePassword: boolean };
 }
 
 export interface UserResult {
@@ -59,9 +59,10 @@ export function useBulkAction() {
     if (kind === 'enable') await patchUser(() => ({ status: '0' }));
     if (kind === 'move') await patchUser(moveTo(deptId ?? null));
     if (kind !== 'password') return undefined;
-    const password = createPassword?.() ?? '';
-    await patchUser(() => ({ password }));
-    return password;
+    const created = createPassword?.();
+    if (!created) return undefined;
+    await patchUser(() => created);
+    return created.password;
   };
 
   const start = async ({ kind, users }: BulkAction, input: ActionInput): Promise<UserResult[] | undefined> => {

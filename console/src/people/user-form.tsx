@@ -1,7 +1,7 @@
 import { Alert, Button, Form, Input, Radio } from 'antd';
-import { type RefObject, useEffect, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { api, type User } from '../api.ts';
-import { type ApiError, isApiError } from '../http.ts';
+import { ApiError, isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import type { Versioned } from '../request.ts';
@@ -43,6 +43,8 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
   const [limitError, setLimitError] = useState<ApiError>();
   const saveOrResolve = useConflictDialog();
   const notify = useNotify();
+  // A generated password is known to the administrator, so its user must replace it.
+  const generatedPassword = useRef('');
   const userTenantId = tenantId ?? tenant.tenantId;
   const draft = useDraft<UserFormValues>(`user-${userTenantId}-${original?.data.userId ?? 'new'}`, form);
   const initialValues: Partial<UserFormValues> = original
@@ -53,7 +55,8 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
     setLimitError(undefined);
     const record = toInput(values, userTenantId);
     if (!original) {
-      await api.createUser({ ...record, password: values.password ?? '' });
+      const { password = '' } = values;
+      await api.createUser({ ...record, password, mustChangePassword: password === generatedPassword.current });
       return true;
     }
     const { userId } = original.data;
@@ -92,9 +95,10 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
         setLimitError(error);
         return true;
       }
-      if (!isApiError(error, 'USER_NAME_TAKEN')) return false;
-      form.setFields([{ name: 'userName', errors: [error.message] }]);
-      form.focusField('userName');
+      const name = getErrorField(error);
+      if (!name) return false;
+      form.setFields([{ name, errors: [(error as ApiError).message] }]);
+      form.focusField(name);
       return true;
     },
   });
@@ -152,7 +156,11 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
             rules={[{ required: true, min: 8, message: t.tooShort }]}
             className="full-row"
           >
-            <PasswordInput />
+            <PasswordInput
+              onGenerate={(password) => {
+                generatedPassword.current = password;
+              }}
+            />
           </Form.Item>
         )}
         {/* Departments of another tenant cannot be read, so they are not edited. */}
@@ -199,6 +207,14 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
       </div>
     </Form>
   );
+}
+
+/** The field whose value the service has rejected; undefined if the form does not show it. */
+function getErrorField(error: unknown): 'userName' | 'password' | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.code === 'USER_NAME_TAKEN') return 'userName';
+  const { field } = error.data;
+  return field === 'userName' || field === 'password' ? field : undefined;
 }
 
 const getDepartmentIds = ({ deptId, deptIds }: UserFormValues) => [deptId, ...(deptIds ?? [])];

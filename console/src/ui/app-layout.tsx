@@ -26,9 +26,10 @@ export default function AppLayout() {
   const { pathname, search } = useLocation();
   const t = useTexts(uiTexts);
   if (session.state === 'restoring') return <Loading />;
-  if (session.state === 'loggedOut') {
+  if (!('me' in session)) {
     const target = pathname + search;
-    const login = session.onPurpose || target === '/' ? '/login' : `/login?to=${encodeURIComponent(target)}`;
+    const isOnPurpose = session.state === 'loggedOut' && session.onPurpose;
+    const login = isOnPurpose || target === '/' ? '/login' : `/login?to=${encodeURIComponent(target)}`;
     return <Navigate to={login} replace />;
   }
   const { tenantId, userId } = session.me.user;

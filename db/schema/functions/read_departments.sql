@@ -12,7 +12,7 @@ begin
   return query select
     (select json_agg(json_build_object(
         'userName', u.user_name, 'administrator', u.administrator, 'status', u.status, 'delFlag', u.del_flag,
-        'tenantState', state, 'sessionExists', s.session_id is not null
+        'mustChangePassword', u.must_change_password, 'tenantState', state, 'sessionExists', s.session_id is not null
       ) order by a.n)
       from tenant_state(tenant) state
       cross join unnest((select user_ids), (select session_ids)) with ordinality a (user_id, session_id, n)

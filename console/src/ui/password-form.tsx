@@ -1,11 +1,10 @@
 import { Button, Form, Input } from 'antd';
 import { api } from '../api.ts';
-import { isApiError } from '../http.ts';
+import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useMe } from '../session.ts';
-import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { meTexts } from './texts.ts';
+import { passwordTexts } from './password-texts.ts';
+import { useApiMutation } from './use-api-mutation.ts';
 
 interface FormValues {
   oldPassword: string;
@@ -13,19 +12,29 @@ interface FormValues {
   confirmPassword: string;
 }
 
-export function PasswordForm() {
-  const t = useTexts(meTexts);
-  const { user } = useMe();
+interface Props {
+  /** Undefined if the console does not know it, because the user may read nothing yet. */
+  userName?: string;
+  onChanged?: () => void;
+}
+
+/** Changes the user's own password. */
+export function PasswordForm({ userName, onChanged }: Props) {
+  const t = useTexts(passwordTexts);
   const [form] = Form.useForm<FormValues>();
   const { mutate, isPending } = useApiMutation({
     mutationFn: ({ oldPassword, newPassword }: FormValues) => api.changePassword({ oldPassword, newPassword }),
     successMessage: t.changed,
     invalidates: [queryKeys.sessions],
-    onSuccess: () => form.resetFields(),
+    onSuccess: () => {
+      form.resetFields();
+      onChanged?.();
+    },
     onError: (error) => {
-      if (!isApiError(error, 'WRONG_PASSWORD')) return false;
-      form.setFields([{ name: 'oldPassword', errors: [error.message] }]);
-      form.focusField('oldPassword');
+      const name = error instanceof ApiError && getErrorField(error);
+      if (!name) return false;
+      form.setFields([{ name, errors: [error.message] }]);
+      form.focusField(name);
       return true;
     },
   });
@@ -39,7 +48,7 @@ export function PasswordForm() {
       className="narrow-form"
     >
       {/* Password managers need to know which user the password belongs to. */}
-      <input type="text" name="username" autoComplete="username" value={user.userName} readOnly hidden />
+      {userName && <input type="text" name="username" autoComplete="username" value={userName} readOnly hidden />}
       <Form.Item name="oldPassword" label={t.oldPassword} rules={[required]}>
         <Input.Password autoComplete="current-password" maxLength={128} />
       </Form.Item>
@@ -66,4 +75,10 @@ export function PasswordForm() {
       </Button>
     </Form>
   );
+}
+
+/** The field that an error is about; undefined if it is about none. */
+function getErrorField({ code }: ApiError): 'oldPassword' | 'newPassword' | undefined {
+  if (code === 'WRONG_PASSWORD') return 'oldPassword';
+  return /^PASSWORD_(TOO_COMMON|HAS_NAME|UNCHANGED)$/.test(code) ? 'newPassword' : undefined;
 }
