@@ -130,7 +130,7 @@ test('a password that an administrator sets while the user changes theirs is kep
 test('reverting an update does not bring a requirement back that the user has fulfilled', async () => {
   const user = await createRestricted();
   expectOk(await admin.put(USERS, { userId: user.id, roles: ['admin'], nickName: 'renamed' }));
-  const { rows } = await read(admin, '/system/change-api/list?pageSize=1&below=false');
+  const { rows } = await read(admin, '/system/change-api/list?limit=1&below=false');
   expectOk(await change(user));
   expectOk(await admin.post(`/system/change-api/${rows[0].id}/revert`));
   assert.deepEqual(
