@@ -1,5 +1,7 @@
-// Compiles the service to dist/ and builds the console to dist/console/, each only if its sources are newer than its output.
+// Compiles the service to dist/ and builds the console to dist/console/, each only if its sources have changed since. The
+// contents are compared and not the times: copying files and `npm prune` renew times.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +25,7 @@ export function build({ always = false } = {}) {
 function compile() {
   const compiler = program('typescript/bin/tsc');
   console.error('Compiling …');
+  const hashes = hashSources(serviceTarget.sources);
   // Remove the old output, so that nothing remains of deleted sources.
   try {
     fs.mkdirSync(path.join(root, 'dist'), { recursive: true });
@@ -32,14 +35,15 @@ function compile() {
     cannotWrite(error);
   }
   run(compiler, ['-p', root]);
-  fs.writeFileSync(serviceTarget.stamp, '');
+  fs.writeFileSync(serviceTarget.stamp, JSON.stringify(hashes));
 }
 
 function buildConsole() {
   const [compiler, bundler] = [program('typescript/bin/tsc'), program('vite/bin/vite.js')];
   console.error('Building the console …');
   const folder = path.join(root, 'console');
-  const startedAt = new Date();
+  // Hash before building: sources that change meanwhile then differ from the stamp.
+  const hashes = hashSources(consoleTarget.sources);
   try {
     // Remove the stamp first, so that an interrupted build is not taken for a complete one.
     fs.rmSync(consoleTarget.stamp, { force: true });
@@ -49,15 +53,16 @@ function buildConsole() {
   }
   run(compiler, ['-p', folder]);
   run(bundler, ['build', folder, '--logLevel', 'warn']);
-  // Date the stamp to the start of the build: sources that changed meanwhile are then newer.
-  fs.writeFileSync(consoleTarget.stamp, '');
-  fs.utimesSync(consoleTarget.stamp, startedAt, startedAt);
+  fs.writeFileSync(consoleTarget.stamp, JSON.stringify(hashes));
 }
 
 /** @param {{ stamp: string, sources: string[] }} target */
 function isOutdated({ stamp, sources }) {
-  const built = fs.statSync(stamp, { throwIfNoEntry: false });
-  return !built || newest(sources) > built.mtimeMs;
+  if (!fs.existsSync(stamp)) return true;
+  const built = fs.readFileSync(stamp, 'utf8');
+  // A stamp of an earlier version is empty.
+  const hashes = built.startsWith('{') ? JSON.parse(built) : {};
+  return Object.entries(hashSources(sources)).some(([name, hash]) => hashes[name] !== hash);
 }
 
 /** Returns the files that define the types which the console imports from the service. */
@@ -93,18 +98,36 @@ function fail(message) {
   process.exit(1);
 }
 
-/** @param {string[]} names */
-function newest(names) {
-  let latest = 0;
-  for (const name of names) {
-    const file = path.join(root, name);
-    const stat = fs.statSync(file, { throwIfNoEntry: false });
-    if (!stat) continue; // An installation may have no tests.
-    latest = Math.max(latest, stat.mtimeMs);
-    if (stat.isDirectory())
-      latest = Math.max(latest, newest(fs.readdirSync(file).map((entry) => path.join(name, entry))));
+/**
+ * Hashes the names and contents of the files of each source. Sources that are missing are left out: an installation may have
+ * no tests.
+ *
+ * @param {string[]} sources
+ * @returns {Record<string, string>}
+ */
+function hashSources(sources) {
+  const existing = sources.filter((name) => fs.existsSync(path.join(root, name)));
+  return Object.fromEntries(existing.map((name) => [name, hashFiles(name)]));
+}
+
+/** @param {string} source */
+function hashFiles(source) {
+  const hash = createHash('sha256');
+  for (const file of filesOf(source)) {
+    const content = fs.readFileSync(path.join(root, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
   }
-  return latest;
+  return hash.digest('hex');
+}
+
+/**
+ * @param {string} name
+ * @returns {string[]}
+ */
+function filesOf(name) {
+  if (!fs.statSync(path.join(root, name)).isDirectory()) return [name];
+  const entries = fs.readdirSync(path.join(root, name)).sort();
+  return entries.flatMap((entry) => filesOf(path.join(name, entry)));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) build();

@@ -41,6 +41,7 @@ import { tenantRoutes } from './tenants/routes.ts';
 import { defaultTiming } from './timing.ts';
 import { userResource } from './users/history.ts';
 import { userRoutes } from './users/routes.ts';
+import { memberRemoval } from './users/users.ts';
 import { webhookResource } from './webhooks/resource.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -56,11 +57,11 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   await keys.signingKey();
   const tokens = new TokenReader(keys);
   const subscribers = createSubscribers(db, timing);
-  // Reverts run in this order: a tenant is created with its first administrator, so tenants come first.
+  // Reverts restore records in this order and remove them in the opposite one: users belong to departments.
   const resources = ledgerResources(
     tenantResource(config),
-    userResource(config.timeZone),
     departmentResource(config),
+    userResource(config.timeZone),
     webhookResource,
     loginResource,
   );
@@ -73,7 +74,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     limitTenants(authenticated, deps);
     sessionRoutes(authenticated, { ...deps, keys });
     accountRoutes(authenticated, deps);
-    departmentRoutes(authenticated, deps, resources);
+    departmentRoutes(authenticated, deps, resources, memberRemoval);
     tenantRoutes(authenticated, deps);
     userRoutes(authenticated, deps);
     overviewRoutes(authenticated, deps);
@@ -132,7 +133,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  const { allowedMethods, isMisrouted } = collectRoutes(app);
+  const { allowedMethods, isMisrouted, isOperation } = collectRoutes(app);
   app.decorate('timing', timing);
   app.decorate('passwords', deps.passwords);
   app.decorateReply('errorStatus', null);
@@ -161,7 +162,8 @@ async function createFastify(deps: Dependencies): Promise<App> {
     }
     if (!request.is404 && !isMisrouted(request)) return done();
     // Respond before the body is read: no operation would use it.
-    if (!request.is404 || !pages.handle(request, reply)) done(unknownPathError(allowedMethods(request.url)));
+    if (!request.is404 || !pages.handle(request, reply, isOperation))
+      done(unknownPathError(allowedMethods(request.url)));
   });
   // A slot is taken as late as possible: when the token is verified (auth/guard.ts) and the body has arrived.
   app.addHook('onRequest', (request, reply, done) => {
@@ -192,9 +194,12 @@ async function createFastify(deps: Dependencies): Promise<App> {
 function collectRoutes(app: App) {
   const routes: { method: string; pattern: RegExp }[] = [];
   const staticRoutes = new Map<string, string[]>();
+  const firstSegments = new Set<string>();
+  const firstSegment = (path: string) => path.split('/')[1] ?? '';
   app.addHook('onRoute', ({ method, url }) => {
     const pattern = new RegExp(`^${url.replace(/[.*]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`);
     for (const name of [method].flat()) routes.push({ method: name, pattern });
+    firstSegments.add(firstSegment(url));
     if (!/[:*]/.test(url)) staticRoutes.set(url, [...(staticRoutes.get(url) ?? []), method].flat());
   });
   const pathOf = (url: string) => url.split('?')[0] as string;
@@ -205,6 +210,8 @@ function collectRoutes(app: App) {
         staticRoutes.get(path) ?? routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
       return [...new Set(matching)];
     },
+    /** Whether a path belongs to the operations, such as `/system/…`, even if there is no operation at it. */
+    isOperation: (path: string): boolean => firstSegments.has(firstSegment(path)),
     /** The router matches `DELETE /system/dept-api/list` as the deletion of a department with the id `list`. */
     isMisrouted: ({ url, routeOptions }: FastifyRequest): boolean =>
       routeOptions.url?.includes(':') === true && staticRoutes.has(pathOf(url)),

@@ -82,9 +82,15 @@ export const api = {
   createDepartment: (body: DeptInput) => create(dept, body),
   updateDepartment: (body: DeptUpdate, ifMatch?: string) => write('PUT', dept, { body, ifMatch }),
   orderDepartments: (body: DeptOrder) => write('PUT', `${dept}/order`, { body }),
-  /** Deletes all of them or none. With `subtree`, `ids` has one id and its whole subtree is deleted. */
-  deleteDepartments: (ids: Id[], { subtree, ifMatch }: { subtree?: boolean; ifMatch?: string } = {}) =>
-    write('DELETE', `${dept}/${ids.join(',')}`, { query: { subtree }, ifMatch }),
+  /**
+   * Deletes all of them or none. With `subtree`, `ids` has one id and its whole subtree is deleted. `users` moves their users
+   * to `toDeptId`, or deletes them.
+   */
+  deleteDepartments: (
+    ids: Id[],
+    query: { subtree?: boolean; users?: 'move' | 'delete'; toDeptId?: number } = {},
+    ifMatch?: string,
+  ) => write('DELETE', `${dept}/${ids.join(',')}`, { query, ifMatch }),
 
   listTenants: (query: TenantFilter & { sort?: string; endsBefore?: string }, signal?: Signal) =>
     read<Static<typeof TenantPage>>(`${tenant}/list`, { query, signal }),

@@ -7,12 +7,17 @@ import { type ConsoleFile, readFiles } from './files.ts';
 /** The build's output, relative to dist/server/console. */
 const BUILD_FOLDER = new URL('../../console/', import.meta.url);
 
-/** The URL paths of the console's screens. The router in the page handles what follows the first segment. */
-const SCREEN_PATH = /^\/(?:(?:login|home|me)\/?|(?:departments|chart|tenants|people|changes)(?:\/.*)?)?$/;
+/** The URL paths of the console's screens, as in console/src/routes.tsx and console/src/tenants/tenants.tsx. */
+const SCREEN_PATH =
+  /^\/(?:(?:login|home|me)|(?:departments|chart)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|people(?:\/.*)?|changes(?:\/diff)?)?\/?$/;
+
+/** Paths that never lead to a page: assets, and `//host`, which a browser would take for another site. */
+const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;
 
 /**
  * Serves the console: the files of its build, and its page at the URL of every screen. It handles only requests that
- * match no operation, so it can neither hide an operation nor change the errors for unknown paths.
+ * match no operation, so it cannot hide one. At an unknown address a browser gets the page with the status 404: it shows that
+ * there is no such screen, and the navigation.
  */
 export class ConsolePages {
   private readonly files: Map<string, ConsoleFile>;
@@ -24,8 +29,11 @@ export class ConsolePages {
     this.files.delete('/index.html');
   }
 
-  /** Returns whether it handled the request. Throws if a screen is requested but the console has not been built. */
-  handle(request: FastifyRequest, reply: FastifyReply): boolean {
+  /**
+   * Returns whether it handled the request. Throws if a screen is requested but the console has not been built. Errors of
+   * operations stay JSON: `isOperation` tells whether a path belongs to them.
+   */
+  handle(request: FastifyRequest, reply: FastifyReply, isOperation: (path: string) => boolean): boolean {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
     const path = request.url.split('?')[0] as string;
     const file = this.files.get(path);
@@ -34,9 +42,11 @@ export class ConsolePages {
       return true;
     }
     // Only browsers ask for HTML. Other clients get the usual error for an unknown path, as JSON.
-    if (!SCREEN_PATH.test(path) || !/\btext\/html\b/i.test(request.headers.accept ?? '')) return false;
+    if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) return false;
+    const isScreen = SCREEN_PATH.test(path);
+    if (!isScreen && (this.page === undefined || NO_PAGE.test(path) || isOperation(path))) return false;
     if (this.page === undefined) throw apiError('CONSOLE_NOT_BUILT');
-    sendPage(this.page, reply);
+    sendPage(this.page, reply.code(isScreen ? 200 : 404));
     return true;
   }
 }

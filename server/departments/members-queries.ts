@@ -2,14 +2,24 @@ import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
 
 // The statements of the table user_departments, which contains the members of each department.
 
-export const insertMemberships = (
-  tx: Tx,
-  { tenantId, userId }: { tenantId: string; userId: string },
-  { deptId, deptIds }: { deptId: string | null; deptIds: string[] },
-) => tx`
-  insert into user_departments (tenant_id, user_id, dept_id, main)
-  select ${tenantId}, ${userId}, id, id is not distinct from ${deptId}::bigint
-  from unnest(${deptIds}::bigint[]) as id`;
+/** A user and their departments: `deptId` is the main one, and `deptIds` are all. */
+export interface Membership {
+  userId: string;
+  deptId: string | null;
+  deptIds: string[];
+}
+
+export const insertMemberships = (tx: Tx, tenantId: string, memberships: readonly Membership[]) => {
+  const rows = memberships.flatMap(({ userId, deptId, deptIds }) =>
+    deptIds.map((id) => ({ userId, deptId: id, main: id === deptId })),
+  );
+  // The driver cannot send arrays of boolean.
+  return tx`
+    insert into user_departments (tenant_id, user_id, dept_id, main)
+    select ${tenantId}, m.user_id, m.dept_id, m.main::boolean
+    from unnest(${rows.map(({ userId }) => userId)}::bigint[], ${rows.map(({ deptId }) => deptId)}::bigint[],
+      ${rows.map(({ main }) => String(main))}::text[]) as m (user_id, dept_id, main)`;
+};
 
 export const deleteMemberships = (tx: Tx, tenantId: string, userIds: string[]) => tx`
   delete from user_departments where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
@@ -48,3 +58,27 @@ export const memberIds = (
   where m.tenant_id = ${tenantId} and m.dept_id = any(array(
     select ${bigintOf(deptId)}::bigint
     ${withBranch ? tx`union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))` : tx``}))`;
+
+/** Reads the members of departments, at most `limit`, and whether one of these departments is their main one. */
+export const readMembers = (tx: Tx, tenantId: string, deptIds: string[], limit: number) => tx<
+  { userId: number; main: boolean }[]
+>`
+  select user_id as "userId", bool_or(main) as main from user_departments
+  where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[])
+  group by user_id order by user_id limit ${limit}`;
+
+export const deleteMembersOf = (tx: Tx, tenantId: string, deptIds: string[]) => tx`
+  delete from user_departments where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[])`;
+
+/** Adds members to a department. A user who is in it already stays; it becomes their main department if it is to be. */
+export const addMembers = (
+  tx: Tx,
+  tenantId: string,
+  deptId: string,
+  members: readonly { userId: number; main: boolean }[],
+) => tx`
+  insert into user_departments (tenant_id, user_id, dept_id, main)
+  select ${tenantId}, m.user_id, ${bigintOf(deptId)}, m.main::boolean
+  from unnest(${members.map(({ userId }) => String(userId))}::bigint[], ${members.map(({ main }) => String(main))}::text[])
+    as m (user_id, main)
+  on conflict (tenant_id, user_id, dept_id) do update set main = user_departments.main or excluded.main`;

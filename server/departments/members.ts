@@ -1,8 +1,17 @@
 import type { Fragment, Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf, jsonIds } from '../http/fields.ts';
 import { countRows } from './list-queries.ts';
-import { deleteMemberships, insertMemberships, memberIds } from './members-queries.ts';
+import {
+  addMembers,
+  deleteMemberships,
+  deleteMembersOf,
+  insertMemberships,
+  type Membership,
+  memberIds,
+  readMembers,
+} from './members-queries.ts';
 import { lockForShare, readDept } from './queries.ts';
 
 // These functions are called by other domains: users and the overview.
@@ -33,8 +42,33 @@ export async function lockExisting(tx: Tx, tenantId: string, deptIds: string[]):
   return deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
 }
 
-export const addMemberships = (tx: Tx, user: { tenantId: string; userId: string }, departments: UserDepartments) =>
-  insertMemberships(tx, user, departments);
+export const addMemberships = (tx: Tx, tenantId: string, memberships: readonly Membership[]) =>
+  insertMemberships(tx, tenantId, memberships);
+
+/** Returns the members of departments, at most `limit`, and whether one of these departments is their main one. */
+export const listMembers = (tx: Tx, tenantId: string, deptIds: string[], limit: number) =>
+  readMembers(tx, tenantId, deptIds, limit);
+
+/** Moves members from some departments to another, or removes them without a target. A main department stays one. */
+export async function moveMembers(
+  tx: Tx,
+  tenantId: string,
+  members: readonly { userId: number; main: boolean }[],
+  { from, to }: { from: string[]; to: string | null },
+): Promise<void> {
+  await deleteMembersOf(tx, tenantId, from);
+  if (to) await addMembers(tx, tenantId, to, members);
+}
+
+/**
+ * What to do with the users of departments that are deleted. `run` is called once the departments and `toDeptId` are locked,
+ * and leaves no members in them. The domain of users defines it, because departments must not depend on users.
+ */
+export interface MemberRemoval {
+  /** The department to which users are moved; null: none. */
+  toDeptId: string | null;
+  run(tx: Tx, caller: Caller, deptIds: string[]): Promise<void>;
+}
 
 export const removeMemberships = (tx: Tx, tenantId: string, userIds: string[]) =>
   deleteMemberships(tx, tenantId, userIds);

@@ -4,7 +4,7 @@ import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
 import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
-import { IdPath, IdsPath } from '../http/fields.ts';
+import { IdPath, IdsPath, idOf } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { invalid, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
@@ -15,8 +15,9 @@ import { createDepartmentReader } from './batched-read.ts';
 import { listDepartmentsAt, readDepartmentAt } from './history/reads.ts';
 import { departmentHistoryRoutes } from './history/routes.ts';
 import { listDepartments, readDepartments } from './list.ts';
+import type { MemberRemoval } from './members.ts';
 import { removeDepartments, updateDepartment } from './rules.ts';
-import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate } from './schema.ts';
+import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate, MembersQuery } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { removeBranch } from './tree/branches.ts';
 import { treeRoutes } from './tree-routes.ts';
@@ -30,12 +31,23 @@ const shared = { ...authenticated, tags: ['Departments'] };
  */
 const ACTING_TENANT = ['tenantId'];
 
-export function departmentRoutes(app: App, deps: Dependencies, resources: LedgerResources): void {
+/** `memberRemoval` says what deleting departments does with their users. */
+export function departmentRoutes(
+  app: App,
+  deps: Dependencies,
+  resources: LedgerResources,
+  memberRemoval: (toDeptId: string | null) => MemberRemoval,
+): void {
   const { db } = deps;
   const maxLevels = deps.config.departmentLevels;
   const create = createDepartmentCreator(deps);
   const read = createDepartmentReader(db);
   const show = createStoredReader(deps.config.timeZone);
+  const membersOfQuery = ({ users, toDeptId }: MembersQuery): MemberRemoval | undefined => {
+    if (users === 'move' && toDeptId === undefined) throw apiError('FIELD_REQUIRED', { field: 'toDeptId' });
+    if (users !== 'move' && toDeptId !== undefined) throw invalid('toDeptId', 'onlyWithMove');
+    return users && memberRemoval(toDeptId === undefined ? null : idOf(toDeptId));
+  };
 
   app.post(
     path,
@@ -179,20 +191,25 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
   app.delete(
     `${path}/:id`,
     {
-      config: { refusedParameters: ACTING_TENANT, writesMany: ({ query }) => 'subtree' in (query as object) },
+      config: {
+        refusedParameters: ACTING_TENANT,
+        writesMany: ({ query }) => 'subtree' in (query as object) || 'users' in (query as object),
+      },
       schema: {
         ...shared,
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
         description:
           'Administrators. Takes one id or several separated by commas; deletes all of them or none. ' +
-          'With `subtree`, takes one id and deletes its descendants too.',
+          'With `subtree`, takes one id and deletes its descendants too. With `users`, also moves or deletes their users; one ' +
+          'revert undoes all of it.',
         headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: Type.Object({
           subtree: Type.Optional(
             Type.Boolean({ default: false, description: 'Also deletes all departments below it' }),
           ),
+          ...MembersQuery,
         }),
         response: responses('authenticated', {
           writes: 'conditional',
@@ -203,6 +220,9 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
             'DEPT_HAS_CHILDREN',
             'DEPT_HAS_USERS',
             'BRANCH_TOO_LARGE',
+            'USER_DEPT_NOT_FOUND',
+            'OWN_USER',
+            'TOO_MANY_USERS',
           ],
         }),
       },
@@ -212,9 +232,12 @@ export function departmentRoutes(app: App, deps: Dependencies, resources: Ledger
       const [id = '', ...others] = ids;
       const { subtree = false } = request.query;
       if (subtree && others.length > 0) throw invalid('subtree', 'single');
+      const members = membersOfQuery(request.query);
       await writeAs(db, request, 'administrator', (tx, caller) => {
         const ifMatch = ifMatchOf(request, ids);
-        return subtree ? removeBranch(tx, caller, id, ifMatch) : removeDepartments(tx, caller, ids, ifMatch);
+        return subtree
+          ? removeBranch(tx, caller, id, ifMatch, members)
+          : removeDepartments(tx, caller, ids, ifMatch, members);
       });
       return ok(null);
     },

@@ -6,8 +6,10 @@ import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../http/fields.ts';
+import { invalid } from '../http/validation.ts';
 import { readMove } from './level-queries.ts';
 import { assertNotTooDeep, lockParents, type Parents, tooDeep } from './levels.ts';
+import type { MemberRemoval } from './members.ts';
 import { idsWithMembers } from './members-queries.ts';
 import {
   bumpTreeVersion,
@@ -133,27 +135,51 @@ export async function moveDepartment(
 
 export async function removeDepartments(
   tx: Tx,
-  { tenantId, userName }: Caller,
+  caller: Caller,
   deptIds: string[],
   ifMatch: IfMatch,
+  members?: MemberRemoval,
 ): Promise<void> {
-  // The ETag covers `ancestors`, so the tree must not change while it is compared.
-  if (ifMatch) await lockTenant(tx, tenantId);
-  const found = await lockForUpdate(tx, tenantId, deptIds);
+  const { tenantId, userName } = caller;
+  // The ETag covers `ancestors`, so the tree must not change while it is compared. Writes of users lock the tenant first, too.
+  if (ifMatch || members) await lockTenant(tx, tenantId);
+  const found = await lockForUpdate(tx, tenantId, members?.toDeptId ? [...deptIds, members.toDeptId] : deptIds);
   const missing = deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
   if (missing.length > 0) throw apiError('DEPT_NOT_FOUND', { deptIds: jsonIds(missing) });
   if (ifMatch) for (const id of deptIds) assertEtag(ifMatch, etagOf(await readDept(tx, tenantId, id, false)));
   // Check after locking, in a new snapshot: a child or a member may have been added while we waited.
+  if (members) {
+    await assertNoChildren(tx, tenantId, deptIds);
+    assertTarget(members, deptIds, found);
+    await members.run(tx, caller, deptIds);
+  }
   await assertUnused(tx, tenantId, deptIds);
   await markDeleted(tx, tenantId, deptIds, userName);
 }
 
 /** Throws if locked departments have children or members. */
 export async function assertUnused(tx: Tx, tenantId: string, deptIds: string[]): Promise<void> {
-  const parents = await idsWithChildren(tx, tenantId, deptIds);
-  if (parents.length > 0) throw apiError('DEPT_HAS_CHILDREN', { deptIds: jsonIds(parents) });
+  await assertNoChildren(tx, tenantId, deptIds);
   const used = await idsWithMembers(tx, tenantId, deptIds);
   if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used) });
+}
+
+async function assertNoChildren(tx: Tx, tenantId: string, deptIds: string[]): Promise<void> {
+  const parents = await idsWithChildren(tx, tenantId, deptIds);
+  if (parents.length > 0) throw apiError('DEPT_HAS_CHILDREN', { deptIds: jsonIds(parents) });
+}
+
+/** Throws unless the department to which users are moved is among the locked ones and stays. */
+export function assertTarget(
+  { toDeptId }: MemberRemoval,
+  deletedIds: string[],
+  locked: readonly { deptId: number | string }[],
+): void {
+  if (toDeptId === null) return;
+  if (deletedIds.includes(toDeptId)) throw invalid('toDeptId', 'deleted');
+  if (!locked.some(({ deptId }) => String(deptId) === toDeptId)) {
+    throw apiError('USER_DEPT_NOT_FOUND', { deptIds: jsonIds([toDeptId]) });
+  }
 }
 
 /**

@@ -97,3 +97,18 @@ export const DeptBatch = Type.Object({
   ),
 });
 export type DeptBatch = Static<typeof DeptBatch>;
+
+/** What deleting departments does with their users. */
+export const MembersQuery = {
+  users: Type.Optional(
+    Type.Unsafe<'move' | 'delete'>({
+      type: 'string',
+      enum: ['move', 'delete'],
+      description:
+        'move: moves the users to `toDeptId`. delete: deletes the users whose main department is deleted; others only leave ' +
+        'it. Omitted: departments with users are not deleted.',
+    }),
+  ),
+  toDeptId: Type.Optional(QueryId('With users=move: the department to which the users are moved')),
+};
+export type MembersQuery = { users?: 'move' | 'delete'; toDeptId?: Static<ReturnType<typeof QueryId>> };

@@ -1,6 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { App, Dependencies } from '../context.ts';
-import { ok } from '../http/envelope.ts';
+import { ok, sendError, toApiError } from '../http/envelope.ts';
+import { apiError } from '../http/errors.ts';
 import { responses } from '../http/openapi.ts';
 import { version } from '../version.ts';
 
@@ -11,11 +13,16 @@ const HealthStatus = (status: string) => Type.Object({ status: Type.Literal(stat
 const healthCheck = { isHealthCheck: true };
 
 /** Routes for operators. They need no token, so they reveal nothing confidential. */
-export function healthRoutes(app: App, { db }: Dependencies): void {
+export function healthRoutes(app: App, { db, config }: Dependencies): void {
+  // Load balancers look at the HTTP status only, so BANYAN_ERROR_STATUS does not apply here.
+  const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    sendError(toApiError(error, request), request, reply, { ...config, errorStatus: 'http' });
+
   app.get(
     '/health/live',
     {
       config: healthCheck,
+      errorHandler,
       schema: {
         ...shared,
         operationId: 'isLive',
@@ -30,15 +37,21 @@ export function healthRoutes(app: App, { db }: Dependencies): void {
     '/health/ready',
     {
       config: healthCheck,
+      errorHandler,
       schema: {
         ...shared,
         operationId: 'isReady',
-        summary: 'Readiness: the database responds',
+        summary: 'Readiness: the database responds and takes writes',
         response: responses('public', { data: HealthStatus('ready') }),
       },
     },
     async () => {
-      await db.use((sql) => sql`select 1`);
+      // A standby is always read-only; a primary is if default_transaction_read_only is on, which some hosts do when the disk is full.
+      const [row] = await db.use(
+        (sql) => sql<[{ readOnly: boolean }]>`
+        select current_setting('transaction_read_only') = 'on' as "readOnly"`,
+      );
+      if (row.readOnly) throw apiError('DATABASE_AWAY');
       return ok({ status: 'ready' as const });
     },
   );

@@ -64,14 +64,16 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
 const QUERY_CANCELED = '57014';
 
 /**
- * Whether the database cannot be used: it refuses or drops connections, has none left, is starting or shutting down, or its
- * disk is full. An error with the severity FATAL ends a connection or prevents it from being opened.
+ * Whether the database cannot be used: it refuses or drops connections, has none left, is starting or shutting down, takes no
+ * writes because it is a standby (25006), or its disk is full. An error with the severity FATAL ends a connection or prevents it from being opened.
  */
 const isDatabaseUnavailable = (error: unknown, code: string) =>
   (error as { severity?: string }).severity === 'FATAL' ||
   isConnectionLost(code) ||
   /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
-  ['25P02', '25P03', '55P03'].includes(code) ||
+  ['25006', '25P02', '25P03', '55P03'].includes(code) ||
+  // A standby rejects `begin read write` like a setting with an unsupported value.
+  (code === '0A000' && (error as { routine?: string }).routine === 'call_bool_check_hook') ||
   // Storage errors without an SQLSTATE of their own, such as an exceeded disk quota.
   (code === 'XX000' && ['md.c', 'fd.c', 'xlog.c'].includes((error as { file?: string }).file ?? ''));
 

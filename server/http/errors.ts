@@ -251,6 +251,11 @@ export const errorCatalog = {
     '涉及的部门超过 {limit} 个，请分批处理',
     'This affects more than {limit} departments. Process smaller subtrees one at a time.',
   ],
+  TOO_MANY_USERS: [
+    409,
+    '涉及的用户超过 {limit} 名，请先将部分用户移动到其他部门',
+    'This affects more than {limit} users. Move some of them to another department first.',
+  ],
   DEPT_CYCLE: [
     409,
     '上级部门不能是自己或自己的下级部门',

@@ -181,6 +181,8 @@ const problems = {
   email: { zh: '必须是有效的邮箱地址', en: 'must be a valid email address' },
   duplicate: { zh: '重复传递，请只传一次', en: 'must be sent only once' },
   single: { zh: '只能用于单个编号', en: 'can only be used with a single id' },
+  deleted: { zh: '不能是将被删除的部门', en: 'must not be one of the departments to be deleted' },
+  onlyWithMove: { zh: '只能与 users=move 同时使用', en: 'can only be used with users=move' },
   repeated: { zh: '不能重复', en: 'must be unique' },
   unknownRef: { zh: '必须是列表中某个条目的 ref', en: 'must be the ref of an entry in the list' },
   refCycle: { zh: '不能使部门成为自己的上级', en: 'must not make the department its own ancestor' },

@@ -21,12 +21,16 @@ export async function revertChange(
   if (batch.length === 0) throw apiError('CHANGE_NOT_FOUND');
   if (batch.some(({ incomplete }) => incomplete)) throw apiError('CHANGE_TOO_OLD');
   if (batch.some((change) => isIrreversible(resources, change))) throw apiError('CHANGE_IRREVERSIBLE');
-  for (const { resource, revert, revertsWholeBatch = false } of resources.values()) {
+  const reverts = [...resources.values()].map(({ resource, revert, revertsWholeBatch = false }) => {
     const goals = goalsOf(batch, resource);
-    if (!revert || goals.length === 0) continue;
-    await revert(tx, caller, ledger, goals);
-    if (revertsWholeBatch) return;
-  }
+    const run = async (chosen: Goal[]) => void (chosen.length > 0 && (await revert?.(tx, caller, ledger, chosen)));
+    return { goals, run, revertsWholeBatch };
+  });
+  const whole = reverts.find(({ revertsWholeBatch, goals }) => revertsWholeBatch && goals.length > 0);
+  if (whole) return whole.run(whole.goals);
+  // Users belong to departments: departments return before their users, and are removed after them.
+  for (const { goals, run } of reverts) await run(goals.filter(({ to }) => to));
+  for (const { goals, run } of reverts.reverse()) await run(goals.filter(({ to }) => !to));
 }
 
 /** A tenant that moved out of the branch of this ledger's tenant, or into it, cannot be moved back from here. */

@@ -50,7 +50,11 @@ export type TenantInput = Static<typeof TenantInput>;
 
 export const TenantUpdate = Type.Object(
   { id: Type.String({ pattern: '^[0-9]{1,19}$', 'x-problem': 'id' }), ...input },
-  { description: 'Full replacement: omitted fields are cleared. Only an omitted `tenantParent` keeps the parent.' },
+  {
+    description:
+      'Full replacement: omitted fields are cleared. An omitted `tenantParent` keeps the parent, and omitted quotas that ' +
+      `reads do not return (\`${HIDDEN_QUOTAS.join('`, `')}\`) keep their values.`,
+  },
 );
 export type TenantUpdate = Static<typeof TenantUpdate>;
 

@@ -91,6 +91,7 @@ export async function readOwnTenant(tx: Tx, caller: Caller): Promise<Tenant> {
   return showTenant(row);
 }
 
+/** Replaces a tenant. Quotas that reads do not return keep their values unless they are sent: callers cannot send them back. */
 export async function updateTenant(
   tx: Tx,
   caller: Caller,
@@ -117,7 +118,9 @@ export async function updateTenant(
     await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
     await setTenant(tx, caller.tenantId);
   }
-  await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, fields);
+  const kept = HIDDEN_QUOTAS.map((key) => [key, input.quotaBo?.[key] ?? tenant.quotas[key]]);
+  const quotas = { ...fields.quotas, ...Object.fromEntries(kept) };
+  await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, { ...fields, quotas });
 }
 
 export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: IfMatch): Promise<void> {

@@ -12,7 +12,13 @@ import { lockAnyUsers, readUser as readUserRow } from './queries.ts';
 import { rolesOf, storedContents, storedDepartments, user } from './record.ts';
 import type { User } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
-import { assertSelfOrAdministrator, removeUsers, restoreDeletedUser, updateUser } from './users.ts';
+import {
+  assertSelfOrAdministrator,
+  removeUsers,
+  replaceDepartments,
+  restoreDeletedUsers,
+  updateUser,
+} from './users.ts';
 
 export async function readUserAt(
   tx: Tx,
@@ -40,12 +46,9 @@ export async function restoreUser(
   const { deptId, deptIds } = row ? storedDepartments(row) : { deptId: null, deptIds: [] };
   const missing = await lockExisting(tx, tenantId, [...(deptId ? [deptId] : []), ...deptIds].map(String));
   const exists = (id: number) => !missing.includes(String(id));
-  await restoreDeletedUser(tx, caller, {
-    tenantId,
-    userId,
-    deptId: deptId && exists(deptId) ? deptId : null,
-    deptIds: deptIds.filter(exists),
-  });
+  await restoreDeletedUsers(tx, caller, tenantId, [
+    { userId, deptId: deptId && exists(deptId) ? deptId : null, deptIds: deptIds.filter(exists) },
+  ]);
 }
 
 /** Shows and reverts users for the ledger. */
@@ -69,20 +72,33 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]
   await assertNoConflicts(tx, tenantId, { resource: 'user', contents: storedContents }, goals);
   const created = goals.filter(({ to }) => !to).map(({ id }) => id);
   if (created.length > 0) await removeUsers(tx, caller, created, tenantId, undefined);
+  // A request may have deleted or moved all users of a department, so these are written together.
+  const deleted = goals.filter(({ from }) => !from);
+  const moved = goals.filter(({ from, to }) => from && to && isMoved(from, to));
+  if (deleted.length > 0)
+    await restoreDeletedUsers(tx, caller, tenantId, deleted.map(formerDepartments)).catch(rethrowAsDeptGone);
+  if (moved.length > 0)
+    await replaceDepartments(tx, caller, tenantId, moved.map(formerDepartments)).catch(rethrowAsDeptGone);
   for (const { id: userId, from, to } of goals) {
-    if (!to) continue;
-    const departments = storedDepartments(to);
-    if (!from) await restoreDeletedUser(tx, caller, { tenantId, userId, ...departments }).catch(rethrowAsDeptGone);
-    else {
-      const present = await readUserRow(tx, tenantId, userId);
-      const userName = String(to.user_name);
-      const roles = rolesOf(to.administrator === true);
-      const input = { userId, tenantId, userName, ...user.fromStored(to, present), ...departments, roles };
-      const { must_change_password: wanted } = to;
-      const mustChangePassword = wanted === from.must_change_password ? null : wanted === true;
-      await updateUser(tx, caller, { ...input, mustChangePassword }, { isRevert: true }).catch(rethrowAsDeptGone);
-    }
+    if (!from || !to || isMoved(from, to)) continue;
+    const present = await readUserRow(tx, tenantId, userId);
+    const userName = String(to.user_name);
+    const roles = rolesOf(to.administrator === true);
+    const input = { userId, tenantId, userName, ...user.fromStored(to, present), ...storedDepartments(to), roles };
+    const { must_change_password: wanted } = to;
+    const mustChangePassword = wanted === from.must_change_password ? null : wanted === true;
+    await updateUser(tx, caller, { ...input, mustChangePassword }, { isRevert: true }).catch(rethrowAsDeptGone);
   }
+}
+
+const formerDepartments = ({ id, to }: Goal) => ({ userId: id, ...storedDepartments(to as StoredRow) });
+
+/** Whether only the departments differ. */
+function isMoved(from: StoredRow, to: StoredRow): boolean {
+  const [a, b] = [from, to].map((row) =>
+    JSON.stringify([{ ...storedContents(row), deptId: null, deptIds: [] }, row.must_change_password]),
+  );
+  return a === b;
 }
 
 /** The departments in a revert did exist, so the error has to say that they no longer do. */

@@ -99,14 +99,6 @@ export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[]) and del_flag = '0'
   order by user_id for no key update`;
 
-/** Locks a user, deleted or not. */
-export const lockAnyUser = async (tx: Tx, tenantId: string, userId: string) => {
-  const [row] = await tx<{ delFlag: string }[]>`
-    select del_flag as "delFlag" from users
-    where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} for no key update`;
-  return row;
-};
-
 /** Counts up to `max` users, so that creating a user in a large tenant does not count all of them; null: no maximum. */
 export const countUsers = async (tx: Tx, tenantId: string, max: number | null): Promise<number> => {
   const [row] = await tx<[{ count: number }]>`
@@ -214,11 +206,17 @@ export const markDeleted = (tx: Tx, tenantId: string, userIds: string[], by: str
   update users set del_flag = '2', update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
 
-export const markRestored = (tx: Tx, tenantId: string, userId: string, by: string) => tx`
+export const markRestored = (tx: Tx, tenantId: string, userIds: string[], by: string) => tx`
   update users set del_flag = '0', update_by = ${by}, update_time = now()
-  where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}`;
+  where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
+
+/** Marks users as updated after their departments have changed, which the ledger then records with them. */
+export const touchUsers = (tx: Tx, tenantId: string, userIds: string[], by: string) => tx`
+  update users set update_by = ${by}, update_time = now()
+  where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
 
 /** Locks users, deleted or not, in the order of ids. */
-export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx`
-  select from users where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])
+export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<{ delFlag: string }[]>`
+  select del_flag as "delFlag" from users
+  where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])
   order by user_id for no key update`;

@@ -8,8 +8,11 @@ import { userKey } from '../auth/user-key.ts';
 import {
   addMemberships,
   assertDepartmentExists,
+  listMembers,
   lockUserDepartments,
+  type MemberRemoval,
   membersOf,
+  moveMembers,
   removeMemberships,
 } from '../departments/members.ts';
 import { apiError } from '../http/errors.ts';
@@ -24,7 +27,7 @@ import {
   insertUser,
   listAdministrators as listAdministratorNames,
   listUsers as listRows,
-  lockAnyUser,
+  lockAnyUsers,
   lockUsers,
   markDeleted,
   markRestored,
@@ -33,6 +36,7 @@ import {
   readUser as readRow,
   recoverUser as recoverRow,
   replacePassword,
+  touchUsers,
   type UserFields,
   updatePassword,
   updateUser as updateRow,
@@ -52,7 +56,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
     ...{ tenantId, userName, userKey: userKey(userName), by: caller.userName, ...fieldsOf(input) },
     ...{ passwordHash: password.hash, mustChangePassword: input.mustChangePassword ?? false },
   }).catch(rethrowAsNameTaken);
-  await addMemberships(tx, { tenantId, userId: String(userId) }, depts);
+  await addMemberships(tx, tenantId, [{ userId: String(userId), ...depts }]);
   return userId;
 }
 
@@ -134,7 +138,7 @@ export async function updateUser(
   const row = { tenantId, userId, userName, userKey: userKey(userName), mustChangePassword, by, ...fields };
   await updateRow(tx, row).catch(rethrowAsNameTaken);
   await removeMemberships(tx, tenantId, [userId]);
-  await addMemberships(tx, { tenantId, userId }, depts);
+  await addMemberships(tx, tenantId, [{ userId, ...depts }]);
   if (password) await updatePassword(tx, tenantId, userId, password.hash, by);
   if (password || fields.status !== '0') await endSessionsOf(tx, tenantId, [userId]);
 }
@@ -158,20 +162,73 @@ export async function removeUsers(
   await endSessionsOf(tx, tenantId, userIds);
 }
 
-/** Restores a deleted user with their previous password, in the given departments. Their sessions stay ended. */
-export async function restoreDeletedUser(
+/** The users who a deletion of departments may move or delete at most: each leaves a row in the ledger. */
+const MAX_RELEASED = 10_000;
+
+/** Moves the users of departments that are deleted to `toDeptId`, or without one deletes those whose main department it is. */
+export const memberRemoval = (toDeptId: string | null): MemberRemoval => ({
+  toDeptId,
+  async run(tx, caller, deptIds) {
+    const { tenantId, userName } = caller;
+    const members = await listMembers(tx, tenantId, deptIds, MAX_RELEASED + 1);
+    if (members.length > MAX_RELEASED) throw apiError('TOO_MANY_USERS', { limit: MAX_RELEASED });
+    const deleted = toDeptId === null ? members.filter(({ main }) => main) : [];
+    if (deleted.length > 0) await removeUsers(tx, caller, idsOf(deleted), undefined, undefined);
+    const moved = members.filter((member) => !deleted.includes(member));
+    if (moved.length === 0) return;
+    await lockUsers(tx, tenantId, idsOf(moved));
+    await moveMembers(tx, tenantId, moved, { from: deptIds, to: toDeptId });
+    await touchUsers(tx, tenantId, idsOf(moved), userName);
+  },
+});
+
+const idsOf = (users: readonly { userId: number }[]) => users.map(({ userId }) => String(userId));
+
+/** A user and the departments that they are to have again. */
+export type FormerDepartments = Pick<User, 'deptId' | 'deptIds'> & { userId: string };
+
+/** Restores deleted users with their previous passwords, in the given departments. Their sessions stay ended. */
+export async function restoreDeletedUsers(
   tx: Tx,
   caller: Caller,
-  { tenantId, userId, ...depts }: Pick<User, 'deptId' | 'deptIds'> & { tenantId: string; userId: string },
+  requestedTenant: string,
+  users: readonly FormerDepartments[],
 ): Promise<void> {
-  const { accountCount } = await assumeTenantForWrite(tx, caller, tenantId);
-  const user = await lockAnyUser(tx, tenantId, userId);
-  if (!user) throw apiError('USER_NOT_FOUND');
-  if (user.delFlag === '0') throw apiError('USER_NOT_DELETED');
-  await assertWithinAccountLimit(tx, tenantId, accountCount);
-  const departments = await lockUserDepartments(tx, tenantId, depts);
-  await markRestored(tx, tenantId, userId, caller.userName).catch(rethrowAsNameTaken);
-  await addMemberships(tx, { tenantId, userId }, departments);
+  const { tenantId, accountCount } = await assumeTenantForWrite(tx, caller, requestedTenant);
+  const userIds = users.map(({ userId }) => userId);
+  const locked = await lockAnyUsers(tx, tenantId, userIds);
+  if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
+  if (locked.some(({ delFlag }) => delFlag === '0')) throw apiError('USER_NOT_DELETED');
+  await assertWithinAccountLimit(tx, tenantId, accountCount, users.length);
+  const memberships = await lockFormerDepartments(tx, tenantId, users);
+  await markRestored(tx, tenantId, userIds, caller.userName).catch(rethrowAsNameTaken);
+  await addMemberships(tx, tenantId, memberships);
+}
+
+/** Replaces the departments of users, and nothing else. */
+export async function replaceDepartments(
+  tx: Tx,
+  caller: Caller,
+  requestedTenant: string,
+  users: readonly FormerDepartments[],
+): Promise<void> {
+  const { tenantId } = await assumeTenantForWrite(tx, caller, requestedTenant);
+  const userIds = users.map(({ userId }) => userId);
+  const locked = await lockUsers(tx, tenantId, userIds);
+  if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
+  const memberships = await lockFormerDepartments(tx, tenantId, users);
+  await removeMemberships(tx, tenantId, userIds);
+  await addMemberships(tx, tenantId, memberships);
+  await touchUsers(tx, tenantId, userIds, caller.userName);
+}
+
+async function lockFormerDepartments(tx: Tx, tenantId: string, users: readonly FormerDepartments[]) {
+  const memberships = users.map(({ userId, deptId, deptIds }) => {
+    const main = deptId === null ? null : String(deptId);
+    return { userId, deptId: main, deptIds: [...new Set([...(main ? [main] : []), ...deptIds.map(String)])] };
+  });
+  await lockUserDepartments(tx, tenantId, { deptIds: [...new Set(memberships.flatMap(({ deptIds }) => deptIds))] });
+  return memberships;
 }
 
 export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Promise<Rows<User>> {
@@ -252,10 +309,11 @@ export async function recoverUser(
 export const listAdministrators = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
   listAdministratorNames(tx, tenantId, limit);
 
-/** Throws if the limit is reached. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
-async function assertWithinAccountLimit(tx: Tx, tenantId: string, accountCount: number): Promise<void> {
+/** Throws if there is no room for `added` users. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
+async function assertWithinAccountLimit(tx: Tx, tenantId: string, accountCount: number, added = 1): Promise<void> {
   if (accountCount === -1) return;
-  if ((await countUsers(tx, tenantId, accountCount)) >= accountCount) throw apiError('ACCOUNT_LIMIT', { accountCount });
+  const count = await countUsers(tx, tenantId, accountCount);
+  if (count + added > accountCount) throw apiError('ACCOUNT_LIMIT', { accountCount });
 }
 
 /** Throws if no enabled administrator would remain without `users`. The transaction holds the tenant's lock. */

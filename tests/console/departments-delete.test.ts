@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  type PageSettings,
-  screenshot,
-  startConsole,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, screenshot, startConsole } from '../support/console.ts';
 import { createDepartments, credentialsOf, expectOutline, row, tree } from './departments-page.ts';
 
 const fixture = await startConsole();
@@ -39,7 +32,7 @@ test('a department with users is deleted only after they are moved to another on
   await page.getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
   const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
-  await dialog.getByText('该部门有 2 名用户，请先将其移动到其他部门。').waitFor();
+  await dialog.getByText('该部门有 2 名用户，请选择如何处理。').waitFor();
   await dialog.getByText('韩梅梅').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'departments-people-here');
@@ -68,66 +61,34 @@ test('a department with users is deleted only after they are moved to another on
   expectNoCspViolations(page);
 });
 
-/** Starts to move four users out of 市场部. One is moved; the second write is held until `release` is called. */
-async function startMovingUsers(settings: PageSettings = {}) {
+test('deleting a department with its users is one request, and one revert brings all of them back', async () => {
   const { admin, market } = await createSmallCompany();
-  await Promise.all([1, 2, 3, 4].map((n) => admin.createUser({ userName: `worker${n}`, deptId: market })));
-  const page = await fixture.logIn(credentialsOf(admin), '/home', settings);
-  await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
-  await row(page, '总部').locator('[data-act=toggle]').click();
-  await row(page, '市场部').click();
-  await page.getByRole('article', { name: '市场部' }).getByRole('button', { name: '删除' }).click();
+  const names = ['worker1', 'worker2', 'worker3'];
+  for (const userName of names) await admin.createUser({ userName, deptId: market });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    const isRead = request.method() === 'GET' || request.url().endsWith('/batch-read');
+    if (!isRead) writes.push(request.method());
+  });
+  await page.getByRole('button', { name: '删除' }).click();
   await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
   const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
-  await row(dialog, '研发部').click();
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  let writes = 0;
-  await page.route('**/system/user-api', async (route) => {
-    if (route.request().method() === 'PUT' && ++writes === 2) await released;
-    await route.continue();
-  });
-  let sent = 0;
-  const second = page.waitForRequest((request) => request.method() === 'PUT' && ++sent === 2);
-  await dialog.getByRole('button', { name: '移动 4 名用户并删除' }).click();
-  await dialog.getByText('正在移动用户：1 / 4').waitFor();
-  // Wait for the second write: leaving while the second user is only being read would stop before that write.
-  await second;
-  const expectStopped = async () => {
-    await page.getByText('已停止：已移动 2 名用户，部门未删除').waitFor();
-    assert.equal(writes, 2);
-    assert.equal((await admin.get(`/system/dept-api/${market}`)).code, 200);
-    assert.equal((await admin.get(`/system/dept-api/${market}/users`)).data.total, 2);
-  };
-  return { page, dialog, release, expectStopped };
-}
-
-const exits: { action: string; leave: (page: Page) => Promise<unknown> }[] = [
-  { action: 'Cancel', leave: (page) => page.getByRole('dialog').getByRole('button', { name: '取消' }).click() },
-  { action: 'Escape', leave: (page) => page.keyboard.press('Escape') },
-  { action: 'the close button', leave: (page) => page.getByRole('dialog').locator('.ant-modal-close').click() },
-  { action: 'the browser’s back button', leave: (page) => page.evaluate('history.go(-2)') },
-];
-
-for (const { action, leave } of exits)
-  test(`moving users out of a department is stopped by ${action}, and the department is not deleted`, async () => {
-    const { page, dialog, release, expectStopped } = await startMovingUsers();
-    await leave(page);
-    await dialog.waitFor({ state: 'hidden' });
-    release();
-    await expectStopped();
-  });
-
-test('cancelling stops moving users out of a department immediately, not after the dialog has faded out', async () => {
-  const { page, dialog, release, expectStopped } = await startMovingUsers({ motion: true });
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send('Animation.enable');
-  // Slow the animation down so much that all users could be moved before it ends.
-  await cdp.send('Animation.setPlaybackRate', { playbackRate: 0.02 });
-  await dialog.getByRole('button', { name: '取消' }).click();
-  release();
-  await expectStopped();
-  await cdp.send('Animation.setPlaybackRate', { playbackRate: 1 });
+  await dialog.getByRole('radio', { name: '一并删除用户' }).click();
+  await dialog.getByText('可在“变更记录”中一次撤销全部更改。').waitFor();
+  await expectNoAxeViolations(page);
+  await dialog.getByRole('button', { name: '删除部门及用户' }).click();
+  await page.getByText('部门已删除').waitFor();
+  // The first request was refused, because the department has users.
+  assert.deepEqual(writes, ['DELETE', 'DELETE']);
+  assert.equal((await admin.get('/system/user-api/list')).data.total, 1);
+  const { data } = await admin.get('/system/change-api/list?limit=1&below=false');
+  assert.equal((await admin.post(`/system/change-api/${data.rows[0].id}/revert`)).code, 200);
+  const { data: users } = await admin.get(`/system/dept-api/${market}/users`);
+  assert.deepEqual(
+    users.rows.map(({ userName }: { userName: string }) => userName),
+    names,
+  );
 });
 
 test('a department with children is not deleted unless the user confirms that the whole branch is deleted', async () => {
@@ -155,7 +116,7 @@ test('a department with children is not deleted unless the user confirms that th
   await dialog.getByText('我确认删除这 2 个部门').click();
   await branch.click();
   // A department of the branch has a user, who must be moved first as well.
-  await dialog.getByText('该部门及其下级有 1 名用户，请先将其移动到其他部门。').waitFor();
+  await dialog.getByText('该部门及其下级有 1 名用户，请选择如何处理。').waitFor();
   await row(dialog, '市场部').click();
   await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
@@ -175,7 +136,7 @@ test('a bulk deletion lists the departments that cannot be deleted and can delet
   await row(page, '总部').locator('[data-act=toggle]').click();
   await row(page, '小组 1').waitFor();
   await page.getByRole('button', { name: '多选' }).click();
-  for (const name of ['研发部', '小组 1', '小组 3']) await row(page, name).locator('[data-act=mark]').click();
+  for (const name of ['研发部', '小组 1', '小组 3']) await row(page, name).locator('[data-act=check]').click();
   await page.getByText('已选择 3 项').waitFor();
   assert.equal(await row(page, '小组 3').getAttribute('aria-checked'), 'true');
   await expectNoAxeViolations(page);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { logIn, logInOnPage, startConsole } from '../support/console.ts';
+import { logIn, logInByForm, logInOnPage, startConsole } from '../support/console.ts';
 
 /** The files of a screen load when it is first opened. These tests make that fail. */
 
@@ -86,4 +86,16 @@ test('a screen whose files are missing shows an error and does not reload the pa
   await openScreen(page, '首页');
   await title(page, '首页').waitFor();
   assert.equal(loads.count, 1);
+});
+
+test('an unknown address shows the navigation and that there is no such page, with the status 404', async () => {
+  const page = await fixture.newPage();
+  await logInByForm(page, {}, '/webhooks');
+  for (const at of ['/webhooks', '/home/foo']) {
+    const response = await page.goto(at);
+    assert.equal(response?.status(), 404, at);
+    await title(page, '页面不存在').waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: '首页' }).waitFor();
+  }
+  await page.close();
 });

@@ -18,6 +18,15 @@ const { root } = fixture.service;
 const createTenant = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const readTenant = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
+/** Reads do not return these. */
+const hiddenQuotas = { riskReportUsed: 40, zr: 3, credit: 12, pf: 1 };
+const storedQuotas = async (code: string) => {
+  const [row] = await fixture.service.superuser<[{ quotas: typeof hiddenQuotas }]>`
+    select quotas from banyan.tenants where tenant_id = ${code}`;
+  const { riskReportUsed, zr, credit, pf } = row.quotas;
+  return { riskReportUsed, zr, credit, pf };
+};
+
 // The tests share a small group of companies.
 const group = await createTenant({
   tenantName: '榕树集团',
@@ -27,7 +36,7 @@ const group = await createTenant({
   contactUserName: '陈立',
   accountCount: 200,
   packageBo: { menuIds: '100,101,102' },
-  quotaBo: { enterpriseQuery: 5000, riskReport: 300 },
+  quotaBo: { enterpriseQuery: 5000, riskReport: 300, ...hiddenQuotas },
   ruleBo: { modelZr: '{"min": 3, "max": 9}', catalogRw: '连续三个月逾期即预警' },
 });
 const { tenantId: groupCode } = await readTenant(group);
@@ -44,6 +53,8 @@ const north = await createTenant({
   endTime: dateInDays(395),
 });
 await createTenant({ tenantName: '西部合作方', startTime: dateInDays(-500), endTime: dateInDays(-12), status: '1' });
+await createTenant({ tenantName: '已到期分部', tenantParent: groupCode, endTime: dateInDays(-3) });
+await createTenant({ tenantName: '停用分部', tenantParent: groupCode, endTime: dateInDays(40), status: '1' });
 
 const page = await fixture.sharedPage();
 
@@ -74,15 +85,13 @@ test('tenants are found by name and by code, in the tree and in the table; the U
   await page.getByRole('navigation', { name: '上级租户路径' }).getByText('榕树集团').waitFor();
 });
 
-test('all fields of a tenant can be edited, including quotas that are never returned, and a reload keeps the draft', async () => {
+test('all fields of a tenant can be edited, quotas that no read returns keep their values, and a reload keeps the draft', async () => {
   await logInOnPage(page, {}, `/tenants/${group}`);
   await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
   await expectNoAxeViolations(page);
   await screenshot(page, 'tenant');
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('租户名称').fill('榕树控股');
-  await page.getByText('这里留空的项目会变成 0').waitFor();
-  await page.getByLabel(/\(credit\)/).fill('12');
   await page.getByLabel('授权菜单').fill('103');
   await page.keyboard.press('Enter');
   await expectNoAxeViolations(page);
@@ -105,9 +114,7 @@ test('all fields of a tenant can be edited, including quotas that are never retu
     [saved.endTime, saved.packageBo.menuIds, saved.accountCount, saved.quotaBo.riskReport, saved.ruleBo.modelZr],
     [dateInDays(701), '100, 101, 102, 103', 200, 300, '{"min": 3, "max": 9}'],
   );
-  const [{ quotas }] = await fixture.service.superuser<[{ quotas: { credit: number; zr: number } }]>`
-    select quotas from banyan.tenants where tenant_id = ${groupCode}`;
-  assert.deepEqual([quotas.credit, quotas.zr], [12, 0]);
+  assert.deepEqual(await storedQuotas(groupCode), hiddenQuotas);
   expectNoCspViolations(page);
 });
 
@@ -180,7 +187,7 @@ test('a tenant with child tenants is deleted only after they are moved to anothe
 });
 
 test('users of a disabled tenant cannot log in until it is enabled', async () => {
-  await fixture.service.createTenant({ tenantName: '停用试验' });
+  await fixture.service.createTenant({ tenantName: '停用试验', quotaBo: hiddenQuotas });
   await logInOnPage(page, {}, '/tenants?q=停用试验');
   await page.getByRole('link', { name: '停用试验', exact: true }).click();
   // Wait for the screen of the tenant: its row in the list has the same menu.
@@ -201,6 +208,26 @@ test('users of a disabled tenant cannot log in until it is enabled', async () =>
   await page.getByRole('dialog').getByRole('button', { name: '启用' }).click();
   await page.getByText('租户已停用，').waitFor({ state: 'detached' });
   await fixture.service.logIn(tenantId, 'boss');
+  assert.deepEqual(await storedQuotas(tenantId), hiddenQuotas);
+});
+
+test('only an enabled tenant within its service period is shown as normal', async () => {
+  await logInOnPage(page, {}, '/tenants');
+  const row = (name: string) => page.locator('tbody tr.ant-table-row', { hasText: name });
+  await row('华南分公司').getByText('正常', { exact: true }).waitFor();
+  for (const [name, status] of [
+    ['已到期分部', '已到期'],
+    ['华北分公司', '未开始'],
+    ['停用分部', '停用'],
+  ] as const) {
+    await row(name).getByText(status, { exact: true }).waitFor();
+    assert.equal(await row(name).getByText('正常', { exact: true }).count(), 0, name);
+  }
+  await page.getByText('时间线', { exact: true }).click();
+  const line = page.getByRole('list', { name: '时间线' }).getByRole('listitem').filter({ hasText: '停用分部' });
+  await line.getByText('停用', { exact: true }).waitFor();
+  assert.equal(await line.locator('.tenants-bar-disabled').count(), 1);
+  assert.equal(await page.getByText('服务中').count(), 0);
 });
 
 test('the table and the timeline show the tenants that expire first at the top', async () => {
@@ -210,12 +237,12 @@ test('the table and the timeline show the tenants that expire first at the top',
   await page.getByText('时间线', { exact: true }).click();
   const lines = page.getByRole('list', { name: '时间线' }).getByRole('listitem');
   await lines.nth(0).getByText('已到期 12 天').waitFor();
-  await lines.nth(1).getByText('剩余 21 天').waitFor();
+  await lines.nth(2).getByText('剩余 21 天').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'tenants-timeline');
   await page.getByRole('combobox', { name: '按到期时间筛选' }).click();
   await page.getByTitle('60 天内到期或已到期').click();
-  await page.getByText('共 2 个').waitFor();
+  await page.getByText('共 4 个').waitFor();
 });
 
 test('a member cannot open the tenants screen', async () => {

@@ -28,7 +28,18 @@ const service = await startService({}, { consoleFolder: pathToFileURL(`${folder}
 const withoutConsole = await startService({}, { consoleFolder: pathToFileURL(`${folder}/nowhere/`) });
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const html = { headers: { accept } };
-const screens = ['/', '/login', '/home', '/me', '/departments', '/departments/100', '/chart/7', '/tenants/1/edit'];
+const screens = [
+  '/',
+  '/login',
+  '/home',
+  '/me',
+  '/departments',
+  '/departments/100',
+  '/chart/7',
+  '/tenants/new',
+  '/tenants/1/edit',
+  '/changes/diff',
+];
 
 test('a browser gets the console page at the URL of every screen', async () => {
   for (const at of [...screens, '/people', '/people/?q=王&page=2', '/login?next=/home']) {
@@ -97,9 +108,30 @@ test('HEAD returns the length of GET without the body', async () => {
   }
 });
 
-test('no other files are served, inside or outside the console folder', async () => {
+test('a browser gets the page with the status 404 at an unknown address, so that it shows the navigation', async () => {
   for (const at of [
+    '/webhooks',
+    '/home/foo',
     '/index.html',
+    '/Login',
+    '/login/x',
+    '/departmentsx',
+    '/departments/1/2',
+    '/tenants/1/edit/2',
+    '/changes/nope',
+    '/nope?q=1',
+  ]) {
+    const { status, headers, text } = await service.anonymous.get(at, html);
+    assert.deepEqual([status, headers['content-type'], headers.vary], [404, 'text/html; charset=utf-8', 'accept'], at);
+    assert.match(text, /^<meta/);
+    expectError(await service.anonymous.get(at), 404, 'PATH_NOT_FOUND', {}, at);
+    expectError(await withoutConsole.anonymous.get(at, html), 404, 'PATH_NOT_FOUND', {}, at);
+    expectError(await service.anonymous.post(at, {}, html), 404, 'PATH_NOT_FOUND', {}, at);
+  }
+});
+
+test('operations and assets that do not exist are errors in JSON, and no file outside the console folder is served', async () => {
+  for (const at of [
     '/assets',
     '/assets/',
     '/assets/nope.js',
@@ -108,13 +140,11 @@ test('no other files are served, inside or outside the console folder', async ()
     '/assets/../index.html',
     '/assets/..%2f..%2f..%2fetc%2fpasswd',
     '//etc/passwd',
-    '/Login',
-    '/login/x',
-    '/departmentsx',
     '/system',
     '/system/dept-api/1/2',
     '/auth',
-    '/nope',
+    '/health/nope',
+    '/version/2',
   ]) {
     expectError(await service.anonymous.get(at, html), 404, 'PATH_NOT_FOUND', {}, at);
   }

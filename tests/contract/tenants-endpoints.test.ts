@@ -122,12 +122,12 @@ describe('An update replaces all fields', () => {
     assert.deepEqual(await storedQuotas(id), sent.quotaBo);
   });
 
-  test('an update without fields resets menus, all ten quotas, rules, dates, contacts, status and accountCount', async () => {
+  test('an update without fields resets menus, the six shown quotas, rules, dates, contacts, status and accountCount', async () => {
     const id = await root.create(TENANTS, sent);
     const { tenantId, tenantParent } = await readTenant(id);
     expectOk(await root.put(TENANTS, { id }));
     assert.deepEqual(await readTenant(id), { id, tenantId, tenantParent, ...cleared });
-    assert.deepEqual(await storedQuotas(id), Object.fromEntries(Object.keys(sent.quotaBo).map((key) => [key, 0])));
+    assert.deepEqual(await storedQuotas(id), { ...cleared.quotaBo, ...hidden });
   });
 
   for (const field of Object.keys(full) as (keyof typeof full)[]) {
@@ -150,8 +150,7 @@ describe('An update replaces all fields', () => {
     assert.deepEqual(packageBo, cleared.packageBo);
     assert.deepEqual(quotaBo, { ...cleared.quotaBo, merchant: 3 });
     assert.deepEqual(ruleBo, { ...cleared.ruleBo, modelEd: 'x' });
-    const zeros = Object.fromEntries(Object.keys(sent.quotaBo).map((key) => [key, 0]));
-    assert.deepEqual(await storedQuotas(id), { ...zeros, merchant: 3, pf: 4 });
+    assert.deepEqual(await storedQuotas(id), { ...cleared.quotaBo, ...hidden, merchant: 3, pf: 4 });
   });
 
   test('a tenant that was read can be sent back, and read-only and unknown fields are ignored', async () => {
@@ -161,6 +160,23 @@ describe('An update replaces all fields', () => {
       await root.put(TENANTS, { ...before, delFlag: '2', createBy: 'x', path: ['1'], username: 'x', unknown: {} }),
     );
     assert.deepEqual(await readTenant(id), before);
+    assert.deepEqual(await storedQuotas(id), sent.quotaBo, 'quotas that no read shows keep their values');
+  });
+
+  test('a quota that no read shows changes only when it is sent, also to 0', async () => {
+    const id = await root.create(TENANTS, sent);
+    const put = async (quotaBo: object | null) => {
+      expectOk(await root.put(TENANTS, { id, quotaBo }));
+      return storedQuotas(id);
+    };
+    assert.deepEqual(await put(null), { ...cleared.quotaBo, ...hidden });
+    assert.deepEqual(await put({ zr: null, credit: 0 }), { ...cleared.quotaBo, ...hidden, credit: 0 });
+    assert.deepEqual(await put({ riskReportUsed: 5 }), {
+      ...cleared.quotaBo,
+      ...hidden,
+      credit: 0,
+      riskReportUsed: 5,
+    });
   });
 
   test('null counts as missing for every field including id', async () => {

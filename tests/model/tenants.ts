@@ -42,8 +42,14 @@ const fieldsOf = (body: Body): Tenant['fields'] => ({
   ruleBo: Object.fromEntries(RULES.map((rule) => [rule, nested(body, 'ruleBo')[rule] ?? null])),
 });
 
-const quotasOf = (body: Body) =>
-  Object.fromEntries(QUOTAS.map((quota) => [quota, Number(nested(body, 'quotaBo')[quota] ?? 0)]));
+/** Quotas that no read shows keep their values unless they are sent. */
+const quotasOf = (body: Body, present: Record<string, number> = {}) =>
+  Object.fromEntries(
+    QUOTAS.map((quota) => {
+      const kept = SHOWN_QUOTAS.includes(quota) ? 0 : (present[quota] ?? 0);
+      return [quota, Number(nested(body, 'quotaBo')[quota] ?? kept)];
+    }),
+  );
 
 /** Spaces are optional in requests; responses use `", "`. The order is kept and duplicates are dropped. */
 const menusOf = (text: string) => {
@@ -146,7 +152,7 @@ const update: Operation = {
     return {
       ...(possibleErrors ? { possibleErrors } : {}),
       apply: () => {
-        Object.assign(tenant, { tenantParent: parent, fields: fieldsOf(body), quotas: quotasOf(body) });
+        Object.assign(tenant, { tenantParent: parent, fields: fieldsOf(body), quotas: quotasOf(body, tenant.quotas) });
         touch(tenant, me);
       },
     };

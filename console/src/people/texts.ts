@@ -167,7 +167,7 @@ export const bulkActionTexts = defineTexts({
     enableHint: '启用后可使用原密码登录。',
     enable: '启用',
     deleteTitle: (name: string) => `删除 ${name}？`,
-    deleteHint: '删除后不可恢复，用户名和名额会释放。如仅暂时不用，请选择停用。',
+    deleteHint: '用户会立即退出登录，用户名和名额会释放。删除可在“变更记录”中撤销。如仅暂时不用，请选择停用。',
     delete: '删除',
     moveTitle: (name: string) => `移动 ${name}`,
     moveHint: '所选部门成为主部门，兼任部门不变。',
@@ -222,7 +222,7 @@ export const bulkActionTexts = defineTexts({
     enable: 'Enable',
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleteHint:
-      'This cannot be undone. The user name becomes available again. To block access temporarily, disable the user instead.',
+      'Deleted users are logged out, and their user names become available again. You can revert the deletion under Changes. To block access temporarily, disable users instead.',
     delete: 'Delete',
     moveTitle: (name: string) => `Move ${name}`,
     moveHint: 'This becomes the main department. Additional departments do not change.',

@@ -6,7 +6,7 @@ import { queryKeys } from '../query-keys.ts';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { createTexts } from './create-texts.ts';
 import { fieldTexts } from './field-texts.ts';
-import { QUOTAS, RULES, type TenantValues, WRITE_ONLY_QUOTAS } from './form-values.ts';
+import { QUOTAS, RULES, type TenantValues } from './form-values.ts';
 import { getSpan } from './period.ts';
 import { PeriodBar } from './period-bar.tsx';
 
@@ -29,7 +29,7 @@ export function CreateSummary({ values, onEdit }: { values: NewTenant; onEdit: (
   });
   const parent = data?.data.rows[0];
   const toItem = (label: string, value: string | null | undefined) => ({ label, value });
-  const quotas = [...QUOTAS, ...WRITE_ONLY_QUOTAS].filter((key) => values.quotas?.[key]);
+  const quotas = QUOTAS.filter((key) => values.quotas?.[key]);
   const rules = RULES.filter((key) => values.rules?.[key]);
   const sections = [
     {
@@ -85,7 +85,7 @@ export function CreateSummary({ values, onEdit }: { values: NewTenant; onEdit: (
               {t.edit}
             </Button>
           </div>
-          {step === 1 && <PeriodBar period={values} span={getSpan(values)} />}
+          {step === 1 && <PeriodBar tenant={values} span={getSpan(values)} />}
           <DescriptionList items={items} />
         </section>
       ))}

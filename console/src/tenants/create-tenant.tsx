@@ -120,7 +120,7 @@ export function CreateTenant() {
     <BasicFields key="basic" />,
     <PeriodFields key="period" />,
     <PackageFields key="package" />,
-    <QuotaFields key="quotas" isNew />,
+    <QuotaFields key="quotas" />,
     <RuleFields key="rules" />,
     <AdministratorFields key="administrator" />,
     <CreateSummary key="summary" values={getValues()} onEdit={goToStep} />,

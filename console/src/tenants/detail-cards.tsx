@@ -45,7 +45,6 @@ export function DetailCards({ tenant }: { tenant: Tenant }) {
         <DescriptionList
           items={QUOTAS.map((key) => ({ label: f[key], value: tenant.quotaBo[key].toLocaleString() }))}
         />
-        <p className="secondary tenants-note">{t.writeOnlyQuotasNote}</p>
       </Card>
       <Rules tenant={tenant} />
     </>
@@ -108,7 +107,7 @@ function ChildTenants({ tenant }: { tenant: Tenant }) {
               <span className="secondary">{child.tenantId}</span>
             </span>
             <span>
-              {child.status === '1' && <TenantStatusTag status="1" />} <PeriodStatus period={child} />
+              {child.status === '1' && <TenantStatusTag tenant={child} />} <PeriodStatus period={child} />
             </span>
           </li>
         ))}

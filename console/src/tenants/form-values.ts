@@ -11,12 +11,9 @@ export const QUOTAS = [
   'riskReport',
   'merchant',
 ] as const;
-/** Quotas that the service stores but never returns. */
-export const WRITE_ONLY_QUOTAS = ['riskReportUsed', 'zr', 'credit', 'pf'] as const;
 
 export type Rule = (typeof RULES)[number];
-export type ReadableQuota = (typeof QUOTAS)[number];
-export type WriteOnlyQuota = (typeof WRITE_ONLY_QUOTAS)[number];
+export type Quota = (typeof QUOTAS)[number];
 
 const TEXT_FIELDS = ['tenantName', 'companyName', 'contactUserName', 'contactPhone'] as const;
 
@@ -33,7 +30,7 @@ export interface TenantValues {
   unlimited: boolean;
   accountCount: number | null;
   menuIds: string[];
-  quotas: Partial<Record<ReadableQuota | WriteOnlyQuota, number | null>>;
+  quotas: Partial<Record<Quota, number | null>>;
   rules: Partial<Record<Rule, string>>;
 }
 
@@ -65,14 +62,13 @@ export const toFormValues = (tenant: Tenant): TenantValues => ({
   unlimited: tenant.accountCount === -1,
   accountCount: tenant.accountCount === -1 ? null : tenant.accountCount,
   menuIds: getMenuIds(tenant),
-  // Set explicit nulls, so that filling a form also clears the write-only quotas, whose values are unknown.
-  quotas: { ...tenant.quotaBo, riskReportUsed: null, zr: null, credit: null, pf: null },
+  quotas: tenant.quotaBo,
   rules: Object.fromEntries(RULES.map((key) => [key, tenant.ruleBo[key] ?? ''])),
 });
 
 export const getMenuIds = ({ packageBo }: Tenant) => packageBo.menuIds.match(/\d+/g) ?? [];
 
-/** Returns all fields, because the service replaces the whole record. */
+/** Returns all fields, because the service replaces the whole record. It keeps the quotas that it does not return. */
 export function toInput(values: TenantValues): TenantInput {
   return {
     ...Object.fromEntries(TEXT_FIELDS.map((key) => [key, values[key]?.trim() || null])),
@@ -82,7 +78,7 @@ export function toInput(values: TenantValues): TenantInput {
     status: values.status,
     accountCount: values.unlimited ? -1 : (values.accountCount ?? -1),
     packageBo: { menuIds: values.menuIds.join(',') },
-    quotaBo: Object.fromEntries([...QUOTAS, ...WRITE_ONLY_QUOTAS].map((key) => [key, values.quotas?.[key] ?? 0])),
+    quotaBo: Object.fromEntries(QUOTAS.map((key) => [key, values.quotas?.[key] ?? 0])),
     ruleBo: Object.fromEntries(RULES.map((key) => [key, values.rules?.[key] || null])),
   };
 }

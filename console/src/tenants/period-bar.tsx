@@ -6,8 +6,9 @@ import {
   EXPIRING_DAYS,
   getBarPosition,
   getPeriodState,
+  getServiceState,
   type Period,
-  type PeriodState,
+  type ServiceState,
   type Span,
   today,
   toPercent,
@@ -39,14 +40,14 @@ export function PeriodStatus({ period }: { period: Period }) {
 }
 
 /** A bar for the period within a time span, with a marker for today. */
-export function PeriodBar({ period, span }: { period: Period; span: Span }) {
-  const bar = getBarPosition(period, span);
+export function PeriodBar({ tenant, span }: { tenant: Period & { status: '0' | '1' }; span: Span }) {
+  const bar = getBarPosition(tenant, span);
   const now = toPercent(today(), span);
   return (
     <div className="tenants-track" aria-hidden="true">
       {bar && (
         <span
-          className={`tenants-bar tenants-bar-${getPeriodState(period)}`}
+          className={`tenants-bar tenants-bar-${getServiceState(tenant)}`}
           data-open={[bar.openLeft && 'left', bar.openRight && 'right'].filter(Boolean).join(' ')}
           style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
         />
@@ -90,11 +91,12 @@ export function Axis({ span }: { span: Span }) {
 
 export function Legend() {
   const t = useTexts(tenantsTexts);
-  const kinds: [PeriodState, string][] = [
+  const kinds: [ServiceState, string][] = [
     ['running', t.legendRunning],
     ['expiring', t.legendExpiring(EXPIRING_DAYS)],
     ['ended', t.legendEnded],
     ['upcoming', t.legendUpcoming],
+    ['disabled', t.legendDisabled],
   ];
   return (
     <ul className="tenants-legend" aria-hidden="true">

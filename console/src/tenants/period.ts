@@ -20,6 +20,12 @@ export function getPeriodState({ startTime, endTime }: Period, from = today()): 
   return daysUntil(endTime, from) <= EXPIRING_DAYS ? 'expiring' : 'running';
 }
 
+/** The state of a tenant: disabled, or the state of its service period. */
+export type ServiceState = PeriodState | 'disabled';
+
+export const getServiceState = (tenant: Period & { status: '0' | '1' }): ServiceState =>
+  tenant.status === '1' ? 'disabled' : getPeriodState(tenant);
+
 export interface Period {
   startTime: string | null;
   endTime: string | null;

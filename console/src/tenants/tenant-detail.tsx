@@ -109,12 +109,12 @@ function PeriodCard({ tenant }: { tenant: Tenant }) {
       title={t.servicePeriod}
       extra={
         <>
-          <TenantStatusTag status={tenant.status} /> <PeriodStatus period={tenant} />
+          <TenantStatusTag tenant={tenant} /> <PeriodStatus period={tenant} />
         </>
       }
     >
       <p className="tenants-period">{formatDates(tenant, t)}</p>
-      <PeriodBar period={tenant} span={span} />
+      <PeriodBar tenant={tenant} span={span} />
       <Axis span={span} />
     </Card>
   );

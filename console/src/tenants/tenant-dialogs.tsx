@@ -8,7 +8,6 @@ import { useNotify } from '../ui/use-notify.ts';
 import { fieldTexts } from './field-texts.ts';
 import { type TenantValues, toFormValues } from './form-values.ts';
 import { ParentSelect } from './parent-select.tsx';
-import { WriteOnlyQuotaFields } from './quota-fields.tsx';
 import { tenantsTexts } from './texts.ts';
 import { useSaveTenant } from './use-save-tenant.ts';
 
@@ -27,13 +26,7 @@ function useTenantChange({ tenant, onClose }: DialogProps, successMessage: strin
   return useApiMutation({
     mutationFn: async (change: Partial<TenantValues>) => {
       const { data, etag } = await api.readTenant(tenant.id);
-      const current = toFormValues(data);
-      return saveTenant(
-        tenant.id,
-        etag,
-        { ...current, ...change, quotas: { ...current.quotas, ...change.quotas } },
-        () => undefined,
-      );
+      return saveTenant(tenant.id, etag, { ...toFormValues(data), ...change }, () => undefined);
     },
     invalidates: affectedBy.tenants,
     onSuccess: (outcome) => {
@@ -46,7 +39,7 @@ function useTenantChange({ tenant, onClose }: DialogProps, successMessage: strin
 export function MoveDialog({ tenant, onClose }: DialogProps) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
-  const [form] = Form.useForm<Pick<TenantValues, 'tenantParent' | 'quotas'>>();
+  const [form] = Form.useForm<Pick<TenantValues, 'tenantParent'>>();
   const parent = Form.useWatch('tenantParent', form);
   const [open, setOpen] = useState(true);
   const move = useTenantChange({ tenant, onClose: () => setOpen(false) }, t.moved);
@@ -73,7 +66,6 @@ export function MoveDialog({ tenant, onClose }: DialogProps) {
         <Form.Item name="tenantParent" label={f.tenantParent}>
           <ParentSelect movedId={tenant.id} />
         </Form.Item>
-        <WriteOnlyQuotaFields />
       </Form>
     </Modal>
   );
@@ -81,7 +73,6 @@ export function MoveDialog({ tenant, onClose }: DialogProps) {
 
 export function StatusDialog({ tenant, onClose }: DialogProps) {
   const t = useTexts(tenantsTexts);
-  const [form] = Form.useForm<Pick<TenantValues, 'quotas'>>();
   const disables = tenant.status === '0';
   const name = tenant.tenantName || tenant.tenantId;
   const [open, setOpen] = useState(true);
@@ -100,16 +91,9 @@ export function StatusDialog({ tenant, onClose }: DialogProps) {
       cancelButtonProps={{ disabled: change.isPending }}
       confirmLoading={change.isPending}
       okButtonProps={{ danger: disables }}
-      onOk={() => form.submit()}
+      onOk={() => change.mutate({ status: disables ? '1' : '0' })}
     >
       <p>{disables ? t.disableHint : t.enableHint}</p>
-      <Form
-        form={form}
-        layout="vertical"
-        onFinish={({ quotas }) => change.mutate({ status: disables ? '1' : '0', quotas })}
-      >
-        <WriteOnlyQuotaFields />
-      </Form>
     </Modal>
   );
 }

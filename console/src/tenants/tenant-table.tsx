@@ -5,6 +5,7 @@ import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { fieldTexts } from './field-texts.ts';
+import { getServiceState } from './period.ts';
 import { PeriodStatus } from './period-bar.tsx';
 import { ActionMenu } from './tenant-actions.tsx';
 import { tenantsTexts } from './texts.ts';
@@ -27,7 +28,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
     { title: t.name, key: 'name', render: (_, tenant) => <TenantName tenant={tenant} /> },
     { title: f.tenantId, dataIndex: 'tenantId', width: 100 },
     { title: f.tenantParent, dataIndex: 'tenantParent', width: 110, responsive: ['xxl'] },
-    { title: f.status, key: 'status', width: 80, render: (_, tenant) => <TenantStatusTag status={tenant.status} /> },
+    { title: f.status, key: 'status', width: 100, render: (_, tenant) => <TenantStatusTag tenant={tenant} /> },
     {
       title: t.end,
       key: 'endTime',
@@ -89,7 +90,7 @@ function PhoneList({ rows, sortedByEnd, onSortByEnd }: TableProps) {
             <div className="tenants-phone-item">
               <TenantName tenant={tenant} />
               <div className="secondary">
-                {tenant.tenantId} <TenantStatusTag status={tenant.status} />
+                {tenant.tenantId} <TenantStatusTag tenant={tenant} />
               </div>
               <PeriodStatus period={tenant} />
             </div>
@@ -115,9 +116,20 @@ function TenantName({ tenant }: { tenant: ListedTenant }) {
   );
 }
 
-export function TenantStatusTag({ status }: { status: '0' | '1' }) {
-  const t = useTexts(fieldTexts);
-  return status === '0' ? <StatusTag tone="success">{t.normal}</StatusTag> : <StatusTag>{t.disabled}</StatusTag>;
+/** Whether a tenant can be used: an enabled tenant outside its service period is not "normal". */
+export function TenantStatusTag({ tenant }: { tenant: ListedTenant }) {
+  const t = useTexts(tenantsTexts);
+  const f = useTexts(fieldTexts);
+  switch (getServiceState(tenant)) {
+    case 'disabled':
+      return <StatusTag>{f.disabled}</StatusTag>;
+    case 'ended':
+      return <StatusTag tone="error">{t.legendEnded}</StatusTag>;
+    case 'upcoming':
+      return <StatusTag tone="warning">{t.legendUpcoming}</StatusTag>;
+    default:
+      return <StatusTag tone="success">{f.normal}</StatusTag>;
+  }
 }
 
 export const formatAccountLimit = ({ accountCount }: ListedTenant, unlimited: string) =>

@@ -3,6 +3,7 @@ import { Link } from 'react-router';
 import type { ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Axis, formatDates, Legend, PeriodBar, PeriodStatus } from './period-bar.tsx';
+import { TenantStatusTag } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 
 /** Returns a year and a half around today, because the timeline is for tenants that expire soon. */
@@ -29,8 +30,10 @@ export function Timeline({ rows }: { rows: ListedTenant[] }) {
               <Link to={`/tenants/${tenant.id}`}>{tenant.tenantName || tenant.tenantId}</Link>
               <small className="secondary">{formatDates(tenant, t)}</small>
             </span>
-            <PeriodBar period={tenant} span={span} />
-            <PeriodStatus period={tenant} />
+            <PeriodBar tenant={tenant} span={span} />
+            <span>
+              {tenant.status === '1' && <TenantStatusTag tenant={tenant} />} <PeriodStatus period={tenant} />
+            </span>
           </li>
         ))}
       </ol>

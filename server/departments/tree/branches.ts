@@ -9,9 +9,10 @@ import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
 import { rowsFitting } from '../../http/path-budget.ts';
 import { invalid } from '../../http/validation.ts';
 import { isValidKey, sortOfChildren } from '../filter.ts';
+import type { MemberRemoval } from '../members.ts';
 import { countMembers, idsWithMembers } from '../members-queries.ts';
 import { markDeleted, renumber } from '../queries.ts';
-import { parentOf, readDepartment } from '../rules.ts';
+import { assertTarget, parentOf, readDepartment } from '../rules.ts';
 import { listChildren as listRows, lockBranch, lockForReorder, readBranchIds, readChildIds } from './queries.ts';
 import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_BRANCH_SIZE } from './schema.ts';
 
@@ -88,13 +89,23 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
 }
 
 /** Deletes a department with all of its descendants, or nothing. */
-export async function removeBranch(tx: Tx, caller: Caller, deptId: string, ifMatch: IfMatch): Promise<void> {
+export async function removeBranch(
+  tx: Tx,
+  caller: Caller,
+  deptId: string,
+  ifMatch: IfMatch,
+  members?: MemberRemoval,
+): Promise<void> {
   const { tenantId, userName } = caller;
   await forceIndexScans(tx);
   // Lock the tree first, so that no department moves into the branch or out of it.
   await lockTenant(tx, tenantId);
-  const deptIds = await lockWholeBranch(tx, tenantId, deptId);
+  const { deptIds, alsoLocked } = await lockWholeBranch(tx, tenantId, deptId, members?.toDeptId ?? null);
   if (ifMatch) assertEtag(ifMatch, etagOf(await readDepartment(tx, caller, deptId)));
+  if (members) {
+    assertTarget(members, deptIds, alsoLocked);
+    await members.run(tx, caller, deptIds);
+  }
   const used = await idsWithMembers(tx, tenantId, deptIds);
   if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used.slice(0, MAX_ERROR_IDS)) });
   await markDeleted(tx, tenantId, deptIds, userName);
@@ -103,17 +114,20 @@ export async function removeBranch(tx: Tx, caller: Caller, deptId: string, ifMat
 /**
  * Locks a department and all of its descendants. While it waits for locks, other transactions can still create departments
  * below those that are not locked yet. Creating a department locks its parent, so nothing is created below a locked one. The
- * branch is therefore read again until all of it is locked.
+ * branch is therefore read again until all of it is locked. `alsoId` is locked too, in the same order of ids.
  */
-async function lockWholeBranch(tx: Tx, tenantId: string, deptId: string): Promise<string[]> {
+async function lockWholeBranch(tx: Tx, tenantId: string, deptId: string, alsoId: string | null) {
   const locked = new Set<string>();
+  let alsoLocked: { deptId: number }[] = [];
   for (;;) {
     const branch = await readBranchIds(tx, tenantId, deptId, MAX_BRANCH_SIZE + 1);
     if (branch.length === 0) throw apiError('DEPT_NOT_FOUND', { deptIds: jsonIds([deptId]) });
     if (branch.length > MAX_BRANCH_SIZE) throw apiError('BRANCH_TOO_LARGE', { limit: MAX_BRANCH_SIZE });
     const unlocked = branch.filter((id) => !locked.has(id));
-    if (unlocked.length === 0) return branch;
-    await lockBranch(tx, tenantId, unlocked);
+    if (unlocked.length === 0) return { deptIds: branch, alsoLocked };
+    const isFirst = locked.size === 0;
+    const rows = await lockBranch(tx, tenantId, isFirst && alsoId ? [...unlocked, alsoId] : unlocked);
+    if (isFirst) alsoLocked = rows.filter((row) => String(row.deptId) === alsoId);
     for (const id of unlocked) locked.add(id);
   }
 }

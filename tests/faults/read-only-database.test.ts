@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { startEmbedded } from '../../db/embedded/cluster.ts';
+import { DEPTS, expectError, expectOk } from '../support/expect.ts';
+import { startOnDatabase, usedDataFolder } from '../support/process.ts';
+import { type Service, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+test('connected to a standby, readiness and writes are 503 DATABASE_AWAY, and reads go on', async () => {
+  const dataDir = await usedDataFolder();
+  const server = await startEmbedded(dataDir, () => {});
+  after(() => server.stop());
+  const host = encodeURIComponent(server.socketDir);
+  const run = startOnDatabase(`postgres://banyan:${server.password}@localhost/banyan?host=${host}`);
+  const admin = await run.admin();
+  const anonymous = await run.ready();
+  const id = await admin.createDepartment({ deptName: 'before' });
+  assert.equal((await anonymous.get('/health/ready')).code, 200);
+
+  // PostgreSQL starts as a standby that waits for a primary.
+  const signal = path.join(dataDir, 'postgres/standby.signal');
+  await server.stopImmediately();
+  fs.writeFileSync(signal, '');
+  fs.chmodSync(signal, 0o666);
+  await server.restart();
+  await waitFor('reads succeed again', async () => (await admin.get(`${DEPTS}/${id}`)).code === 200);
+  expectError(await anonymous.get('/health/ready'), 503, 'DATABASE_AWAY');
+  assert.equal((await anonymous.get('/health/live')).code, 200);
+  expectError(await admin.post(DEPTS, {}), 503, 'DATABASE_AWAY');
+  expectError(await admin.put(DEPTS, { deptId: id }), 503, 'DATABASE_AWAY');
+  expectError(await admin.delete(`${DEPTS}/${id}`), 503, 'DATABASE_AWAY');
+
+  await server.stopImmediately();
+  fs.rmSync(signal);
+  await server.restart();
+  await waitFor('the service is ready again', async () => (await anonymous.get('/health/ready')).code === 200);
+  expectOk(await admin.put(DEPTS, { deptId: id }));
+  assert.equal(await run.stop(), 0, run.stderr);
+});
+
+/** Makes transactions read-only by default, and ends all connections: the setting applies to new ones. */
+const makeReadOnly = ({ superuser }: Service) =>
+  superuser.unsafe(`
+    do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$;
+    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+
+test('a database whose transactions are read-only by default is not ready', async () => {
+  const service = await startService();
+  assert.equal((await service.anonymous.get('/health/ready')).code, 200);
+  await makeReadOnly(service);
+  await waitFor('readiness has a new connection', async () => {
+    const { status, data } = await service.anonymous.get('/health/ready');
+    return status === 503 && data.reason === 'DATABASE_AWAY';
+  });
+  expectError(await service.anonymous.get('/health/ready'), 503, 'DATABASE_AWAY');
+});
+
+test('with BANYAN_ERROR_STATUS=200 health checks have real statuses, and other errors do not', async () => {
+  const service = await startService({ BANYAN_ERROR_STATUS: '200' });
+  const { status } = await service.anonymous.get('/system/dept-api/list');
+  assert.equal(status, 200);
+  await makeReadOnly(service);
+  await waitFor('readiness is refused', async () => (await service.anonymous.get('/health/ready')).code === 503);
+  const ready = await service.anonymous.get('/health/ready');
+  assert.deepEqual([ready.status, ready.code, ready.data.reason], [503, 503, 'DATABASE_AWAY']);
+  assert.deepEqual(ready.headers['retry-after'], '2');
+});
