@@ -133,7 +133,9 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     const theirIds = await idsOf(admin);
     for (const outsider of [outsiders.sibling, outsiders.child]) {
       const { tenantId } = admin;
-      const created = await outsider.post(`${hook}?tenantId=${tenantId}`, { ...disabledWebhook, tenantId });
+      const elsewhere = await outsider.post(`${hook}?tenantId=${tenantId}`, disabledWebhook);
+      assert.equal(outcomeOf(elsewhere), '400 UNKNOWN_PARAMETER');
+      const created = await outsider.post(hook, { ...disabledWebhook, tenantId });
       assert.equal(outcomeOf(created), OK);
       assert.deepEqual(await idsOf(outsider), [created.data.id]);
     }

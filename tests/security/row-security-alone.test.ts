@@ -265,11 +265,11 @@ test('security invoker functions without a tenant condition show no rows of anot
   const functions = await superuser<{ name: string; text: string }[]>`
     select proname as name, pg_get_functiondef(oid) as text from pg_proc
     where pronamespace = 'banyan'::regnamespace and not prosecdef and prosrc ~ 'tenant_id' order by 1`;
-  // The other functions are triggers that record changes, and functions that show one row as JSON.
+  // The other functions are triggers that record changes or make webhooks due, and functions that show one row as JSON.
   assert.deepEqual(
     functions
       .map(({ name }) => name)
-      .filter((name) => !/^record_|^(change_hash_input|seal_changes|user_record)$/.test(name)),
+      .filter((name) => !/^record_|^(change_hash_input|mark_webhooks_due|seal_changes|user_record)$/.test(name)),
     ['department_descendants', 'read_departments'],
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
