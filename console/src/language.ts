@@ -32,3 +32,14 @@ export function useTexts<T>({ zh, en }: Texts<T>): T {
 
 /** The same outside of components. */
 export const getTexts = <T>({ zh, en }: Texts<T>): T => (getLanguage() === 'zh' ? zh : (en as T));
+
+const listFormats: Record<Language, Intl.ListFormat> = {
+  zh: new Intl.ListFormat('zh-CN', { type: 'conjunction', style: 'narrow' }),
+  en: new Intl.ListFormat('en', { type: 'conjunction', style: 'narrow' }),
+};
+
+/** Returns a function that joins texts with the punctuation of the current language. */
+export function useListFormat(): (items: Iterable<string>) => string {
+  const format = listFormats[useLanguage()];
+  return (items) => format.format(items);
+}

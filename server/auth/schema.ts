@@ -28,34 +28,40 @@ export const LogoutQuery = Type.Object({
 });
 export type LogoutQuery = Static<typeof LogoutQuery>;
 
-export const Tokens = Type.Object({
-  access_token: Type.String(),
-  token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer({ description: 'Seconds' }),
-  refresh_token: Type.Optional(
-    Type.String({
-      description: 'Works once; each use returns the next one. With `session=cookie` it is in the cookie instead',
-    }),
-  ),
-  mustChangePassword: Type.Optional(
-    Type.Boolean({
-      description: '`true`: every other operation is rejected until the user has changed their password',
-    }),
-  ),
-});
+export const Tokens = Type.Object(
+  {
+    access_token: Type.String(),
+    token_type: Type.Literal('Bearer'),
+    expires_in: Type.Integer({ description: 'Seconds' }),
+    refresh_token: Type.Optional(
+      Type.String({
+        description: 'Works once; each use returns the next one. With `session=cookie` it is in the cookie instead',
+      }),
+    ),
+    mustChangePassword: Type.Optional(
+      Type.Boolean({
+        description: '`true`: every other operation is rejected until the user has changed their password',
+      }),
+    ),
+  },
+  { 'x-component': 'Tokens' },
+);
 export type Tokens = Static<typeof Tokens>;
 
 /** The maximum length of the list of sessions. */
 export const MAX_SESSIONS = 100;
 
-export const Session = Type.Object({
-  sessionId: Type.String(),
-  address: Type.String({ description: 'Address of the login; for IPv6 its /64 network' }),
-  userAgent: Type.String({ description: '`User-Agent` of the login; may be empty' }),
-  createTime: Type.String({ description: 'Time of the login' }),
-  lastUsedTime: Type.String({ description: 'Time of the last refresh, or of the login' }),
-  current: Type.Boolean({ description: 'Whether this is the session of the request' }),
-});
+export const Session = Type.Object(
+  {
+    sessionId: Type.String(),
+    address: Type.String({ description: 'Address of the login; for IPv6 its /64 network' }),
+    userAgent: Type.String({ description: '`User-Agent` of the login; may be empty' }),
+    createTime: Type.String({ description: 'Time of the login' }),
+    lastUsedTime: Type.String({ description: 'Time of the last refresh, or of the login' }),
+    current: Type.Boolean({ description: 'Whether this is the session of the request' }),
+  },
+  { 'x-component': 'Session' },
+);
 export type Session = Static<typeof Session>;
 
 export const SessionPage = Page(Session);

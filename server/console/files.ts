@@ -1,14 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-/** A file of the console. All are kept in memory: they are few, and no path that a client sends reaches the disk. */
-export interface ConsoleFile {
-  type: string;
-  content: Buffer;
-  /** Compressed versions, the smallest first. */
-  compressed: { encoding: string; content: Buffer }[];
-}
+import { etagOfText } from '../http/etag.ts';
+import type { StaticContent } from '../http/static-content.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,10 +22,13 @@ const ENCODINGS = [
   { encoding: 'gzip', extension: '.gz' },
 ];
 
-/** Reads the files of a folder, by URL path such as `/assets/main-4f2a.js`. A missing folder counts as empty. */
-export function readFiles(folder: URL): Map<string, ConsoleFile> {
+/**
+ * Reads the files of a folder, by URL path such as `/assets/main-4f2a.js`. A missing folder counts as empty. All are kept in
+ * memory: they are few, and no path that a client sends reaches the disk.
+ */
+export function readFiles(folder: URL): Map<string, StaticContent> {
   const root = fileURLToPath(folder);
-  const files = new Map<string, ConsoleFile>();
+  const files = new Map<string, StaticContent>();
   if (!fs.existsSync(root)) return files;
   const names = new Set(
     fs
@@ -50,7 +47,7 @@ export function readFiles(folder: URL): Map<string, ConsoleFile> {
       }),
     );
     const content = fs.readFileSync(path.join(root, name));
-    files.set(`/${name.split(path.sep).join('/')}`, { type, content, compressed });
+    files.set(`/${name.split(path.sep).join('/')}`, { type, content, compressed, etag: etagOfText(content) });
   }
   return files;
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../http/errors.ts';
-import { type ConsoleFile, readFiles } from './files.ts';
+import { type StaticContent, sendContent } from '../http/static-content.ts';
+import { readFiles } from './files.ts';
 
 /** The build's output, relative to dist/server/console. */
 const BUILD_FOLDER = new URL('../../console/', import.meta.url);
@@ -20,7 +20,7 @@ const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;
  * there is no such screen, and the navigation.
  */
 export class ConsolePages {
-  private readonly files: Map<string, ConsoleFile>;
+  private readonly files: Map<string, StaticContent>;
   private readonly page: string | undefined;
 
   constructor(folder: URL = BUILD_FOLDER) {
@@ -38,7 +38,9 @@ export class ConsolePages {
     const path = request.url.split('?')[0] as string;
     const file = this.files.get(path);
     if (file) {
-      sendFile(file, request, reply, path.startsWith('/assets/'));
+      // The name of an asset contains a hash of its content, so the content under this name never changes.
+      const isAsset = path.startsWith('/assets/');
+      sendContent(file, request, reply, isAsset ? 'public, max-age=31536000, immutable' : 'no-cache');
       return true;
     }
     // Only browsers ask for HTML. Other clients get the usual error for an unknown path, as JSON.
@@ -49,21 +51,6 @@ export class ConsolePages {
     sendPage(this.page, reply.code(isScreen ? 200 : 404));
     return true;
   }
-}
-
-/** `immutable`: the name contains a hash of the content, so the content under this name never changes. */
-function sendFile(file: ConsoleFile, request: FastifyRequest, reply: FastifyReply, immutable: boolean): void {
-  const encoding = negotiate(request.headers['accept-encoding'] ?? '', [
-    ...file.compressed.map(({ encoding }) => encoding),
-    'identity',
-  ]);
-  const compressed = file.compressed.find((version) => version.encoding === encoding);
-  if (file.compressed.length > 0) reply.header('vary', 'accept-encoding');
-  if (compressed) reply.header('content-encoding', compressed.encoding);
-  reply
-    .header('cache-control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
-    .type(file.type)
-    .send(compressed?.content ?? file.content);
 }
 
 /** Styles that the page inserts need a nonce, which differs for each response. Scripts are allowed only from files. */

@@ -4,6 +4,8 @@ import type { DeptFilter, Sort } from './schema.ts';
 /** The filters of a list; null: any. */
 export interface Search {
   deptName: string | null;
+  /** Whether `deptName` has to be the whole name. */
+  exact: boolean;
   leader: string | null;
   status: string | null;
   /** '0': top level. */
@@ -13,6 +15,7 @@ export interface Search {
 
 export const searchOf = (filter: DeptFilter): Search => ({
   deptName: filter.deptName ?? null,
+  exact: filter.exact ?? false,
   leader: filter.leader ?? null,
   status: filter.status ?? null,
   parentId: filter.parentId === undefined ? null : idOf(filter.parentId),

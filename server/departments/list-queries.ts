@@ -100,7 +100,8 @@ const cheapConditions = (tx: Tx, tenantId: string, { status, parentId, underId }
   ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${bigintOf(parentId)}`}`;
 
 /** The conditions that compare text, which is expensive for each row. */
-const textConditions = (tx: Tx, { deptName, leader }: Search) => tx`
+const textConditions = (tx: Tx, { deptName, exact, leader }: Search) => tx`
+  ${deptName !== null && exact ? tx`and lower(d.dept_name) = lower(${deptName})` : tx``}
   ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
   ${leader === null ? tx`` : tx`and strpos(lower(d.leader), lower(${leader})) > 0`}`;
 

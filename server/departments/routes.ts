@@ -3,7 +3,14 @@ import { readAs, writeAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
-import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import {
+  conditionalReadHeaders,
+  conditionalWriteHeaders,
+  etagOf,
+  ifMatchOf,
+  okWithEtag,
+  writeHeaders,
+} from '../http/etag.ts';
 import { IdPath, IdsPath, idOf } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { invalid, pathId, pathIds } from '../http/validation.ts';
@@ -125,6 +132,7 @@ export function departmentRoutes(
         operationId: 'readDepartment',
         summary: 'Read a department',
         description: 'Any user of the tenant.',
+        headers: conditionalReadHeaders,
         params: IdPath,
         querystring: Type.Object({
           includeDeleted: Type.Optional(

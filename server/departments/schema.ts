@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { extending } from '../http/components.ts';
 import { auditFields, Long, LongOut, MAX_IDS, optional, paging, Status, Text } from '../http/fields.ts';
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 import { asOf } from '../ledger/schema.ts';
@@ -11,6 +12,7 @@ const input = {
 };
 
 export const DeptInput = Type.Object(input, {
+  'x-component': 'DepartmentInput',
   description:
     'Fields that the service sets are ignored: `ancestors`, `delFlag`, `createBy`, `createTime`, `updateBy`, ' +
     '`updateTime`.',
@@ -23,24 +25,28 @@ export type DeptInput = Static<typeof DeptInput>;
 export const DeptUpdate = Type.Object(
   { deptId: Long, ...input },
   {
+    'x-component': 'DepartmentUpdate',
     description:
       'Replaces the department: a field that is omitted gets its default. Only `parentId` stays as it is when omitted.',
   },
 );
 export type DeptUpdate = Static<typeof DeptUpdate>;
 
-export const Dept = Type.Object({
-  deptId: LongOut,
-  parentId: LongOut,
-  ancestors: Type.String({
-    description: 'Ids from 0 (the top) down to the parent, separated by commas',
-    examples: ['0,100,101'],
-  }),
-  ...department.output,
-  delFlag: Type.Unsafe<'0' | '2'>({ type: 'string', enum: ['0', '2'], description: '0 = exists, 2 = deleted' }),
-  tenantId: Type.String(),
-  ...auditFields,
-});
+export const Dept = Type.Object(
+  {
+    deptId: LongOut,
+    parentId: LongOut,
+    ancestors: Type.String({
+      description: 'Ids from 0 (the top) down to the parent, separated by commas',
+      examples: ['0,100,101'],
+    }),
+    ...department.output,
+    delFlag: Type.Unsafe<'0' | '2'>({ type: 'string', enum: ['0', '2'], description: '0 = exists, 2 = deleted' }),
+    tenantId: Type.String(),
+    ...auditFields,
+  },
+  { 'x-component': 'Department' },
+);
 export type Dept = Static<typeof Dept>;
 
 /** The fields that a list can be sorted by. Each has an index. */
@@ -52,6 +58,7 @@ export const QueryId = (description: string) => Type.String({ ...Long, type: 'st
 
 export const DeptFilter = Type.Object({
   deptName: Type.Optional(Text(100, 'Part of the name, case-insensitive')),
+  exact: Type.Optional(Type.Boolean({ default: false, description: '`deptName` is the whole name' })),
   leader: Type.Optional(Text(50, "Part of the leader's name, case-insensitive")),
   status: Type.Optional(Status),
   parentId: Type.Optional(QueryId('Only direct children of this department; 0: the top level')),
@@ -71,12 +78,16 @@ export const DeptFilter = Type.Object({
 });
 export type DeptFilter = Static<typeof DeptFilter>;
 
-export const DeptRow = Type.Object({
-  ...Dept.properties,
+const withPath = Type.Object({
   pathNames: Type.Optional(
     Type.Array(Type.String(), { description: 'Names from the top down to the parent; only with `withPath`' }),
   ),
 });
+
+export const DeptRow = Type.Object(
+  { ...Dept.properties, ...withPath.properties },
+  extending('Department', 'DepartmentRow', withPath),
+);
 export type DeptRow = Static<typeof DeptRow>;
 
 export const DeptPage = PageOrCursorPage(DeptRow);

@@ -28,6 +28,15 @@ export const conditionalWriteHeaders = Type.Object({
   ),
 });
 
+/** The headers that reads with an ETag accept. */
+export const conditionalReadHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      description: 'ETag of the version that the caller has; 304 without a body if it is still current',
+    }),
+  ),
+});
+
 /** A record with its ETag. */
 export interface Tagged<T> {
   data: T;
@@ -42,7 +51,16 @@ export const etagOfText = (record: string | Buffer): string => `"${hash('sha1', 
 
 export function okWithEtag<T>(reply: FastifyReply, { data, etag }: Tagged<T>) {
   reply.header('etag', etag);
+  // Fastify takes a reply that has been sent for the response, whatever the schema says.
+  if (isNotModified(reply.request, etag)) return reply.code(304).send() as never;
   return ok(data);
+}
+
+/** Whether If-None-Match names this version. The comparison is weak (RFC 9110): `W/"…"`, as some proxies send it, matches. */
+export function isNotModified({ headers }: FastifyRequest, etag: string): boolean {
+  const header = headers['if-none-match'];
+  if (header === undefined) return false;
+  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
 /** The tags of an If-Match header; undefined if any version is accepted. */

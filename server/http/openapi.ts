@@ -1,14 +1,27 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { version } from '../version.ts';
-import { alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
+import { type Components, extractSchemas, Repeated } from './components.ts';
+import {
+  DEFAULT_STATUSES,
+  type DeclaredErrors,
+  describeErrors,
+  errorResponseName,
+  errorSchemas,
+  header,
+  replayedHeader,
+  requestIdHeader,
+} from './error-responses.ts';
+import { type alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
+import { createContent, sendContent } from './static-content.ts';
 
 /** Serves /openapi.json, generated from the schemas that validate requests, and Swagger UI at /docs without a CDN. */
 export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
-    transformObject: (document) => ('openapiObject' in document ? removeInternalKeywords(document.openapiObject) : {}),
+    transformObject: (document) =>
+      'openapiObject' in document ? useComponents(document.openapiObject as unknown as GeneratedDocument) : {},
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -35,8 +48,24 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       },
     },
   });
+  // Rendered at the first request, not at the start, and then sent from memory.
+  let content: ReturnType<typeof createContent> | undefined;
+  const render = () => {
+    content ??= createContent('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger())));
+    return content;
+  };
+  const send = async (request: FastifyRequest, reply: FastifyReply) => {
+    sendContent(await render(), request, reply, 'no-cache');
+    return reply;
+  };
   await app.register(swaggerUi, {
     routePrefix: '/docs',
+    // The page reads the document from its own path: send the same bytes there.
+    uiHooks: {
+      preHandler: async (request, reply) => {
+        if (request.routeOptions.url === '/docs/json') await send(request, reply);
+      },
+    },
     staticCSP: true,
     // Load nothing from other origins. Omit upgrade-insecure-requests: trial installations often use plain http.
     transformStaticCSP: () =>
@@ -51,18 +80,79 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
     },
     theme: { title: 'Banyan 榕树: API reference' },
   });
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.get('/openapi.json', { schema: { hide: true } }, send);
 }
 
-/** Removes `x-problem` and `x-optional`, which only validation.ts uses. */
-const removeInternalKeywords = <T>(document: T): T =>
-  JSON.parse(JSON.stringify(document, (key, value) => (/^x-(problem|optional)$/.test(key) ? undefined : value)));
+interface GeneratedDocument {
+  paths: Record<
+    string,
+    Record<string, { parameters?: { name: string; required?: boolean }[]; responses: Record<string, Generated> }>
+  >;
+  components: { securitySchemes: unknown };
+}
+interface Generated {
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: { 'x-errors'?: DeclaredErrors } }>;
+}
+
+/** Renders the declared errors, and moves everything that operations share to `components`. */
+function useComponents(generated: GeneratedDocument): object {
+  for (const { responses } of operationsOf(generated)) {
+    for (const [status, { content }] of Object.entries(responses)) {
+      const declared = content?.['application/json']?.schema['x-errors'];
+      if (declared)
+        responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+    }
+  }
+  const components: Components = { schemas: {}, responses: {}, headers: {}, parameters: {} };
+  const document = extractSchemas({ ...generated, errorSchemas }, components.schemas) as GeneratedDocument & {
+    errorSchemas?: object;
+  };
+  Object.assign(components.schemas, document.errorSchemas);
+  delete document.errorSchemas;
+  const [headers, parameters, shared] = [new Repeated(), new Repeated(), new Repeated()];
+  for (const { parameters: sent = [], responses } of operationsOf(document)) {
+    for (const [n, parameter] of sent.entries()) {
+      // The default.
+      if (!parameter.required) delete parameter.required;
+      parameters.add(toComponentName(parameter.name), sent, String(n));
+    }
+    for (const { headers: returned = {} } of Object.values(responses)) {
+      for (const name of Object.keys(returned)) headers.add(name, returned, name);
+    }
+  }
+  headers.moveTo(components, 'headers');
+  parameters.moveTo(components, 'parameters');
+  for (const { responses } of operationsOf(document)) {
+    for (const [status, response] of Object.entries(responses)) {
+      const { 'x-errors': declared, ...shown } = response as Generated & { 'x-errors'?: DeclaredErrors };
+      responses[status] = shown;
+      const name = declared ? errorResponseName(declared, COMMON_CODES) : successName(shown);
+      if (name) shared.add(name, responses, status);
+    }
+  }
+  shared.moveTo(components, 'responses');
+  return { ...document, components: { ...document.components, ...components } };
+}
+
+/** Names a success without data by its headers. Other successes differ. */
+const successName = ({ headers = {}, content = {} }: Generated): string | undefined =>
+  JSON.stringify(content).includes('"data":{"type":"null"}')
+    ? ['Done', ...Object.keys(headers).slice(1)].join('').replaceAll('-', '')
+    : undefined;
+
+const operationsOf = ({ paths }: GeneratedDocument) => Object.values(paths).flatMap((path) => Object.values(path));
+
+/** `idempotency-key` becomes `IdempotencyKey`. */
+const toComponentName = (name: string) => name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const introduction = `
 Every response has the envelope \`{code, msg, data}\`. A success has the code \`200\` and the message \`操作成功\`. An error has
 its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
 stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive problem details (RFC 9457)
-instead.
+instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
+\`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` of an operation lists errors that have the statuses 408, 413,
+415, 431, 500 and 503.
 
 To try operations on this page, run *POST /auth/login*, copy \`access_token\`, press *Authorize* and paste the token.
 
@@ -71,19 +161,18 @@ the header \`Allow\`. Browsers, which accept \`text/html\`, get the console at \
 \`CONSOLE_NOT_BUILT\` if it has not been built.
 `;
 
-const header = (description: string) => ({ type: 'string', description });
-const commonHeaders = { 'X-Request-Id': header('Id of the request; quote it when you report a problem') };
-
 interface ResponseOptions {
   /** The schema of `data`; by default `data` is null. */
   data?: TSchema;
+  /** The response is a stream of server-sent events with this schema. */
+  events?: TSchema;
   /** The response has the path of the new record in `Location`. */
   location?: boolean;
   /** The errors of this operation, in addition to those that all operations have. */
   errors?: ErrorCode[];
   /** The errors that have their alternative text in this operation. */
   alternativeTexts?: (keyof typeof alternativeTexts)[];
-  /** The response has the `ETag` of the record. */
+  /** The response has the `ETag` of the record, and `If-None-Match` is accepted. */
   etag?: boolean;
   /** The response may set or clear the session cookie. */
   cookie?: boolean;
@@ -122,6 +211,16 @@ const tokenErrors: ErrorCode[] = [
   'TOO_MANY_REQUESTS',
 ];
 
+/** The codes that do not tell the responses of operations apart. */
+const COMMON_CODES = new Set<ErrorCode>([
+  ...commonErrors,
+  ...databaseErrors,
+  ...bodyErrors.filter((code) => !['INVALID_JSON', 'FORBIDDEN_KEY'].includes(code)),
+  ...tokenErrors,
+  'KEY_REUSED',
+  'CHANGED_MEANWHILE',
+]);
+
 /**
  * `authenticated` operations require an access token, and `session` operations too, but users who must change their password
  * may use them. `static` operations need neither a token nor the database.
@@ -137,6 +236,7 @@ export function responses(
     etag,
     cookie,
     writes,
+    events,
     errors: own = [],
     alternativeTexts: alternative = [],
     body = false,
@@ -154,84 +254,40 @@ export function responses(
     ...(writes === 'conditional' ? (['CHANGED_MEANWHILE'] as const) : []),
     ...own,
   ];
-  const byStatus = new Map<number, ErrorCode[]>();
+  const byStatus = new Map<number | 'default', ErrorCode[]>();
   for (const code of new Set(all)) {
-    const status = errorCatalog[code][0];
+    const status = DEFAULT_STATUSES.has(errorCatalog[code][0]) ? 'default' : errorCatalog[code][0];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return {
     200: {
       description: '操作成功',
       headers: {
-        ...commonHeaders,
+        'X-Request-Id': requestIdHeader,
         ...(location ? { Location: header('Path of the new resource') } : {}),
-        ...(etag ? { ETag: header('Version of the record, for If-Match') } : {}),
+        ...(etag ? { ETag: etagHeader } : {}),
         ...(cookie ? { 'Set-Cookie': header('Sets or clears `banyan_session`, the session cookie of browsers') } : {}),
-        ...replayedHeader(writes),
+        ...(writes ? { 'Idempotent-Replayed': replayedHeader } : {}),
       },
-      ...Type.Object({
-        code: Type.Literal(200),
-        msg: Type.Literal('操作成功'),
-        data: data ?? Type.Null(),
-      }),
+      ...(events
+        ? { content: { 'text/event-stream': { schema: events } } }
+        : Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data: data ?? Type.Null() })),
     },
+    ...(etag ? { 304: notModified } : {}),
     ...Object.fromEntries(
-      [...byStatus].map(([status, codes]) => [
+      [...byStatus].map(([status, codes]): [number | 'default', { 'x-errors': DeclaredErrors }] => [
         status,
-        errorResponse(status, codes, alternative, replayedHeader(writes)),
+        { 'x-errors': { status, codes, alternative } },
       ]),
     ),
   };
 }
 
-const statusHeaders: Record<number, Record<string, unknown>> = {
-  401: { 'WWW-Authenticate': header('Bearer') },
-  429: { 'Retry-After': header('Seconds to wait before a retry') },
-  503: { 'Retry-After': header('Seconds to wait before a retry') },
+const etagHeader = header('Version of the record, for If-Match and If-None-Match');
+const notModified = {
+  type: 'null',
+  description: 'Not modified: the version in `If-None-Match` is current',
+  headers: { 'X-Request-Id': requestIdHeader, ETag: etagHeader },
 };
-
-const replayedHeader = (writes: ResponseOptions['writes']) =>
-  writes
-    ? {
-        'Idempotent-Replayed': header(
-          '`true`: this is the stored response to an earlier request with the same Idempotency-Key',
-        ),
-      }
-    : {};
-
-const errorResponse = (
-  status: number,
-  codes: ErrorCode[],
-  alternative: ErrorCode[],
-  headers: Record<string, unknown>,
-) => ({
-  description: codes.map((code) => `\`${code}\` ${textOf(code, alternative).replace(/[<_]/g, '\\$&')}`).join('\n\n'),
-  headers: { ...commonHeaders, 'Content-Language': header('`zh-CN` or `en`'), ...statusHeaders[status], ...headers },
-  content: {
-    'application/json': {
-      schema: Type.Object({
-        code: Type.Literal(status),
-        msg: Type.String(),
-        data: Type.Object({ reason: Type.Unsafe({ type: 'string', enum: codes }) }, { additionalProperties: true }),
-      }),
-    },
-    'application/problem+json': {
-      schema: Type.Object(
-        {
-          type: Type.String(),
-          title: Type.String(),
-          status: Type.Literal(status),
-          detail: Type.String(),
-          instance: Type.String(),
-          reason: Type.Unsafe({ type: 'string', enum: codes }),
-        },
-        { additionalProperties: true },
-      ),
-    },
-  },
-});
-
-const textOf = (code: ErrorCode, alternative: ErrorCode[]): string =>
-  (alternative.includes(code) ? alternativeTexts[code as keyof typeof alternativeTexts] : errorCatalog[code])[2];
 
 export const authenticated = { security: [{ accessToken: [] }] };

@@ -39,6 +39,7 @@ const searchOf = (filter: AuditFilter): AuditSearch => ({
   resourceId: filter.resourceId === undefined ? null : idOf(filter.resourceId),
   action: filter.action ?? null,
   by: filter.by ?? null,
+  byPart: filter.byPart ?? null,
   requestId: filter.requestId ?? null,
   from: filter.from ?? null,
   to: filter.to ?? null,

@@ -96,6 +96,8 @@ export interface AuditSearch {
   resourceId: string | null;
   action: string | null;
   by: string | null;
+  /** Part of the user name. */
+  byPart: string | null;
   requestId: string | null;
   from: string | null;
   to: string | null;
@@ -109,7 +111,7 @@ export const allowLedgers = (tx: Tx, tenantIds: string[]) => tx`
 
 /** Reads changes of several ledgers, latest first. `includeCopies` includes copies of changes of descendant tenants. */
 export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, includeCopies: boolean, limit: number) => {
-  const { resource, resourceId, action, by, requestId, from, to, before } = search;
+  const { resource, resourceId, action, by, byPart, requestId, from, to, before } = search;
   return tx<AuditRow[]>`
     select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.address, c.batch
     from unnest(${tenantIds}::text[]) ledger
@@ -120,6 +122,7 @@ export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, incl
         ${resourceId === null ? tx`` : tx`and c.resource_id = ${resourceId}`}
         ${action === null ? tx`` : tx`and c.action = ${action}`}
         ${by === null ? tx`` : tx`and c.actor_name = ${by}`}
+        ${byPart === null ? tx`` : tx`and strpos(lower(c.actor_name), lower(${byPart})) > 0`}
         ${requestId === null ? tx`` : tx`and c.request_id = ${requestId}`}
         ${from === null ? tx`` : tx`and c.time >= ${from}::text::timestamptz`}
         ${to === null ? tx`` : tx`and c.time < ${to}::text::timestamptz`}

@@ -14,7 +14,7 @@ import { listChanges } from './audit.ts';
 import { readChanges } from './feed.ts';
 import type { LedgerResources } from './resources.ts';
 import { revertChange } from './revert.ts';
-import { AuditFilter, AuditPage, ChangePage, FeedFilter, StreamFilter, StreamHeaders } from './schema.ts';
+import { AuditFilter, AuditPage, ChangePage, Events, FeedFilter, StreamFilter, StreamHeaders } from './schema.ts';
 import { createSealer } from './sealing.ts';
 import { streamChanges } from './stream.ts';
 import type { Subscribers } from './subscribers.ts';
@@ -91,7 +91,7 @@ export function ledgerRoutes(
           'the reason `TOKEN_EXPIRED`. Reconnect with a new token and with `Last-Event-ID` to miss nothing.',
         querystring: StreamFilter,
         headers: StreamHeaders,
-        response: responses('authenticated', { errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('authenticated', { events: Events, errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
       },
     },
     async (request, reply) => {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { Long, LongOut, orNull, TenantQuery, Text } from '../http/fields.ts';
+import { extending } from '../http/components.ts';
+import { Long, LongOut, orNull, Status, TenantQuery, Text } from '../http/fields.ts';
 
 export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook'] as const;
 export type Resource = (typeof RESOURCES)[number];
@@ -18,7 +19,22 @@ const RecordState = orNull(
   Type.Object({}, { additionalProperties: true, description: 'The record as reads return it; null: it did not exist' }),
 );
 
-export const Change = Type.Object({
+/** The records in changes, as the document shows them. Names of components, because the ledger imports no domain. */
+const shownRecords: Record<Resource, object> = {
+  department: { 'x-ref': 'Department' },
+  tenant: { 'x-ref': 'Tenant' },
+  user: { 'x-ref': 'User' },
+  login: Type.Object(
+    { userName: orNull(Type.String()), reason: orNull(Type.String({ description: 'Why it failed' })) },
+    { 'x-component': 'LoginRecord' },
+  ),
+  webhook: Type.Object(
+    { id: LongOut, name: Type.String(), url: Type.String(), kinds: Type.Array(Type.String()), status: Status },
+    { 'x-component': 'WebhookRecord' },
+  ),
+};
+
+const change = {
   id: LongOut,
   time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
   by: Type.String({
@@ -34,6 +50,32 @@ export const Change = Type.Object({
   }),
   before: RecordState,
   after: RecordState,
+};
+
+/** `DepartmentChange` */
+const variantName = (resource: Resource) => `${resource[0]?.toUpperCase()}${resource.slice(1)}Change`;
+
+/** The document has a schema for each kind of record: then generated types know the record in `before` by `resource`. */
+const variants = RESOURCES.map((resource) => {
+  const state = {
+    anyOf: [shownRecords[resource], { type: 'null' }],
+    description: 'The record as reads return it; null: it did not exist',
+  };
+  const properties = { ...change, resource: { type: 'string', const: resource }, before: state, after: state };
+  return { 'x-component': variantName(resource), type: 'object', required: Object.keys(properties), properties };
+});
+
+export const Change = Type.Object(change, {
+  'x-openapi': {
+    'x-component': 'Change',
+    discriminator: {
+      propertyName: 'resource',
+      mapping: Object.fromEntries(
+        RESOURCES.map((resource) => [resource, `#/components/schemas/${variantName(resource)}`]),
+      ),
+    },
+    oneOf: variants,
+  },
 });
 
 export const ChangePage = Type.Object({
@@ -78,14 +120,21 @@ export type FeedFilter = Static<typeof FeedFilter>;
 export const StreamFilter = Type.Object({ after: FeedFilter.properties.after, tenantId });
 export type StreamFilter = Static<typeof StreamFilter>;
 
+/** The media type has no schema for its events in OpenAPI 3.1, so the description refers to the one of their data. */
+export const Events = Type.String({
+  description:
+    'Server-sent events: `event: change` with the cursor as `id` and a `Change` as JSON in `data`; `event: refused` with ' +
+    '`{reason}` in `data` when the stream ends; comments as heartbeats',
+  examples: ['id: 17\nevent: change\ndata: {"id":17,"resource":"department","action":"created"}\n\n'],
+});
+
 export const StreamHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({ maxLength: 18, description: 'Sent by browsers when they reconnect; overrides `after`' }),
   ),
 });
 
-export const AuditEntry = Type.Object({
-  ...Change.properties,
+const audited = Type.Object({
   tenantId: Type.String({ description: 'The tenant whose ledger contains the change' }),
   byUserId: orNull(LongOut),
   byTenantId: orNull(
@@ -98,11 +147,14 @@ export const AuditEntry = Type.Object({
   batch: LongOut,
 });
 
+export const AuditEntry = Type.Object({ ...change, ...audited.properties }, extending('Change', 'AuditEntry', audited));
+
 export const AuditFilter = Type.Object({
   resource: Type.Optional(Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] })),
   resourceId: Type.Optional(Type.String({ ...Long, type: 'string' })),
   action: Type.Optional(Text(50)),
   by: Type.Optional(Text(50, 'Exact user name')),
+  byPart: Type.Optional(Text(50, 'Part of the user name, case-insensitive')),
   requestId: Type.Optional(Text(64)),
   from: Type.Optional(DateTime),
   to: Type.Optional(DateTime),

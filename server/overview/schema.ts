@@ -6,27 +6,33 @@ const Count = Type.Integer({ minimum: 0 });
 
 const tenantFields = { id: Type.String(), tenantId: Type.String(), tenantName: orNull(Type.String()) };
 
-const Quota = Type.Object({
-  total: Int(),
-  used: orNull(Type.Integer({ description: 'null: the service does not count it' })),
-});
+const Quota = Type.Object(
+  {
+    total: Int(),
+    used: orNull(Type.Integer({ description: 'null: the service does not count it' })),
+  },
+  { 'x-component': 'QuotaUsage' },
+);
 
-export const Overview = Type.Object({
-  departments: Count,
-  users: Count,
-  tenantsBelow: Type.Integer({ minimum: 0, description: 'Descendants at any depth; 0 for members' }),
-  accounts: Type.Object({ used: Count, limit: Int({ minimum: -1 }) }, { description: 'Limit -1: unlimited' }),
-  quotas: Type.Object(
-    Object.fromEntries(QUOTAS.map((key) => [key, Quota])) as Record<(typeof QUOTAS)[number], typeof Quota>,
-  ),
-  endingSoon: Type.Array(
-    Type.Object({
-      ...tenantFields,
-      endTime: Type.String(),
-      daysLeft: Type.Integer({ description: '0: today is the last day; negative: it has already ended' }),
-      status: Status,
-    }),
-  ),
-  full: Type.Array(Type.Object({ ...tenantFields, used: Count, limit: Count })),
-});
+export const Overview = Type.Object(
+  {
+    departments: Count,
+    users: Count,
+    tenantsBelow: Type.Integer({ minimum: 0, description: 'Descendants at any depth; 0 for members' }),
+    accounts: Type.Object({ used: Count, limit: Int({ minimum: -1 }) }, { description: 'Limit -1: unlimited' }),
+    quotas: Type.Object(
+      Object.fromEntries(QUOTAS.map((key) => [key, Quota])) as Record<(typeof QUOTAS)[number], typeof Quota>,
+    ),
+    endingSoon: Type.Array(
+      Type.Object({
+        ...tenantFields,
+        endTime: Type.String(),
+        daysLeft: Type.Integer({ description: '0: today is the last day; negative: it has already ended' }),
+        status: Status,
+      }),
+    ),
+    full: Type.Array(Type.Object({ ...tenantFields, used: Count, limit: Count })),
+  },
+  { 'x-component': 'Overview' },
+);
 export type Overview = Static<typeof Overview>;

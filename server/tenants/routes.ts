@@ -3,7 +3,14 @@ import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
-import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import {
+  conditionalReadHeaders,
+  conditionalWriteHeaders,
+  etagOf,
+  ifMatchOf,
+  okWithEtag,
+  writeHeaders,
+} from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
@@ -129,6 +136,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         operationId: 'readTenant',
         summary: 'Read a tenant by its internal id',
         description: 'Administrators: their own tenant and its descendants.',
+        headers: conditionalReadHeaders,
         params: IdPath,
         querystring: AsOf,
         response: responses('authenticated', {

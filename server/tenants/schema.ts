@@ -28,8 +28,12 @@ const input = {
       ),
     }),
   ),
-  quotaBo: optional(Type.Object(mapKeys([...QUOTAS, ...HIDDEN_QUOTAS], optional(Int({ minimum: 0 }))))),
-  ruleBo: optional(Type.Object(mapKeys(RULES, optional(Text(LONG_TEXT))))),
+  quotaBo: optional(
+    Type.Object(mapKeys([...QUOTAS, ...HIDDEN_QUOTAS], optional(Int({ minimum: 0 }))), {
+      'x-component': 'TenantQuotasInput',
+    }),
+  ),
+  ruleBo: optional(Type.Object(mapKeys(RULES, optional(Text(LONG_TEXT))), { 'x-component': 'TenantRulesInput' })),
 };
 
 export const TenantInput = Type.Object(
@@ -44,13 +48,17 @@ export const TenantInput = Type.Object(
       }),
     ),
   },
-  { examples: [{ tenantName: '上海分公司', startTime: '2026-01-01', endTime: '2030-12-31', accountCount: 50 }] },
+  {
+    'x-component': 'TenantInput',
+    examples: [{ tenantName: '上海分公司', startTime: '2026-01-01', endTime: '2030-12-31', accountCount: 50 }],
+  },
 );
 export type TenantInput = Static<typeof TenantInput>;
 
 export const TenantUpdate = Type.Object(
   { id: Type.String({ pattern: '^[0-9]{1,19}$', 'x-problem': 'id' }), ...input },
   {
+    'x-component': 'TenantUpdate',
     description:
       'Full replacement: omitted fields are cleared. An omitted `tenantParent` keeps the parent, and omitted quotas that ' +
       `reads do not return (\`${HIDDEN_QUOTAS.join('`, `')}\`) keep their values.`,
@@ -58,20 +66,26 @@ export const TenantUpdate = Type.Object(
 );
 export type TenantUpdate = Static<typeof TenantUpdate>;
 
-export const Tenant = Type.Object({
-  id: Type.String({ description: 'Internal id, as used in URLs' }),
-  tenantId: Type.String({ description: 'Business code' }),
-  tenantParent: orNull(Type.String({ description: 'Code of the parent; null only for 000000' })),
-  ...tenant.output,
-  packageBo: Type.Object({ menuIds: Type.String() }),
-  quotaBo: Type.Object(mapKeys(QUOTAS, Int())),
-  ruleBo: Type.Object(mapKeys(RULES, orNull(Type.String()))),
-});
+export const Tenant = Type.Object(
+  {
+    id: Type.String({ description: 'Internal id, as used in URLs' }),
+    tenantId: Type.String({ description: 'Business code' }),
+    tenantParent: orNull(Type.String({ description: 'Code of the parent; null only for 000000' })),
+    ...tenant.output,
+    packageBo: Type.Object({ menuIds: Type.String() }),
+    quotaBo: Type.Object(mapKeys(QUOTAS, Int()), { 'x-component': 'TenantQuotas' }),
+    ruleBo: Type.Object(mapKeys(RULES, orNull(Type.String())), { 'x-component': 'TenantRules' }),
+  },
+  { 'x-component': 'Tenant' },
+);
 export type Tenant = Static<typeof Tenant>;
 
 /** Fields that lists leave out unless they are asked for: each value may have 64 Ki characters. */
 const { ruleBo, ...listed } = Tenant.properties;
-export const ListedTenant = Type.Object({ ...listed, ruleBo: Type.Optional(ruleBo) });
+export const ListedTenant = Type.Object(
+  { ...listed, ruleBo: Type.Optional(ruleBo) },
+  { 'x-component': 'ListedTenant' },
+);
 export type ListedTenant = Static<typeof ListedTenant>;
 
 export const TenantFilter = Type.Object({
@@ -127,10 +141,13 @@ const node = {
   endTime: orNull(Type.String()),
   hasChildren: Type.Boolean({ description: 'Also true when `depth` leaves the children out' }),
 };
-export const TenantNode = Type.Object({
-  ...node,
-  children: Type.Array(Type.Unsafe<TenantNode>({ type: 'object', additionalProperties: true }), {
-    description: 'Nodes like this one',
-  }),
-});
+export const TenantNode = Type.Object(
+  {
+    ...node,
+    children: Type.Array(
+      Type.Unsafe<TenantNode>({ type: 'object', additionalProperties: true, 'x-ref': 'TenantNode' }),
+    ),
+  },
+  { 'x-component': 'TenantNode' },
+);
 export type TenantNode = Static<ReturnType<typeof Type.Object<typeof node>>> & { children: TenantNode[] };

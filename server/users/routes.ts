@@ -3,7 +3,14 @@ import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
-import { conditionalWriteHeaders, etagOf, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import {
+  conditionalReadHeaders,
+  conditionalWriteHeaders,
+  etagOf,
+  ifMatchOf,
+  okWithEtag,
+  writeHeaders,
+} from '../http/etag.ts';
 import { IdPath, IdsPath, TenantQuery } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { pathId, pathIds } from '../http/validation.ts';
@@ -90,6 +97,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         operationId: 'readUser',
         summary: 'Read a user',
         description: 'Administrators, and the user themselves.',
+        headers: conditionalReadHeaders,
         params: IdPath,
         querystring: Type.Object({ ...TenantQuery.properties, asOf }),
         response: responses('authenticated', {

@@ -38,29 +38,36 @@ const input = {
   ),
 };
 
-export const UserInput = Type.Object({ userName: UserName, password: Password, ...input });
+export const UserInput = Type.Object(
+  { userName: UserName, password: Password, ...input },
+  { 'x-component': 'UserInput' },
+);
 export type UserInput = Static<typeof UserInput>;
 
 export const UserUpdate = Type.Object(
   { userId: Long, userName: optional(UserName), password: optional(Password), ...input },
   {
+    'x-component': 'UserUpdate',
     description:
       'Full replacement: omitted fields get their defaults. Only the name, the password and `mustChangePassword` stay when omitted.',
   },
 );
 export type UserUpdate = Static<typeof UserUpdate>;
 
-export const User = Type.Object({
-  userId: LongOut,
-  tenantId: Type.String(),
-  userName: Type.String(),
-  ...user.output,
-  deptId: orNull(LongOut),
-  deptIds: Type.Array(LongOut),
-  roles: Type.Array(Role),
-  mustChangePassword: Type.Boolean(),
-  ...auditFields,
-});
+export const User = Type.Object(
+  {
+    userId: LongOut,
+    tenantId: Type.String(),
+    userName: Type.String(),
+    ...user.output,
+    deptId: orNull(LongOut),
+    deptIds: Type.Array(LongOut),
+    roles: Type.Array(Role),
+    mustChangePassword: Type.Boolean(),
+    ...auditFields,
+  },
+  { 'x-component': 'User' },
+);
 export type User = Static<typeof User>;
 
 export const UserFilter = Type.Object({

@@ -1,7 +1,7 @@
 import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
-import { conditionalWriteHeaders, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
+import { conditionalReadHeaders, conditionalWriteHeaders, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
 import { authenticated, responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
@@ -94,6 +94,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         operationId: 'readWebhook',
         summary: 'Read a webhook',
         description: 'Administrators. The response never contains the secret.',
+        headers: conditionalReadHeaders,
         params: IdPath,
         response: responses('authenticated', {
           data: Webhook,

@@ -23,62 +23,74 @@ const fields = {
   status: optional(Status),
 };
 
-export const WebhookInput = Type.Object(fields);
+export const WebhookInput = Type.Object(fields, { 'x-component': 'WebhookInput' });
 export type WebhookInput = Static<typeof WebhookInput>;
 
-export const WebhookUpdate = Type.Object({ id: Long, ...fields });
+export const WebhookUpdate = Type.Object({ id: Long, ...fields }, { 'x-component': 'WebhookUpdate' });
 export type WebhookUpdate = Static<typeof WebhookUpdate>;
 
 const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601' });
 
-export const Webhook = Type.Object({
-  id: LongOut,
-  name: Type.String(),
-  url: Type.String(),
-  kinds: Type.Array(Type.String()),
-  status: Status,
-  gone: Type.Boolean({ description: 'Disabled because the receiver responded with 410 Gone' }),
-  waiting: Type.Integer({ minimum: 0, description: 'Number of pending deliveries' }),
-  failures: Type.Integer({ minimum: 0, description: 'Failed attempts since the last success' }),
-  nextDue: orNull(Type.String({ ...Timestamp, description: 'Time of the next attempt; null: nothing is pending' })),
-  oldSecretUntil: orNull(
-    Type.String({ ...Timestamp, description: 'Until then messages are also signed with the previous secret' }),
-  ),
-  ...auditFields,
-});
+export const Webhook = Type.Object(
+  {
+    id: LongOut,
+    name: Type.String(),
+    url: Type.String(),
+    kinds: Type.Array(Type.String()),
+    status: Status,
+    gone: Type.Boolean({ description: 'Disabled because the receiver responded with 410 Gone' }),
+    waiting: Type.Integer({ minimum: 0, description: 'Number of pending deliveries' }),
+    failures: Type.Integer({ minimum: 0, description: 'Failed attempts since the last success' }),
+    nextDue: orNull(Type.String({ ...Timestamp, description: 'Time of the next attempt; null: nothing is pending' })),
+    oldSecretUntil: orNull(
+      Type.String({ ...Timestamp, description: 'Until then messages are also signed with the previous secret' }),
+    ),
+    ...auditFields,
+  },
+  { 'x-component': 'Webhook' },
+);
 export type Webhook = Static<typeof Webhook>;
 
 export const WebhookPage = Type.Object({ rows: Type.Array(Webhook), total: Type.Integer({ minimum: 0 }) });
 
 /** Returned only when the secret is generated. */
-export const WebhookSecret = Type.Object({
-  id: LongOut,
-  secret: Type.String({ description: '`whsec_` and 32 bytes in base64, shown only once', examples: ['whsec_MfKQ…'] }),
-});
+export const WebhookSecret = Type.Object(
+  {
+    id: LongOut,
+    secret: Type.String({ description: '`whsec_` and 32 bytes in base64, shown only once', examples: ['whsec_MfKQ…'] }),
+  },
+  { 'x-component': 'WebhookSecret' },
+);
 export type WebhookSecret = Static<typeof WebhookSecret>;
 
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const StateField = Type.Unsafe<DeliveryState>({ type: 'string', enum: [...DELIVERY_STATES] });
 
-export const Delivery = Type.Object({
-  id: LongOut,
-  messageId: Type.String({ description: 'Header `webhook-id`, the same for every attempt' }),
-  type: Type.String({ examples: ['department.created'] }),
-  changeId: orNull(Type.Integer({ description: '`id` of the change; null for a test message' })),
-  resourceId: Type.String(),
-  state: StateField,
-  attempts: Type.Integer({ minimum: 0, description: 'Attempts since it was created or last resent' }),
-  time: Timestamp,
-  nextTry: orNull(
-    Type.String({ ...Timestamp, description: 'null: delivered, failed, or behind an earlier one of the same record' }),
-  ),
-  lastTime: orNull(Type.String({ ...Timestamp, description: 'Time of the last attempt; null: there was none yet' })),
-  lastMs: orNull(Type.Integer({ description: 'Duration of the last attempt in milliseconds' })),
-  lastStatus: orNull(Type.Integer({ description: 'HTTP status of the response; null: there was none' })),
-  lastAnswer: orNull(Type.String({ description: 'The first 1,000 bytes of the response body' })),
-  lastError: orNull(Type.String({ description: 'Why there was no response' })),
-});
+export const Delivery = Type.Object(
+  {
+    id: LongOut,
+    messageId: Type.String({ description: 'Header `webhook-id`, the same for every attempt' }),
+    type: Type.String({ examples: ['department.created'] }),
+    changeId: orNull(Type.Integer({ description: '`id` of the change; null for a test message' })),
+    resourceId: Type.String(),
+    state: StateField,
+    attempts: Type.Integer({ minimum: 0, description: 'Attempts since it was created or last resent' }),
+    time: Timestamp,
+    nextTry: orNull(
+      Type.String({
+        ...Timestamp,
+        description: 'null: delivered, failed, or behind an earlier one of the same record',
+      }),
+    ),
+    lastTime: orNull(Type.String({ ...Timestamp, description: 'Time of the last attempt; null: there was none yet' })),
+    lastMs: orNull(Type.Integer({ description: 'Duration of the last attempt in milliseconds' })),
+    lastStatus: orNull(Type.Integer({ description: 'HTTP status of the response; null: there was none' })),
+    lastAnswer: orNull(Type.String({ description: 'The first 1,000 bytes of the response body' })),
+    lastError: orNull(Type.String({ description: 'Why there was no response' })),
+  },
+  { 'x-component': 'WebhookDelivery' },
+);
 export type Delivery = Static<typeof Delivery>;
 
 export const DeliveryFilter = Type.Object({

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { test } from 'node:test';
 import { settings } from '../../server/config.ts';
 import { errorCatalog } from '../../server/http/errors.ts';
+import { readOperations, reasonsIn } from '../support/openapi.ts';
 import { startService } from '../support/service.ts';
 
 // The compiled test runs in dist/tests/contract.
@@ -90,36 +91,23 @@ test('links between the documents are not broken', () => {
   assert.ok(count > 50, `only ${count} links found`);
 });
 
-interface Operation {
-  responses: Record<string, { content?: Record<string, { schema: { properties: Properties } }> }>;
-}
-interface Properties {
-  data: { properties?: { reason?: { enum: string[] } } };
-}
-
 test('the interface document describes every operation and all of its error reasons', async () => {
   const service = await startService();
-  const { text } = await service.anonymous.get('/openapi.json');
-  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
   const sections = read('docs/interface.md').split(/^(?=##+ )/m);
   const find = (title: string) => sections.find((section) => section.startsWith(title));
   const shared = find('### Errors that any operation can return') ?? '';
   const missing: string[] = [];
-  for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, { responses }] of Object.entries(methods)) {
-      const name = `${method.toUpperCase()} ${path}`;
-      const section =
-        find(`### \`${name}\``) ??
-        find(`### \`${name.replace('{id}', '{ids}')}\``) ??
-        sections.find((text) => text.startsWith('## Health') && text.includes(`\`${name}\``));
-      if (!section) missing.push(name);
-      const reasonsOf = Object.values(responses).flatMap(
-        ({ content }) => content?.['application/json']?.schema.properties.data.properties?.reason?.enum ?? [],
-      );
-      assert.ok(reasonsOf.includes('INTERNAL'), `${name}: found no reasons in its response schemas`);
-      for (const reason of reasonsOf) {
-        if (!`${section}${shared}`.includes(`\`${reason}\``)) missing.push(`${name}: ${reason}`);
-      }
+  for (const { method, path, responses } of await readOperations(service)) {
+    const name = `${method} ${path}`;
+    const section =
+      find(`### \`${name}\``) ??
+      find(`### \`${name.replace('{id}', '{ids}')}\``) ??
+      sections.find((text) => text.startsWith('## Health') && text.includes(`\`${name}\``));
+    if (!section) missing.push(name);
+    const reasons = Object.values(responses).flatMap(reasonsIn);
+    assert.ok(reasons.includes('INTERNAL'), `${name}: found no reasons in its response schemas`);
+    for (const reason of reasons) {
+      if (!`${section}${shared}`.includes(`\`${reason}\``)) missing.push(`${name}: ${reason}`);
     }
   }
   assert.deepEqual(missing, []);

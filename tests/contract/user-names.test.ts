@@ -115,7 +115,7 @@ test('a user whose name was given under earlier rules logs in, is edited and is 
     expectOk(await admin.put(USERS, { userId: id, nickName: 'edited again' }));
     assert.equal((await read(admin, `${USERS}/${id}`)).userName, userName);
     expectOk(await admin.put(USERS, { userId: id, userName: 'renamed' }));
-    const { rows } = await read(admin, '/system/change-api/list?pageSize=1&below=false');
+    const { rows } = await read(admin, '/system/change-api/list?limit=1&below=false');
     expectOk(await admin.post(`/system/change-api/${rows[0].id}/revert`));
     assert.equal((await read(admin, `${USERS}/${id}`)).userName, userName);
   }

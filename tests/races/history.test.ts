@@ -30,11 +30,13 @@ test('a read as of a moment waits for earlier writers that have not committed', 
     const write = admin.put(dept, { deptId: id, deptName: 'after' });
     await waitFor('the writer waits at its commit', async () => (await countLockWaits(superuser)) > 0);
     const time = await databaseTime();
-    const reads = [`${id}?`, '0/children?', 'tree?', 'list?', `diff?from=2020-01-01&to=${time}&`].map(async (path) => {
-      const { text } = await admin.get(`${dept}/${path}asOf=${time}`);
-      assert.ok(released, `${path} was answered before the writer committed`);
-      return text;
-    });
+    const reads = [`${id}?asOf=`, '0/children?asOf=', 'tree?asOf=', 'list?asOf=', 'diff?from=2020-01-01&to='].map(
+      async (path) => {
+        const { text } = await admin.get(`${dept}/${path}${time}`);
+        assert.ok(released, `${path} was answered before the writer committed`);
+        return text;
+      },
+    );
     // A read as of a moment before the writer's transaction began does not wait.
     const [{ earlier }] = await superuser<[{ earlier: string }]>`
       select to_char((min(xact_start) - interval '1 microsecond') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')

@@ -19,6 +19,10 @@ export interface Schema {
   minItems?: number;
   maxItems?: number;
   additionalProperties?: boolean;
+  $ref?: string;
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
 }
 
 export interface ResponseObject {
@@ -42,7 +46,13 @@ export interface Document {
   info: { title: string; version: string; description: string };
   tags: { name: string }[];
   paths: Record<string, Record<string, OperationObject>>;
-  components: { securitySchemes: Record<string, { type: string; scheme: string }> };
+  components: {
+    securitySchemes: Record<string, { type: string; scheme: string }>;
+    schemas: Record<string, Schema>;
+    responses: Record<string, ResponseObject>;
+    headers: Record<string, unknown>;
+    parameters: Record<string, unknown>;
+  };
 }
 
 export interface Operation extends OperationObject {
@@ -51,6 +61,7 @@ export interface Operation extends OperationObject {
   path: string;
   /** The schema of the request body, if any. */
   body: Schema | undefined;
+  document: Document;
 }
 
 export async function readDocument(service: Service): Promise<Document> {
@@ -59,68 +70,118 @@ export async function readDocument(service: Service): Promise<Document> {
   return JSON.parse(text);
 }
 
+/** Returns all operations. References are replaced by what they refer to, except in the schemas of responses. */
 export const operationsOf = (document: Document): Operation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      ...operation,
-      method: method.toUpperCase(),
-      path,
-      body: operation.requestBody?.content['application/json']?.schema,
-    })),
+    Object.entries(methods).map(([method, operation]) => {
+      const body = operation.requestBody?.content['application/json']?.schema;
+      return {
+        ...operation,
+        parameters: (operation.parameters ?? []).map((parameter) => resolve(document, parameter)),
+        responses: mapValues(operation.responses, (response) => {
+          const { headers, ...rest } = resolve(document, response);
+          const resolved = headers && { headers: mapValues(headers, (header) => resolve(document, header)) };
+          return { ...rest, ...resolved };
+        }),
+        method: method.toUpperCase(),
+        path,
+        body: body && inline(document, body),
+        document,
+      };
+    }),
   );
+
+const mapValues = <T>(record: Record<string, T>, map: (value: T) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+
+function resolve<T>(document: Document, value: T): T {
+  const { $ref } = value as { $ref?: string };
+  if ($ref === undefined) return value;
+  const target = $ref
+    .slice(2)
+    .split('/')
+    .reduce((node, key) => (node as Record<string, unknown>)[key], document as unknown);
+  assert.ok(target, `${$ref} does not exist`);
+  return target as T;
+}
+
+/** Replaces references at any depth. The schemas of requests contain no cycles. */
+function inline(document: Document, schema: Schema): Schema {
+  const { items, properties, ...rest } = resolve(document, schema);
+  return {
+    ...rest,
+    ...(items ? { items: inline(document, items) } : {}),
+    ...(properties ? { properties: mapValues(properties, (inner) => inline(document, inner)) } : {}),
+  };
+}
 
 export const readOperations = async (service: Service) => operationsOf(await readDocument(service));
 
 /** Returns the error codes that the document lists for a response. */
 export const reasonsIn = (response: ResponseObject | undefined): string[] =>
-  (response?.content?.['application/json']?.schema.properties?.data?.properties?.reason?.enum ?? []) as string[];
+  (response?.content?.['application/json']?.schema.allOf?.[1]?.properties?.data?.properties?.reason?.enum ??
+    []) as string[];
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-/** Validators by the text of their schema: most operations share their error schemas, and compiling one is slow. */
-const validators = new Map<string, ReturnType<typeof ajv.compile>>();
-const validatorBySchema = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
+type Validate = ReturnType<Ajv2020['compile']>;
+/** The components of each document, and validators by the text of their schema: compiling one is slow. */
+const compilers = new WeakMap<Document, { ajv: Ajv2020; validators: Map<string, Validate> }>();
 
-function validatorOf(schema: Schema): ReturnType<typeof ajv.compile> {
-  const cached = validatorBySchema.get(schema);
-  if (cached) return cached;
+function validatorOf(document: Document, schema: Schema): Validate {
+  let compiler = compilers.get(document);
+  if (!compiler) {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+    const { schemas } = document.components;
+    ajv.addSchema({ $id: 'closed', components: { schemas: mapValues(schemas, (each) => closed(each)) } });
+    ajv.addSchema({ $id: 'open', components: { schemas: mapValues(schemas, (each) => open(each)) } });
+    compiler = { ajv, validators: new Map() };
+    compilers.set(document, compiler);
+  }
   const text = JSON.stringify(schema);
-  const validate = validators.get(text) ?? ajv.compile(withoutAdditionalProperties(schema));
-  validators.set(text, validate);
-  validatorBySchema.set(schema, validate);
+  const validate = compiler.validators.get(text) ?? compiler.ajv.compile(closed(schema));
+  compiler.validators.set(text, validate);
   return validate;
+}
+
+/** Returns the schema with additional properties forbidden, at any depth. */
+function closed(schema: Schema): Schema {
+  const { $ref, properties, items, allOf, anyOf, oneOf } = schema;
+  return {
+    ...schema,
+    ...($ref ? { $ref: `closed${$ref}` } : {}),
+    ...(items ? { items: closed(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(closed) } : {}),
+    ...(oneOf ? { oneOf: oneOf.map(closed) } : {}),
+    // A part of `allOf` does not know the properties of the others.
+    ...(allOf ? { allOf: allOf.map(open), unevaluatedProperties: false } : {}),
+    ...(properties
+      ? {
+          additionalProperties: schema.additionalProperties ?? false,
+          properties: mapValues(properties, closed),
+        }
+      : {}),
+  };
+}
+
+/** Returns the schema as it is, with references to others like it. */
+function open(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"open#/'));
 }
 
 /** Asserts that the document describes the response: its status, headers and body, without additional fields. */
 export function assertDocumented(operation: Operation, response: ApiResponse): void {
   const name = `${operation.method} ${operation.path} responded ${response.text}`;
-  const documented = operation.responses[response.status];
+  const documented = operation.responses[response.status] ?? operation.responses.default;
   assert.ok(documented, `${name}: status ${response.status} is not documented`);
   const [type = ''] = (response.headers['content-type'] ?? '').split(';');
   const schema = documented.content?.[type]?.schema;
   assert.ok(schema, `${name}: content type ${type} is not documented`);
-  const validate = validatorOf(schema);
+  const validate = validatorOf(operation.document, schema);
   validate(JSON.parse(response.text));
   assert.deepEqual(validate.errors ?? [], [], name);
   for (const header of Object.keys(documented.headers ?? {})) {
     // These headers are optional: the first is sent only with replayed responses, the second only to browsers.
     if (['Idempotent-Replayed', 'Set-Cookie'].includes(header)) continue;
+    if (header === 'Retry-After' && response.status !== 503 && response.status !== 429) continue;
     assert.ok(response.headers[header.toLowerCase()], `${name}: header ${header} is missing`);
   }
-}
-
-/** Returns the schema with additional properties forbidden. */
-function withoutAdditionalProperties(schema: Schema): Schema {
-  const { properties, items } = schema;
-  return {
-    ...schema,
-    ...(items ? { items: withoutAdditionalProperties(items) } : {}),
-    ...(properties
-      ? {
-          additionalProperties: schema.additionalProperties ?? false,
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([key, inner]) => [key, withoutAdditionalProperties(inner)]),
-          ),
-        }
-      : {}),
-  };
 }

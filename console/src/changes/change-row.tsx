@@ -3,14 +3,13 @@ import { Button } from 'antd';
 import { useId, useState } from 'react';
 import { Link } from 'react-router';
 import type { AuditEntry } from '../api.ts';
-import { useTexts } from '../language.ts';
+import { useListFormat, useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { ChangeSummary, getResourceName } from '../ui/change-summary.tsx';
 import { changeTexts } from '../ui/change-texts.ts';
 import { FieldChanges } from '../ui/field-changes.tsx';
 import { useFieldLabels } from '../ui/field-labels.ts';
 import { diffRecords } from '../ui/record-diff.ts';
-import { uiTexts } from '../ui/texts.ts';
 import { RevertButton } from './revert-button.tsx';
 import { changesTexts } from './texts.ts';
 
@@ -64,9 +63,9 @@ export function ChangeRow({ change }: { change: AuditEntry }) {
 }
 
 function ChangedFieldNames({ change: { resource, before, after } }: { change: AuditEntry }) {
-  const { listSeparator } = useTexts(uiTexts);
+  const formatList = useListFormat();
   const labels = useFieldLabels(resource);
   if (!before || !after) return null;
-  const fields = diffRecords(labels, before, after).map(({ field }) => labels[field]);
-  return fields.length > 0 ? <> · {fields.join(listSeparator)}</> : null;
+  const fields = diffRecords(labels, before, after).map(({ field }) => labels[field] ?? field);
+  return fields.length > 0 ? <> · {formatList(fields)}</> : null;
 }

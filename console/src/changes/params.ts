@@ -40,7 +40,7 @@ export function toFilter({ resource, resourceId, by, from, to, tenant }: Changes
   return {
     ...(resource ? { resource } : {}),
     ...(resourceId ? { resourceId } : {}),
-    ...(by ? { by } : {}),
+    ...(by ? { byPart: by } : {}),
     ...(from ? { from: startOfDay(from) } : {}),
     ...(to ? { to: startOfDay(to, 1) } : {}),
     ...(tenant === 'own' ? { below: false } : tenant ? { tenantId: tenant } : {}),

@@ -2,8 +2,8 @@ import { Button, DatePicker } from 'antd';
 import dayjs from 'dayjs';
 import { useId } from 'react';
 import { useTexts } from '../language.ts';
+import { useCopy } from '../ui/use-copy.ts';
 import { useDayjs } from '../ui/use-dayjs.ts';
-import { useNotify } from '../ui/use-notify.ts';
 import { diffTexts } from './texts.ts';
 
 interface Props {
@@ -17,14 +17,12 @@ export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000
 
 export function PeriodPicker({ from, to, onChange }: Props) {
   const t = useTexts(diffTexts);
-  const notify = useNotify();
+  const copy = useCopy();
   const presets: [string, number][] = [
     [t.day, 1],
     [t.week, 7],
     [t.month, 30],
   ];
-  const copy = () =>
-    navigator.clipboard?.writeText(shareableLink(from, to)).then(() => notify.success(t.copied), notify.error);
   return (
     <fieldset className="changes-period" aria-label={t.period}>
       <DateTimeField label={t.from} value={from} onChange={(value) => value && onChange({ from: value })} />
@@ -35,11 +33,9 @@ export function PeriodPicker({ from, to, onChange }: Props) {
             {name}
           </Button>
         ))}
-        {'clipboard' in navigator && (
-          <Button type="text" onClick={copy}>
-            {t.copy}
-          </Button>
-        )}
+        <Button type="text" onClick={() => copy(shareableLink(from, to), t.copied)}>
+          {t.copy}
+        </Button>
       </fieldset>
     </fieldset>
   );

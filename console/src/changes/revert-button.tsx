@@ -1,5 +1,5 @@
 import { UndoOutlined } from '@ant-design/icons';
-import { Alert, Button, Modal } from 'antd';
+import { Alert, Button } from 'antd';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { type AuditEntry, api } from '../api.ts';
@@ -8,6 +8,7 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { ChangeSummary } from '../ui/change-summary.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { getErrorMessage } from '../ui/use-notify.ts';
 import { changesTexts } from './texts.ts';
@@ -38,7 +39,7 @@ export function RevertButton({ change }: { change: AuditEntry }) {
       <Button size="small" icon={<UndoOutlined />} onClick={() => setOpen(true)}>
         {t.revert}
       </Button>
-      <Modal
+      <Dialog
         open={open}
         title={t.revertTitle}
         okText={t.revertConfirm}
@@ -62,7 +63,7 @@ export function RevertButton({ change }: { change: AuditEntry }) {
             {t.viewLaterChanges}
           </Link>
         )}
-      </Modal>
+      </Dialog>
     </>
   );
 }

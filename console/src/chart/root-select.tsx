@@ -2,9 +2,9 @@ import { SearchOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Select } from 'antd';
 import { useState } from 'react';
-import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { searchDepartments } from '../ui/search-departments.ts';
 import { useDebouncedValue } from '../ui/use-debounced-value.ts';
 import { getErrorMessage } from '../ui/use-notify.ts';
 import { chartTexts } from './texts.ts';
@@ -15,11 +15,11 @@ export function RootSelect({ onSelect }: { onSelect: (id: string) => void }) {
   const [text, setText] = useState('');
   const keyword = useDebouncedValue(text.trim(), 200);
   const { data, isFetching, error } = useQuery({
-    queryKey: queryKeys.departments.list({ deptName: keyword, withPath: true, pageSize: 20 }),
-    queryFn: ({ signal }) => api.listDepartments({ deptName: keyword, withPath: true, pageSize: 20 }, signal),
+    queryKey: queryKeys.departments.list({ chart: keyword }),
+    queryFn: ({ signal }) => searchDepartments(keyword, { pageSize: 20 }, signal),
     enabled: keyword !== '',
   });
-  const rows = keyword && data ? data.data.rows : [];
+  const rows = keyword && data ? data.rows : [];
   const hint = error ? getErrorMessage(error) : !keyword ? t.searchHint : isFetching ? t.loading : t.noneFound;
   return (
     <Select

@@ -1,9 +1,10 @@
-import { Button, Form, Modal } from 'antd';
+import { Button, Form } from 'antd';
 import { type KeyboardEvent, useRef } from 'react';
 import { api } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useDialogs } from '../ui/use-dialogs.ts';
@@ -80,12 +81,11 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
     if (!event.repeat && !event.nativeEvent.isComposing) submit(false);
   };
   return (
-    <Modal
+    <Dialog
       open={open}
       title={parent.deptId === ROOT_ID ? t.create : t.createTitle(parent.deptName)}
       onCancel={cancel}
       afterClose={onClosed}
-      afterOpenChange={(isOpen) => isOpen && form.getFieldInstance('deptName')?.focus()}
       mask={{ closable: false }}
       footer={
         <div className="form-actions">
@@ -118,7 +118,7 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
         />
         <DepartmentFields orderPlaceholder={t.orderLast} />
       </Form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,9 +1,10 @@
-import { Button, Modal } from 'antd';
+import { Button } from 'antd';
 import { useState } from 'react';
 import { api, type Dept } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { DeleteBlocked, type Obstacle } from './delete-blocked.tsx';
 import { DeleteWithChildren } from './delete-with-children.tsx';
@@ -68,7 +69,7 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
     return t.cannotDelete(singleDept.deptName);
   };
   return (
-    <Modal open={open} title={getTitle()} onCancel={cancel} afterClose={onClosed} footer={null} width={560}>
+    <Dialog open={open} title={getTitle()} onCancel={cancel} afterClose={onClosed} footer={null} width={560}>
       {step.kind === 'confirm' && (
         <>
           {singleDept ? <p>{t.deleteHint}</p> : <DepartmentNames depts={depts} />}
@@ -114,7 +115,7 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
           }}
         />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Alert, Button, Checkbox } from 'antd';
 import { useState } from 'react';
 import { api, type Dept } from '../api.ts';
-import { useTexts } from '../language.ts';
+import { useListFormat, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
-import { uiTexts } from '../ui/texts.ts';
 import { departmentsTexts } from './texts.ts';
 
 interface Props {
@@ -21,7 +20,7 @@ const MAX_NAMES = 3;
 /** The department has children. The user can view them, or confirm that the whole subtree is deleted. */
 export function DeleteWithChildren({ dept, isDeleting, onCancel, onShowChildren, onDelete }: Props) {
   const t = useTexts(departmentsTexts);
-  const { listSeparator } = useTexts(uiTexts);
+  const formatList = useListFormat();
   const [confirmed, setConfirmed] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.departments.list({ subtreeOf: dept.deptId }),
@@ -35,7 +34,7 @@ export function DeleteWithChildren({ dept, isDeleting, onCancel, onShowChildren,
   if (error) return <LoadError error={error} onRetry={refetch} />;
   if (!data) return <Loading />;
   const names = data.children.slice(0, MAX_NAMES).map(({ deptName }) => deptName);
-  const childNames = `${names.join(listSeparator)}${data.children.length > MAX_NAMES ? '…' : ''}`;
+  const childNames = `${formatList(names)}${data.children.length > MAX_NAMES ? '…' : ''}`;
   return (
     <>
       <Alert type="warning" showIcon title={t.hasChildren(childNames, data.total)} className="margin-bottom" />

@@ -2,9 +2,9 @@ import { SearchOutlined } from '@ant-design/icons';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Button, Input } from 'antd';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { searchDepartments, uniqueRows } from '../ui/search-departments.ts';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useDebouncedValue } from '../ui/use-debounced-value.ts';
 import { departmentsTexts } from './texts.ts';
@@ -71,15 +71,14 @@ function SearchResults({ keyword, onSelect, getDisabledReason }: ResultsProps) {
   const t = useTexts(departmentsTexts);
   // Page by cursor: with page numbers the service would also count all results.
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: queryKeys.departments.list({ deptName: keyword, withPath: true }),
-    queryFn: ({ pageParam, signal }) =>
-      api.listDepartments({ deptName: keyword, withPath: true, pageSize: 50, cursor: pageParam }, signal),
+    queryKey: queryKeys.departments.list({ search: keyword }),
+    queryFn: ({ pageParam, signal }) => searchDepartments(keyword, { pageSize: 50, cursor: pageParam }, signal),
     initialPageParam: '',
-    getNextPageParam: ({ data }) => ('next' in data && data.next) || undefined,
+    getNextPageParam: ({ next }) => next,
   });
   if (error) return <LoadError error={error} onRetry={refetch} />;
   if (!data) return <Loading />;
-  const results = data.pages.flatMap(({ data: { rows } }) => rows);
+  const results = uniqueRows(data.pages.flatMap(({ rows }) => rows));
   if (results.length === 0) return <Empty text={t.noResults(keyword)} />;
   return (
     <ul className="departments-results" aria-label={t.searchResults}>

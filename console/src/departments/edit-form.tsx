@@ -7,6 +7,8 @@ import { affectedBy } from '../query-keys.ts';
 import type { Versioned } from '../request.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { isSameInput } from '../ui/record-diff.ts';
+import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useDialogs } from '../ui/use-dialogs.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
@@ -27,6 +29,7 @@ interface Props {
  */
 export function EditForm({ original, onClose, onSaved }: Props) {
   const t = useTexts(departmentsTexts);
+  const { nothingChanged } = useTexts(uiTexts);
   const dialogs = useDialogs();
   const notify = useNotify();
   const [form] = Form.useForm<DepartmentValues & { etag: string }>();
@@ -79,11 +82,16 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       .filter((name) => format(name, theirs) !== format(name, mine))
       .map((name) => ({ field: labels[name], theirs: format(name, theirs), mine: format(name, mine) }));
   }
+  const discard = () => {
+    draft.clear();
+    onClose();
+  };
+  const submit = (values: DepartmentValues) => {
+    if (!isSameInput(toInput(toFormValues(base.data)), toInput(values))) return save.mutate(values);
+    notify.success(nothingChanged);
+    discard();
+  };
   const cancel = () => {
-    const discard = () => {
-      draft.clear();
-      onClose();
-    };
     if (compareValues(toFormValues(base.data), form.getFieldsValue()).length === 0) return discard();
     dialogs.confirm({
       title: t.discardTitle,
@@ -99,7 +107,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       form={form}
       layout="vertical"
       initialValues={{ ...toFormValues(original.data), etag: original.etag }}
-      onFinish={save.mutate}
+      onFinish={submit}
       onValuesChange={draft.onValuesChange}
       aria-label={t.editTitle(original.data.deptName)}
     >

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Checkbox, Form, Modal, Select } from 'antd';
+import { Checkbox, Form, Select } from 'antd';
 import { useState } from 'react';
 import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy, queryKeys } from '../query-keys.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { DepartmentPicker } from './department-picker.tsx';
 import { changeParent, placeAmongSiblings, validateParent } from './move-department.ts';
@@ -42,7 +43,7 @@ export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
     },
   });
   return (
-    <Modal
+    <Dialog
       open={open}
       title={t.moveTitle(dept.deptName)}
       onCancel={onClose}
@@ -99,7 +100,7 @@ export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
           />
         </Form.Item>
       </Form>
-    </Modal>
+    </Dialog>
   );
 }
 

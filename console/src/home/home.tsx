@@ -6,6 +6,7 @@ import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { quotaTexts } from '../ui/quota-texts.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { GettingStarted } from './getting-started.tsx';
 import { MyProfile } from './my-profile.tsx';
@@ -83,12 +84,13 @@ function Figure({ name, value, to }: { name: string; value: number; to?: string 
 
 function UsageCard({ overview: { accounts, quotas } }: { overview: Overview }) {
   const t = useTexts(homeTexts);
+  const names = useTexts(quotaTexts);
   const quotasInUse = Object.entries(quotas).filter(([, { total, used }]) => total > 0 || (used ?? 0) > 0);
   return (
     <Card title={t.usage}>
-      <UsageMeter name={t.accounts} used={accounts.used} total={accounts.limit} />
+      <UsageMeter name={names.accountCount} used={accounts.used} total={accounts.limit} />
       {quotasInUse.map(([quota, { total, used }]) => (
-        <UsageMeter key={quota} name={t[quota as keyof Overview['quotas']]} used={used} total={total} />
+        <UsageMeter key={quota} name={names[quota as keyof Overview['quotas']]} used={used} total={total} />
       ))}
       {quotasInUse.length === 0 && <p className="secondary home-hint">{t.noQuotas}</p>}
     </Card>

@@ -3,6 +3,7 @@ import type { Overview } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { quotaTexts } from '../ui/quota-texts.ts';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { homeTexts } from './texts.ts';
 import { UsageMeter } from './usage-meter.tsx';
@@ -43,6 +44,7 @@ export function ExpiringTenants({ tenants }: { tenants: Overview['endingSoon'] }
 /** Child tenants that have nearly reached their account limit. */
 export function NearlyFullTenants({ tenants }: { tenants: Overview['full'] }) {
   const t = useTexts(homeTexts);
+  const { accountCount } = useTexts(quotaTexts);
   if (tenants.length === 0) return null;
   return (
     <Card title={t.nearlyFull}>
@@ -55,7 +57,7 @@ export function NearlyFullTenants({ tenants }: { tenants: Overview['full'] }) {
                 {t.viewUsers}
               </Link>
             </div>
-            <UsageMeter name={t.accounts} used={item.used} total={item.limit} />
+            <UsageMeter name={accountCount} used={item.used} total={item.limit} />
           </li>
         ))}
       </ul>

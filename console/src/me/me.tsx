@@ -1,5 +1,5 @@
 import { Segmented } from 'antd';
-import { setLanguage, useLanguage, useTexts } from '../language.ts';
+import { setLanguage, useLanguage, useListFormat, useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useStore } from '../store.ts';
 import { type ThemeMode, themeMode } from '../theme.ts';
@@ -7,13 +7,12 @@ import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { PasswordForm } from '../ui/password-form.tsx';
-import { uiTexts } from '../ui/texts.ts';
 import { Sessions } from './sessions.tsx';
 import { meTexts } from './texts.ts';
 
 export default function Me() {
   const t = useTexts(meTexts);
-  const { listSeparator } = useTexts(uiTexts);
+  const formatList = useListFormat();
   const { user, tenant, roles } = useMe();
   return (
     <div className="stack narrow-content">
@@ -24,7 +23,7 @@ export default function Me() {
             { label: t.user, value: user.userName },
             { label: t.name, value: user.nickName },
             { label: t.tenant, value: `${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim() },
-            { label: t.roles, value: roles.map((role) => t[role]).join(listSeparator) },
+            { label: t.roles, value: formatList(roles.map((role) => t[role])) },
           ]}
         />
       </Card>

@@ -1,9 +1,9 @@
-import { Alert, Button, Form, Modal, Progress } from 'antd';
+import { Alert, Button, Form, Progress } from 'antd';
 import { useRef } from 'react';
 import type { User } from '../api.ts';
-import { useTexts } from '../language.ts';
+import { useListFormat, useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
-import { uiTexts } from '../ui/texts.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { useNotify } from '../ui/use-notify.ts';
 import { generatePassword } from './generate-password.ts';
 import { LeaveGuard } from './leave-guard.tsx';
@@ -36,7 +36,7 @@ export function BulkActionDialog({ action, onClose }: Props) {
   const { kind, users } = lastAction;
   const target = users.length === 1 && users[0] ? getDisplayName(users[0]) : t.userCount(users.length);
   return (
-    <Modal
+    <Dialog
       open={action !== null}
       title={t[`${kind}Title`](target)}
       footer={null}
@@ -67,7 +67,7 @@ export function BulkActionDialog({ action, onClose }: Props) {
       ) : (
         <ActionForm action={lastAction} open={action !== null} target={target} run={run} onClose={onClose} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -148,8 +148,8 @@ const MAX_NAMES = 10;
 
 function UserNames({ users }: { users: User[] }) {
   const t = useTexts(bulkActionTexts);
-  const { listSeparator } = useTexts(uiTexts);
-  const names = users.slice(0, MAX_NAMES).map(getDisplayName).join(listSeparator);
+  const formatList = useListFormat();
+  const names = formatList(users.slice(0, MAX_NAMES).map(getDisplayName));
   return <p className="people-names">{users.length > MAX_NAMES ? `${names} ${t.more(users.length)}` : names}</p>;
 }
 

@@ -1,6 +1,7 @@
 import { CopyOutlined } from '@ant-design/icons';
-import { Alert, App, Button } from 'antd';
+import { Alert, Button } from 'antd';
 import { useTexts } from '../language.ts';
+import { useCopy } from '../ui/use-copy.ts';
 import { bulkActionTexts } from './texts.ts';
 
 export interface Credentials {
@@ -32,11 +33,14 @@ export function NewCredentials({ credentials, onClose }: { credentials: Credenti
       </div>
       <div className="form-actions">
         {credentials.length === 1 && (
-          <Button icon={<CopyOutlined />} onClick={() => copy(credentials.map(({ password }) => password).join())}>
+          <Button
+            icon={<CopyOutlined />}
+            onClick={() => copy(credentials.map(({ password }) => password).join(), t.copied)}
+          >
             {t.copy}
           </Button>
         )}
-        <Button icon={<CopyOutlined />} onClick={() => copy(credentials.map(format).join('\n\n'))}>
+        <Button icon={<CopyOutlined />} onClick={() => copy(credentials.map(format).join('\n\n'), t.copied)}>
           {t.copyAll}
         </Button>
         {onClose && (
@@ -47,32 +51,4 @@ export function NewCredentials({ credentials, onClose }: { credentials: Credenti
       </div>
     </>
   );
-}
-
-function useCopy() {
-  const { message } = App.useApp();
-  const t = useTexts(bulkActionTexts);
-  return async (text: string) => {
-    try {
-      // The Clipboard API is missing on insecure origins, such as plain HTTP in an intranet.
-      if (navigator.clipboard) await navigator.clipboard.writeText(text);
-      else copyWithSelection(text);
-      void message.success(t.copied);
-    } catch {
-      void message.error(t.copyFailed);
-    }
-  };
-}
-
-function copyWithSelection(text: string): void {
-  const textarea = document.createElement('textarea');
-  textarea.value = text;
-  const previousFocus = document.activeElement as HTMLElement | null;
-  // Append it inside the dialog, because the dialog traps the focus.
-  (previousFocus?.parentElement ?? document.body).append(textarea);
-  textarea.select();
-  const copied = document.execCommand('copy');
-  textarea.remove();
-  previousFocus?.focus();
-  if (!copied) throw new Error('The browser did not copy the text.');
 }

@@ -90,6 +90,7 @@ export const peopleTexts = defineTexts({
 export const formTexts = defineTexts({
   zh: {
     createTitle: '新建用户',
+    edit: '编辑用户',
     editTitle: (name: string) => `编辑用户：${name}`,
     userName: '用户名',
     userNameHint: '登录时使用，租户内唯一',
@@ -123,6 +124,7 @@ export const formTexts = defineTexts({
   },
   en: {
     createTitle: 'New user',
+    edit: 'Edit user',
     editTitle: (name: string) => `Edit ${name}`,
     userName: 'User name',
     userNameHint: 'Used to log in; unique within the tenant',
@@ -201,7 +203,6 @@ export const bulkActionTexts = defineTexts({
     copy: '复制密码',
     copyAll: '复制登录信息',
     copied: '已复制',
-    copyFailed: '浏览器不允许复制，请手动选择文本',
     credentialsOf: (name: string) => `${name} 的登录信息`,
     leaveRunning: '操作尚未完成，确定离开？',
     leaveRunningHint: '离开后将停止，其余用户不再处理。',
@@ -258,7 +259,6 @@ export const bulkActionTexts = defineTexts({
     copy: 'Copy password',
     copyAll: 'Copy login details',
     copied: 'Copied',
-    copyFailed: 'The browser does not allow copying. Select the text manually.',
     credentialsOf: (name: string) => `Login details of ${name}`,
     leaveRunning: 'The operation is not finished. Leave anyway?',
     leaveRunningHint: 'It will stop, and the remaining users will not be processed.',

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { App, Modal } from 'antd';
+import { App } from 'antd';
 import { useRef, useState } from 'react';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { LeaveGuard } from './leave-guard.tsx';
 import { type Credentials, NewCredentials } from './new-credentials.tsx';
@@ -47,6 +48,7 @@ export function UserDialog({ person, tenantId, onClose }: Props) {
       okText: t.discard,
       cancelText: t.keepEditing,
       okButtonProps: { danger: true },
+      focusable: { autoFocusButton: 'cancel' },
       onOk: () => {
         if (formHandle.current?.isPending) return;
         formHandle.current?.discardDraft();
@@ -58,9 +60,11 @@ export function UserDialog({ person, tenantId, onClose }: Props) {
     ? actionTexts.credentialsOf(credentials.userName)
     : id === null
       ? t.createTitle
-      : t.editTitle(data ? getDisplayName(data.data) : '');
+      : data
+        ? t.editTitle(getDisplayName(data.data))
+        : t.edit;
   return (
-    <Modal
+    <Dialog
       open={person !== null}
       title={title}
       width={credentials ? 480 : 680}
@@ -91,6 +95,6 @@ export function UserDialog({ person, tenantId, onClose }: Props) {
           onSaved={(newCredentials) => (newCredentials ? setCredentials(newCredentials) : onClose())}
         />
       )}
-    </Modal>
+    </Dialog>
   );
 }

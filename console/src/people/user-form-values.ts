@@ -41,16 +41,21 @@ export const toInput = (values: UserFormValues, tenantId: string): Omit<UserInpu
 });
 
 type Labels = Record<'userName' | 'nickName' | 'deptId' | 'deptIds' | 'phone' | 'email' | 'role' | 'status', string> &
-  Record<'admin' | 'member' | 'normal' | 'disabled' | 'none' | 'listSeparator', string>;
+  Record<'admin' | 'member' | 'normal' | 'disabled' | 'none', string>;
 
 /** The fields that differ, with labels and display values. */
-export function compareValues(theirs: UserFormValues, mine: UserFormValues, t: Labels, names: Map<number, string>) {
+export function compareValues(
+  theirs: UserFormValues,
+  mine: UserFormValues,
+  t: Labels,
+  { names, formatList }: { names: Map<number, string>; formatList: (items: string[]) => string },
+) {
   const getName = (id: number | null | undefined) => (id == null ? '' : (names.get(id) ?? `#${id}`));
   const format = (values: UserFormValues) => [
     { field: t.userName, text: values.userName },
     { field: t.nickName, text: values.nickName },
     { field: t.deptId, text: getName(values.deptId) },
-    { field: t.deptIds, text: (values.deptIds ?? []).map(getName).join(t.listSeparator) },
+    { field: t.deptIds, text: formatList((values.deptIds ?? []).map(getName)) },
     { field: t.phone, text: values.phone },
     { field: t.email, text: values.email },
     { field: t.role, text: t[values.role] },

@@ -2,13 +2,14 @@ import { Alert, Button, Form, Input, Radio } from 'antd';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { api, type User } from '../api.ts';
 import { ApiError, isApiError } from '../http.ts';
-import { useTexts } from '../language.ts';
+import { useListFormat, useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import type { Versioned } from '../request.ts';
 import { refreshMe, useMe } from '../session.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DepartmentMultiSelect, DepartmentSelect } from '../ui/department-select.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useNotify } from '../ui/use-notify.ts';
@@ -37,7 +38,8 @@ interface Props {
 
 export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Props) {
   const t = useTexts(formTexts);
-  const { listSeparator } = useTexts(uiTexts);
+  const { nothingChanged } = useTexts(uiTexts);
+  const formatList = useListFormat();
   const { user: me, tenant } = useMe();
   const [form] = Form.useForm<UserFormValues>();
   const [limitError, setLimitError] = useState<ApiError>();
@@ -73,7 +75,7 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
       },
       showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
       getConflicts: (theirs) =>
-        compareValues(toFormValues({ data: theirs, etag: '' }), values, { ...t, listSeparator }, names),
+        compareValues(toFormValues({ data: theirs, etag: '' }), values, t, { names, formatList }),
     });
     return outcome === 'saved';
   };
@@ -115,13 +117,23 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
     };
   });
 
+  // The record may be read only after the dialog has opened, so the dialog could not focus a field.
+  useEffect(() => form.focusField('userName'), [form]);
+  const submit = () => {
+    const values = { ...initialValues, ...form.getFieldsValue(true) } as UserFormValues;
+    if (!original || !isSameInput(toInput(toFormValues(original), userTenantId), toInput(values, userTenantId)))
+      return mutate(values);
+    draft.clear();
+    notify.success(nothingChanged);
+    onSaved();
+  };
   const required = { required: true, whitespace: true, message: t.required };
   return (
     <Form
       form={form}
       layout="vertical"
       initialValues={initialValues}
-      onFinish={() => mutate({ ...initialValues, ...form.getFieldsValue(true) })}
+      onFinish={submit}
       onValuesChange={draft.onValuesChange}
       className="people-form"
     >

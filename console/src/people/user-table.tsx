@@ -1,10 +1,9 @@
 import { Checkbox, Table } from 'antd';
 import type { User } from '../api.ts';
-import { useTexts } from '../language.ts';
+import { useListFormat, useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useDepartmentNames } from '../ui/department-select.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
-import { uiTexts } from '../ui/texts.ts';
 import { peopleTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 import type { BulkAction } from './use-bulk-action.ts';
@@ -25,13 +24,13 @@ interface Props {
 /** A table, or a list on phones. */
 export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelect, onEdit, onAction }: Props) {
   const t = useTexts(peopleTexts);
-  const { listSeparator } = useTexts(uiTexts);
+  const formatList = useListFormat();
   const renderActions = (user: User) => (
     <UserActions user={user} onEdit={onEdit} onAction={onAction} canMove={ownTenant} />
   );
   const names = useDepartmentNames(ownTenant ? rows.flatMap(({ deptId, deptIds }) => [deptId ?? 0, ...deptIds]) : []);
   const getDepartments = ({ deptId, deptIds }: User) =>
-    [deptId, ...deptIds].flatMap((id) => (id === null ? [] : [names.get(id) ?? `#${id}`])).join(listSeparator);
+    formatList([deptId, ...deptIds].flatMap((id) => (id === null ? [] : [names.get(id) ?? `#${id}`])));
 
   if (isPhone)
     return (

@@ -5,7 +5,7 @@ import type { Tenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
-import { useNotify } from '../ui/use-notify.ts';
+import { useCopy } from '../ui/use-copy.ts';
 import { fieldTexts } from './field-texts.ts';
 import { getPeriodState } from './period.ts';
 import { tenantsTexts } from './texts.ts';
@@ -22,7 +22,7 @@ export function CreatedNotice({
 }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
-  const notify = useNotify();
+  const copy = useCopy();
   const loginUrl = `${window.location.origin}/login`;
   const loginInfo = [
     { label: t.loginAddress, value: loginUrl },
@@ -38,10 +38,7 @@ export function CreatedNotice({
         : periodState === 'ended'
           ? t.loginEnded
           : '';
-  const copy = async () => {
-    await navigator.clipboard.writeText(loginInfo.map(({ label, value }) => `${label}: ${value}`).join('\n'));
-    notify.success(t.copied);
-  };
+  const loginText = loginInfo.map(({ label, value }) => `${label}: ${value}`).join('\n');
   return (
     <Card className="tenants-created margin-bottom" role="status">
       <h2>
@@ -60,8 +57,7 @@ export function CreatedNotice({
         }
       />
       <div className="tenants-created-actions">
-        {/* The Clipboard API is missing on insecure origins. */}
-        {username && navigator.clipboard && <Button onClick={() => void copy().catch(notify.error)}>{t.copy}</Button>}
+        {username && <Button onClick={() => copy(loginText, t.copied)}>{t.copy}</Button>}
         {!username && <Link to={`/people?tenantId=${tenant.tenantId}`}>{t.addUser}</Link>}
         <Button type="primary" onClick={onClose}>
           {t.done}

@@ -11,13 +11,15 @@ import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { isSameInput } from '../ui/record-diff.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
+import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { getErrorField } from './error-field.ts';
 import { fieldTexts } from './field-texts.ts';
-import { type TenantValues, toFormValues } from './form-values.ts';
+import { type TenantValues, toFormValues, toInput } from './form-values.ts';
 import { QuotaFields } from './quota-fields.tsx';
 import { RuleFields } from './rule-fields.tsx';
 import { BasicFields, PackageFields, PeriodFields } from './tenant-fields.tsx';
@@ -53,6 +55,7 @@ type FormValues = TenantValues & { etag: string };
 function EditForm({ original }: { original: Versioned<Tenant> }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
+  const { nothingChanged } = useTexts(uiTexts);
   const navigate = useNavigate();
   const isMounted = useIsMounted();
   const notify = useNotify();
@@ -91,6 +94,13 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
       return true;
     },
   });
+  const submit = () => {
+    const { etag: _, ...values } = form.getFieldsValue(true) as FormValues;
+    if (!isSameInput(toInput(toFormValues(original.data)), toInput(values))) return save.mutate();
+    notify.success(nothingChanged);
+    discardDraft();
+    setTimeout(() => isMounted() && navigate(detailPath));
+  };
   useUnsavedChangesGuard({
     isDirty: () => isDirty.current || draft.restored,
     onDiscard: discardDraft,
@@ -109,7 +119,7 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
       layout="vertical"
       className="stack tenants-form"
       initialValues={initialValues}
-      onFinish={() => save.mutate()}
+      onFinish={submit}
       onValuesChange={() => {
         isDirty.current = true;
         draft.onValuesChange();

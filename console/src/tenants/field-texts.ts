@@ -1,8 +1,10 @@
 import { defineTexts } from '../language.ts';
+import { quotaTexts } from '../ui/quota-texts.ts';
 
 /** The labels, hints and validation messages of the tenant fields. */
 export const fieldTexts = defineTexts({
   zh: {
+    ...quotaTexts.zh,
     basic: '基本信息',
     period: '服务期与用户名额',
     package: '套餐',
@@ -20,16 +22,9 @@ export const fieldTexts = defineTexts({
     status: '状态',
     normal: '正常',
     disabled: '停用',
-    accountCount: '用户名额',
     unlimited: '不限',
     accounts: (count: number) => `${count} 个`,
     menuIds: '授权菜单',
-    enterpriseQuery: '企业查询',
-    annualReportQuery: '年报查询',
-    chainReport: '产业链报告',
-    businessReport: '经营分析报告',
-    riskReport: '风险评估表',
-    merchant: '客商管理',
     modelZr: '准入模型',
     modelPf: '评分模型',
     modelEd: '额度模型',
@@ -67,6 +62,7 @@ export const fieldTexts = defineTexts({
     years: (count: number) => `${count} 年`,
   },
   en: {
+    ...quotaTexts.en,
     basic: 'Basic information',
     period: 'Service period and users',
     package: 'Package',
@@ -84,16 +80,9 @@ export const fieldTexts = defineTexts({
     status: 'Status',
     normal: 'Normal',
     disabled: 'Disabled',
-    accountCount: 'User limit',
     unlimited: 'Unlimited',
     accounts: (count: number) => String(count),
     menuIds: 'Menus',
-    enterpriseQuery: 'Enterprise queries',
-    annualReportQuery: 'Annual report queries',
-    chainReport: 'Supply chain reports',
-    businessReport: 'Business analysis reports',
-    riskReport: 'Risk assessments',
-    merchant: 'Customers and suppliers',
     modelZr: 'Admission model',
     modelPf: 'Scoring model',
     modelEd: 'Credit line model',

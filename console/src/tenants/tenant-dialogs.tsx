@@ -1,8 +1,9 @@
-import { Form, Modal } from 'antd';
+import { Form } from 'antd';
 import { useState } from 'react';
 import { api, type ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { fieldTexts } from './field-texts.ts';
@@ -44,7 +45,7 @@ export function MoveDialog({ tenant, onClose }: DialogProps) {
   const [open, setOpen] = useState(true);
   const move = useTenantChange({ tenant, onClose: () => setOpen(false) }, t.moved);
   return (
-    <Modal
+    <Dialog
       open={open}
       afterClose={onClose}
       onCancel={() => setOpen(false)}
@@ -67,7 +68,7 @@ export function MoveDialog({ tenant, onClose }: DialogProps) {
           <ParentSelect movedId={tenant.id} />
         </Form.Item>
       </Form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -81,7 +82,7 @@ export function StatusDialog({ tenant, onClose }: DialogProps) {
     disables ? t.disabledMessage : t.enabledMessage,
   );
   return (
-    <Modal
+    <Dialog
       open={open}
       afterClose={onClose}
       onCancel={() => setOpen(false)}
@@ -94,6 +95,6 @@ export function StatusDialog({ tenant, onClose }: DialogProps) {
       onOk={() => change.mutate({ status: disables ? '1' : '0' })}
     >
       <p>{disables ? t.disableHint : t.enableHint}</p>
-    </Modal>
+    </Dialog>
   );
 }

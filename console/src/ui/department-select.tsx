@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api } from '../api.ts';
 import { defineTexts, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { searchDepartments } from './search-departments.ts';
 import { StatusTag } from './status-tag.tsx';
 import { useDebouncedValue } from './use-debounced-value.ts';
 import { getErrorMessage } from './use-notify.ts';
@@ -77,13 +78,12 @@ function useDepartmentOptions(selectedIds: number[]) {
   const names = useDepartmentNames(selectedIds);
   const { data, error } = useQuery({
     queryKey: queryKeys.departments.list({ select: deptName }),
-    queryFn: ({ signal }) =>
-      api.listDepartments({ withPath: true, pageSize: 30, cursor: '', ...(deptName ? { deptName } : {}) }, signal),
+    queryFn: ({ signal }) => searchDepartments(deptName, { pageSize: 30 }, signal),
     enabled: open,
   });
   // Hide the results of the previous search: a quick Enter would select the wrong department.
   const searching = !error && (!data || searchText.trim() !== deptName);
-  const rows = searching ? [] : (data?.data.rows ?? []);
+  const rows = searching ? [] : (data?.rows ?? []);
   return {
     getName: (id: number) => rows.find(({ deptId }) => deptId === id)?.deptName ?? names.get(id) ?? `#${id}`,
     placeholder: t.placeholder,

@@ -1,11 +1,10 @@
 import type { AuditEntry } from '../api.ts';
-import { useTexts } from '../language.ts';
+import { useListFormat, useTexts } from '../language.ts';
 import { formTexts } from '../people/texts.ts';
 import { fieldTexts } from '../tenants/field-texts.ts';
 import { useDepartmentNames } from './department-select.tsx';
 import { recordTexts, useFieldLabels } from './field-labels.ts';
 import { diffRecords, type FieldChange } from './record-diff.ts';
-import { uiTexts } from './texts.ts';
 
 interface Props {
   change: Pick<AuditEntry, 'resource' | 'before' | 'after'>;
@@ -46,7 +45,7 @@ export function FieldChanges({ change: { resource, before, after }, otherTenant 
 
 function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: string, value: unknown) => string {
   const t = useTexts(recordTexts);
-  const { listSeparator } = useTexts(uiTexts);
+  const formatList = useListFormat();
   const u = useTexts(formTexts);
   const f = useTexts(fieldTexts);
   const ids = rows.flatMap(({ field, before, after }) =>
@@ -64,6 +63,6 @@ function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: s
   };
   return (field, value) =>
     Array.isArray(value) && value.length > 0
-      ? value.map((item) => formatOne(field, item)).join(listSeparator)
+      ? formatList(value.map((item) => formatOne(field, item)))
       : formatOne(field, Array.isArray(value) ? null : value);
 }

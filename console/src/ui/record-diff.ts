@@ -21,6 +21,11 @@ const isEmpty = (value: unknown) =>
 
 const isEqual = (a: unknown, b: unknown) => (isEmpty(a) && isEmpty(b)) || JSON.stringify(a) === JSON.stringify(b);
 
+/** Whether two request bodies, which have the same fields in the same order, would write the same record. */
+export function isSameInput<T extends object>(a: T, b: T): boolean {
+  return (Object.keys(a) as (keyof T)[]).every((field) => isEqual(a[field], b[field]));
+}
+
 /** Compares the labelled fields of two records, in the order of the labels. A missing record has no values. */
 export function diffRecords(
   labels: Record<string, string>,

@@ -45,7 +45,8 @@ export const uiTexts = defineTexts({
     mine: '我的',
     draftRestored: '已恢复您上次未保存的内容',
     discard: '放弃',
-    listSeparator: '、',
+    nothingChanged: '内容没有变化，无需保存',
+    copyFailed: '浏览器不允许复制，请手动选择文本',
   },
   en: {
     product: 'Banyan',
@@ -91,6 +92,7 @@ export const uiTexts = defineTexts({
     mine: 'Mine',
     draftRestored: 'Your unsaved changes have been restored',
     discard: 'Discard',
-    listSeparator: ', ',
+    nothingChanged: 'Nothing has changed, so nothing was saved',
+    copyFailed: 'The browser does not allow copying. Select the text manually.',
   },
 });

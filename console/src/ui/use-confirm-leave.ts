@@ -31,6 +31,7 @@ export function useConfirmLeave({ shouldBlock, title, content, okText, cancelTex
       okText,
       cancelText,
       okButtonProps: { danger: true },
+      focusable: { autoFocusButton: 'cancel' },
       onOk: () => {
         onLeave?.();
         blocker.proceed();

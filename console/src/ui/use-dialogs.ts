@@ -28,6 +28,8 @@ export function useDialogs() {
         props.onCancel?.();
       };
       const dialog = modal[kind]({
+        // Enter must not discard or delete what the user did not mean to.
+        ...(props.okButtonProps?.danger ? { focusable: { autoFocusButton: 'cancel' } } : {}),
         ...props,
         afterClose: () => {
           open.delete(dismiss);

@@ -23,7 +23,7 @@ export const hadMoreDepartmentsThan = async (tx: Tx, tenantId: string, limit: nu
 export const readPage = async (
   tx: Tx,
   tenantId: string,
-  { deptName, leader, status, parentId, underId }: Search,
+  { deptName, exact, leader, status, parentId, underId }: Search,
   { sort, descending }: Order,
   { time, limit, offset }: { time: PointInTime; limit: number; offset: number },
 ): Promise<{ total: number; rows: StoredRow[] }> => {
@@ -43,6 +43,7 @@ export const readPage = async (
         ${status === null ? tx`` : tx`and ${stored.status(tx)} = ${status}`}
         ${parentId === null ? tx`` : tx`and ${stored.parentId(tx)} = ${bigintOf(parentId)}`}
         ${deptName === null ? tx`` : tx`and strpos(lower(${stored.deptName(tx)}), lower(${deptName})) > 0`}
+        ${deptName !== null && exact ? tx`and lower(${stored.deptName(tx)}) = lower(${deptName})` : tx``}
         ${leader === null ? tx`` : tx`and strpos(lower(${stored.leader(tx)}), lower(${leader})) > 0`}
     )
     select t.total, page.row from (select count(*) as total from found) t

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { refOrNull } from '../../http/components.ts';
 import { Long, LongOut, optional, orNull } from '../../http/fields.ts';
 import { Change, DateTime, PageCursor, TIME_FORMAT } from '../../ledger/schema.ts';
 
@@ -18,23 +19,24 @@ export const TimelineFilter = Type.Object({
 });
 export type TimelineFilter = Static<typeof TimelineFilter>;
 
-const { id, time, by, action, before, after } = Change.properties;
+const { id, time, by, action } = Change.properties;
+const state = Type.Unsafe<object | null>({ ...Change.properties.before, 'x-openapi': refOrNull('Department') });
 
-export const TimelineEntry = Type.Object({
-  id,
-  time,
-  by,
-  action,
-  before,
-  after,
-  changed: Type.Array(Type.String(), {
-    description: 'Fields that differ between `before` and `after`, without `updateBy` and `updateTime`',
-  }),
-});
-export type TimelineEntry = Omit<Static<typeof TimelineEntry>, 'before' | 'after'> & {
-  before: object | null;
-  after: object | null;
-};
+export const TimelineEntry = Type.Object(
+  {
+    id,
+    time,
+    by,
+    action,
+    before: state,
+    after: state,
+    changed: Type.Array(Type.String(), {
+      description: 'Fields that differ between `before` and `after`, without `updateBy` and `updateTime`',
+    }),
+  },
+  { 'x-component': 'DepartmentHistoryEntry' },
+);
+export type TimelineEntry = Static<typeof TimelineEntry>;
 
 export const TimelinePage = Type.Object({
   rows: Type.Array(TimelineEntry),
@@ -52,7 +54,10 @@ export type DiffFilter = Static<typeof DiffFilter>;
 
 const Path = Type.Array(Type.String(), { description: 'Names from the top down to the parent' });
 
-const DeptWithPath = Type.Object({ deptId: LongOut, deptName: Type.String(), parentId: LongOut, path: Path });
+const DeptWithPath = Type.Object(
+  { deptId: LongOut, deptName: Type.String(), parentId: LongOut, path: Path },
+  { 'x-component': 'DepartmentWithPath' },
+);
 export type DeptWithPath = Static<typeof DeptWithPath>;
 
 const Value = Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] });

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { extending } from '../../http/components.ts';
 import { Int, Long, LongOut, optional, orNull, Status } from '../../http/fields.ts';
 import { asOf } from '../../ledger/schema.ts';
 import { Dept, DeptInput, QueryId } from '../schema.ts';
@@ -16,11 +17,15 @@ export const ChildrenFilter = Type.Object({
 });
 export type ChildrenFilter = Static<typeof ChildrenFilter>;
 
-export const Child = Type.Object({
-  ...Dept.properties,
+const withChildren = Type.Object({
   hasChildren: Type.Boolean({ description: 'Whether it has children' }),
   userCount,
 });
+
+export const Child = Type.Object(
+  { ...Dept.properties, ...withChildren.properties },
+  extending('Department', 'DepartmentChild', withChildren),
+);
 export type Child = Static<typeof Child>;
 
 export const ChildrenPage = Type.Object({
@@ -49,17 +54,20 @@ export interface Subtree {
   depth: number | null;
 }
 
-export const TreeNode = Type.Object({
-  deptId: LongOut,
-  parentId: LongOut,
-  deptName: Type.String(),
-  orderNum: Int(),
-  leader: orNull(Type.String()),
-  status: Status,
-  userCount,
-  hasChildren: Type.Boolean({ description: 'Also true when `depth` leaves the children out' }),
-  children: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A node like this one' })),
-});
+export const TreeNode = Type.Object(
+  {
+    deptId: LongOut,
+    parentId: LongOut,
+    deptName: Type.String(),
+    orderNum: Int(),
+    leader: orNull(Type.String()),
+    status: Status,
+    userCount,
+    hasChildren: Type.Boolean({ description: 'Also true when `depth` leaves the children out' }),
+    children: Type.Array(Type.Object({}, { additionalProperties: true, 'x-ref': 'DepartmentNode' })),
+  },
+  { 'x-component': 'DepartmentNode' },
+);
 
 /** The maximum size of a branch to delete or of siblings to reorder: more would exceed the deadline. */
 export const MAX_BRANCH_SIZE = 100_000;
@@ -78,13 +86,16 @@ export type DeptOrder = Static<typeof DeptOrder>;
 
 const { parentId: _, ...fields } = DeptInput.properties;
 
-export const NewDept = Type.Object({
-  ref: Type.String({ minLength: 1, maxLength: 100, description: 'Identifies the department within this request' }),
-  parentRef: optional(
-    Type.String({ maxLength: 100, description: '`ref` of the parent, which may come later in the list' }),
-  ),
-  ...fields,
-});
+export const NewDept = Type.Object(
+  {
+    ref: Type.String({ minLength: 1, maxLength: 100, description: 'Identifies the department within this request' }),
+    parentRef: optional(
+      Type.String({ maxLength: 100, description: '`ref` of the parent, which may come later in the list' }),
+    ),
+    ...fields,
+  },
+  { 'x-component': 'NewDepartment' },
+);
 export type NewDept = Static<typeof NewDept>;
 
 export const NewDepts = Type.Object(

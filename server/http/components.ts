@@ -1,0 +1,88 @@
+import type { TObject } from 'typebox';
+
+/**
+ * Turns the schemas that the routes share into named components of the OpenAPI document. Routes keep whole schemas, because
+ * validators and serializers that follow references are slower. These keywords say what the document shows:
+ *
+ * - `x-component`: the name of the component that the schema becomes; it is referenced wherever it is used.
+ * - `x-ref`: the document refers to the component with this name, which may contain itself or belong to another domain.
+ * - `x-openapi`: the document shows this schema instead, which would be too slow for a serializer.
+ *
+ * `x-problem` and `x-optional` are used by validation.ts only, so the document omits them.
+ */
+const OMITTED = new Set(['x-component', 'x-openapi', 'x-problem', 'x-optional']);
+
+type Json = Record<string, unknown>;
+
+export interface Components {
+  schemas: Json;
+  responses: Json;
+  headers: Json;
+  parameters: Json;
+}
+
+export type Section = keyof Components;
+
+const reference = (section: Section, name: string) => ({ $ref: `#/components/${section}/${name}` });
+
+/** A schema of the document that refers to a component, or is null. */
+export const refOrNull = (name: string) => ({ anyOf: [{ 'x-ref': name }, { type: 'null' }] });
+
+/** Options for a schema with the fields of another component and further ones: the document shows these only. */
+export const extending = (base: string, name: string, further: TObject) => ({
+  'x-openapi': { 'x-component': name, allOf: [{ 'x-ref': base }, further] },
+});
+
+/** Replaces named schemas by references, at any depth, and adds them to `schemas`. */
+export function extractSchemas(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((each) => extractSchemas(each, schemas));
+  if (typeof value !== 'object' || value === null) return value;
+  const node = value as Json;
+  if (typeof node['x-ref'] === 'string') return reference('schemas', node['x-ref']);
+  if (node['x-openapi']) return extractSchemas(node['x-openapi'], schemas);
+  const shown = Object.fromEntries(
+    Object.entries(node)
+      .filter(([key]) => !OMITTED.has(key))
+      .map(([key, inner]) => [key, extractSchemas(inner, schemas)]),
+  );
+  const name = node['x-component'];
+  if (typeof name !== 'string') return shown;
+  addOnce(schemas, name, shown);
+  return reference('schemas', name);
+}
+
+/** Two schemas with one name would be a mistake in the code: one of them would be lost. */
+function addOnce(section: Json, name: string, value: unknown): void {
+  section[name] ??= value;
+  if (JSON.stringify(section[name]) !== JSON.stringify(value)) throw new Error(`two components are named ${name}`);
+}
+
+interface Use {
+  holder: Json;
+  key: string;
+}
+
+/**
+ * Collects objects that many operations repeat. Those that occur more than once become components, with the name that
+ * `nameOf` gives them; of several with the same name the most frequent one.
+ */
+export class Repeated {
+  private readonly uses = new Map<string, { name: string; value: unknown; uses: Use[] }>();
+
+  add(name: string, holder: object, key: string): void {
+    const value = (holder as Json)[key];
+    const text = `${name} ${JSON.stringify(value)}`;
+    const known = this.uses.get(text) ?? { name, value, uses: [] };
+    known.uses.push({ holder: holder as Json, key });
+    this.uses.set(text, known);
+  }
+
+  moveTo(components: Components, section: Section): void {
+    const byFrequency = [...this.uses.values()].sort((a, b) => b.uses.length - a.uses.length);
+    for (const { name, value, uses } of byFrequency) {
+      if (uses.length < 2 || name in components[section]) continue;
+      components[section][name] = value;
+      for (const { holder, key } of uses) holder[key] = reference(section, name);
+    }
+  }
+}

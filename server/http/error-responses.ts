@@ -1,0 +1,135 @@
+import { alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
+
+/** The error responses of an operation with one status, as routes declare them. `describeErrors` renders them. */
+export interface DeclaredErrors {
+  /** `default`: the statuses in DEFAULT_STATUSES. */
+  status: number | 'default';
+  codes: ErrorCode[];
+  /** The codes that have their alternative text in this operation. */
+  alternative: ErrorCode[];
+}
+
+/** The schemas of all error responses. */
+export const errorSchemas = {
+  ErrorCode: {
+    type: 'string',
+    description: 'Stable; later versions may add codes, so handle those that you do not know by their status.',
+    enum: Object.keys(errorCatalog),
+  },
+  Error: {
+    type: 'object',
+    required: ['code', 'msg', 'data'],
+    properties: {
+      code: { type: 'integer', description: 'The HTTP status' },
+      msg: { type: 'string', description: 'For people, in the language of `Content-Language`' },
+      data: {
+        type: 'object',
+        required: ['reason'],
+        properties: { reason: { 'x-ref': 'ErrorCode' } },
+        additionalProperties: true,
+        description: 'The error code and its details',
+      },
+    },
+  },
+  Problem: {
+    type: 'object',
+    description: 'Problem details (RFC 9457) with the error code and its details',
+    required: ['type', 'title', 'status', 'detail', 'instance', 'reason'],
+    properties: {
+      type: { type: 'string', examples: ['urn:banyan:reason:DEPT_NOT_FOUND'] },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string' },
+      instance: { type: 'string', description: 'Id of the request' },
+      reason: { 'x-ref': 'ErrorCode' },
+    },
+    additionalProperties: true,
+  },
+};
+
+/** A header as a route declares it. */
+export const header = (description: string) => ({ type: 'string', description });
+export const requestIdHeader = header('Id of the request; quote it when you report a problem');
+export const replayedHeader = header(
+  '`true`: this is the stored response to an earlier request with the same Idempotency-Key',
+);
+
+/** Errors of the connection or the service, not of the operation. They share the response `default`. */
+export const DEFAULT_STATUSES: ReadonlySet<number> = new Set([408, 413, 415, 431, 500, 503]);
+
+const statusHeaders: Partial<Record<number | 'default', Record<string, ReturnType<typeof header>>>> = {
+  401: { 'WWW-Authenticate': header('Bearer') },
+  429: { 'Retry-After': header('Seconds to wait before a retry') },
+  default: { 'Retry-After': header('With 503: seconds to wait before a retry') },
+};
+
+/**
+ * Describes an error response: its codes with their texts, and the body in both forms. The headers that all errors have,
+ * `X-Request-Id` and `Content-Language`, are described once, in the introduction.
+ */
+export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, common: ReadonlySet<ErrorCode>) => ({
+  description: describeCodes(codes, alternative, common),
+  ...(statusHeaders[status] ? { headers: showHeaders(statusHeaders[status]) } : {}),
+  content: {
+    'application/json': {
+      schema: {
+        allOf: [
+          { 'x-ref': 'Error' },
+          {
+            type: 'object',
+            properties: {
+              ...(status === 'default' ? {} : { code: { const: status } }),
+              data: { type: 'object', properties: { reason: { enum: codes } } },
+            },
+          },
+        ],
+      },
+    },
+    'application/problem+json': { schema: { 'x-ref': 'Problem' } },
+  },
+});
+
+/** Explains the codes of this operation. Those that most operations have are explained by the responses without others. */
+function describeCodes(codes: ErrorCode[], alternative: ErrorCode[], common: ReadonlySet<ErrorCode>): string {
+  const own = codes.filter((code) => !common.has(code));
+  return (own.length > 0 ? own : codes)
+    .map((code) => `\`${code}\` ${textOf(code, alternative).replace(/[<_]/g, '\\$&')}`)
+    .join('\n\n');
+}
+
+/** Headers as the document shows them. */
+const showHeaders = (headers: Record<string, ReturnType<typeof header>>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, { description, ...schema }]) => [name, { schema, description }]),
+  );
+
+const textOf = (code: ErrorCode, alternative: ErrorCode[]): string =>
+  (alternative.includes(code) ? alternativeTexts[code as keyof typeof alternativeTexts] : errorCatalog[code])[2];
+
+const STATUS_NAMES: Record<number, string> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  429: 'TooManyRequests',
+};
+
+/** These occur only together with others that are in the name. */
+const UNNAMED = new Set<ErrorCode>(['FORBIDDEN_KEY', 'FIELD_REQUIRED']);
+
+/** Names a response that operations share by its status and the codes that not all operations have. */
+export function errorResponseName({ status, codes }: DeclaredErrors, common: ReadonlySet<ErrorCode>): string {
+  if (status === 'default') {
+    if (codes.includes('NOT_JSON')) return 'FailureWithBody';
+    return codes.includes('DATABASE_AWAY') ? 'Failure' : 'FailureWithoutDatabase';
+  }
+  return [
+    STATUS_NAMES[status] ?? `Status${status}`,
+    ...codes.filter((code) => !common.has(code) && !UNNAMED.has(code)).map(toPascalCase),
+  ].join('');
+}
+
+const toPascalCase = (code: string) =>
+  code.toLowerCase().replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open, startConsole } from '../support/console.ts';
+import { PASSWORD } from '../support/service.ts';
+import { createDepartments, credentialsOf } from './departments-page.ts';
+
+const fixture = await startConsole();
+const company = await fixture.service.createTenant({
+  accountCount: 9,
+  quotaBo: { enterpriseQuery: 12, annualReportQuery: 1, chainReport: 1, businessReport: 1, riskReport: 1, merchant: 1 },
+});
+const credentials = credentialsOf(company);
+// The exact match is the last of more results than one page has.
+const names = Array.from({ length: 60 }, (_, n) => [`d${n}`, { deptName: `第 ${n} 研发部`, orderNum: n }]);
+const { exact, sales } = await createDepartments(company, {
+  ...Object.fromEntries(names),
+  exact: { deptName: '研发部', orderNum: 1000 },
+  sales: { deptName: '销售部', orderNum: 1001 },
+});
+
+test('the department that has exactly the searched name comes first in every picker', async () => {
+  const page = await fixture.logIn(credentials, `/departments/${sales}`);
+  await page.getByRole('button', { name: '移动…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: '搜索部门' }).fill('研发部');
+  const results = dialog.locator('button.departments-result');
+  await results.nth(49).waitFor();
+  assert.equal(await results.first().locator('span').first().innerText(), '研发部');
+
+  await fixture.logIn(credentials, '/people');
+  await page.getByRole('button', { name: '新建用户' }).click();
+  await page.getByRole('dialog').getByLabel('部门', { exact: true }).fill('研发部');
+  const options = page.locator('.department-option');
+  await options.nth(1).waitFor();
+  assert.equal((await options.first().innerText()).split('\n')[0]?.trim(), '研发部');
+});
+
+test('the audit log finds an operator by a part of the name while it is typed', async () => {
+  const page = await fixture.logIn(credentials, '/changes');
+  const list = page.getByRole('region', { name: '变更' });
+  await list.getByRole('listitem').first().waitFor();
+  await list.getByRole('textbox', { name: '操作人' }).fill('OS');
+  await page.waitForURL(/by=OS/);
+  await list.getByRole('listitem').first().waitFor();
+  await list.getByRole('textbox', { name: '操作人' }).fill('osx');
+  await list.getByText('没有符合条件的变更').waitFor();
+});
+
+test('lists of names have the punctuation of the language', async () => {
+  await company.createUser({ userName: 'two', deptId: exact, deptIds: [sales] });
+  const page = await fixture.logIn(credentials, '/people?q=two', { language: 'en' });
+  await page.getByRole('row', { name: 'two' }).getByText('研发部, 销售部', { exact: true }).waitFor();
+  await fixture.logIn(credentials, '/people?q=two');
+  await page.getByRole('row', { name: 'two' }).getByText('研发部、销售部', { exact: true }).waitFor();
+});
+
+test('a limit has the same name on the home screen and on the screen of its tenant', async () => {
+  for (const language of ['zh', 'en'] as const) {
+    const page = await fixture.logIn(credentials, '/home', { language });
+    const shown = page.locator('.home-usage > span:first-child');
+    await shown.nth(6).waitFor();
+    const onHome = await shown.allInnerTexts();
+    await fixture.logIn(credentials, `/tenants/${company.id}`, { language });
+    for (const name of onHome) await page.getByText(name, { exact: true }).first().waitFor();
+  }
+});
+
+test('texts can be copied on plain http, where the Clipboard API is missing', async () => {
+  const page = await fixture.newPage();
+  await page.addInitScript(`
+    delete Navigator.prototype.clipboard;
+    document.addEventListener('copy', () => { window.copiedText = document.activeElement.value; });
+  `);
+  await page.context().request.post('/auth/login?session=cookie', {
+    data: { tenantId: company.tenantId, username: 'boss', password: PASSWORD },
+  });
+  await open(page, '/changes/diff');
+  assert.equal(await page.evaluate('navigator.clipboard'), undefined);
+  await page.getByRole('button', { name: '复制链接' }).click();
+  await page.getByText('链接已复制').waitFor();
+  assert.match(String(await page.evaluate('window.copiedText')), /\/changes\/diff\?from=/);
+  await open(page, '/tenants/new');
+  await page.getByLabel('租户名称').fill('新租户');
+  for (const step of ['服务期与用户名额', '套餐', '额度', '规则', '首个管理员']) {
+    await page.getByRole('button', { name: '下一步' }).click();
+    await page.getByRole('heading', { level: 2, name: step, exact: true }).waitFor();
+  }
+  await page.getByLabel('用户名').fill('first');
+  await page.getByLabel('密码', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: '下一步' }).click();
+  await page.getByRole('button', { name: '创建租户' }).click();
+  await page.getByRole('button', { name: '复制登录信息' }).click();
+  await page.getByText('已复制').waitFor();
+  assert.match(String(await page.evaluate('window.copiedText')), /first/);
+});
