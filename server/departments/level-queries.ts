@@ -37,13 +37,16 @@ const upFrom = (tx: Tx, tenantId: string, first: Fragment) => tx`
 const levelOf = (tx: Tx, tenantId: string, id: Fragment) => tx`
   (${upFrom(tx, tenantId, id)} select count(*)::int from up)`;
 
-/** Reads how deep each department is, 1 for the top level, and the upper bound of the tree; null: not measured yet. */
+/**
+ * Reads how deep each department is, 1 for the top level, in the order of the ids, and the upper bound of the tree; null: not
+ * measured yet.
+ */
 export const readLevels = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
-  { deptId: number; level: number; bound: number | null }[]
+  { level: number; bound: number | null }[]
 >`
-  select m.id as "deptId", ${levelOf(tx, tenantId, tx`m.id`)} as level,
+  select ${levelOf(tx, tenantId, tx`m.id`)} as level,
     (select levels from department_trees where tenant_id = ${tenantId}) as bound
-  from unnest(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) m (id)`;
+  from unnest(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) with ordinality m (id, n) order by m.n`;
 
 /** Reads how deep a department and its new parent are, and whether the parent is that department or below it. */
 export const readMove = async (tx: Tx, tenantId: string, deptId: string, parentId: string | null) => {

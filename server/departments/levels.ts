@@ -39,8 +39,10 @@ export async function lockParents(
       lockParentRows(tx, tenantId, parentIds, { wait }).execute(),
       readLevels(tx, tenantId, parentIds),
     ]);
-    const levelOf = new Map(levels.map(({ deptId, level }) => [deptId, level]));
-    for (const { deptId, status } of locked) parents.set(String(deptId), { status, level: levelOf.get(deptId) ?? 0 });
+    const levelOf = new Map(parentIds.map((id, n) => [id, levels[n]?.level ?? 0]));
+    for (const { deptId, status } of locked) {
+      parents.set(String(deptId), { status, level: levelOf.get(String(deptId)) ?? 0 });
+    }
     const bound = levels[0]?.bound ?? Number.POSITIVE_INFINITY;
     const bottom = Math.max(...levels.map(({ level }) => level)) + height;
     if (bottom > bound) await raiseLevelBound(tx, tenantId, bottom);
