@@ -224,7 +224,10 @@ async function lockDataDir(
 ) {
   const connect = () =>
     connectOwner(target, () => {
-      if (locked && !released && !signal?.aborted) recovery ??= recover();
+      // A SIGTERM may have arrived together with the loss. Handle it first: a shutdown must not restart PostgreSQL.
+      setImmediate(() => {
+        if (locked && !released && !signal?.aborted) recovery ??= recover();
+      });
     });
   let owner = connect();
   let locked = false;
