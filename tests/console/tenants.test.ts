@@ -54,7 +54,7 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await page.keyboard.press('Enter');
   await page.getByLabel('授权菜单').fill('200,x7,');
   await next(page);
-  await page.getByText('“x7” 不是菜单编号').waitFor();
+  await page.getByText('“x7”不是菜单编号').waitFor();
   await page.locator('.ant-select-selection-item[title=x7] .ant-select-selection-item-remove').click();
   await page.getByText('“x7”').waitFor({ state: 'detached' });
   await next(page);
