@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { startEmbedded } from '../../db/embedded/cluster.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
-import { startOnDatabase, usedDataFolder } from '../support/process.ts';
+import { connectTo, startOnDatabase, usedDataFolder } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -32,9 +32,9 @@ test('connected to a standby, readiness and writes are 503 DATABASE_AWAY, and re
   expectError(await admin.put(DEPTS, { deptId: id }), 503, 'DATABASE_AWAY');
   expectError(await admin.delete(`${DEPTS}/${id}`), 503, 'DATABASE_AWAY');
 
-  await server.stopImmediately();
-  fs.rmSync(signal);
-  await server.restart();
+  const superuser = connectTo(dataDir);
+  await superuser`select pg_promote()`;
+  await superuser.end();
   await waitFor('the service is ready again', async () => (await anonymous.get('/health/ready')).code === 200);
   expectOk(await admin.put(DEPTS, { deptId: id }));
   assert.equal(await run.stop(), 0, run.stderr);
