@@ -62,7 +62,7 @@ test('the question whether to discard input has the focus on the answer that kee
   await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}/edit`);
   await page.getByLabel('联系人').fill('竹');
   await page.getByRole('button', { name: '取消' }).click();
-  await expectFocus('继续编辑');
+  await expectFocus('继续填写');
 });
 
 test('the dialog of a person who no longer exists has a title without a name', async () => {
