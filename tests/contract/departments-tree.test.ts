@@ -47,7 +47,7 @@ describe('ancestors', () => {
   });
 
   test('ancestors, creation and the cycle check work 1,000 levels deep', async () => {
-    const ids = Array.from({ length: 1_000 }, (_, at) => 5_000_000 + at);
+    const ids = Array.from({ length: 999 }, (_, at) => 5_000_000 + at);
     await insertChain(ids);
     const deepest = ids.at(-1) as number;
     assert.equal(await ancestorsOf(deepest), ['0', ...ids.slice(0, -1)].join(','));
