@@ -49,7 +49,6 @@ export const errorSchemas = {
 
 /** A header as a route declares it. */
 export const header = (description: string) => ({ type: 'string', description });
-export const requestIdHeader = header('Id of the request; quote it when you report a problem');
 export const replayedHeader = header(
   '`true`: this is the stored response to an earlier request with the same Idempotency-Key',
 );
@@ -64,8 +63,8 @@ const statusHeaders: Partial<Record<number | 'default', Record<string, ReturnTyp
 };
 
 /**
- * Describes an error response: its codes with their texts, and the body in both forms. The headers that all errors have,
- * `X-Request-Id` and `Content-Language`, are described once, in the introduction.
+ * Describes an error response: its codes with their texts, and the body in both forms. The headers that all responses or all
+ * errors have, `X-Request-Id` and `Content-Language`, are described once, in the introduction.
  */
 export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, common: ReadonlySet<ErrorCode>) => ({
   description: describeCodes(codes, alternative, common),
@@ -76,11 +75,7 @@ export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, c
         allOf: [
           { 'x-ref': 'Error' },
           {
-            type: 'object',
-            properties: {
-              ...(status === 'default' ? {} : { code: { const: status } }),
-              data: { type: 'object', properties: { reason: { enum: codes } } },
-            },
+            properties: { data: { properties: { reason: { enum: codes } } } },
           },
         ],
       },
@@ -112,12 +107,15 @@ const STATUS_NAMES: Record<number, string> = {
   403: 'Forbidden',
   404: 'NotFound',
   409: 'Conflict',
-  412: 'PreconditionFailed',
-  429: 'TooManyRequests',
+  412: 'Changed',
+  429: 'Limited',
 };
 
 /** These occur only together with others that are in the name. */
 const UNNAMED = new Set<ErrorCode>(['FORBIDDEN_KEY', 'FIELD_REQUIRED']);
+
+/** Shorter names of codes that most writes have. */
+const SHORT: Partial<Record<ErrorCode, string>> = { INVALID_JSON: 'Json', BODY_REQUIRED: 'Body' };
 
 /** Names a response that operations share by its status and the codes that not all operations have. */
 export function errorResponseName({ status, codes }: DeclaredErrors, common: ReadonlySet<ErrorCode>): string {
@@ -127,7 +125,11 @@ export function errorResponseName({ status, codes }: DeclaredErrors, common: Rea
   }
   return [
     STATUS_NAMES[status] ?? `Status${status}`,
-    ...codes.filter((code) => !common.has(code) && !UNNAMED.has(code)).map(toPascalCase),
+    ...(status === 400 && !codes.includes('UNKNOWN_PARAMETER') ? ['AnyParameters'] : []),
+    ...(status === 403 && codes.includes('USER_DISABLED') && !codes.includes('PASSWORD_CHANGE_REQUIRED')
+      ? ['Session']
+      : []),
+    ...codes.filter((code) => !common.has(code) && !UNNAMED.has(code)).map((code) => SHORT[code] ?? toPascalCase(code)),
   ].join('');
 }
 

@@ -12,7 +12,6 @@ import {
   errorSchemas,
   header,
   replayedHeader,
-  requestIdHeader,
 } from './error-responses.ts';
 import { type alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
 import { createContent, sendContent } from './static-content.ts';
@@ -92,16 +91,19 @@ interface GeneratedDocument {
 }
 interface Generated {
   headers?: Record<string, unknown>;
-  content?: Record<string, { schema: { 'x-errors'?: DeclaredErrors } }>;
+  content?: Record<string, { schema: { 'x-errors'?: DeclaredErrors; description?: string } }>;
 }
 
 /** Renders the declared errors, and moves everything that operations share to `components`. */
 function useComponents(generated: GeneratedDocument): object {
   for (const { responses } of operationsOf(generated)) {
     for (const [status, { content }] of Object.entries(responses)) {
-      const declared = content?.['application/json']?.schema['x-errors'];
+      const json = content?.['application/json'];
+      const declared = json?.schema['x-errors'];
       if (declared)
         responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+      // The response says the same.
+      else if (json) delete json.schema.description;
     }
   }
   const components: Components = { schemas: {}, responses: {}, headers: {}, parameters: {} };
@@ -127,7 +129,8 @@ function useComponents(generated: GeneratedDocument): object {
     for (const [status, response] of Object.entries(responses)) {
       const { 'x-errors': declared, ...shown } = response as Generated & { 'x-errors'?: DeclaredErrors };
       responses[status] = shown;
-      const name = declared ? errorResponseName(declared, COMMON_CODES) : successName(shown);
+      const success = status === '304' ? 'NotModified' : successName(shown);
+      const name = declared ? errorResponseName(declared, COMMON_CODES) : success;
       if (name) shared.add(name, responses, status);
     }
   }
@@ -138,7 +141,7 @@ function useComponents(generated: GeneratedDocument): object {
 /** Names a success without data by its headers. Other successes differ. */
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined =>
   JSON.stringify(content).includes('"data":{"type":"null"}')
-    ? ['Done', ...Object.keys(headers).slice(1)].join('').replaceAll('-', '')
+    ? ['Done', ...Object.keys(headers)].join('').replaceAll('-', '')
     : undefined;
 
 const operationsOf = ({ paths }: GeneratedDocument) => Object.values(paths).flatMap((path) => Object.values(path));
@@ -217,6 +220,8 @@ const COMMON_CODES = new Set<ErrorCode>([
   ...databaseErrors,
   ...bodyErrors.filter((code) => !['INVALID_JSON', 'FORBIDDEN_KEY'].includes(code)),
   ...tokenErrors,
+  'UNKNOWN_PARAMETER',
+  'PASSWORD_CHANGE_REQUIRED',
   'KEY_REUSED',
   'CHANGED_MEANWHILE',
 ]);
@@ -263,7 +268,6 @@ export function responses(
     200: {
       description: '操作成功',
       headers: {
-        'X-Request-Id': requestIdHeader,
         ...(location ? { Location: header('Path of the new resource') } : {}),
         ...(etag ? { ETag: etagHeader } : {}),
         ...(cookie ? { 'Set-Cookie': header('Sets or clears `banyan_session`, the session cookie of browsers') } : {}),
@@ -287,7 +291,7 @@ const etagHeader = header('Version of the record, for If-Match and If-None-Match
 const notModified = {
   type: 'null',
   description: 'Not modified: the version in `If-None-Match` is current',
-  headers: { 'X-Request-Id': requestIdHeader, ETag: etagHeader },
+  headers: { ETag: etagHeader },
 };
 
 export const authenticated = { security: [{ accessToken: [] }] };

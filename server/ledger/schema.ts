@@ -55,14 +55,22 @@ const change = {
 /** `DepartmentChange` */
 const variantName = (resource: Resource) => `${resource[0]?.toUpperCase()}${resource.slice(1)}Change`;
 
+const { resource: _resource, before: _before, after: _after, ...common } = change;
+
 /** The document has a schema for each kind of record: then generated types know the record in `before` by `resource`. */
 const variants = RESOURCES.map((resource) => {
   const state = {
     anyOf: [shownRecords[resource], { type: 'null' }],
     description: 'The record as reads return it; null: it did not exist',
   };
-  const properties = { ...change, resource: { type: 'string', const: resource }, before: state, after: state };
-  return { 'x-component': variantName(resource), type: 'object', required: Object.keys(properties), properties };
+  const own = { resource: { type: 'string', const: resource }, before: state, after: state };
+  return {
+    'x-component': variantName(resource),
+    allOf: [
+      Type.Object(common, { 'x-component': 'ChangeBase' }),
+      { type: 'object', required: Object.keys(own), properties: own },
+    ],
+  };
 });
 
 export const Change = Type.Object(change, {
