@@ -37,13 +37,12 @@ test('no delivery is lost when the service is killed during deliveries, and thos
   const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => admin.createDepartment({ deptName: `d${n}` })));
   let acknowledged = ids.length;
   for (let kill = 0; kill < scale(1, 10); kill++) {
-    const before = receiver.all.length;
     for (let n = 0; n < 40; n++) {
       const response = await admin.put('/system/dept-api', { deptId: ids[n % 8], deptName: `v${kill}-${n}` });
       assert.equal(response.code, 200);
       acknowledged++;
     }
-    await waitFor('a delivery waits for its response', () => receiver.all.length > before && responsesLeft < 0);
+    await waitFor('a delivery waits for its response', () => responsesLeft < 0);
     await run.kill('SIGKILL');
     responsesLeft = kill + 1 < scale(1, 10) ? 5 : Number.POSITIVE_INFINITY;
     // The killed process cannot release its lease. Expire it here: the duration of a lease is not the subject.
