@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { PERMISSIONS, type Permission } from '../../server/auth/permissions.ts';
 import { DEFAULT_STATUSES } from '../../server/http/error-responses.ts';
 import { alternativeTexts, type ErrorCode, errorCatalog } from '../../server/http/errors.ts';
 import { version } from '../../server/version.ts';
@@ -156,6 +157,18 @@ test('the headers that callers need are documented', () => {
   }
 });
 
+test('every operation on records names the permission that it requires', () => {
+  for (const { operationId, path, method, security, description } of operations) {
+    if (!path.startsWith('/system/')) continue;
+    const [permission] = security?.[0]?.accessToken ?? [];
+    const [resource, action] = permission?.split(':') ?? [];
+    assert.ok(PERMISSIONS.includes(permission as Permission), `${operationId}: ${permission}`);
+    assert.ok(description?.startsWith(`Requires \`${permission}\``), `${operationId}: ${description}`);
+    if (resource !== 'webhook')
+      assert.equal(action === 'read', method === 'GET' || path.endsWith('batch-read'), operationId);
+  }
+});
+
 test('every operation documents whether it requires an access token', () => {
   assert.deepEqual(
     Object.values(document.components.securitySchemes).map(({ type, scheme }) => [type, scheme]),
@@ -163,9 +176,13 @@ test('every operation documents whether it requires an access token', () => {
   );
   const open = ['isLive', 'isReady', 'readVersion', 'logIn', 'refresh'];
   for (const { operationId, security, responses } of operations) {
-    const expected = open.includes(operationId) ? [] : [{ accessToken: [] }];
-    assert.deepEqual(security, expected, operationId);
-    assert.equal(reasonsIn(responses[401]).includes('NO_TOKEN'), expected.length > 0, operationId);
+    const requiresToken = !open.includes(operationId);
+    assert.deepEqual(
+      (security ?? []).map((scheme) => Object.keys(scheme)),
+      requiresToken ? [['accessToken']] : [],
+      operationId,
+    );
+    assert.equal(reasonsIn(responses[401]).includes('NO_TOKEN'), requiresToken, operationId);
   }
 });
 

@@ -36,6 +36,7 @@ interface OperationObject {
   summary: string;
   tags: string[];
   security?: Record<string, string[]>[];
+  description?: string;
   parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
   requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, ResponseObject>;
