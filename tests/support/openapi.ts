@@ -10,6 +10,7 @@ export interface Schema {
   required?: string[];
   items?: Schema;
   enum?: unknown[];
+  description?: string;
   format?: string;
   pattern?: string;
   minLength?: number;
@@ -46,6 +47,7 @@ export interface Document {
   openapi: string;
   info: { title: string; version: string; description: string };
   tags: { name: string }[];
+  security: Record<string, string[]>[];
   paths: Record<string, Record<string, OperationObject>>;
   components: {
     securitySchemes: Record<string, { type: string; scheme: string }>;
@@ -77,6 +79,7 @@ export const operationsOf = (document: Document): Operation[] =>
     Object.entries(methods).map(([method, operation]) => {
       const body = operation.requestBody?.content['application/json']?.schema;
       return {
+        security: document.security,
         ...operation,
         parameters: (operation.parameters ?? []).map((parameter) => resolve(document, parameter)),
         responses: mapValues(operation.responses, (response) => {
@@ -106,13 +109,20 @@ function resolve<T>(document: Document, value: T): T {
   return target as T;
 }
 
-/** Replaces references at any depth. The schemas of requests contain no cycles. */
+/** Replaces references at any depth, and merges the parts of `allOf`. The schemas of requests contain no cycles. */
 function inline(document: Document, schema: Schema): Schema {
-  const { items, properties, ...rest } = resolve(document, schema);
+  const { items, properties, allOf, ...rest } = resolve(document, schema);
+  const parts = (allOf ?? []).map((part) => inline(document, part));
+  const own = properties && mapValues(properties, (inner) => inline(document, inner));
+  const all = [...parts, { ...rest, ...(own ? { properties: own } : {}) }];
+  const required = all.flatMap((part) => part.required ?? []);
   return {
-    ...rest,
+    ...Object.assign({}, ...all),
     ...(items ? { items: inline(document, items) } : {}),
-    ...(properties ? { properties: mapValues(properties, (inner) => inline(document, inner)) } : {}),
+    ...(required.length > 0 ? { required: [...new Set(required)] } : {}),
+    ...(all.some((part) => part.properties)
+      ? { properties: Object.assign({}, ...all.map((part) => part.properties)) }
+      : {}),
   };
 }
 
@@ -122,6 +132,12 @@ export const readOperations = async (service: Service) => operationsOf(await rea
 export const reasonsIn = (response: ResponseObject | undefined): string[] =>
   (response?.content?.['application/json']?.schema.allOf?.[1]?.properties?.data?.properties?.reason?.enum ??
     []) as string[];
+
+/** Returns the schema that the document gives for the data of a success. */
+export const dataOf = (response: ResponseObject | undefined): Schema | undefined => {
+  const [envelope, own] = response?.content?.['application/json']?.schema.allOf ?? [];
+  return envelope?.$ref === '#/components/schemas/Success' ? own?.properties?.data : undefined;
+};
 
 type Validate = ReturnType<Ajv2020['compile']>;
 /** The components of each document, and validators by the text of their schema: compiling one is slow. */
@@ -133,7 +149,7 @@ function validatorOf(document: Document, schema: Schema): Validate {
     const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
     const { schemas } = document.components;
     ajv.addSchema({ $id: 'closed', components: { schemas: mapValues(schemas, (each) => closed(each)) } });
-    ajv.addSchema({ $id: 'open', components: { schemas: mapValues(schemas, (each) => open(each)) } });
+    ajv.addSchema({ $id: 'part', components: { schemas: mapValues(schemas, (each) => part(each)) } });
     compiler = { ajv, validators: new Map() };
     compilers.set(document, compiler);
   }
@@ -152,8 +168,7 @@ function closed(schema: Schema): Schema {
     ...(items ? { items: closed(items) } : {}),
     ...(anyOf ? { anyOf: anyOf.map(closed) } : {}),
     ...(oneOf ? { oneOf: oneOf.map(closed) } : {}),
-    // A part of `allOf` does not know the properties of the others.
-    ...(allOf ? { allOf: allOf.map(open), unevaluatedProperties: false } : {}),
+    ...(allOf ? { allOf: allOf.map(part), unevaluatedProperties: false } : {}),
     ...(properties
       ? {
           additionalProperties: schema.additionalProperties ?? false,
@@ -163,9 +178,24 @@ function closed(schema: Schema): Schema {
   };
 }
 
-/** Returns the schema as it is, with references to others like it. */
-function open(schema: Schema): Schema {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"open#/'));
+/**
+ * Returns a part of an `allOf`. It does not know the properties of the other parts, so only the values of its own are closed.
+ * A part without a type narrows the values that another part describes: those are closed there.
+ */
+function part(schema: Schema): Schema {
+  const { $ref, properties, allOf, anyOf, oneOf } = schema;
+  return {
+    ...schema,
+    ...($ref ? { $ref: `part${$ref}` } : {}),
+    ...(allOf ? { allOf: allOf.map(part) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(part) } : {}),
+    ...(oneOf ? { oneOf: oneOf.map(part) } : {}),
+    ...(properties
+      ? {
+          properties: mapValues(properties, (value) => (value.properties && !value.type ? part(value) : closed(value))),
+        }
+      : {}),
+  };
 }
 
 /** Asserts that the document describes the response: its status, headers and body, without additional fields. */
