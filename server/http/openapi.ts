@@ -40,7 +40,6 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
         { name: 'Operations', description: 'Health checks and version, for operators' },
       ],
-      security: authenticated.security,
       components: {
         securitySchemes: {
           accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login' },
@@ -88,7 +87,6 @@ interface GeneratedDocument {
   components: { securitySchemes: unknown };
 }
 interface GeneratedOperation {
-  security?: unknown;
   parameters?: { name: string; required?: boolean }[];
   requestBody?: { description?: string; content: Record<string, { schema: { description?: string } }> };
   responses: Record<string, Generated>;
@@ -107,8 +105,6 @@ interface GeneratedSchema {
 /** Renders the declared errors, and moves everything that operations share to `components`. */
 function useComponents(generated: GeneratedDocument): object {
   for (const operation of operationsOf(generated)) {
-    // The document states the default.
-    if (JSON.stringify(operation.security) === JSON.stringify(authenticated.security)) delete operation.security;
     // The body says the same.
     for (const { schema } of Object.values(operation.requestBody?.content ?? {})) delete schema.description;
     for (const [status, response] of Object.entries(operation.responses)) {

@@ -47,7 +47,6 @@ export interface Document {
   openapi: string;
   info: { title: string; version: string; description: string };
   tags: { name: string }[];
-  security: Record<string, string[]>[];
   paths: Record<string, Record<string, OperationObject>>;
   components: {
     securitySchemes: Record<string, { type: string; scheme: string }>;
@@ -79,7 +78,6 @@ export const operationsOf = (document: Document): Operation[] =>
     Object.entries(methods).map(([method, operation]) => {
       const body = operation.requestBody?.content['application/json']?.schema;
       return {
-        security: document.security,
         ...operation,
         parameters: (operation.parameters ?? []).map((parameter) => resolve(document, parameter)),
         responses: mapValues(operation.responses, (response) => {
