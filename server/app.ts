@@ -1,9 +1,10 @@
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify, { LogController } from 'fastify';
 import { accountRoutes } from './account/routes.ts';
 import { requireToken } from './auth/guard.ts';
+import { createIssuer } from './auth/issuer.ts';
 import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
@@ -55,7 +56,8 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   const app = await createFastify(deps);
   const keys = createKeyring(db, deps.tokenClockAheadMs);
   await keys.signingKey();
-  const tokens = new TokenReader(keys);
+  const issuer = createIssuer(config, deps.listeningPort ?? (() => portOf(app)));
+  const tokens = new TokenReader(keys, issuer);
   const subscribers = createSubscribers(db, timing);
   // Reverts restore records in this order and remove them in the opposite one: users belong to departments.
   const resources = ledgerResources(
@@ -67,12 +69,12 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   );
 
   healthRoutes(app, deps);
-  loginRoutes(app, { ...deps, keys });
+  loginRoutes(app, { ...deps, keys, issuer });
   await app.register(async (scope) => {
     const authenticated = scope as App;
     requireToken(authenticated, tokens);
     limitTenants(authenticated, deps);
-    sessionRoutes(authenticated, { ...deps, keys });
+    sessionRoutes(authenticated, { ...deps, keys, issuer });
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources, memberRemoval);
     tenantRoutes(authenticated, deps);
@@ -90,6 +92,8 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   startLoginCleanup(app, db);
   return app;
 }
+
+const portOf = ({ server }: App) => (server.address() as AddressInfo | null)?.port;
 
 declare module 'fastify' {
   interface FastifyInstance {

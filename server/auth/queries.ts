@@ -160,18 +160,18 @@ export const unlockAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
  * Reads the signing keys, newest first, with their age in seconds and the current time in milliseconds. A key that was
  * replaced more than two days ago is left out: tokens live for a day at most, so it could only be misused.
  */
-export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer; age: number; now: number }[]>`
-  select key_id as "keyId", secret, extract(epoch from now() - create_time)::int as age,
+export const readKeys = (sql: Sql) => sql<{ keyId: string; privateKey: Buffer; age: number; now: number }[]>`
+  select key_id as "keyId", private_key as "privateKey", extract(epoch from now() - create_time)::int as age,
     extract(epoch from clock_timestamp())::float8 * 1000 as now
   from signing_keys k
   where not exists (
     select from signing_keys n where n.create_time > k.create_time and n.create_time < now() - interval '2 days')
-  order by create_time desc`;
+  order by create_time desc, key_id`;
 
 /** Inserts a signing key, unless another node has just done so. */
-export const insertKey = (sql: Sql, secret: Buffer, lifetimeDays: number) => sql`
-  insert into signing_keys (secret)
-  select ${secret} where not exists (
+export const insertKey = (sql: Sql, privateKey: Buffer, lifetimeDays: number) => sql`
+  insert into signing_keys (private_key)
+  select ${privateKey} where not exists (
     select from signing_keys where create_time > now() - ${lifetimeDays} * interval '1 day')`;
 
 /** Records a login in the audit log. Logins to unknown tenants are recorded too, so that they take as long as others. */

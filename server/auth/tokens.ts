@@ -1,26 +1,32 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { apiError } from '../http/errors.ts';
 import type { Token, VerifiedToken } from './claims.ts';
+import type { Issuer } from './issuer.ts';
 import type { Keyring } from './signing-keys.ts';
 
-const ISSUER = 'banyan';
 const AUDIENCE = 'banyan';
 const TYPE = 'at+jwt';
-const ALGORITHM = 'HS256';
+export const ALGORITHM = 'EdDSA';
 
-export async function signAccessToken(keys: Keyring, token: Token, seconds: number): Promise<string> {
-  const { keyId, secret } = await keys.signingKey();
+/** Signs an access token (RFC 9068). Others verify it with the keys that /.well-known/jwks.json contains. */
+export async function signAccessToken(
+  { keys, issuer }: { keys: Keyring; issuer: Issuer },
+  token: Token,
+  seconds: number,
+): Promise<string> {
+  const { keyId, privateKey } = await keys.signingKey();
   const now = keys.now();
-  return new SignJWT({ tid: token.tenantId, sid: token.sessionId })
+  return new SignJWT({ tenant_id: token.tenantId, sid: token.sessionId })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: keyId })
-    .setIssuer(ISSUER)
+    .setIssuer(issuer.url())
     .setAudience(AUDIENCE)
     .setSubject(token.userId)
+    .setJti(randomUUID())
     .setIssuedAt(new Date(now))
     .setExpirationTime(new Date(now + seconds * 1000))
-    .sign(secret);
+    .sign(privateKey);
 }
 
 /**
@@ -29,10 +35,12 @@ export async function signAccessToken(keys: Keyring, token: Token, seconds: numb
  */
 export class TokenReader {
   private readonly keys: Keyring;
+  private readonly issuer: Issuer;
   private readonly verified = new LRUCache<string, Verified>({ max: MAX_CACHED });
 
-  constructor(keys: Keyring) {
+  constructor(keys: Keyring, issuer: Issuer) {
     this.keys = keys;
+    this.issuer = issuer;
   }
 
   /** Returns a token from the cache, if it is still valid. */
@@ -45,7 +53,7 @@ export class TokenReader {
   }
 
   async read(authorization: string | undefined): Promise<VerifiedToken> {
-    const found = await verify(this.keys, authorization);
+    const found = await verify(this.keys, this.issuer, authorization);
     if ((authorization as string).length > MAX_CACHED_LENGTH) return found.token;
     this.verified.set(authorization as string, found);
     return found.token;
@@ -55,7 +63,7 @@ export class TokenReader {
   timeLeft = ({ expires }: VerifiedToken): number => expires - this.keys.now();
 }
 
-/** Limit the cache to a few megabytes: a token has about 300 characters, but the header may contain any number of spaces. */
+/** Limit the cache to a few megabytes: a token has about 500 characters, but the header may contain any number of spaces. */
 const MAX_CACHED = 10_000;
 const MAX_CACHED_LENGTH = 1_000;
 
@@ -64,24 +72,24 @@ interface Verified {
   keyId: string;
 }
 
-async function verify(keys: Keyring, authorization: string | undefined): Promise<Verified> {
+async function verify(keys: Keyring, issuer: Issuer, authorization: string | undefined): Promise<Verified> {
   if (!authorization) throw apiError('NO_TOKEN');
   const jwt = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1];
   if (!jwt) throw apiError('INVALID_TOKEN');
   try {
     const { payload, protectedHeader } = await jwtVerify(
       jwt,
-      async ({ kid }) => (await keys.find(String(kid)))?.secret ?? unknownKey(),
+      async ({ kid }) => (await keys.find(String(kid)))?.publicKey ?? unknownKey(),
       {
         algorithms: [ALGORITHM],
-        issuer: ISSUER,
+        ...(issuer.configured ? { issuer: issuer.configured } : {}),
         audience: AUDIENCE,
         typ: TYPE,
-        requiredClaims: ['sub', 'exp', 'iat'],
+        requiredClaims: ['iss', 'sub', 'exp', 'iat', 'jti'],
         currentDate: new Date(keys.now()),
       },
     );
-    const token = { tenantId: String(payload.tid), userId: String(payload.sub), sessionId: String(payload.sid) };
+    const token = { tenantId: String(payload.tenant_id), userId: String(payload.sub), sessionId: String(payload.sid) };
     if (!/^\d{6,18} \d{1,16} [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(Object.values(token).join(' ')))
       throw apiError('INVALID_TOKEN');
     return { token: { ...token, expires: Number(payload.exp) * 1000 }, keyId: String(protectedHeader.kid) };
