@@ -35,6 +35,7 @@ import { ledgerResources } from './ledger/resources.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
+import { oauthRoutes } from './oauth/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { limitTenants } from './rate-limits/limit.ts';
 import { tenantResource } from './tenants/history.ts';
@@ -70,6 +71,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
 
   healthRoutes(app, deps);
   loginRoutes(app, { ...deps, keys, issuer });
+  await app.register(async (scope) => oauthRoutes(scope as App, { ...deps, keys, issuer }));
   await app.register(async (scope) => {
     const authenticated = scope as App;
     requireToken(authenticated, tokens);
