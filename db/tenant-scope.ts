@@ -34,8 +34,8 @@ export function writeInTenant<T>(
 }
 
 /**
- * Runs a short write of the service itself, such as sealing, that does not wait behind the tenant's writers. Whoever calls
- * it limits how many run at the same time.
+ * Runs a short write of the service itself, such as sealing, that does not wait behind the tenant's writers. Callers
+ * limit how many of them run at the same time.
  */
 export const writeOutsideQueue = <T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
   retry(() => transaction(db, 'isolation level read committed read write', tenantId, work));
@@ -64,7 +64,7 @@ async function transaction<T>(
 /** The part of the deadline that is reserved for the commit and the response. */
 const COMMIT_MS = 500;
 
-/** Whether the caller is about to be told to try again later: then the transaction must not be committed. */
+/** Whether too little of the deadline is left for a commit: the caller receives TOO_BUSY, so the transaction must roll back. */
 export const isDeadlineExceeded = (requestedAt: number, deadlineMs: number): boolean =>
   performance.now() - requestedAt > deadlineMs - COMMIT_MS;
 

@@ -87,35 +87,50 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 interface GeneratedDocument {
-  paths: Record<
-    string,
-    Record<string, { parameters?: { name: string; required?: boolean }[]; responses: Record<string, Generated> }>
-  >;
+  paths: Record<string, Record<string, GeneratedOperation>>;
   components: { securitySchemes: unknown };
+}
+interface GeneratedOperation {
+  parameters?: { name: string; required?: boolean }[];
+  requestBody?: { description?: string; content: Record<string, { schema: { description?: string } }> };
+  responses: Record<string, Generated>;
 }
 interface Generated {
   headers?: Record<string, unknown>;
-  content?: Record<string, { schema: { 'x-errors'?: DeclaredErrors; description?: string } }>;
+  content?: Record<string, { schema: GeneratedSchema }>;
+}
+interface GeneratedSchema {
+  'x-errors'?: DeclaredErrors;
+  'x-success'?: true;
+  description?: string;
+  properties?: { data: unknown };
 }
 
 /** Renders the declared errors, and moves everything that operations share to `components`. */
 function useComponents(generated: GeneratedDocument): object {
-  for (const { responses } of operationsOf(generated)) {
-    for (const [status, { content }] of Object.entries(responses)) {
-      const json = content?.['application/json'];
+  for (const operation of operationsOf(generated)) {
+    // The body says the same.
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) delete schema.description;
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const json = response.content?.['application/json'];
       const declared = json?.schema['x-errors'];
-      if (declared)
-        responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+      if (declared) {
+        operation.responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+        continue;
+      }
+      if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
+      if (json?.schema['x-success']) json.schema = describeSuccess(json.schema.properties?.data) as GeneratedSchema;
       // The response says the same.
       else if (json) delete json.schema.description;
     }
   }
   const components: Components = { schemas: {}, responses: {}, headers: {}, parameters: {} };
-  const document = extractSchemas({ ...generated, errorSchemas }, components.schemas) as GeneratedDocument & {
-    errorSchemas?: object;
-  };
-  Object.assign(components.schemas, document.errorSchemas);
-  delete document.errorSchemas;
+  const document = extractSchemas(
+    { ...generated, shared: { ...errorSchemas, Success } },
+    components.schemas,
+  ) as GeneratedDocument & { shared?: object };
+  Object.assign(components.schemas, document.shared);
+  delete document.shared;
   const [headers, parameters, shared] = [new Repeated(), new Repeated(), new Repeated()];
   for (const { parameters: sent = [], responses } of operationsOf(document)) {
     for (const [n, parameter] of sent.entries()) {
@@ -141,6 +156,16 @@ function useComponents(generated: GeneratedDocument): object {
   shared.moveTo(components, 'responses');
   return { ...document, components: { ...document.components, ...components } };
 }
+
+/** The envelope of all successes. Each response adds the schema of its `data`. */
+const Success = {
+  type: 'object',
+  required: ['code', 'msg', 'data'],
+  properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] }, data: {} },
+};
+const describeSuccess = (data: unknown) => ({
+  allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
+});
 
 /** Names a success without data by its headers. Other successes differ. */
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined =>
@@ -289,7 +314,10 @@ export function responses(
       },
       ...(events
         ? { content: { 'text/event-stream': { schema: events } } }
-        : Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data: data ?? Type.Null() })),
+        : Type.Object(
+            { code: Type.Literal(200), msg: Type.Literal('操作成功'), data: data ?? Type.Null() },
+            { 'x-success': true },
+          )),
     },
     ...(etag ? { 304: notModified } : {}),
     ...Object.fromEntries(

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { extending } from '../http/components.ts';
 import {
   auditFields,
   Long,
@@ -24,30 +25,39 @@ const UserName = Type.String({
   description: 'Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)',
 });
 
-const input = {
-  tenantId: optional(TenantCode),
-  ...user.input,
-  deptId: optional(Long),
-  deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Further departments' })),
-  roles: optional(Type.Array(Role, { minItems: 1, maxItems: 2, default: ['member'] })),
-  mustChangePassword: optional(
-    Type.Boolean({
-      description:
-        'The user must change their password before they can do anything else. Omitted: false with a new password, otherwise unchanged',
-    }),
-  ),
-};
+const fields = Type.Object(
+  {
+    tenantId: optional(TenantCode),
+    ...user.input,
+    deptId: optional(Long),
+    deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Further departments' })),
+    roles: optional(Type.Array(Role, { minItems: 1, maxItems: 2, default: ['member'] })),
+    mustChangePassword: optional(
+      Type.Boolean({
+        description:
+          'The user must change their password before they can do anything else. Omitted: false with a new password, otherwise unchanged',
+      }),
+    ),
+  },
+  { 'x-component': 'UserFields' },
+);
 
+const credentials = Type.Object({ userName: UserName, password: Password });
 export const UserInput = Type.Object(
-  { userName: UserName, password: Password, ...input },
-  { 'x-component': 'UserInput' },
+  { ...credentials.properties, ...fields.properties },
+  extending(fields, 'UserInput', credentials),
 );
 export type UserInput = Static<typeof UserInput>;
 
+const changedCredentials = Type.Object({
+  userId: Long,
+  userName: optional(UserName),
+  password: optional(Password),
+});
 export const UserUpdate = Type.Object(
-  { userId: Long, userName: optional(UserName), password: optional(Password), ...input },
+  { ...changedCredentials.properties, ...fields.properties },
   {
-    'x-component': 'UserUpdate',
+    ...extending(fields, 'UserUpdate', changedCredentials),
     description:
       'Full replacement: omitted fields get their defaults. Only the name, the password and `mustChangePassword` stay when omitted.',
   },
