@@ -10,6 +10,7 @@ const FOLDERS = [
   'account',
   'oauth',
   'overview',
+  'keys',
   'webhooks',
   'tenants',
   'users',
