@@ -39,7 +39,7 @@ import { ledgerResources } from './ledger/resources.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
-import { oauthRoutes } from './oauth/routes.ts';
+import { introspectionRoutes, oauthRoutes } from './oauth/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { limitRequests } from './rate-limits/limit.ts';
 import { tenantResource } from './tenants/history.ts';
@@ -62,7 +62,8 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   const keys = createKeyring(db, deps.tokenClockAheadMs);
   await keys.signingKey();
   const issuer = createIssuer(config, deps.listeningPort ?? (() => portOf(app)));
-  const tokens = new TokenReader(keys, issuer);
+  const tokens = new TokenReader({ keys, issuer });
+  const apiKeys = new KeyReader(db);
   const subscribers = createSubscribers(db, timing);
   // Reverts restore records in this order and remove them in the opposite one: users belong to departments.
   const resources = ledgerResources(
@@ -76,10 +77,12 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
 
   healthRoutes(app, deps);
   loginRoutes(app, { ...deps, keys, issuer });
-  await app.register(async (scope) => oauthRoutes(scope as App, { ...deps, keys, issuer }));
+  const oauth = { ...deps, keys, issuer, tokens, apiKeys };
+  await app.register(async (scope) => oauthRoutes(scope as App, oauth));
+  await app.register(async (scope) => introspectionRoutes(scope as App, oauth));
   await app.register(async (scope) => {
     const authenticated = scope as App;
-    requireToken(authenticated, tokens, new KeyReader(db));
+    requireToken(authenticated, tokens, apiKeys);
     limitRequests(authenticated, deps);
     sessionRoutes(authenticated, { ...deps, keys, issuer });
     accountRoutes(authenticated, deps);

@@ -4,6 +4,7 @@ import { writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import type { Config } from '../config.ts';
 import { ApiError, apiError } from '../http/errors.ts';
+import { signAccessToken } from './access-tokens.ts';
 import { assertActive, asUser, type Caller } from './caller.ts';
 import { type Share, shareOfAddress } from './fair-queue.ts';
 import type { Issuer } from './issuer.ts';
@@ -27,7 +28,6 @@ import {
   deriveNextSecret,
   hashSecret,
   joinRefreshToken,
-  signAccessToken,
   splitRefreshToken,
 } from './tokens.ts';
 import { userKey as keyOf } from './user-key.ts';

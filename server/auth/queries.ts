@@ -1,5 +1,5 @@
 import { bigintOf, type Sql, type Tx } from '../../db/driver.ts';
-import type { Credentials } from './claims.ts';
+import type { Holder } from './claims.ts';
 import type { Permission } from './permissions.ts';
 import type { TenantState } from './tenant-state.ts';
 
@@ -28,7 +28,7 @@ export interface KeyRow {
 }
 
 /** The ids of callers as arrays, for a statement that reads several. A caller is either a user or an API key. */
-export const callerIds = (tokens: readonly Credentials[]) => ({
+export const callerIds = (tokens: readonly Holder[]) => ({
   userIds: tokens.map(({ userId }) => (userId === undefined ? null : bigintOf(userId))),
   sessionIds: tokens.map(({ sessionId }) => sessionId ?? null),
   keyIds: tokens.map(({ keyId }) => keyId ?? null),
@@ -39,7 +39,7 @@ export const callerIds = (tokens: readonly Credentials[]) => ({
 export const readCallers = (
   tx: Tx,
   tenantId: string,
-  tokens: Credentials[],
+  tokens: Holder[],
   { userIds, sessionIds, keyIds, secretIds } = callerIds(tokens),
 ) => tx<CallerRow[]>`
   select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag",

@@ -1,4 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import type { KeyReader } from '../auth/api-keys.ts';
+import type { KeyToken } from '../auth/claims.ts';
+import { ApiError } from '../http/errors.ts';
 import { OAuthError } from './errors.ts';
 import type { ClientParameters } from './schema.ts';
 
@@ -29,7 +32,7 @@ export function readCredentials(
 }
 
 /** Decodes HTTP Basic. Id and secret are form-encoded first, so that they may contain colons (RFC 6749 2.3.1). */
-function decodeBasic(authorization: string): ClientCredentials {
+export function decodeBasic(authorization: string): ClientCredentials {
   const [, encoded] = /^Basic +([\w+/-]+={0,2}) *$/i.exec(authorization) ?? [];
   const bytes = Buffer.from(encoded ?? '', 'base64');
   const [, id, secret] = (isUtf8(bytes) && /^([^:]*):(.*)$/s.exec(bytes.toString('utf8'))) || [];
@@ -42,3 +45,27 @@ function decodeBasic(authorization: string): ClientCredentials {
 }
 
 const decodeFormValue = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+
+/** Finds the API key of a client. Whether it may be used is read later. */
+export async function findClient(
+  keys: KeyReader,
+  { clientId, secret }: ClientCredentials,
+  address: string,
+): Promise<KeyToken> {
+  const token = keys.cached(secret, address) ?? (await clientErrors(keys.find(secret, address)));
+  if (token.keyId !== clientId) throw unknownClient();
+  return token;
+}
+
+export const unknownClient = () => new OAuthError('invalid_client', 'The client is unknown, or its secret is wrong.');
+
+/** Turns the errors of an API key, or of its tenant, into those of a client. */
+export async function clientErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.status !== 401 && error.status !== 403)) throw error;
+    if (error.code === 'INVALID_KEY') throw unknownClient();
+    throw new OAuthError('invalid_client', error.text('en'));
+  }
+}

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toApiError } from '../http/envelope.ts';
-import type { ApiError, ErrorCode } from '../http/errors.ts';
+import { ApiError, type ErrorCode } from '../http/errors.ts';
 
 /** The error codes of RFC 6749 5.2 and RFC 6750 3.1, and those of RFC 6749 4.1.2.1 for errors of the service itself. */
 const statuses = {
@@ -77,6 +77,24 @@ export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: 
     .code(error.status)
     .headers({ 'content-type': JSON_TYPE, 'cache-control': 'no-store', pragma: 'no-cache' })
     .send(JSON.stringify({ error: error.code, error_description: error.message }));
+}
+
+/**
+ * The same for operations that programs call with an API key or a token of one (RFC 6750). A 401 or 403 is about the caller,
+ * not about a grant.
+ */
+export function sendCallerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const error = thrown instanceof OAuthError ? thrown : toApiError(thrown, request);
+  return sendOAuthError(error instanceof ApiError ? fromCallerError(error, request) : error, request, reply);
+}
+
+function fromCallerError(error: ApiError, { clientId }: FastifyRequest): unknown {
+  const { code, status } = error;
+  if (status !== 401 && status !== 403) return error;
+  if (code === 'NOT_ALLOWED')
+    return new OAuthError('insufficient_scope', 'This requires an API key with the permission check.');
+  const isClient = clientId !== null || code === 'NO_TOKEN';
+  return new OAuthError(isClient ? 'invalid_client' : 'invalid_token', error.text('en'));
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';

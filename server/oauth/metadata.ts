@@ -1,7 +1,7 @@
+import { ALGORITHM } from '../auth/access-tokens.ts';
 import type { Issuer } from '../auth/issuer.ts';
-import { PERMISSIONS } from '../auth/permissions.ts';
+import { KEY_PERMISSIONS } from '../auth/permissions.ts';
 import type { Keyring } from '../auth/signing-keys.ts';
-import { ALGORITHM } from '../auth/tokens.ts';
 import type { KeySet, Metadata } from './schema.ts';
 
 /** The public keys with which others verify access tokens (RFC 7517, RFC 8037). */
@@ -27,12 +27,12 @@ export function describeServer(issuer: Issuer): Metadata {
     token_endpoint: `${url}/auth/token`,
     introspection_endpoint: `${url}/auth/introspect`,
     jwks_uri: `${url}/.well-known/jwks.json`,
-    scopes_supported: PERMISSIONS.filter((permission) => permission !== 'key:write' && permission !== 'role:write'),
+    scopes_supported: [...KEY_PERMISSIONS],
     // There is no authorization endpoint.
     response_types_supported: [],
     grant_types_supported: ['client_credentials', 'refresh_token'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-    introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'Bearer'],
+    introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'Bearer'],
     service_documentation: `${url}/docs`,
   };
 }

@@ -28,6 +28,30 @@ export const IssuedToken = Type.Object({
 });
 export type IssuedToken = Static<typeof IssuedToken>;
 
+export const IntrospectionRequest = Type.Object({
+  token: Type.String({ maxLength: 4_000, description: 'An access token, a refresh token or an API key' }),
+  token_type_hint: Type.Optional(Type.String()),
+});
+
+const text = Type.Optional(Type.String());
+const time = Type.Optional(Type.Integer());
+
+export const Introspection = Type.Object({
+  active: Type.Boolean(),
+  sub: Type.Optional(Type.String({ description: '`userId`, or `keyId`' })),
+  tenant_id: text,
+  username: text,
+  client_id: Type.Optional(Type.String({ description: '`keyId`; absent for users' })),
+  scope: Type.Optional(Type.String({ description: 'The present permissions' })),
+  token_type: text,
+  exp: time,
+  iat: time,
+  iss: text,
+  aud: text,
+  jti: text,
+});
+export type Introspection = Static<typeof Introspection>;
+
 /** The OpenAPI document leaves out what the standard describes. */
 const describedBy = (standard: string) => ({ 'x-openapi': { type: 'object', description: standard } });
 

@@ -146,12 +146,12 @@ test('the token cache stores a normal header but not one padded with thousands o
     return real;
   };
   const own = await startService({}, { wrapDatabase });
-  const reader = new TokenReader(
-    createKeyring(db as Database),
-    createIssuer(readConfig({}), () => undefined),
-  );
+  const reader = new TokenReader({
+    keys: createKeyring(db as Database),
+    issuer: createIssuer(readConfig({}), () => undefined),
+  });
   const [short, long] = [1, 50_000].map((spaces) => `Bearer${' '.repeat(spaces)}${own.root.token}`) as [string, string];
-  for (const header of [short, long]) assert.equal((await reader.read(header)).tenantId, '000000');
-  assert.equal(reader.cached(short)?.tenantId, '000000');
-  assert.equal(reader.cached(long), undefined);
+  for (const header of [short, long]) assert.equal((await reader.read(header, '')).tenantId, '000000');
+  assert.equal(reader.cached(short, '')?.tenantId, '000000');
+  assert.equal(reader.cached(long, ''), undefined);
 });

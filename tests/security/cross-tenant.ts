@@ -174,7 +174,7 @@ const tokenErrors: Record<string, string> = {
 };
 
 /** These operations have tests of their own: each caller ends their own session, or creates a webhook of their own. */
-const testedSeparately = ['POST /auth/logout', `POST ${hook}`];
+const testedSeparately = ['POST /auth/logout', `POST ${hook}`, 'POST /auth/introspect'];
 
 /** The response without the ids of the request, which are all that may differ. */
 const withoutIds = ({ status, text }: ApiResponse, target: Target) =>
