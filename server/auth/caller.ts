@@ -17,7 +17,7 @@ import {
 } from '../idempotency/idempotency.ts';
 import type { Credentials, Holder, KeyHolder, KeyToken, Token, VerifiedToken } from './claims.ts';
 import { type Share, shareOfTenant } from './fair-queue.ts';
-import { isPermission, type Permission, permissionsOfUser, type Requirement } from './permissions.ts';
+import { isPermission, type Permission, permissionsOfKey, permissionsOfUser, type Requirement } from './permissions.ts';
 import { type CallerRow, callerIds, type KeyRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
 
@@ -212,9 +212,8 @@ function assertKeyUsable(row: CallerRow | undefined, token: KeyToken): KeyRow {
 }
 
 function toKeyCaller(key: KeyRow, { tenantId, keyId, issued }: KeyHolder): Caller {
-  const permissions: ReadonlySet<Permission> = new Set(
-    issued ? key.permissions.filter((permission) => issued.scope.has(permission)) : key.permissions,
-  );
+  const held = permissionsOfKey(key.permissions);
+  const permissions = issued ? new Set([...held].filter((permission) => issued.scope.has(permission))) : held;
   // A user name has no spaces, so it cannot be mistaken for this.
   const userName = `key ${keyId}: ${key.keyName}`;
   return { tenantId, keyId, ownTenantId: tenantId, userName, permissions, actsBelow: key.below };
