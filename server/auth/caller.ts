@@ -123,9 +123,11 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
   if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
-  const { userId, deptId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
+  const { userId, deptId, id } = { ...(body as object) } as Record<string, unknown>;
+  // The id in the path comes first: the body of a patch may name a department of the user.
+  const inPath = (params as { id?: string } | undefined)?.id;
   // Ids may be written with leading zeros.
-  return `${path} ${String(userId ?? deptId ?? id).replace(/^0+(?=\d)/, '')}`;
+  return `${path} ${String(inPath ?? userId ?? deptId ?? id).replace(/^0+(?=\d)/, '')}`;
 }
 
 function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {

@@ -4,11 +4,16 @@ import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } fr
 import { type ApiError, apiError, type Language } from './errors.ts';
 import { isCalendarDate, isLong, MAX_IDS } from './fields.ts';
 
+/** The media types of a JSON merge patch (RFC 7396). Callers who cannot set the first one may send plain JSON. */
+export const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
+
 /** Validates requests before any handler runs: JSON syntax, text encoding and schemas. */
 export function validateInput(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+  app.addContentTypeParser(PATCH_TYPES, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (request.method !== 'PATCH' && !isJsonType(request.headers['content-type']))
+      return done(apiError('NOT_JSON'), undefined);
     // Some clients send the header without a body, for example on DELETE. Required bodies are checked in preValidation.
     if (body.length === 0) return done(null, request.body);
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
@@ -68,6 +73,8 @@ function createAjv(coerceTypes: boolean): Ajv {
 const strict = createAjv(false);
 /** For paths and queries, where everything is text: "20" is accepted as a number. */
 const lenient = createAjv(true);
+
+const isJsonType = (type = '') => /^\s*application\/json\s*(;|$)/i.test(type);
 
 /** Whether a text that the parser rejected is valid JSON; then it contains a forbidden key. */
 function isJson(text: string): boolean {
@@ -165,6 +172,7 @@ const problems = {
     zh: '必须是 0 到 9007199254740991 之间的整数，或对应的数字字符串',
     en: 'must be an integer from 0 to 9007199254740991, as a number or a string of digits',
   },
+  otherId: { zh: '必须与路径中的编号一致', en: 'must be the id in the path' },
   id: { zh: '必须是不超过 19 位的数字', en: 'must consist of 1 to 19 digits' },
   uuid: { zh: '必须是 UUID', en: 'must be a UUID' },
   ids: {

@@ -66,6 +66,13 @@ export const TenantUpdate = Type.Object(
 );
 export type TenantUpdate = Static<typeof TenantUpdate>;
 
+/** A merge patch; `id`, if sent, is that of the path. */
+export const TenantPatch = Type.Object(
+  { id: optional(TenantUpdate.properties.id), ...input },
+  { 'x-component': 'TenantPatch' },
+);
+export type TenantPatch = Static<typeof TenantPatch>;
+
 export const Tenant = Type.Object(
   {
     id: Type.String({ description: 'Internal id, as used in URLs' }),

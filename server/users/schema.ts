@@ -54,6 +54,13 @@ export const UserUpdate = Type.Object(
 );
 export type UserUpdate = Static<typeof UserUpdate>;
 
+/** A merge patch; `userId`, if sent, is that of the path. */
+export const UserPatch = Type.Object(
+  { userId: optional(Long), userName: optional(UserName), password: optional(Password), ...input },
+  { 'x-component': 'UserPatch' },
+);
+export type UserPatch = Static<typeof UserPatch>;
+
 export const User = Type.Object(
   {
     userId: LongOut,

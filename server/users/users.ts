@@ -18,6 +18,7 @@ import {
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, jsonIds, pageOf, type Rows } from '../http/fields.ts';
+import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import {
   countMembers,
   countUsers,
@@ -42,7 +43,7 @@ import {
   updateUser as updateRow,
 } from './queries.ts';
 import { user as userRecord } from './record.ts';
-import type { DeptUserFilter, User, UserFilter, UserInput, UserUpdate } from './schema.ts';
+import type { DeptUserFilter, User, UserFilter, UserInput, UserPatch, UserUpdate } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
 
 export async function createUser(tx: Tx, caller: Caller, input: UserInput, password: NewPassword): Promise<number> {
@@ -141,6 +142,42 @@ export async function updateUser(
   await addMemberships(tx, tenantId, [{ userId, ...depts }]);
   if (password) await updatePassword(tx, tenantId, userId, password.hash, by);
   if (password || fields.status !== '0') await endSessionsOf(tx, tenantId, [userId]);
+}
+
+/** Changes only the fields that are sent (RFC 7396). The user is locked before they are read, so no other change is lost. */
+export async function patchUser(
+  tx: Tx,
+  caller: Caller,
+  userId: string,
+  patch: UserPatch,
+  { password, ifMatch }: Omit<UpdateOptions, 'isRevert'>,
+): Promise<void> {
+  assertSameId(userId, patch.userId, 'userId');
+  assertKept(patch, ['userName', 'password']);
+  const { tenantId } = await assumeTenantForWrite(tx, caller, patch.tenantId);
+  await lockUsers(tx, tenantId, [userId]);
+  const current = await readRow(tx, tenantId, userId);
+  if (!current) throw apiError('USER_NOT_FOUND');
+  assertEtag(ifMatch, etagOf(current));
+  const { userName, deptId, deptIds, roles, mustChangePassword } = current;
+  const before = { userName, ...userRecord.pick(current), deptId, deptIds, roles, mustChangePassword };
+  const { mustChangePassword: required = false, ...after } = mergePatch<Omit<UserPatch, 'userId'>>(before, patch);
+  if (!password && isUnchanged(before, { ...after, mustChangePassword: required })) return;
+  // As in a replacement, a new password need not be changed unless the patch says so.
+  const sent = 'mustChangePassword' in patch ? required : null;
+  await updateUser(tx, caller, { ...after, userId, tenantId, mustChangePassword: sent }, { password });
+}
+
+/** Whether a patch leaves everything as it is. */
+function isUnchanged(before: Omit<UserPatch, 'userId'>, after: Omit<UserPatch, 'userId'>): boolean {
+  const [a, b] = [before, after].map((user) => {
+    const main = user.deptId == null ? null : idOf(user.deptId);
+    const others = new Set((user.deptIds ?? []).map(idOf));
+    if (main) others.delete(main);
+    const { administrator, ...fields } = fieldsOf(user);
+    return JSON.stringify([user.userName, fields, administrator, user.mustChangePassword, main, [...others].sort()]);
+  });
+  return a === b;
 }
 
 export async function removeUsers(
