@@ -230,6 +230,46 @@ export const table: Row[] = [
     other: '404 DEPT_NOT_FOUND',
   },
   {
+    operation: `PATCH ${dept}/{id}`,
+    call: (client, { leaf }) => client.patch(`${dept}/${leaf}`, { deptName: 'patched' }),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${dept}/{id}`,
+    variant: 'in the tenant',
+    call: (client, { leaf, code }) => client.patch(`${dept}/${leaf}`, { tenantId: code }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `PATCH ${dept}/{id}`,
+    variant: 'to a department of the tenant',
+    call: (client, { leaf, parent }) => client.patch(`${dept}/${leaf}`, { parentId: parent }),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${tenant}/{id}`,
+    call: (client, { belowId }) => client.patch(`${tenant}/${belowId}`, { quotaBo: { zr: 7 } }),
+    other: '404 TENANT_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${tenant}/{id}`,
+    variant: 'of the tenant itself',
+    call: (client, { id }) => client.patch(`${tenant}/${id}`, { accountCount: 9 }),
+    other: '404 TENANT_NOT_FOUND',
+    admin: '403 OWN_TENANT',
+  },
+  {
+    operation: `PATCH ${people}/{id}`,
+    call: (client, { user }) => client.patch(`${people}/${user}`, { password, roles: ['admin'] }),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${people}/{id}`,
+    variant: 'in the tenant',
+    call: (client, { user, code }) => client.patch(`${people}/${user}?tenantId=${code}`, { status: '1' }),
+    other: '403 OTHER_TENANT',
+  },
+  {
     operation: `POST ${tenant}`,
     variant: 'below the tenant',
     call: (client, { code }) => client.post(tenant, { tenantParent: code, username: 'new', password }),
