@@ -7,12 +7,12 @@ import { isExistingTenant, lockTenantRow, readTenantCode, readTenantCodes, readT
 export { lockTenantTree } from './queries.ts';
 
 /**
- * Makes the transaction see the tenant in which an administrator wants to act: their own or a descendant. A tenant that
+ * Makes the transaction see the tenant in which a caller wants to act: their own or a descendant. A tenant that
  * does not exist is not distinguished from one outside their scope.
  */
 export async function assumeTenant(tx: Tx, caller: Caller, tenantId: string | null | undefined): Promise<string> {
   if (tenantId == null || tenantId === caller.tenantId) return caller.tenantId;
-  if (!(await isExistingTenant(tx, caller.tenantId, tenantId))) throw apiError('OTHER_TENANT');
+  if (!caller.actsBelow || !(await isExistingTenant(tx, caller.tenantId, tenantId))) throw apiError('OTHER_TENANT');
   await setTenant(tx, tenantId);
   return tenantId;
 }
@@ -23,6 +23,7 @@ export async function assumeTenant(tx: Tx, caller: Caller, tenantId: string | nu
  */
 export async function assumeTenantForWrite(tx: Tx, caller: Caller, requested: string | null | undefined) {
   const tenantId = requested ?? caller.tenantId;
+  if (tenantId !== caller.tenantId && !caller.actsBelow) throw apiError('OTHER_TENANT');
   const tenant = await lockTenant(tx, caller.tenantId, tenantId);
   if (tenantId !== caller.tenantId) await setTenant(tx, tenantId);
   return { tenantId, ...tenant };

@@ -3,7 +3,7 @@ import { loginOrigin } from '../auth/routes.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { writeHeaders } from '../http/etag.ts';
-import { authenticated, responses } from '../http/openapi.ts';
+import { responses } from '../http/openapi.ts';
 import { changePassword, checkPasswordChange, readMe } from './account.ts';
 import { Me, PasswordChange } from './schema.ts';
 
@@ -15,22 +15,22 @@ export function accountRoutes(app: App, deps: Dependencies): void {
   app.get(
     '/auth/me',
     {
+      config: { requires: 'self' },
       schema: {
-        ...authenticated,
         tags,
         operationId: 'readMe',
         summary: "Read the caller's user, roles and tenant, with its menus, quotas and rules",
         response: responses('authenticated', { data: Me }),
       },
     },
-    async (request) => ok(await readAs(db, request, 'user', readMe)),
+    async (request) => ok(await readAs(db, request, readMe)),
   );
 
   app.put(
     '/auth/password',
     {
+      config: { requires: 'session' },
       schema: {
-        ...authenticated,
         tags,
         operationId: 'changePassword',
         summary: "Change the caller's password",
@@ -57,7 +57,6 @@ export function accountRoutes(app: App, deps: Dependencies): void {
       await writeAfter(
         db,
         request,
-        'session',
         (caller) => checkPasswordChange(deps, caller, origin, request.body),
         changePassword,
       );

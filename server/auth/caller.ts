@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { DeadlineExceededError } from '../../db/errors.ts';
@@ -17,62 +17,64 @@ import {
 } from '../idempotency/idempotency.ts';
 import type { Token, VerifiedToken } from './claims.ts';
 import { type Share, shareOfTenant } from './fair-queue.ts';
+import { isPermission, type Permission, permissionsOfUser, type Requirement } from './permissions.ts';
 import { type CallerRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
 
 /** The user who is calling, as the database knows them at this moment. */
 export interface Caller extends Token {
+  /** The tenant that the caller acts in: their own, or one below it (access/acting.ts). */
+  tenantId: string;
+  /** The tenant that the caller belongs to. */
+  ownTenantId: string;
   userName: string;
-  administrator: boolean;
+  permissions: ReadonlySet<Permission>;
+  /** Whether the caller may act in the tenants below their own. */
+  actsBelow: boolean;
 }
 
 export type { CallerRow };
 
-/** `session`: any user who is logged in, even one who must change their password before they may do anything else. */
-export type RequiredRole = 'session' | 'user' | 'administrator';
-
 type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
 
 /**
- * Runs a read in one transaction in the caller's tenant. The caller and their role are loaded inside it, so a user or
+ * Runs a read in one transaction in the caller's tenant. The caller and their permissions are loaded inside it, so a user or
  * tenant that has just been disabled is rejected, and no rule runs without a caller.
  */
-export const readAs = <T>(db: Database, { token }: FastifyRequest, role: RequiredRole, work: Work<T>): Promise<T> =>
-  readInTenant(db, token.tenantId, async (tx) => work(tx, await loadCaller(tx, token, role)));
+export const readAs = <T>(db: Database, request: FastifyRequest, work: Work<T>): Promise<T> =>
+  readInTenant(db, request.token.tenantId, async (tx) => work(tx, await loadCaller(tx, request)));
 
 /** The same for a write. With an Idempotency-Key it runs once, however often the request is repeated. */
 export const writeAs = async <T>(
   db: Database,
   request: FastifyRequest,
-  role: RequiredRole,
   work: Work<T>,
   startedAt = performance.now(),
 ): Promise<T> => {
-  // Nothing slow happens for a caller whose session has ended or who has not the required role.
-  if (needsSlowHash(request)) await readAs(db, request, role, async () => {});
-  return write(db, request, role, { startedAt, keyed: await readKey(request) }, work);
+  // Nothing slow happens for a caller whose session has ended or who has not the required permission.
+  if (needsSlowHash(request)) await readAs(db, request, async () => {});
+  return write(db, request, { startedAt, keyed: await readKey(request) }, work);
 };
 
 /**
  * The same with slow work before the transaction: hashing must not hold locks. `prepare` runs only for a caller with the
- * required role, and not for a request whose outcome is stored already.
+ * required permission, and not for a request whose outcome is stored already.
  */
 export async function writeAfter<P, T>(
   db: Database,
   request: FastifyRequest,
-  role: RequiredRole,
   prepare: (caller: Caller) => Promise<P>,
   work: (tx: Tx, caller: Caller, prepared: P) => Promise<T>,
 ): Promise<T> {
   const startedAt = performance.now();
-  const { caller, stored } = await readAs(db, request, role, async (tx, caller) => ({
+  const { caller, stored } = await readAs(db, request, async (tx, caller) => ({
     caller,
     stored: await findOutcome(tx, caller, request),
   }));
   const keyed = await readKey(request);
   if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
   const prepared = await prepare(caller);
-  return write(db, request, role, { startedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
+  return write(db, request, { startedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
 const readKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
@@ -87,7 +89,6 @@ export const shareOf = ({ token, ip }: FastifyRequest): Share =>
 async function write<T>(
   db: Database,
   request: FastifyRequest,
-  role: RequiredRole,
   { startedAt, keyed }: { startedAt: number; keyed: KeyedRequest | undefined },
   work: Work<T>,
 ): Promise<T> {
@@ -100,10 +101,10 @@ async function write<T>(
     };
     return writeInTenant(db, token.tenantId, withinDeadline, { record: recordOf(request), origin: originOf(request) });
   };
-  if (!keyed) return inTenant(async (tx) => work(tx, await loadCaller(tx, token, role)));
+  if (!keyed) return inTenant(async (tx) => work(tx, await loadCaller(tx, request)));
   // An error is stored as well, so it is thrown only after the transaction.
   const outcome = await inTenant(async (tx) => {
-    const caller = await loadCaller(tx, token, role);
+    const caller = await loadCaller(tx, request);
     return runOnce(tx, token, keyed, (inner) => work(inner, caller));
   });
   return unwrap(outcome, request);
@@ -136,18 +137,30 @@ function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: Fastify
   return outcome.result;
 }
 
-async function loadCaller(tx: Tx, token: Token, role: RequiredRole): Promise<Caller> {
+async function loadCaller(tx: Tx, request: FastifyRequest): Promise<Caller> {
+  const { token } = request;
   const [row] = await readCallers(tx, token.tenantId, [token]);
-  return checkCaller(row, token, role);
+  return checkCaller(row, token, request.routeOptions.config);
 }
 
-function checkCaller(row: CallerRow | undefined, token: Token, role: RequiredRole): Caller {
+/** What an operation requires of its caller. */
+type Requirements = Pick<FastifyContextConfig, 'requires' | 'allowsSelf'>;
+
+function checkCaller(row: CallerRow | undefined, token: Token, { requires, allowsSelf }: Requirements): Caller {
+  if (requires === undefined) throw new Error('The operation does not state what it requires.');
   if (!row || row.userName === null) throw apiError('SESSION_ENDED');
   assertActive(row);
   if (!row.sessionExists) throw apiError('SESSION_ENDED');
-  if (role !== 'session' && row.mustChangePassword) throw apiError('PASSWORD_CHANGE_REQUIRED');
-  if (role === 'administrator' && !row.administrator) throw apiError('NOT_ALLOWED');
-  return { ...token, userName: row.userName, administrator: row.administrator };
+  if (requires !== 'session' && row.mustChangePassword) throw apiError('PASSWORD_CHANGE_REQUIRED');
+  const permissions = permissionsOfUser(row);
+  if (isPermission(requires) && !permissions.has(requires) && !allowsSelf) throw apiError('NOT_ALLOWED');
+  return {
+    ...token,
+    ownTenantId: token.tenantId,
+    userName: row.userName,
+    permissions,
+    actsBelow: row.administrator,
+  };
 }
 
 /** Loads several callers of one tenant; an error takes the place of a caller who has no access. */
@@ -155,16 +168,16 @@ export async function loadCallers(
   tx: Tx,
   tenantId: string,
   tokens: Token[],
-  role: RequiredRole,
+  requires: Requirement,
 ): Promise<(Caller | ApiError)[]> {
   const rows = await readCallers(tx, tenantId, tokens);
-  return tokens.map((token, n) => toCaller(rows[n], token, role));
+  return tokens.map((token, n) => toCaller(rows[n], token, requires));
 }
 
 /** The same for a row that another statement has read. */
-export function toCaller(row: CallerRow | undefined, token: Token, role: RequiredRole): Caller | ApiError {
+export function toCaller(row: CallerRow | undefined, token: Token, requires: Requirement): Caller | ApiError {
   try {
-    return checkCaller(row, token, role);
+    return checkCaller(row, token, { requires });
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;

@@ -1,7 +1,9 @@
+import type { FastifySchema } from 'fastify';
 import type { App } from '../context.ts';
 import { trackedResponse } from '../http/load-shedding.ts';
 import { hasBody } from '../http/server.ts';
 import type { VerifiedToken } from './claims.ts';
+import { isPermission, type Requirement } from './permissions.ts';
 import type { TokenReader } from './tokens.ts';
 
 /** Requires an access token for all routes of this scope. */
@@ -13,7 +15,10 @@ export function requireToken(app: App, tokens: TokenReader): void {
     done(null, payload);
   });
   app.addHook('onRoute', (route) => {
+    const { requires, allowsSelf = false } = route.config ?? {};
+    if (!requires) throw new Error(`${route.method} ${route.url} does not state what it requires.`);
     route.config = { ...route.config, requiresToken: true };
+    route.schema = describeRequirement(route.schema, requires, allowsSelf);
   });
   app.addHook('onRequest', (request, reply, done) => {
     const { authorization } = request.headers;
@@ -35,4 +40,13 @@ export function requireToken(app: App, tokens: TokenReader): void {
       admit();
     }, done);
   });
+}
+
+/** Shows in the OpenAPI document what an operation requires. */
+function describeRequirement(schema: FastifySchema | undefined, requires: Requirement, allowsSelf: boolean) {
+  const permissions = isPermission(requires) ? [requires] : [];
+  const own =
+    permissions.length > 0 ? `Requires \`${requires}\`${allowsSelf ? ', or the caller’s own id' : ''}.` : 'Any user.';
+  const description = [own, schema?.description].filter(Boolean).join(' ');
+  return { ...schema, description, security: [{ accessToken: permissions }] };
 }

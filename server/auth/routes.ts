@@ -4,7 +4,7 @@ import { addressKey } from '../http/address.ts';
 import { ok } from '../http/envelope.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
-import { authenticated, responses } from '../http/openapi.ts';
+import { responses } from '../http/openapi.ts';
 import { readAs, writeAs } from './caller.ts';
 import { assertSameSite, clearCookie, clearSentCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
 import { type AuthDependencies, endSessionByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
@@ -75,6 +75,7 @@ export function loginRoutes(app: App, deps: AuthDependencies): void {
         if (request.query.session === 'cookie') request.body = { refresh_token: '' };
         return payload;
       },
+      config: { requires: 'self' },
       schema: {
         tags,
         operationId: 'refresh',
@@ -124,8 +125,8 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
   app.post(
     '/auth/logout',
     {
+      config: { requires: 'session' },
       schema: {
-        ...authenticated,
         tags,
         operationId: 'logOut',
         headers: writeHeaders,
@@ -156,7 +157,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
       },
     },
     async (request, reply) => {
-      await writeAs(db, request, 'session', (tx, caller) => logOut(tx, caller, request.query));
+      await writeAs(db, request, (tx, caller) => logOut(tx, caller, request.query));
       clearSentCookie(reply);
       return ok(null);
     },
@@ -165,8 +166,8 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
   app.get(
     '/auth/sessions',
     {
+      config: { requires: 'self' },
       schema: {
-        ...authenticated,
         tags,
         operationId: 'listSessions',
         summary: 'List the sessions of the caller',
@@ -174,14 +175,14 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
         response: responses('authenticated', { data: SessionPage }),
       },
     },
-    async (request) => ok(await readAs(db, request, 'user', listSessions)),
+    async (request) => ok(await readAs(db, request, listSessions)),
   );
 
   app.delete(
     '/auth/sessions/:id',
     {
+      config: { requires: 'self' },
       schema: {
-        ...authenticated,
         tags,
         operationId: 'endSession',
         headers: writeHeaders,
@@ -193,7 +194,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
     },
     async (request, reply) => {
       const id = pathSessionId(request.params.id);
-      await writeAs(db, request, 'user', (tx, caller) => endSession(tx, caller, id));
+      await writeAs(db, request, (tx, caller) => endSession(tx, caller, id));
       if (id === request.token.sessionId) clearSentCookie(reply);
       return ok(null);
     },

@@ -3,13 +3,16 @@ import { createBatcher, type PendingItem } from '../../db/batcher.ts';
 import { errorCode } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
-import { loadCallers, originOf, writeAs } from '../auth/caller.ts';
+import { type ActingRequest, isActing, writeActing } from '../access/acting.ts';
+import { loadCallers, originOf } from '../auth/caller.ts';
 import type { Token } from '../auth/claims.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { lockParents } from './levels.ts';
 import { createDepartment, createDepartments, parentOf } from './rules.ts';
 import type { DeptInput } from './schema.ts';
+
+type CreateRequest = ActingRequest & FastifyRequest<{ Body: DeptInput }>;
 
 /** 'alone': the department has to be created in a transaction of its own. */
 type Item = PendingItem<
@@ -19,14 +22,14 @@ type Item = PendingItem<
 
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
- * fails on its own, and is answered after the commit. A request with an Idempotency-Key, or one whose parent is locked by
- * another transaction, runs in a transaction of its own.
+ * fails on its own, and is answered after the commit. A request with an Idempotency-Key, one for a tenant below, or one
+ * whose parent is locked by another transaction runs in a transaction of its own.
  */
 export function createDepartmentCreator({
   db,
   config: { departmentLevels: maxLevels },
   timing: { responseMs },
-}: Pick<Dependencies, 'db' | 'config' | 'timing'>): (request: FastifyRequest<{ Body: DeptInput }>) => Promise<number> {
+}: Pick<Dependencies, 'db' | 'config' | 'timing'>): (request: CreateRequest) => Promise<number> {
   async function run(tenantId: string, batch: Item[]): Promise<void> {
     const outcomes = await createInOneTransaction(tenantId, batch).catch((error) => {
       // The data of one item is invalid; the others must not fail with it.
@@ -46,7 +49,7 @@ export function createDepartmentCreator({
       const parentIds = batch.map(({ request }) => parentOf(request.input.parentId ?? 0));
       // Both are sent in one round trip, so even a caller who may not create departments briefly locks the parent.
       const [loaded, parents] = await Promise.all([
-        loadCallers(tx, tenantId, tokens, 'administrator'),
+        loadCallers(tx, tenantId, tokens, 'dept:write'),
         lockParents(tx, tenantId, parentIds, { wait: false }),
       ]);
       const callers = loaded.map((caller, n) =>
@@ -73,17 +76,11 @@ export function createDepartmentCreator({
   return async (request) => {
     const requestedAt = performance.now();
     const { token, body: input, headers } = request;
-    const hasIdempotencyKey = headers['idempotency-key'] !== undefined;
-    const created = hasIdempotencyKey
+    const runsAlone = headers['idempotency-key'] !== undefined || isActing(request);
+    const created = runsAlone
       ? 'alone'
       : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requestedAt });
     if (created !== 'alone') return created;
-    return writeAs(
-      db,
-      request,
-      'administrator',
-      (tx, caller) => createDepartment(tx, caller, input, { maxLevels }),
-      requestedAt,
-    );
+    return writeActing(db, request, (tx, caller) => createDepartment(tx, caller, input, { maxLevels }), requestedAt);
   };
 }

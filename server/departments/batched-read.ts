@@ -2,6 +2,7 @@ import { createBatcher, type PendingItem } from '../../db/batcher.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { readInTenant } from '../../db/tenant-scope.ts';
+import { type ActingRequest, isActing, readActing } from '../access/acting.ts';
 import { type CallerRow, loadCallers, toCaller } from '../auth/caller.ts';
 import type { Token } from '../auth/claims.ts';
 import { ApiError } from '../http/errors.ts';
@@ -14,8 +15,8 @@ export interface DeptRequest {
   includeDeleted: boolean;
 }
 
-/** Reads one department for the holder of a token; undefined: it does not exist. */
-export type DeptReader = (token: Token, request: DeptRequest) => Promise<Dept | undefined>;
+/** Reads one department for the caller of a request; undefined: it does not exist. */
+export type DeptReader = (request: ActingRequest, dept: DeptRequest) => Promise<Dept | undefined>;
 
 type Item = PendingItem<DeptRequest & { token: Token }, Dept | undefined>;
 
@@ -32,7 +33,7 @@ export function createDepartmentReader(db: Database): DeptReader {
     const { callers, treeVersion, departments } = await db.use((sql) =>
       readWithCallers<CallerRow>(sql, tenantId, tokens, deptIds),
     );
-    const callerOf = new Map(tokens.map((token, n) => [token, toCaller(callers[n], token, 'user')]));
+    const callerOf = new Map(tokens.map((token, n) => [token, toCaller(callers[n], token, 'dept:read')]));
     const cached = paths.cached(tenantId, treeVersion);
     const found = new Map(departments.map((row) => [row[0], row]));
     const uncached: Item[] = [];
@@ -54,7 +55,7 @@ export function createDepartmentReader(db: Database): DeptReader {
     const requests = batch.map(({ request }) => request);
     const tokens = [...new Set(requests.map(({ token }) => token))];
     const [callers, found] = await readInTenant(db, tenantId, (tx) =>
-      Promise.all([loadCallers(tx, tenantId, tokens, 'user'), readWithPaths(tx, paths, tenantId, requests)]),
+      Promise.all([loadCallers(tx, tenantId, tokens, 'dept:read'), readWithPaths(tx, paths, tenantId, requests)]),
     );
     for (const [n, { request, resolve, reject }] of batch.entries()) {
       const caller = callers[tokens.indexOf(request.token)];
@@ -65,7 +66,11 @@ export function createDepartmentReader(db: Database): DeptReader {
 
   // While one batch is serialized, the next is read. More in flight would only make the batches smaller.
   const readInBatch = createBatcher(run, { maxInFlight: 2, maxBatchSize: 500 });
-  return (token, request) => readInBatch(token.tenantId, { token, ...request });
+  return (request, dept) => {
+    const { token } = request;
+    if (!isActing(request)) return readInBatch(token.tenantId, { token, ...dept });
+    return readActing(db, request, async (tx, { tenantId }) => (await readWithPaths(tx, paths, tenantId, [dept]))[0]);
+  };
 }
 
 async function readWithPaths(

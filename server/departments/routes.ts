@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readAs, writeAs } from '../auth/caller.ts';
+import { readActing, writeActing } from '../access/acting.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
@@ -11,8 +11,8 @@ import {
   okWithEtag,
   writeHeaders,
 } from '../http/etag.ts';
-import { IdPath, IdsPath, idOf } from '../http/fields.ts';
-import { authenticated, responses } from '../http/openapi.ts';
+import { IdPath, IdsPath, idOf, TenantQuery } from '../http/fields.ts';
+import { responses } from '../http/openapi.ts';
 import { invalid, PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
@@ -40,13 +40,7 @@ import { removeBranch } from './tree/branches.ts';
 import { treeRoutes } from './tree-routes.ts';
 
 const path = '/system/dept-api';
-const shared = { ...authenticated, tags: ['Departments'] };
-
-/**
- * Departments belong to the caller's tenant. The documented operations ignore unknown query parameters, but with this one
- * ignored, a write that names another tenant would land in the caller's own.
- */
-const ACTING_TENANT = ['tenantId'];
+const shared = { tags: ['Departments'] };
 
 /** `memberRemoval` says what deleting departments does with their users. */
 export function departmentRoutes(
@@ -69,18 +63,18 @@ export function departmentRoutes(
   app.post(
     path,
     {
-      config: { refusedParameters: ACTING_TENANT },
+      config: { requires: 'dept:write', ignoresUnknownParameters: true },
       schema: {
         ...shared,
         operationId: 'createDepartment',
         summary: 'Create a department',
-        description: 'Administrators.',
         headers: writeHeaders,
+        querystring: TenantQuery,
         body: DeptInput,
         response: responses('authenticated', {
           writes: 'unconditional',
           location: true,
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP'],
+          errors: ['OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP'],
           body: true,
         }),
       },
@@ -93,16 +87,16 @@ export function departmentRoutes(
   app.get(
     `${path}/list`,
     {
+      config: { requires: 'dept:read' },
       schema: {
         ...shared,
         operationId: 'listDepartments',
         summary: 'List departments',
-        description:
-          'Any user of the tenant. Sorted by `orderNum`, then by id, unless `sort` is sent. All filters have to match.',
+        description: 'Sorted by `orderNum`, then by id, unless `sort` is sent. All filters have to match.',
         querystring: DeptFilter,
         response: responses('authenticated', {
           data: DeptPage,
-          errors: ['PATHS_TOO_LONG', 'PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'],
+          errors: ['OTHER_TENANT', 'PATHS_TOO_LONG', 'PAST_TOO_LARGE', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -110,7 +104,7 @@ export function departmentRoutes(
       const { query } = request;
       const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
       return ok(
-        await readAs(db, request, 'user', (tx, caller) =>
+        await readActing(db, request, (tx, caller) =>
           time ? listDepartmentsAt(tx, show, caller, query, time) : listDepartments(tx, caller, query),
         ),
       );
@@ -120,31 +114,36 @@ export function departmentRoutes(
   app.post(
     `${path}/batch-read`,
     {
+      config: { requires: 'dept:read' },
       schema: {
         ...shared,
         operationId: 'readDepartments',
         summary: 'Read departments by their ids',
-        description: 'Any user of the tenant. It writes nothing, so it needs no Idempotency-Key.',
+        description: 'It writes nothing, so it needs no Idempotency-Key.',
+        querystring: TenantQuery,
         body: DeptIds,
-        response: responses('authenticated', { data: DeptBatch, errors: ['PATHS_TOO_LONG'], body: true }),
+        response: responses('authenticated', {
+          data: DeptBatch,
+          errors: ['OTHER_TENANT', 'PATHS_TOO_LONG'],
+          body: true,
+        }),
       },
     },
-    async (request) =>
-      ok(await readAs(db, request, 'user', (tx, caller) => readDepartments(tx, caller, request.body.ids))),
+    async (request) => ok(await readActing(db, request, (tx, caller) => readDepartments(tx, caller, request.body.ids))),
   );
 
   app.get(
     `${path}/:id`,
     {
-      config: { refusedParameters: ACTING_TENANT },
+      config: { requires: 'dept:read', ignoresUnknownParameters: true },
       schema: {
         ...shared,
         operationId: 'readDepartment',
         summary: 'Read a department',
-        description: 'Any user of the tenant.',
         headers: conditionalReadHeaders,
         params: IdPath,
         querystring: Type.Object({
+          ...TenantQuery.properties,
           includeDeleted: Type.Optional(
             Type.Boolean({ default: false, description: 'Also returns a deleted department' }),
           ),
@@ -153,7 +152,7 @@ export function departmentRoutes(
         response: responses('authenticated', {
           data: Dept,
           etag: true,
-          errors: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -163,10 +162,10 @@ export function departmentRoutes(
       if (asOf !== undefined) {
         if (includeDeleted) throw invalid('includeDeleted', 'notWithAsOf');
         const time = await resolvePointInTime(deps, asOf);
-        const dept = await readAs(db, request, 'user', (tx, caller) => readDepartmentAt(tx, show, caller, id, time));
+        const dept = await readActing(db, request, (tx, caller) => readDepartmentAt(tx, show, caller, id, time));
         return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
       }
-      const dept = await read(request.token, { deptId: id, includeDeleted });
+      const dept = await read(request, { deptId: id, includeDeleted });
       if (!dept) throw apiError('DEPT_NOT_FOUND');
       return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
     },
@@ -175,31 +174,24 @@ export function departmentRoutes(
   app.put(
     path,
     {
-      config: { refusedParameters: ACTING_TENANT },
+      config: { requires: 'dept:write', ignoresUnknownParameters: true },
       schema: {
         ...shared,
         operationId: 'updateDepartment',
         summary: 'Update or move a department',
-        description: 'Administrators. Moving a department moves its whole branch.',
+        description: 'Moving a department moves its whole branch.',
         headers: conditionalWriteHeaders,
+        querystring: TenantQuery,
         body: DeptUpdate,
         response: responses('authenticated', {
           writes: 'conditional',
-          errors: [
-            'NOT_ALLOWED',
-            'OTHER_TENANT',
-            'DEPT_NOT_FOUND',
-            'PARENT_NOT_FOUND',
-            'PARENT_DISABLED',
-            'DEPT_CYCLE',
-            'TOO_DEEP',
-          ],
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'DEPT_CYCLE', 'TOO_DEEP'],
           body: true,
         }),
       },
     },
     async (request) => {
-      await writeAs(db, request, 'administrator', (tx, caller) =>
+      await writeActing(db, request, (tx, caller) =>
         updateDepartment(tx, caller, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
@@ -209,33 +201,27 @@ export function departmentRoutes(
   app.patch(
     `${path}/:id`,
     {
+      config: { requires: 'dept:write' },
       schema: {
         ...shared,
         operationId: 'patchDepartment',
         summary: 'Change some fields of a department',
-        description: 'Administrators. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
+        description: 'A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,
+        querystring: TenantQuery,
         body: DeptPatch,
         response: responses('authenticated', {
           writes: 'conditional',
-          errors: [
-            'NOT_ALLOWED',
-            'OTHER_TENANT',
-            'DEPT_NOT_FOUND',
-            'PARENT_NOT_FOUND',
-            'PARENT_DISABLED',
-            'DEPT_CYCLE',
-            'TOO_DEEP',
-          ],
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'DEPT_CYCLE', 'TOO_DEEP'],
           body: true,
         }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) =>
+      await writeActing(db, request, (tx, caller) =>
         patchDepartment(tx, caller, id, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
@@ -246,7 +232,8 @@ export function departmentRoutes(
     `${path}/:id`,
     {
       config: {
-        refusedParameters: ACTING_TENANT,
+        requires: 'dept:write',
+        ignoresUnknownParameters: true,
         writesMany: ({ query }) => 'subtree' in (query as object) || 'users' in (query as object),
       },
       schema: {
@@ -254,12 +241,13 @@ export function departmentRoutes(
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
         description:
-          'Administrators. Takes one id or several separated by commas; deletes all of them or none. ' +
+          'Takes one id or several separated by commas; deletes all of them or none. ' +
           'With `subtree`, takes one id and deletes its descendants too. With `users`, also moves or deletes their users; one ' +
           'revert undoes all of it.',
         headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: Type.Object({
+          ...TenantQuery.properties,
           subtree: Type.Optional(
             Type.Boolean({ default: false, description: 'Also deletes all departments below it' }),
           ),
@@ -268,7 +256,7 @@ export function departmentRoutes(
         response: responses('authenticated', {
           writes: 'conditional',
           errors: [
-            'NOT_ALLOWED',
+            'OTHER_TENANT',
             'TOO_MANY_IDS',
             'DEPT_NOT_FOUND',
             'DEPT_HAS_CHILDREN',
@@ -287,7 +275,8 @@ export function departmentRoutes(
       const { subtree = false } = request.query;
       if (subtree && others.length > 0) throw invalid('subtree', 'single');
       const members = membersOfQuery(request.query);
-      await writeAs(db, request, 'administrator', (tx, caller) => {
+      await writeActing(db, request, (tx, caller) => {
+        if (members && !caller.permissions.has('user:write')) throw apiError('NOT_ALLOWED');
         const ifMatch = ifMatchOf(request, ids);
         return subtree
           ? removeBranch(tx, caller, id, ifMatch, members)

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
-import { auditFields, Long, LongOut, MAX_IDS, optional, paging, Status, Text } from '../http/fields.ts';
+import { auditFields, Long, LongOut, MAX_IDS, optional, paging, Status, TenantQuery, Text } from '../http/fields.ts';
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 import { asOf } from '../ledger/schema.ts';
 import { department } from './record.ts';
@@ -64,6 +64,7 @@ export type Sort = (typeof SORTS)[number];
 export const QueryId = (description: string) => Type.String({ ...Long, type: 'string', description });
 
 export const DeptFilter = Type.Object({
+  ...TenantQuery.properties,
   deptName: Type.Optional(Text(100, 'Part of the name, case-insensitive')),
   exact: Type.Optional(Type.Boolean({ default: false, description: '`deptName` is the whole name' })),
   leader: Type.Optional(Text(50, "Part of the leader's name, case-insensitive")),

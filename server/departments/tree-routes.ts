@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import type { Tx } from '../../db/driver.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
-import { type Caller, readAs, writeAs } from '../auth/caller.ts';
+import { readActing, writeActing } from '../access/acting.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { rejectIfMatch, writeHeaders } from '../http/etag.ts';
-import { IdPath } from '../http/fields.ts';
-import { authenticated, responses } from '../http/openapi.ts';
+import { IdPath, TenantQuery } from '../http/fields.ts';
+import { responses } from '../http/openapi.ts';
 import { isClientWaiting, queueTimeout, sendChunks, sendSerialized, streamResponse } from '../http/streaming.ts';
 import { pathId } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
@@ -19,7 +20,7 @@ import { ChildrenFilter, ChildrenPage, DeptOrder, NewDeptIds, NewDepts, TreeFilt
 import { currentTree, readSmallTree, readTree } from './tree/tree.ts';
 
 const path = '/system/dept-api';
-const shared = { ...authenticated, tags: ['Departments'] };
+const shared = { tags: ['Departments'] };
 
 /** Enough for ten thousand departments with all of their fields. Other requests have the default limit. */
 const BULK_BODY_LIMIT = 8_388_608;
@@ -37,16 +38,17 @@ export function treeRoutes(app: App, deps: Dependencies): void {
   app.get(
     `${path}/:id/children`,
     {
+      config: { requires: 'dept:read' },
       schema: {
         ...shared,
         operationId: 'listChildren',
         summary: 'List the children of a department',
-        description: 'Any user of the tenant. Sorted by `orderNum`, then by id. Id 0: the top level.',
+        description: 'Sorted by `orderNum`, then by id. Id 0: the top level.',
         params: IdPath,
         querystring: ChildrenFilter,
         response: responses('authenticated', {
           data: ChildrenPage,
-          errors: ['DEPT_NOT_FOUND', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'PATHS_TOO_LONG', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -55,7 +57,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
       const { query } = request;
       const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
       return ok(
-        await readAs(db, request, 'user', (tx, caller) =>
+        await readActing(db, request, (tx, caller) =>
           time ? listChildrenAt(tx, show, caller, id, { ...query, time }) : listChildren(tx, caller, id, query),
         ),
       );
@@ -65,17 +67,18 @@ export function treeRoutes(app: App, deps: Dependencies): void {
   app.get(
     `${path}/tree`,
     {
+      config: { requires: 'dept:read' },
       schema: {
         ...shared,
         operationId: 'readTree',
         summary: 'Read a branch or all departments as a tree',
         description:
-          'Any user of the tenant. Returns nested nodes in display order, from one snapshot. A large tree is streamed: if ' +
+          'Returns nested nodes in display order, from one snapshot. A large tree is streamed: if ' +
           'that fails halfway, the connection is closed before the response is complete.',
         querystring: TreeFilter,
         response: responses('authenticated', {
           data: Type.Array(TreeNode),
-          errors: ['DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -85,12 +88,12 @@ export function treeRoutes(app: App, deps: Dependencies): void {
       const sourceOf = (tx: Tx, caller: Caller) =>
         time ? treeAt(tx, caller, query, time) : currentTree(tx, caller, query);
       const small = await smallTrees.run(
-        () => readAs(db, request, 'user', async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
+        () => readActing(db, request, async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
         queueTimeout(reply),
       );
       if (small !== undefined) return sendSerialized(reply, small);
       const send = () =>
-        readAs(db, request, 'user', (tx, caller) =>
+        readActing(db, request, (tx, caller) =>
           sendChunks(
             reply,
             readTree(tx, sourceOf(tx, caller), () => isClientWaiting(reply)),
@@ -109,18 +112,18 @@ export function treeRoutes(app: App, deps: Dependencies): void {
   app.put(
     `${path}/order`,
     {
-      config: { writesMany: () => true },
+      config: { requires: 'dept:write', writesMany: () => true },
       schema: {
         ...shared,
         operationId: 'orderDepartments',
         summary: 'Reorder the children of a department',
-        description:
-          'Administrators. Sets `orderNum` of all children from 1 on. Children whose number stays the same are not changed.',
+        description: 'Sets `orderNum` of all children from 1 on. Children whose number stays the same are not changed.',
         headers: writeHeaders,
+        querystring: TenantQuery,
         body: DeptOrder,
         response: responses('authenticated', {
           writes: 'unconditional',
-          errors: ['NOT_ALLOWED', 'PARENT_NOT_FOUND', 'NOT_CHILDREN', 'BRANCH_TOO_LARGE'],
+          errors: ['OTHER_TENANT', 'PARENT_NOT_FOUND', 'NOT_CHILDREN', 'BRANCH_TOO_LARGE'],
           alternativeTexts: ['BRANCH_TOO_LARGE'],
           body: true,
         }),
@@ -128,7 +131,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
     },
     async (request) => {
       rejectIfMatch(request);
-      await writeAs(db, request, 'administrator', (tx, caller) => orderDepartments(tx, caller, request.body));
+      await writeActing(db, request, (tx, caller) => orderDepartments(tx, caller, request.body));
       return ok(null);
     },
   );
@@ -136,26 +139,27 @@ export function treeRoutes(app: App, deps: Dependencies): void {
   app.post(
     `${path}/bulk`,
     {
-      config: { writesMany: () => true },
+      config: { requires: 'dept:write', writesMany: () => true },
       bodyLimit: BULK_BODY_LIMIT,
       schema: {
         ...shared,
         operationId: 'addDepartments',
         summary: 'Create departments in bulk',
-        description: 'Administrators. Creates all of them or none. The body may have up to 8 MiB.',
+        description: 'Creates all of them or none. The body may have up to 8 MiB.',
         headers: writeHeaders,
+        querystring: TenantQuery,
         body: NewDepts,
         response: responses('authenticated', {
           writes: 'unconditional',
           data: NewDeptIds,
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP'],
+          errors: ['OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP'],
           body: true,
         }),
       },
     },
     async (request) =>
       ok(
-        await writeAs(db, request, 'administrator', (tx, caller) =>
+        await writeActing(db, request, (tx, caller) =>
           addDepartments(tx, caller, request.body, { maxLevels: deps.config.departmentLevels }),
         ),
       ),

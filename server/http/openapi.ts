@@ -157,6 +157,9 @@ instead. Every response has the header \`X-Request-Id\`; quote it when you repor
 \`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` of an operation lists errors that have the statuses 408, 413,
 415, 431, 500 and 503.
 
+Operations name the permission that they require. Administrators have all permissions; members have \`dept:read\`, and may do
+what concerns only themselves.
+
 To try operations on this page, run *POST /auth/login*, copy \`access_token\`, press *Authorize* and paste the token.
 
 An unknown path returns 404 \`PATH_NOT_FOUND\`. A known path with an unsupported method returns 405 \`METHOD_NOT_ALLOWED\` with
@@ -222,6 +225,7 @@ const COMMON_CODES = new Set<ErrorCode>([
   ...tokenErrors,
   'UNKNOWN_PARAMETER',
   'PASSWORD_CHANGE_REQUIRED',
+  'NOT_ALLOWED',
   'KEY_REUSED',
   'CHANGED_MEANWHILE',
 ]);
@@ -254,7 +258,7 @@ export function responses(
     ...(kind === 'static' ? [] : databaseErrors),
     ...(body ? requiredBodyErrors : []),
     ...(kind === 'authenticated' || kind === 'session' ? tokenErrors : []),
-    ...(kind === 'authenticated' ? (['PASSWORD_CHANGE_REQUIRED'] as const) : []),
+    ...(kind === 'authenticated' ? (['PASSWORD_CHANGE_REQUIRED', 'NOT_ALLOWED'] as const) : []),
     ...(writes ? ([...bodyErrors, 'KEY_REUSED'] as const) : []),
     ...(writes === 'conditional' ? (['CHANGED_MEANWHILE'] as const) : []),
     ...own,
@@ -293,5 +297,3 @@ const notModified = {
   description: 'Not modified: the version in `If-None-Match` is current',
   headers: { ETag: etagHeader },
 };
-
-export const authenticated = { security: [{ accessToken: [] }] };

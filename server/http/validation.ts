@@ -98,18 +98,17 @@ function isDecodable(url: string): boolean {
 
 /**
  * Rejects query parameters that the operation does not have: a mistyped filter would return everything. The documented
- * operations ignore what they don't know, except for what they list in `refusedParameters`.
+ * operations ignore what they don't know.
  */
 function findUnknownParameters({ query, routeOptions: { schema, config } }: FastifyRequest): ApiError | undefined {
   if (isEmpty(query)) return undefined;
+  if (config.ignoresUnknownParameters) return undefined;
   const { operationId, querystring } = (schema ?? {}) as { operationId?: string; querystring?: object };
   // The pages and files of the API reference are not operations.
   if (operationId === undefined) return undefined;
   const { properties = {} } = (querystring ?? {}) as { properties?: object };
   const sent = query as Record<string, unknown>;
-  const isRefused = (name: string) =>
-    config.refusedParameters ? config.refusedParameters.includes(name) && sent[name] !== '' : true;
-  const unknown = Object.keys(sent).filter((name) => name && !Object.hasOwn(properties, name) && isRefused(name));
+  const unknown = Object.keys(sent).filter((name) => name && !Object.hasOwn(properties, name));
   if (unknown.length === 0) return undefined;
   const supported = Object.keys(properties);
   return apiError('UNKNOWN_PARAMETER', {
@@ -120,8 +119,8 @@ function findUnknownParameters({ query, routeOptions: { schema, config } }: Fast
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Only the operations of the documented interface have this list: they ignore all other unknown query parameters. */
-    refusedParameters?: readonly string[];
+    /** The operations of the documented interface ignore unknown query parameters. */
+    ignoresUnknownParameters?: boolean;
   }
 }
 

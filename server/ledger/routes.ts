@@ -6,7 +6,7 @@ import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { IdPath, TenantQuery } from '../http/fields.ts';
-import { authenticated, responses } from '../http/openapi.ts';
+import { responses } from '../http/openapi.ts';
 import { isClientWaiting } from '../http/streaming.ts';
 import type { Subscription } from '../http/subscriptions.ts';
 import { invalid, pathId } from '../http/validation.ts';
@@ -20,7 +20,7 @@ import { streamChanges } from './stream.ts';
 import type { Subscribers } from './subscribers.ts';
 
 const path = '/system/change-api';
-const shared = { ...authenticated, tags: ['Changes'] };
+const shared = { tags: ['Changes'] };
 
 export function ledgerRoutes(
   app: App,
@@ -33,8 +33,7 @@ export function ledgerRoutes(
     request: FastifyRequest,
     page: { after: number; limit: number; tenantId: string | undefined },
   ) => {
-    const readPage = () =>
-      readAs(db, request, 'administrator', (tx, caller) => readChanges(tx, resources, caller, page));
+    const readPage = () => readAs(db, request, (tx, caller) => readChanges(tx, resources, caller, page));
     const sealed = await readPage();
     if (!sealed.hasUnsealed || sealed.rows.length === page.limit) return sealed;
     // A caller whose write has been acknowledged must find it. The caller is known by now, so that only those who may
@@ -46,17 +45,18 @@ export function ledgerRoutes(
   app.get(
     path,
     {
+      config: { requires: 'change:read' },
       schema: {
         ...shared,
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Administrators. Returns all changes in commit order: those of departments, users and the tenant itself, and ' +
+          'Returns all changes in commit order: those of departments, users and the tenant itself, and ' +
           'those of its descendant tenants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
           'response is sent as soon as there is a change or when that time has passed. A page ends early when it would ' +
           'exceed 10 MB.',
         querystring: FeedFilter,
-        response: responses('authenticated', { data: ChangePage, errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),
       },
     },
     async (request, reply) => {
@@ -81,17 +81,18 @@ export function ledgerRoutes(
   app.get(
     `${path}/stream`,
     {
+      config: { requires: 'change:read' },
       schema: {
         ...shared,
         operationId: 'streamChanges',
         summary: 'Stream the changes of a tenant as server-sent events',
         description:
-          'Administrators. Sends the same changes as `GET /system/change-api`, one event for each: `id` is the cursor ' +
+          'Sends the same changes as `GET /system/change-api`, one event for each: `id` is the cursor ' +
           'after it, `data` is the change. When the access token expires, the stream ends with an event `refused` and ' +
           'the reason `TOKEN_EXPIRED`. Reconnect with a new token and with `Last-Event-ID` to miss nothing.',
         querystring: StreamFilter,
         headers: StreamHeaders,
-        response: responses('authenticated', { events: Events, errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('authenticated', { events: Events, errors: ['OTHER_TENANT'] }),
       },
     },
     async (request, reply) => {
@@ -120,34 +121,34 @@ export function ledgerRoutes(
   app.get(
     `${path}/list`,
     {
+      config: { requires: 'change:read' },
       schema: {
         ...shared,
         operationId: 'listChanges',
         summary: 'Search the audit log',
         description:
-          'Administrators. Returns who changed what, when and from where, in their tenant and its descendants, newest ' +
+          'Returns who changed what, when and from where, in their tenant and its descendants, newest ' +
           'first. Includes successful and failed logins, but no passwords or secrets.',
         querystring: AuditFilter,
         response: responses('authenticated', {
           data: AuditPage,
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_LEDGERS'],
+          errors: ['OTHER_TENANT', 'TOO_MANY_LEDGERS'],
         }),
       },
     },
-    async (request) =>
-      ok(await readAs(db, request, 'administrator', (tx, caller) => listChanges(tx, resources, caller, request.query))),
+    async (request) => ok(await readAs(db, request, (tx, caller) => listChanges(tx, resources, caller, request.query))),
   );
 
   app.post(
     `${path}/:id/revert`,
     {
-      config: { writesMany: () => true },
+      config: { requires: 'change:revert', writesMany: () => true },
       schema: {
         ...shared,
         operationId: 'revertChange',
         summary: 'Revert a change',
         description:
-          'Administrators. Takes the id of a change and reverts all changes of the same request, or none. It fails if ' +
+          'Takes the id of a change and reverts all changes of the same request, or none. It fails if ' +
           'later changes conflict with them; the error names these. A revert is itself a change that can be reverted.',
         headers: writeHeaders,
         params: IdPath,
@@ -155,7 +156,6 @@ export function ledgerRoutes(
         response: responses('authenticated', {
           writes: 'unconditional',
           errors: [
-            'NOT_ALLOWED',
             'OTHER_TENANT',
             'CHANGE_NOT_FOUND',
             'CHANGE_CONTRADICTED',
@@ -184,9 +184,7 @@ export function ledgerRoutes(
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) =>
-        revertChange(tx, resources, caller, id, request.query.tenantId),
-      );
+      await writeAs(db, request, (tx, caller) => revertChange(tx, resources, caller, id, request.query.tenantId));
       return ok(null);
     },
   );

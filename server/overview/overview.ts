@@ -22,9 +22,9 @@ const MAX_CHECKED = 500;
 /** The share of the account limit from which a tenant counts as full. */
 const FULL_RATIO = 0.8;
 
-/** Summarizes the caller's tenant and, for administrators, its descendants. */
+/** Summarizes the caller's tenant and, for callers who may read tenants, its descendants. */
 export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
-  const { tenantId, administrator } = caller;
+  const { tenantId, permissions } = caller;
   const [{ accountCount, quotas }, departments, users] = await Promise.all([
     readLimits(tx, caller),
     countDepartments(tx, tenantId),
@@ -39,7 +39,7 @@ export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
       QUOTAS.map((key) => [key, { total: quotas[key], used: used[key] ?? null }]),
     ) as Overview['quotas'],
   };
-  if (!administrator) return { ...own, tenantsBelow: 0, endingSoon: [], full: [] };
+  if (!permissions.has('tenant:read')) return { ...own, tenantsBelow: 0, endingSoon: [], full: [] };
   const [tenantsBelow, endingSoon, limited] = await Promise.all([
     countDescendants(tx, caller),
     listExpiring(tx, caller, MAX_LISTED),

@@ -12,7 +12,7 @@ import {
   writeHeaders,
 } from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
-import { authenticated, responses } from '../http/openapi.ts';
+import { responses } from '../http/openapi.ts';
 import { PATCH_TYPES, pathId } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { AsOf } from '../ledger/schema.ts';
@@ -40,7 +40,7 @@ import {
 } from './tenants.ts';
 
 const path = '/system/tenant-api';
-const shared = { ...authenticated, tags: ['Tenants'] };
+const shared = { tags: ['Tenants'] };
 
 export function tenantRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;
@@ -48,13 +48,12 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.post(
     path,
     {
-      config: { refusedParameters: [] },
+      config: { requires: 'tenant:write', ignoresUnknownParameters: true },
       schema: {
         ...shared,
         operationId: 'createTenant',
         summary: 'Create a child tenant',
-        description:
-          'Administrators, below their own tenant. `username` and `password` also create its first administrator.',
+        description: 'Below the caller’s own tenant. `username` and `password` also create its first administrator.',
         headers: writeHeaders,
         body: TenantInput,
         response: responses('authenticated', {
@@ -62,7 +61,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
           writes: 'unconditional',
           location: true,
           errors: [
-            'NOT_ALLOWED',
             'TENANT_PARENT_NOT_FOUND',
             'TENANT_PARENT_FORBIDDEN',
             'TOO_DEEP',
@@ -83,7 +81,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
       const id = await writeAfter(
         db,
         request,
-        'administrator',
         async () =>
           text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
         (tx, caller, password) => createTenant(tx, caller, request.body, { password, maxLevels }),
@@ -95,49 +92,49 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.get(
     `${path}/list`,
     {
+      config: { requires: 'tenant:read' },
       schema: {
         ...shared,
         operationId: 'listTenants',
         summary: "List the caller's tenant and its descendants",
         description:
-          'Administrators. Sorted by id, the order of creation, unless `sort` says otherwise. A page with a cursor ends ' +
+          'Sorted by id, the order of creation, unless `sort` says otherwise. A page with a cursor ends ' +
           'early when it would exceed 10 MB; a numbered page is then rejected.',
         querystring: TenantFilter,
-        response: responses('authenticated', { data: TenantPage, errors: ['NOT_ALLOWED', 'ANSWER_TOO_LARGE'] }),
+        response: responses('authenticated', { data: TenantPage, errors: ['ANSWER_TOO_LARGE'] }),
       },
     },
-    async (request) =>
-      ok(await readAs(db, request, 'administrator', (tx, caller) => listTenants(tx, caller, request.query))),
+    async (request) => ok(await readAs(db, request, (tx, caller) => listTenants(tx, caller, request.query))),
   );
 
   app.get(
     `${path}/tree`,
     {
+      config: { requires: 'tenant:read' },
       schema: {
         ...shared,
         operationId: 'readTenantTree',
         summary: "Read the caller's tenant and its descendants as a tree",
-        description: `Administrators. Up to ${MAX_TREE_SIZE} tenants, children sorted by id.`,
+        description: `Up to ${MAX_TREE_SIZE} tenants, children sorted by id.`,
         querystring: TreeFilter,
         response: responses('authenticated', {
           data: TenantNode,
-          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_TREE_TOO_LARGE'],
+          errors: ['TENANT_NOT_FOUND', 'TENANT_TREE_TOO_LARGE'],
         }),
       },
     },
-    async (request) =>
-      ok(await readAs(db, request, 'administrator', (tx, caller) => readTenantTree(tx, caller, request.query))),
+    async (request) => ok(await readAs(db, request, (tx, caller) => readTenantTree(tx, caller, request.query))),
   );
 
   app.get(
     `${path}/:id`,
     {
-      config: { refusedParameters: [] },
+      config: { requires: 'tenant:read', ignoresUnknownParameters: true },
       schema: {
         ...shared,
         operationId: 'readTenant',
         summary: 'Read a tenant by its internal id',
-        description: 'Administrators: their own tenant and its descendants.',
+        description: 'The caller’s own tenant and its descendants.',
         headers: conditionalReadHeaders,
         params: IdPath,
         querystring: AsOf,
@@ -145,7 +142,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
           anyParameters: true,
           data: Tenant,
           etag: true,
-          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+          errors: ['TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -154,29 +151,28 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
       const { asOf } = request.query;
       if (asOf !== undefined) {
         const time = await resolvePointInTime(deps, asOf);
-        const past = await readAs(db, request, 'administrator', (tx, caller) => readTenantAt(tx, caller, id, time));
+        const past = await readAs(db, request, (tx, caller) => readTenantAt(tx, caller, id, time));
         return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }
-      return okWithEtag(reply, await readAs(db, request, 'administrator', (tx, caller) => readTenant(tx, caller, id)));
+      return okWithEtag(reply, await readAs(db, request, (tx, caller) => readTenant(tx, caller, id)));
     },
   );
 
   app.put(
     path,
     {
-      config: { refusedParameters: [] },
+      config: { requires: 'tenant:write', ignoresUnknownParameters: true },
       schema: {
         ...shared,
         operationId: 'updateTenant',
         summary: 'Replace a tenant, or move it',
-        description: 'Administrators of an ancestor.',
+        description: 'Only for callers of an ancestor.',
         headers: conditionalWriteHeaders,
         body: TenantUpdate,
         response: responses('authenticated', {
           anyParameters: true,
           writes: 'conditional',
           errors: [
-            'NOT_ALLOWED',
             'OWN_TENANT',
             'TENANT_NOT_FOUND',
             'TENANT_PARENT_NOT_FOUND',
@@ -189,7 +185,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
       },
     },
     async (request) => {
-      await writeAs(db, request, 'administrator', (tx, caller) =>
+      await writeAs(db, request, (tx, caller) =>
         updateTenant(tx, caller, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
@@ -199,12 +195,13 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.patch(
     `${path}/:id`,
     {
+      config: { requires: 'tenant:write' },
       schema: {
         ...shared,
         operationId: 'patchTenant',
         summary: 'Change some fields of a tenant',
         description:
-          'Administrators of an ancestor. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
+          'Only for callers of an ancestor. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,
@@ -212,7 +209,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', {
           writes: 'conditional',
           errors: [
-            'NOT_ALLOWED',
             'OWN_TENANT',
             'TENANT_NOT_FOUND',
             'TENANT_PARENT_NOT_FOUND',
@@ -226,7 +222,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) =>
+      await writeAs(db, request, (tx, caller) =>
         patchTenant(tx, caller, id, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
@@ -236,24 +232,24 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.delete(
     `${path}/:id`,
     {
-      config: { refusedParameters: [] },
+      config: { requires: 'tenant:write', ignoresUnknownParameters: true },
       schema: {
         ...shared,
         operationId: 'deleteTenant',
         summary: 'Delete a tenant',
-        description: 'Administrators of an ancestor. Its users can no longer log in; its records are kept.',
+        description: 'Only for callers of an ancestor. Its users can no longer log in; its records are kept.',
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', {
           anyParameters: true,
           writes: 'conditional',
-          errors: ['NOT_ALLOWED', 'OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
+          errors: ['OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
         }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => removeTenant(tx, caller, id, ifMatchOf(request)));
+      await writeAs(db, request, (tx, caller) => removeTenant(tx, caller, id, ifMatchOf(request)));
       return ok(null);
     },
   );
@@ -261,23 +257,24 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
   app.post(
     `${path}/:id/restore`,
     {
+      config: { requires: 'tenant:write' },
       schema: {
         ...shared,
         operationId: 'restoreTenant',
         summary: 'Restore a deleted tenant',
         description:
-          'Administrators of an ancestor. The tenant returns to its previous parent, with its departments and users.',
+          'Only for callers of an ancestor. The tenant returns to its previous parent, with its departments and users.',
         headers: writeHeaders,
         params: IdPath,
         response: responses('authenticated', {
           writes: 'unconditional',
-          errors: ['NOT_ALLOWED', 'TENANT_NOT_FOUND', 'TENANT_NOT_DELETED', 'TENANT_PARENT_GONE', 'TOO_DEEP'],
+          errors: ['TENANT_NOT_FOUND', 'TENANT_NOT_DELETED', 'TENANT_PARENT_GONE', 'TOO_DEEP'],
         }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => restoreTenant(tx, caller, id, { maxLevels }));
+      await writeAs(db, request, (tx, caller) => restoreTenant(tx, caller, id, { maxLevels }));
       return ok(null);
     },
   );

@@ -12,13 +12,7 @@ import { lockAnyUsers, readUser as readUserRow } from './queries.ts';
 import { rolesOf, storedContents, storedDepartments, user } from './record.ts';
 import type { User } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
-import {
-  assertSelfOrAdministrator,
-  removeUsers,
-  replaceDepartments,
-  restoreDeletedUsers,
-  updateUser,
-} from './users.ts';
+import { assertMayRead, removeUsers, replaceDepartments, restoreDeletedUsers, updateUser } from './users.ts';
 
 export async function readUserAt(
   tx: Tx,
@@ -27,7 +21,7 @@ export async function readUserAt(
   userId: string,
   { tenantId: requestedTenant, time }: { tenantId: string | undefined; time: PointInTime },
 ): Promise<User> {
-  assertSelfOrAdministrator(caller, userId, requestedTenant);
+  assertMayRead(caller, userId, requestedTenant);
   const tenantId = await assumeTenant(tx, caller, requestedTenant);
   const row = await readStoredAt(tx, tenantId, 'user', userId, time);
   if (!row) throw apiError('USER_NOT_FOUND');

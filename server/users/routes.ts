@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { readActing } from '../access/acting.ts';
 import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
@@ -12,7 +13,7 @@ import {
   writeHeaders,
 } from '../http/etag.ts';
 import { IdPath, IdsPath, TenantQuery } from '../http/fields.ts';
-import { authenticated, responses } from '../http/openapi.ts';
+import { responses } from '../http/openapi.ts';
 import { PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { asOf } from '../ledger/schema.ts';
@@ -22,7 +23,7 @@ import { createStoredReader } from './stored-reader.ts';
 import { createUser, listDepartmentUsers, listUsers, patchUser, readUser, removeUsers, updateUser } from './users.ts';
 
 const path = '/system/user-api';
-const shared = { ...authenticated, tags: ['Users'] };
+const shared = { tags: ['Users'] };
 
 /** Returns the body with the tenant, which may be given in the body or in the query. */
 const withTenant = <T extends { tenantId?: string | null }>(request: { body: T; query: { tenantId?: string } }): T => ({
@@ -36,11 +37,11 @@ export function userRoutes(app: App, deps: Dependencies): void {
   app.post(
     path,
     {
+      config: { requires: 'user:write' },
       schema: {
         ...shared,
         operationId: 'createUser',
         summary: 'Create a user',
-        description: 'Administrators: in their own tenant, or with `tenantId` in a descendant.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: UserInput,
@@ -48,7 +49,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
           writes: 'unconditional',
           location: true,
           errors: [
-            'NOT_ALLOWED',
             'OTHER_TENANT',
             'USER_DEPT_NOT_FOUND',
             'USER_NAME_RESERVED',
@@ -65,7 +65,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
       const id = await writeAfter(
         db,
         request,
-        'administrator',
         () => hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), request.body.password),
         (tx, caller, password) => createUser(tx, caller, withTenant(request), password),
       );
@@ -76,34 +75,34 @@ export function userRoutes(app: App, deps: Dependencies): void {
   app.get(
     `${path}/list`,
     {
+      config: { requires: 'user:read' },
       schema: {
         ...shared,
         operationId: 'listUsers',
         summary: 'List users',
-        description: 'Administrators. Sorted by id.',
+        description: 'Sorted by id.',
         querystring: UserFilter,
-        response: responses('authenticated', { data: UserPage, errors: ['NOT_ALLOWED', 'OTHER_TENANT'] }),
+        response: responses('authenticated', { data: UserPage, errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) =>
-      ok(await readAs(db, request, 'administrator', (tx, caller) => listUsers(tx, caller, request.query))),
+    async (request) => ok(await readAs(db, request, (tx, caller) => listUsers(tx, caller, request.query))),
   );
 
   app.get(
     `${path}/:id`,
     {
+      config: { requires: 'user:read', allowsSelf: true },
       schema: {
         ...shared,
         operationId: 'readUser',
         summary: 'Read a user',
-        description: 'Administrators, and the user themselves.',
         headers: conditionalReadHeaders,
         params: IdPath,
         querystring: Type.Object({ ...TenantQuery.properties, asOf }),
         response: responses('authenticated', {
           data: User,
           etag: true,
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'USER_NOT_FOUND', 'HISTORY_NOT_KEPT'],
+          errors: ['OTHER_TENANT', 'USER_NOT_FOUND', 'HISTORY_NOT_KEPT'],
         }),
       },
     },
@@ -112,53 +111,53 @@ export function userRoutes(app: App, deps: Dependencies): void {
       const { tenantId, asOf } = request.query;
       if (asOf !== undefined) {
         const time = await resolvePointInTime(deps, asOf);
-        const past = await readAs(db, request, 'user', (tx, caller) =>
-          readUserAt(tx, show, caller, id, { tenantId, time }),
-        );
+        const past = await readAs(db, request, (tx, caller) => readUserAt(tx, show, caller, id, { tenantId, time }));
         return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }
-      return okWithEtag(reply, await readAs(db, request, 'user', (tx, caller) => readUser(tx, caller, id, tenantId)));
+      return okWithEtag(reply, await readAs(db, request, (tx, caller) => readUser(tx, caller, id, tenantId)));
     },
   );
 
   app.get(
     '/system/dept-api/:id/users',
     {
+      config: { requires: 'user:read' },
       schema: {
         ...shared,
         operationId: 'listDepartmentUsers',
         summary: 'List the users of a department',
         description:
-          'Administrators. Users with the department as `deptId` or in `deptIds`; with `below` also those of all its ' +
+          'Users with the department as `deptId` or in `deptIds`; with `below` also those of all its ' +
           'descendants, each user once. Sorted by id.',
         params: IdPath,
         querystring: DeptUserFilter,
-        response: responses('authenticated', { data: UserPage, errors: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
+        response: responses('authenticated', {
+          data: UserPage,
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND'],
+        }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
-      return ok(
-        await readAs(db, request, 'administrator', (tx, caller) => listDepartmentUsers(tx, caller, id, request.query)),
-      );
+      return ok(await readActing(db, request, (tx, caller) => listDepartmentUsers(tx, caller, id, request.query)));
     },
   );
 
   app.put(
     path,
     {
+      config: { requires: 'user:write' },
       schema: {
         ...shared,
         operationId: 'updateUser',
         summary: 'Replace a user',
-        description: 'Administrators. Changing the password or disabling the user ends their sessions.',
+        description: 'Changing the password or disabling the user ends their sessions.',
         headers: conditionalWriteHeaders,
         querystring: TenantQuery,
         body: UserUpdate,
         response: responses('authenticated', {
           writes: 'conditional',
           errors: [
-            'NOT_ALLOWED',
             'OTHER_TENANT',
             'USER_NOT_FOUND',
             'USER_DEPT_NOT_FOUND',
@@ -177,7 +176,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
       await writeAfter(
         db,
         request,
-        'administrator',
         async () =>
           text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
         (tx, caller, password) =>
@@ -190,12 +188,13 @@ export function userRoutes(app: App, deps: Dependencies): void {
   app.patch(
     `${path}/:id`,
     {
+      config: { requires: 'user:write' },
       schema: {
         ...shared,
         operationId: 'patchUser',
         summary: 'Change some fields of a user',
         description:
-          'Administrators. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays. Changing the password ' +
+          'A JSON merge patch (RFC 7396): null resets a field, what is omitted stays. Changing the password ' +
           'or disabling the user ends their sessions.',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
@@ -205,7 +204,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', {
           writes: 'conditional',
           errors: [
-            'NOT_ALLOWED',
             'OTHER_TENANT',
             'USER_NOT_FOUND',
             'USER_DEPT_NOT_FOUND',
@@ -225,7 +223,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
       await writeAfter(
         db,
         request,
-        'administrator',
         async () =>
           text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
         (tx, caller, password) =>
@@ -238,23 +235,24 @@ export function userRoutes(app: App, deps: Dependencies): void {
   app.delete(
     `${path}/:id`,
     {
+      config: { requires: 'user:write' },
       schema: {
         ...shared,
         operationId: 'deleteUsers',
         summary: 'Delete users',
-        description: 'Administrators. One id, or several separated by commas; either all are deleted or none.',
+        description: 'One id, or several separated by commas; either all are deleted or none.',
         headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: TenantQuery,
         response: responses('authenticated', {
           writes: 'conditional',
-          errors: ['NOT_ALLOWED', 'OTHER_TENANT', 'TOO_MANY_IDS', 'USER_NOT_FOUND', 'OWN_USER', 'LAST_ADMINISTRATOR'],
+          errors: ['OTHER_TENANT', 'TOO_MANY_IDS', 'USER_NOT_FOUND', 'OWN_USER', 'LAST_ADMINISTRATOR'],
         }),
       },
     },
     async (request) => {
       const ids = pathIds(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) =>
+      await writeAs(db, request, (tx, caller) =>
         removeUsers(tx, caller, ids, request.query.tenantId, ifMatchOf(request, ids)),
       );
       return ok(null);
@@ -264,32 +262,26 @@ export function userRoutes(app: App, deps: Dependencies): void {
   app.post(
     `${path}/:id/restore`,
     {
+      config: { requires: 'user:write' },
       schema: {
         ...shared,
         operationId: 'restoreUser',
         summary: 'Restore a deleted user',
         description:
-          'Administrators: in their own tenant, or with `tenantId` in a descendant. The user keeps their password and ' +
+          'The user keeps their password and ' +
           'those of their departments that still exist; their sessions stay ended.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,
         response: responses('authenticated', {
           writes: 'unconditional',
-          errors: [
-            'NOT_ALLOWED',
-            'OTHER_TENANT',
-            'USER_NOT_FOUND',
-            'USER_NOT_DELETED',
-            'USER_NAME_TAKEN',
-            'ACCOUNT_LIMIT',
-          ],
+          errors: ['OTHER_TENANT', 'USER_NOT_FOUND', 'USER_NOT_DELETED', 'USER_NAME_TAKEN', 'ACCOUNT_LIMIT'],
         }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) => restoreUser(tx, caller, id, request.query.tenantId));
+      await writeAs(db, request, (tx, caller) => restoreUser(tx, caller, id, request.query.tenantId));
       return ok(null);
     },
   );

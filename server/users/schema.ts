@@ -88,6 +88,7 @@ export const UserFilter = Type.Object({
 export type UserFilter = Static<typeof UserFilter>;
 
 export const DeptUserFilter = Type.Object({
+  ...TenantQuery.properties,
   below: Type.Optional(Type.Boolean({ default: false, description: 'Include users of all descendant departments' })),
   countOnly: Type.Optional(Type.Boolean({ default: false, description: 'Return only `total`, without rows' })),
   ...paging,

@@ -85,23 +85,23 @@ export async function createFirstAdministrator(
   await insertUser(tx, { ...row, passwordHash, userKey: userKey(row.userName), ...fieldsOf({ roles: ['admin'] }) });
 }
 
-/** Administrators read any user in their scope; members read only themselves. */
+/** Callers with `user:read` read any user in their scope; others only themselves. */
 export async function readUser(
   tx: Tx,
   caller: Caller,
   userId: string,
   requestedTenant: string | undefined,
 ): Promise<Tagged<User>> {
-  assertSelfOrAdministrator(caller, userId, requestedTenant);
+  assertMayRead(caller, userId, requestedTenant);
   const tenantId = await assumeTenant(tx, caller, requestedTenant);
   const user = await readRow(tx, tenantId, userId);
   if (!user) throw apiError('USER_NOT_FOUND');
   return { data: user, etag: etagOf(user) };
 }
 
-export function assertSelfOrAdministrator(caller: Caller, userId: string, requestedTenant: string | undefined): void {
+export function assertMayRead(caller: Caller, userId: string, requestedTenant: string | undefined): void {
   const isSelf = userId === caller.userId && (requestedTenant === undefined || requestedTenant === caller.tenantId);
-  if (!caller.administrator && !isSelf) throw apiError('NOT_ALLOWED');
+  if (!caller.permissions.has('user:read') && !isSelf) throw apiError('NOT_ALLOWED');
 }
 
 export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>
@@ -188,7 +188,7 @@ export async function removeUsers(
   ifMatch: IfMatch,
 ): Promise<void> {
   const { tenantId } = await assumeTenantForWrite(tx, caller, requestedTenant);
-  if (tenantId === caller.tenantId && userIds.includes(caller.userId)) throw apiError('OWN_USER');
+  if (tenantId === caller.ownTenantId && userIds.includes(caller.userId)) throw apiError('OWN_USER');
   const users = await lockUsers(tx, tenantId, userIds);
   const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
   if (missing.length > 0) throw apiError('USER_NOT_FOUND', { userIds: jsonIds(missing) });
@@ -289,7 +289,7 @@ export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => coun
 export const countAccountsOf = (tx: Tx, tenantIds: string[]): Promise<Map<string, number>> =>
   countUsersOf(tx, tenantIds);
 
-/** Lists the users of a department of the caller's own tenant, or of its whole branch. */
+/** Lists the users of a department, or of its whole branch. */
 export async function listDepartmentUsers(
   tx: Tx,
   { tenantId }: Caller,

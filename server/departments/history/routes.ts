@@ -1,9 +1,9 @@
-import { readAs, writeAs } from '../../auth/caller.ts';
+import { readActing, writeActing } from '../../access/acting.ts';
 import type { App, Dependencies } from '../../context.ts';
 import { ok } from '../../http/envelope.ts';
 import { writeHeaders } from '../../http/etag.ts';
-import { IdPath } from '../../http/fields.ts';
-import { authenticated, responses } from '../../http/openapi.ts';
+import { IdPath, TenantQuery } from '../../http/fields.ts';
+import { responses } from '../../http/openapi.ts';
 import { invalid, pathId } from '../../http/validation.ts';
 import { now, resolvePointInTime } from '../../ledger/point-in-time.ts';
 import type { LedgerResources } from '../../ledger/resources.ts';
@@ -13,30 +13,31 @@ import { Diff, DiffFilter, RestoreInput, TimelineFilter, TimelinePage } from './
 import { readDepartmentTimeline } from './timeline.ts';
 
 const path = '/system/dept-api';
-const shared = { ...authenticated, tags: ['Departments'] };
+const shared = { tags: ['Departments'] };
 
 export function departmentHistoryRoutes(app: App, deps: Dependencies, resources: LedgerResources): void {
   const { db } = deps;
   app.get(
     `${path}/:id/history`,
     {
+      config: { requires: 'change:read' },
       schema: {
         ...shared,
         operationId: 'readDepartmentHistory',
         summary: 'List the changes of a department',
-        description:
-          'Administrators, because the changes name the users who made them. Also works for a deleted department.',
+        description: 'Also works for a deleted department.',
         params: IdPath,
         querystring: TimelineFilter,
-        response: responses('authenticated', { data: TimelinePage, errors: ['NOT_ALLOWED', 'DEPT_NOT_FOUND'] }),
+        response: responses('authenticated', {
+          data: TimelinePage,
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND'],
+        }),
       },
     },
     async (request) => {
       const id = pathId(request.params.id);
       return ok(
-        await readAs(db, request, 'administrator', (tx, caller) =>
-          readDepartmentTimeline(tx, resources, caller, id, request.query),
-        ),
+        await readActing(db, request, (tx, caller) => readDepartmentTimeline(tx, resources, caller, id, request.query)),
       );
     },
   );
@@ -44,17 +45,25 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
   app.get(
     `${path}/diff`,
     {
+      config: { requires: 'dept:read' },
       schema: {
         ...shared,
         operationId: 'compareDepartments',
         summary: 'Compare the departments at two times',
         description:
-          'Any user of the tenant. Returns the departments that were created, deleted, moved, renamed or changed. Those ' +
+          'Returns the departments that were created, deleted, moved, renamed or changed. Those ' +
           'that were created and deleted in between are not listed. Each list is sorted by id.',
         querystring: DiffFilter,
         response: responses('authenticated', {
           data: Diff,
-          errors: ['FIELD_REQUIRED', 'DIFF_TOO_LARGE', 'PATHS_TOO_LONG', 'ANSWER_TOO_LARGE', 'HISTORY_NOT_KEPT'],
+          errors: [
+            'OTHER_TENANT',
+            'FIELD_REQUIRED',
+            'DIFF_TOO_LARGE',
+            'PATHS_TOO_LONG',
+            'ANSWER_TOO_LARGE',
+            'HISTORY_NOT_KEPT',
+          ],
         }),
       },
     },
@@ -64,28 +73,29 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
       const to = query.to === undefined ? await now(deps) : await resolvePointInTime(deps, query.to, 'to');
       // Both have one format and one time zone, so they compare as text.
       if (to < from) throw invalid('to', 'beforeFrom');
-      return ok(await readAs(db, request, 'user', (tx, caller) => compareDepartments(tx, caller, { from, to })));
+      return ok(await readActing(db, request, (tx, caller) => compareDepartments(tx, caller, { from, to })));
     },
   );
 
   app.post(
     `${path}/:id/restore`,
     {
-      config: { writesMany: () => true },
+      config: { requires: 'dept:write', writesMany: () => true },
       schema: {
         ...shared,
         operationId: 'restoreDepartment',
         summary: 'Restore a deleted department with its branch',
         description:
-          'Administrators. Restores the department with everything below it that the same request deleted, to its ' +
+          'Restores the department with everything below it that the same request deleted, to its ' +
           'previous parent or to the one given.',
         headers: writeHeaders,
         params: IdPath,
+        querystring: TenantQuery,
         body: RestoreInput,
         response: responses('authenticated', {
           writes: 'unconditional',
           errors: [
-            'NOT_ALLOWED',
+            'OTHER_TENANT',
             'DEPT_NOT_FOUND',
             'DEPT_NOT_DELETED',
             'PARENT_GONE',
@@ -99,7 +109,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeAs(db, request, 'administrator', (tx, caller) =>
+      await writeActing(db, request, (tx, caller) =>
         restoreDepartment(tx, caller, id, request.body, { maxLevels: deps.config.departmentLevels }),
       );
       return ok(null);

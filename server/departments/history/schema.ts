@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { refOrNull } from '../../http/components.ts';
-import { Long, LongOut, optional, orNull } from '../../http/fields.ts';
+import { Long, LongOut, optional, orNull, TenantQuery } from '../../http/fields.ts';
 import { Change, DateTime, PageCursor, TIME_FORMAT } from '../../ledger/schema.ts';
 
 export const TimelineFilter = Type.Object({
+  ...TenantQuery.properties,
   sort: Type.Optional(
     Type.Unsafe<'time' | '-time'>({
       type: 'string',
@@ -47,6 +48,7 @@ export const TimelinePage = Type.Object({
 export const MAX_COMPARED = 10_000;
 
 export const DiffFilter = Type.Object({
+  ...TenantQuery.properties,
   from: Type.String({ ...DateTime, description: `The earlier time. ${TIME_FORMAT}` }),
   to: Type.Optional(Type.String({ ...DateTime, description: `The later time; omitted: now. ${TIME_FORMAT}` })),
 });

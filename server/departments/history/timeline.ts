@@ -11,7 +11,7 @@ import type { TimelineEntry, TimelineFilter } from './schema.ts';
 export async function readDepartmentTimeline(
   tx: Tx,
   resources: LedgerResources,
-  { tenantId }: Caller,
+  { tenantId, ownTenantId }: Caller,
   deptId: string,
   { sort = '-time', limit = 50, cursor }: TimelineFilter,
 ): Promise<{ rows: TimelineEntry[]; next: string | null }> {
@@ -24,7 +24,7 @@ export async function readDepartmentTimeline(
     { oldestFirst: sort === 'time', beyond: cursor || undefined, limit: limit + 1 },
   );
   const page = rows.slice(0, limit);
-  const shown = await showChanges(tx, resources, { readerTenant: tenantId, tenantId }, page);
+  const shown = await showChanges(tx, resources, { readerTenant: ownTenantId, tenantId }, page);
   return {
     rows: shown.map(({ id, time, by, action, before, after }) => ({
       id,

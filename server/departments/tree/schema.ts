@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { extending } from '../../http/components.ts';
-import { Int, Long, LongOut, optional, orNull, Status } from '../../http/fields.ts';
+import { Int, Long, LongOut, optional, orNull, Status, TenantQuery } from '../../http/fields.ts';
 import { asOf } from '../../ledger/schema.ts';
 import { Dept, DeptInput, QueryId } from '../schema.ts';
 
@@ -10,6 +10,7 @@ const userCount = Type.Optional(
 );
 
 export const ChildrenFilter = Type.Object({
+  ...TenantQuery.properties,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the previous page' })),
   counts,
@@ -35,6 +36,7 @@ export const ChildrenPage = Type.Object({
 export type ChildrenPage = Static<typeof ChildrenPage>;
 
 export const TreeFilter = Type.Object({
+  ...TenantQuery.properties,
   rootId: Type.Optional(QueryId('Only the branch of this department; omitted or 0: all departments')),
   depth: Type.Optional(
     Type.Integer({

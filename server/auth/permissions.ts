@@ -1,0 +1,46 @@
+/** What a caller may do. Roles grant permissions to people; API keys carry them for programs. */
+export const PERMISSIONS = [
+  'dept:read',
+  'dept:write',
+  'user:read',
+  'user:write',
+  'tenant:read',
+  'tenant:write',
+  'role:write',
+  'key:write',
+  'webhook:write',
+  'change:read',
+  'change:revert',
+  'quota:read',
+  'quota:use',
+  'quota:write',
+  'check',
+  'import',
+  'export',
+] as const;
+
+export type Permission = (typeof PERMISSIONS)[number];
+
+/**
+ * What an operation requires. `self`: it concerns only the user who is logged in, so every user may call it. `session`: the
+ * same, even before the user has changed a password that they must change.
+ */
+export type Requirement = Permission | 'self' | 'session';
+
+const all: ReadonlySet<Permission> = new Set(PERMISSIONS);
+const ofMembers: ReadonlySet<Permission> = new Set(['dept:read']);
+
+export const permissionsOfUser = ({ administrator }: { administrator: boolean }): ReadonlySet<Permission> =>
+  administrator ? all : ofMembers;
+
+export const isPermission = (requirement: Requirement): requirement is Permission =>
+  requirement !== 'self' && requirement !== 'session';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the caller needs. Every operation that requires an access token states it. */
+    requires?: Requirement;
+    /** Users without the permission may call the operation for themselves. A rule of the operation checks this. */
+    allowsSelf?: boolean;
+  }
+}
