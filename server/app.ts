@@ -41,7 +41,7 @@ import { tenantRoutes } from './tenants/routes.ts';
 import { defaultTiming } from './timing.ts';
 import { userResource } from './users/history.ts';
 import { userRoutes } from './users/routes.ts';
-import { memberRemoval } from './users/users.ts';
+import { memberRemoval, replaceHash } from './users/users.ts';
 import { webhookResource } from './webhooks/resource.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -67,12 +67,12 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   );
 
   healthRoutes(app, deps);
-  loginRoutes(app, { ...deps, keys });
+  loginRoutes(app, { ...deps, keys, replaceHash });
   await app.register(async (scope) => {
     const authenticated = scope as App;
     requireToken(authenticated, tokens);
     limitTenants(authenticated, deps);
-    sessionRoutes(authenticated, { ...deps, keys });
+    sessionRoutes(authenticated, { ...deps, keys, replaceHash });
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources, memberRemoval);
     tenantRoutes(authenticated, deps);

@@ -35,6 +35,8 @@ import { userKey as keyOf } from './user-key.ts';
 export interface AuthDependencies extends ThrottleDependencies {
   keys: Keyring;
   config: Config;
+  /** Stores another hash of the same password. The domain of users defines it, because it writes their table. */
+  replaceHash(tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }): Promise<unknown>;
 }
 
 /** The address and the client that a login comes from. */
@@ -65,6 +67,7 @@ export async function logIn(
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: UNKNOWN_USER, reason: 'LOGIN_FAILED', origin: from } as const;
   const { attempt, user } = await checkPassword(deps, key, shareOfAddress(key), password, failed, { key: userKey });
+  const newHash = await rehash(deps, user.passwordHash, password, shareOfAddress(key));
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -82,9 +85,12 @@ export async function logIn(
           // this session.
           lockLogin(tx, tenantId, userId),
         ]);
+        // A concurrent login has replaced an imported hash: the password has to be checked against the new one.
+        if (newHash && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
         // A deleted tenant gives the same error as an unknown one.
         if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
         assertActive({ ...current, tenantState });
+        if (newHash) await deps.replaceHash(tx, { tenantId, userId, passwordHash: newHash });
         const refreshHash = hashSecret(secret);
         const session = {
           tenantId,
@@ -111,11 +117,25 @@ export async function logIn(
     const [issued] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret, seconds), written]);
     return withNotice(issued, mustChangePassword);
   } catch (error) {
+    if (error instanceof HashReplacedError) {
+      await settle(db, attempt, 'abandoned');
+      return logIn(deps, origin, { tenantId, username, password });
+    }
     const rejected =
       error instanceof ApiError ? { ...failed, userName: user.userName, userId, reason: error.code } : undefined;
     await settle(db, attempt, 'abandoned', rejected).catch(() => {});
     throw error;
   }
+}
+
+class HashReplacedError extends Error {}
+
+/**
+ * Hashes a password that was just verified in our own way, if its hash was imported or has another cost. When the queue is
+ * full, a later login does it.
+ */
+async function rehash({ passwords }: AuthDependencies, stored: string, password: string, share: Share) {
+  return passwords.isForeign(stored) ? passwords.hash(password, share).catch(() => undefined) : undefined;
 }
 
 /**

@@ -166,6 +166,15 @@ export const updatePassword = (tx: Tx, tenantId: string, userId: string, passwor
   update users set password_hash = ${passwordHash}, update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} and del_flag = '0'`;
 
+/** Stores another hash of the same password. The ledger records no change, because the password stays. */
+export const replaceHash = (
+  tx: Tx,
+  { tenantId, userId, passwordHash }: { tenantId: string; userId: string; passwordHash: string },
+) => tx`
+  with rehash as materialized (select set_config('banyan.rehash', 'on', true))
+  update users set password_hash = ${passwordHash} from rehash
+  where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}`;
+
 /** Replaces a user's password, unless it is no longer `oldHash`. Returns false in that case. */
 export const replacePassword = async (
   tx: Tx,

@@ -36,6 +36,7 @@ import {
   readNames,
   readUser as readRow,
   recoverUser as recoverRow,
+  replaceHash as replaceHashOf,
   replacePassword,
   touchUsers,
   type UserFields,
@@ -319,6 +320,10 @@ export async function replaceOwnPassword(
   const row = { tenantId, userId, oldHash, passwordHash: password.hash, by: userName };
   if (!(await replacePassword(tx, row))) throw apiError('WRONG_PASSWORD');
 }
+
+/** Stores another hash of the same password, for a login with a hash that was imported. */
+export const replaceHash = (tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }) =>
+  replaceHashOf(tx, user);
 
 export interface RecoveredUser {
   userId: string;
