@@ -74,7 +74,8 @@ export async function writeAfter<P, T>(
   const keyed = await readKey(request);
   if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
   const prepared = await prepare(caller);
-  return write(db, request, { startedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
+  const from = request.routeOptions.config.preparesLong ? performance.now() : startedAt;
+  return write(db, request, { startedAt: from, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
 const readKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>

@@ -67,7 +67,9 @@ export async function logIn(
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: UNKNOWN_USER, reason: 'LOGIN_FAILED', origin: from } as const;
   const { attempt, user } = await checkPassword(deps, key, shareOfAddress(key), password, failed, { key: userKey });
-  const newHash = await rehash(deps, user.passwordHash, password, shareOfAddress(key));
+  const isForeign = deps.passwords.isForeign(user.passwordHash);
+  // When the queue is full, a later login replaces the hash.
+  const newHash = isForeign && (await deps.passwords.hash(password, shareOfAddress(key)).catch(() => undefined));
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -86,7 +88,7 @@ export async function logIn(
           lockLogin(tx, tenantId, userId),
         ]);
         // A concurrent login has replaced an imported hash: the password has to be checked against the new one.
-        if (newHash && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
+        if (isForeign && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
         // A deleted tenant gives the same error as an unknown one.
         if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
         assertActive({ ...current, tenantState });
@@ -128,15 +130,8 @@ export async function logIn(
   }
 }
 
+/** Thrown when a concurrent login has replaced the hash that this one has checked. */
 class HashReplacedError extends Error {}
-
-/**
- * Hashes a password that was just verified in our own way, if its hash was imported or has another cost. When the queue is
- * full, a later login does it.
- */
-async function rehash({ passwords }: AuthDependencies, stored: string, password: string, share: Share) {
-  return passwords.isForeign(stored) ? passwords.hash(password, share).catch(() => undefined) : undefined;
-}
 
 /**
  * Checks a password, with brute-force protection. A failed attempt is settled here; after a success the caller of this

@@ -17,6 +17,7 @@ import { responses } from '../http/openapi.ts';
 import { PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { asOf } from '../ledger/schema.ts';
+import { bulkUserRoutes } from './bulk-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
 import { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
@@ -285,4 +286,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
       return ok(null);
     },
   );
+
+  bulkUserRoutes(app, deps);
 }

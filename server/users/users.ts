@@ -17,7 +17,7 @@ import {
 } from '../departments/members.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
-import { idOf, jsonIds, pageOf, type Rows } from '../http/fields.ts';
+import { idOf, jsonId, jsonIds, pageOf, type Rows } from '../http/fields.ts';
 import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import {
   countMembers,
@@ -35,6 +35,8 @@ import {
   readMembers,
   readNames,
   readUser as readRow,
+  readUsers as readRows,
+  recordUserChanges,
   recoverUser as recoverRow,
   replaceHash as replaceHashOf,
   replacePassword,
@@ -44,7 +46,7 @@ import {
   updateUser as updateRow,
 } from './queries.ts';
 import { user as userRecord } from './record.ts';
-import type { DeptUserFilter, User, UserFilter, UserInput, UserPatch, UserUpdate } from './schema.ts';
+import type { DeptUserFilter, User, UserBatch, UserFilter, UserInput, UserPatch, UserUpdate } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
 
 export async function createUser(tx: Tx, caller: Caller, input: UserInput, password: NewPassword): Promise<number> {
@@ -62,7 +64,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   return userId;
 }
 
-const namesOf = ({ tenantName, companyName }: { tenantName: string | null; companyName: string | null }) => [
+export const namesOf = ({ tenantName, companyName }: { tenantName: string | null; companyName: string | null }) => [
   tenantName,
   companyName,
 ];
@@ -98,6 +100,17 @@ export async function readUser(
   const user = await readRow(tx, tenantId, userId);
   if (!user) throw apiError('USER_NOT_FOUND');
   return { data: user, etag: etagOf(user) };
+}
+
+/** Reads users by their ids. */
+export async function readUsers(tx: Tx, { tenantId }: Caller, userIds: (number | string)[]): Promise<UserBatch> {
+  const ids = userIds.map(idOf);
+  const found = await readRows(tx, tenantId, [...new Set(ids)]);
+  const byId = new Map(found.map((user) => [String(user.userId), user]));
+  return {
+    rows: ids.flatMap((id) => byId.get(id) ?? []),
+    missing: ids.filter((id) => !byId.has(id)).map(jsonId),
+  };
 }
 
 export function assertMayRead(caller: Caller, userId: string, requestedTenant: string | undefined): void {
@@ -191,13 +204,27 @@ export async function removeUsers(
   const { tenantId } = await assumeTenantForWrite(tx, caller, requestedTenant);
   if (tenantId === caller.ownTenantId && userIds.includes(caller.userId)) throw apiError('OWN_USER');
   const users = await lockUsers(tx, tenantId, userIds);
-  const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
+  const found = new Set(users.map((user) => String(user.userId)));
+  const missing = userIds.filter((id) => !found.has(id));
   if (missing.length > 0) throw apiError('USER_NOT_FOUND', { userIds: jsonIds(missing) });
   if (ifMatch) for (const id of userIds) assertEtag(ifMatch, etagOf(await readRow(tx, tenantId, id)));
   await assertNotLastAdministrator(tx, tenantId, users);
-  await markDeleted(tx, tenantId, userIds, caller.userName);
-  await removeMemberships(tx, tenantId, userIds);
+  await inChunks(tx, userIds, async (chunk) => {
+    await markDeleted(tx, tenantId, chunk, caller.userName);
+    await removeMemberships(tx, tenantId, chunk);
+  });
   await endSessionsOf(tx, tenantId, userIds);
+}
+
+/** How many users are written at once; the ledger takes about half a second for them on a busy machine. */
+const CHUNK_SIZE = 1_000;
+
+/** Writes many users in chunks. Each but the last is recorded in the ledger before the next: at the commit it would take too long. */
+export async function inChunks<T>(tx: Tx, items: readonly T[], write: (chunk: T[]) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += CHUNK_SIZE) {
+    await write(items.slice(at, at + CHUNK_SIZE));
+    if (at + CHUNK_SIZE < items.length) await recordUserChanges(tx);
+  }
 }
 
 /**
@@ -355,7 +382,12 @@ export const listAdministrators = (tx: Tx, tenantId: string, limit: number): Pro
   listAdministratorNames(tx, tenantId, limit);
 
 /** Throws if there is no room for `added` users. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
-async function assertWithinAccountLimit(tx: Tx, tenantId: string, accountCount: number, added = 1): Promise<void> {
+export async function assertWithinAccountLimit(
+  tx: Tx,
+  tenantId: string,
+  accountCount: number,
+  added = 1,
+): Promise<void> {
   if (accountCount === -1) return;
   const count = await countUsers(tx, tenantId, accountCount);
   if (count + added > accountCount) throw apiError('ACCOUNT_LIMIT', { accountCount });
@@ -375,7 +407,9 @@ function rethrowAsNameTaken(error: unknown): never {
   throw errorCode(error) === '23505' ? apiError('USER_NAME_TAKEN') : error;
 }
 
-const fieldsOf = (input: Partial<Omit<UserInput, 'userName' | 'password' | 'mustChangePassword'>>): UserFields => ({
+export const fieldsOf = (
+  input: Partial<Omit<UserInput, 'userName' | 'password' | 'mustChangePassword'>>,
+): UserFields => ({
   ...userRecord.withDefaults(input),
   administrator: input.roles?.includes('admin') ?? false,
 });
