@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
+import { apiError } from '../../server/http/errors.ts';
 import { PASSWORD } from '../support/database.ts';
 import {
   CHANGES,
@@ -253,7 +255,7 @@ describe('Bulk creation of users', () => {
     assert.equal(response.code, 200, response.text.slice(0, 300));
     assert.equal(new Set(response.data.userIds).size, count);
     assert.equal((await read(tenant, `${USERS}/list`)).total, count + 1);
-    const { rows } = await read(tenant, `${CHANGES}/list?pageSize=1`);
+    const { rows } = await read(tenant, `${CHANGES}/list?limit=1`);
     expectOk(await tenant.post(`${CHANGES}/${rows[0].id}/revert`));
     assert.equal((await read(tenant, `${USERS}/list`)).total, 1);
     assert.equal((await read(tenant, `${DEPTS}/list`)).total, 0);
@@ -266,7 +268,8 @@ describe('Imported password hashes', () => {
       select password_hash as hash from banyan.users where user_id = ${id} and tenant_id = '000000'`;
     return user.hash;
   };
-  const changesOf = async (id: number) => (await read(root, `${CHANGES}/list?resource=user&resourceId=${id}`)).total;
+  const changesOf = async (id: number) =>
+    (await read(root, `${CHANGES}/list?resource=user&resourceId=${id}`)).rows.length;
 
   const hashes: [what: string, hash: () => Promise<string>][] = [
     ['bcrypt', () => bcrypt(PASSWORD, 4)],
@@ -366,52 +369,101 @@ describe('Progress of a bulk creation', () => {
     assert.deepEqual([name, data.code, data.data.userIds.length], ['result', 200, 20]);
   });
 
+  /** Holds the hashes of one password until `release` is called; then they fail if `fails` is set. */
+  function holdHashes(password: string, { fails = false } = {}) {
+    const { passwords } = service.app;
+    const original = passwords.hash;
+    const hold = { calls: 0, release: () => {} };
+    const released = new Promise<void>((release) => {
+      hold.release = release;
+    });
+    passwords.hash = async (text, share) => {
+      if (text === password) {
+        hold.calls++;
+        await released;
+        if (fails) throw apiError('TOO_BUSY');
+      }
+      return original(text, share);
+    };
+    return hold;
+  }
+
   test('an error before hashing is a regular response, and a later one an event', async () => {
     expectInvalid(await admin.post(`${USERS}/bulk`, { users: [row('a b')] }, accept), 'users[0].userName');
-    // The name is taken while the passwords are hashed: by a user whose creation waits for the same lock.
-    const users = Array.from({ length: 300 }, (_, n) => row(`late${n}`));
-    const bulk = admin.post(`${USERS}/bulk`, { users }, accept);
-    const single = waitFor('a user with a name of the request', async () => {
-      const response = await admin.post(USERS, { userName: 'late299', password: PASSWORD });
-      return response.code === 200 || response.data.reason === 'USER_NAME_TAKEN';
-    });
-    const [response] = await Promise.all([bulk, single]);
-    const last = eventsOf(response.text).at(-1);
-    if (last?.name === 'refused')
-      assert.deepEqual([last.data.data.reason, last.data.data.ref], ['USER_NAME_TAKEN', 'ref late299']);
-    else assert.equal(last?.name, 'result');
+    const password = 'held until the name is taken';
+    const hold = holdHashes(password);
+    const bulk = admin.post(`${USERS}/bulk`, { users: [row('early'), row('late', { password })] }, accept);
+    await waitFor('the password is being hashed', () => hold.calls > 0);
+    await admin.createUser({ userName: 'Late' });
+    hold.release();
+    const last = eventsOf((await bulk).text).at(-1);
+    assert.deepEqual([last?.name, last?.data.code, last?.data.data.ref], ['refused', 409, 'ref late']);
+    assert.equal(last?.data.data.reason, 'USER_NAME_TAKEN');
+    expectOk(await add([row('early')]), { userIds: (await idsOf(admin)).slice(-1), deptIds: [] });
+  });
+
+  test('hashing has no deadline, and other users log in meanwhile', async () => {
+    const timing = { responseMs: 6_000, bulkResponseMs: 6_000 };
+    const strict = await startService({}, { timing });
+    const boss = await strict.createTenant();
+    const { passwords } = strict.app;
+    const original = passwords.hash;
+    passwords.hash = async (text, share) => {
+      // The deadline is the subject of this test, so it has to pass.
+      if (text === 'hashed after the deadline') await setTimeout(timing.bulkResponseMs + 500);
+      return original(text, share);
+    };
+    const bulk = add([row('slow', { password: 'hashed after the deadline' })], {}, boss);
+    await strict.logIn(boss.tenantId, 'boss');
+    assert.equal((await bulk).code, 200);
+    await strict.logIn(boss.tenantId, 'slow', 'hashed after the deadline');
   });
 
   test('hashing ends when the client disconnects, and nothing is written', async () => {
-    const slow = await startService({ passwordCost: { memoryCost: 19_456, timeCost: 2, parallelism: 1 } });
-    const boss = await slow.createTenant();
-    const users = Array.from({ length: 5_000 }, (_, n) => row(`gone${n}`));
-    const body = JSON.stringify({ users });
-    const { hostname, port } = new URL(boss.base);
+    const password = 'held until the client is gone';
+    const hold = holdHashes(password);
+    const body = JSON.stringify({ users: Array.from({ length: 50 }, (_, n) => row(`gone${n}`, { password })) });
+    const { hostname, port } = new URL(admin.base);
     const headers = {
-      authorization: `Bearer ${boss.token}`,
+      authorization: `Bearer ${admin.token}`,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
-      accept: 'text/event-stream',
     };
-    await new Promise<void>((resolve, reject) => {
-      const request = http.request({ method: 'POST', path: `${USERS}/bulk`, hostname, port, headers }, (response) => {
-        response.once('data', () => {
-          request.destroy();
-          resolve();
-        });
-        response.on('error', () => {});
-      });
-      request.on('error', reject);
-      request.end(body);
+    const closed = new Promise<void>((resolve) => {
+      service.app.server.prependOnceListener('request', (_request, response) => response.once('close', resolve));
     });
-    // All rows that a tenant may have in progress are free again once the request has ended.
-    const users2 = Array.from({ length: 10_000 }, (_, n) => row(`x${n}`, { password: 'password123' }));
-    await waitFor('the request ends', async () => {
-      const responses = await Promise.all([1, 2].map(() => boss.post(`${USERS}/bulk`, { users: users2 })));
-      return responses.every(({ data }) => data?.reason === 'PASSWORD_TOO_COMMON');
-    });
-    assert.equal((await read(boss, `${USERS}/list`)).total, 1);
+    const before = await storedState(service);
+    const request = http.request({ method: 'POST', path: `${USERS}/bulk`, hostname, port, headers, agent: false });
+    request.on('error', () => {});
+    request.end(body);
+    await waitFor('the first passwords are being hashed', () => hold.calls === 2);
+    request.destroy();
+    await closed;
+    hold.release();
+    // The next request hashes after those that were in flight.
+    await waitFor('a later request is done', async () => (await add([row('a b')])).code === 400);
+    await waitFor('a later hash is done', async () =>
+      service.app.passwords.hash('another text', { owner: 'a', group: 'b' }),
+    );
+    assert.equal(hold.calls, 2);
+    assert.deepEqual(await storedState(service), before);
+  });
+
+  test('a tenant has at most 20,000 users in progress, and a failed hash ends a request', async () => {
+    const password = 'held until another request was rejected';
+    const hold = holdHashes(password, { fails: true });
+    const rows = (name: string) => Array.from({ length: 10_000 }, (_, n) => row(`${name}${n}`, { password }));
+    const first = add(rows('b'));
+    await waitFor('passwords of the first request are being hashed', () => hold.calls === 2);
+    const second = add(rows('c'));
+    await waitFor('passwords of the second request are being hashed', () => hold.calls === 4);
+    expectError(await add([row('more')]), 503, 'TOO_BUSY');
+    // Another tenant is not affected.
+    assert.equal((await add([row('free')], {}, neighbour)).code, 200);
+    hold.release();
+    for (const response of await Promise.all([first, second])) expectError(response, 503, 'TOO_BUSY');
+    assert.equal(hold.calls, 4);
+    assert.equal((await add([row('more')])).code, 200);
   });
 });
 

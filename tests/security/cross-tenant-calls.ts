@@ -342,6 +342,49 @@ export const table: Row[] = [
     other: '400 USER_DEPT_NOT_FOUND',
   },
   {
+    operation: `POST ${people}/bulk`,
+    variant: 'in the tenant',
+    call: (client, { code }) =>
+      client.post(`${people}/bulk?tenantId=${code}`, { users: [{ ref: 'a', userName: 'three', password }] }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    variant: 'with a row in the tenant',
+    call: (client, { code }) =>
+      client.post(`${people}/bulk`, { users: [{ ref: 'a', userName: 'four', password, tenantId: code }] }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    variant: 'in a department of the tenant',
+    call: (client, { parent }) =>
+      client.post(`${people}/bulk`, { users: [{ ref: 'a', userName: 'five', password, deptIds: [parent] }] }),
+    other: '400 USER_DEPT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    variant: 'with departments below one of the tenant',
+    call: (client, { parent }) =>
+      client.post(`${people}/bulk`, {
+        parentId: parent,
+        departments: [{ ref: 'd' }],
+        users: [{ ref: 'a', userName: 'six', password, deptRef: 'd' }],
+      }),
+    other: '400 PARENT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${people}/batch-read`,
+    call: (client, { user }) => client.post(`${people}/batch-read`, { ids: [user] }),
+    other: OK,
+  },
+  {
+    operation: `POST ${people}/batch-read`,
+    variant: 'in the tenant',
+    call: (client, { user, code }) => client.post(`${people}/batch-read?tenantId=${code}`, { ids: [user] }),
+    other: '403 OTHER_TENANT',
+  },
+  {
     operation: `GET ${people}/{id}`,
     call: (client, { user }) => client.get(`${people}/${user}`),
     other: '404 USER_NOT_FOUND',
