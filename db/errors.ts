@@ -1,4 +1,4 @@
-/** Returns PostgreSQL's SQLSTATE, the driver's error code, or the system's, as text; '' if there is none. */
+/** Returns the code of an error: PostgreSQL's SQLSTATE or a code of the driver or the system. An error without one has ''. */
 export const errorCode = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
 /** Whether a connection that had been established broke: codes of the driver and of the system. */
@@ -16,5 +16,5 @@ export class RetryTransactionError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-/** Thrown inside a transaction whose caller has already been told to try again later: it must not be committed. */
+/** Rolls back a transaction whose deadline has passed: the caller has already received TOO_BUSY and may send a retry. */
 export class DeadlineExceededError extends Error {}

@@ -6,8 +6,9 @@ import { begin, type TransactionMode } from './transaction.ts';
 /** The caller and the request, as the ledger records them with each change. */
 export interface RequestOrigin {
   tenantId: string;
-  /** null: unknown, as with a failed login. */
+  /** null: an API key, or unknown, as with a failed login. */
   userId: string | null;
+  keyId?: string | null;
   address: string;
   requestId: string;
 }
@@ -34,8 +35,8 @@ export function writeInTenant<T>(
 }
 
 /**
- * Runs a short write of the service itself, such as sealing, that does not wait behind the tenant's writers. Whoever calls
- * it limits how many run at the same time.
+ * Runs a short write of the service itself, such as sealing, that does not wait behind the tenant's writers. Callers
+ * limit how many of them run at the same time.
  */
 export const writeOutsideQueue = <T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
   retry(() => transaction(db, 'isolation level read committed read write', tenantId, work));
@@ -64,7 +65,7 @@ async function transaction<T>(
 /** The part of the deadline that is reserved for the commit and the response. */
 const COMMIT_MS = 500;
 
-/** Whether the caller is about to be told to try again later: then the transaction must not be committed. */
+/** Whether too little of the deadline is left for a commit: the caller receives TOO_BUSY, so the transaction must roll back. */
 export const isDeadlineExceeded = (requestedAt: number, deadlineMs: number): boolean =>
   performance.now() - requestedAt > deadlineMs - COMMIT_MS;
 

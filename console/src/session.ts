@@ -11,7 +11,7 @@ export type Session =
   | { state: 'restoring' }
   /**
    * `onPurpose`: the user logged out, so the login page must not return the next user to this user's screen.
-   * `error`: why the service ended the session of a user who was logged in.
+   * `error`: the error with which the service ended the session.
    */
   | { state: 'loggedOut'; onPurpose: boolean; error?: ApiError }
   | { state: 'loggedIn'; me: Me }

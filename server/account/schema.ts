@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { Password } from '../http/fields.ts';
-import { Tenant } from '../tenants/schema.ts';
+import { OwnTenant } from '../tenants/schema.ts';
 import { User } from '../users/schema.ts';
 
 export const Me = Type.Object(
   {
     user: User,
     roles: User.properties.roles,
-    tenant: Type.Omit(Tenant, ['tenantParent'], { 'x-component': 'OwnTenant' }),
+    tenant: OwnTenant,
   },
   { 'x-component': 'Me' },
 );

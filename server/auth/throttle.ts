@@ -59,7 +59,7 @@ export async function admitLogin<T>(
   for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
     const release = await passwords.acquireLoginSlot(share);
     try {
-      // The caller has been answered by now, or soon will be.
+      // The deadline of the request has passed, or is about to: do not start to verify the password.
       if (performance.now() - startedAt > timing.loginQueueMs) throw apiError('TOO_BUSY');
       return await writeInTenant(db, key.tenantId, async (tx) => {
         const [counterKey] = await Promise.all([counterKeyOf(tx, key), disableSynchronousCommit(tx)]);

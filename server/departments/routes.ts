@@ -72,6 +72,7 @@ export function departmentRoutes(
         querystring: TenantQuery,
         body: DeptInput,
         response: responses('authenticated', {
+          anyParameters: true,
           writes: 'unconditional',
           location: true,
           errors: ['OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP'],
@@ -150,6 +151,7 @@ export function departmentRoutes(
           asOf,
         }),
         response: responses('authenticated', {
+          anyParameters: true,
           data: Dept,
           etag: true,
           errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -184,6 +186,7 @@ export function departmentRoutes(
         querystring: TenantQuery,
         body: DeptUpdate,
         response: responses('authenticated', {
+          anyParameters: true,
           writes: 'conditional',
           errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'DEPT_CYCLE', 'TOO_DEEP'],
           body: true,
@@ -254,6 +257,7 @@ export function departmentRoutes(
           ...MembersQuery,
         }),
         response: responses('authenticated', {
+          anyParameters: true,
           writes: 'conditional',
           errors: [
             'OTHER_TENANT',

@@ -5,14 +5,20 @@ import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 import { asOf } from '../ledger/schema.ts';
 import { department } from './record.ts';
 
-const input = {
-  parentId: optional(Long),
-  ...department.input,
-  tenantId: optional(Type.String({ description: "The caller's own tenant; any other is an error" })),
-};
+/** What a caller sends about a department, apart from its position in the tree. */
+export const DeptFields = Type.Object(
+  {
+    ...department.input,
+    tenantId: optional(Type.String({ description: "The caller's own tenant; any other is an error" })),
+  },
+  { 'x-component': 'DepartmentFields' },
+);
+
+const position = Type.Object({ parentId: optional(Long) });
+const input = { ...position.properties, ...DeptFields.properties };
 
 export const DeptInput = Type.Object(input, {
-  'x-component': 'DepartmentInput',
+  ...extending(DeptFields, 'DepartmentInput', position),
   description:
     'Fields that the service sets are ignored: `ancestors`, `delFlag`, `createBy`, `createTime`, `updateBy`, ' +
     '`updateTime`.',
@@ -25,7 +31,7 @@ export type DeptInput = Static<typeof DeptInput>;
 export const DeptUpdate = Type.Object(
   { deptId: Long, ...input },
   {
-    'x-component': 'DepartmentUpdate',
+    ...extending('DepartmentInput', 'DepartmentUpdate', Type.Object({ deptId: Long })),
     description:
       'Replaces the department: a field that is omitted gets its default. Only `parentId` stays as it is when omitted.',
   },

@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox';
+import { Long, LongOut } from './fields.ts';
 
 /**
  * Turns the schemas that the routes share into named components of the OpenAPI document. Routes keep whole schemas, because
@@ -10,7 +11,7 @@ import type { TObject } from 'typebox';
  *
  * `x-problem` and `x-optional` are used by validation.ts only, so the document omits them.
  */
-const OMITTED = new Set(['x-component', 'x-openapi', 'x-problem', 'x-optional']);
+const OMITTED = new Set(['x-component', 'x-openapi', 'x-problem', 'x-optional', 'x-success']);
 
 type Json = Record<string, unknown>;
 
@@ -28,10 +29,18 @@ const reference = (section: Section, name: string) => ({ $ref: `#/components/${s
 /** A schema of the document that refers to a component, or is null. */
 export const refOrNull = (name: string) => ({ anyOf: [{ 'x-ref': name }, { type: 'null' }] });
 
-/** Options for a schema with the fields of another component and further ones: the document shows these only. */
-export const extending = (base: string, name: string, further: TObject) => ({
-  'x-openapi': { 'x-component': name, allOf: [{ 'x-ref': base }, further] },
+/** Options for a schema with the fields of another component, or of its name, and further ones: the document shows these only. */
+export const extending = (base: TObject | string, name: string, further: TObject) => ({
+  'x-openapi': { 'x-component': name, allOf: [typeof base === 'string' ? { 'x-ref': base } : base, further] },
 });
+
+/** Fields that many records have are components too, wherever they need no description of their own. */
+const FIELD_COMPONENTS = new Map(
+  Object.entries({ Id: LongOut, IdInput: Long }).map(([name, schema]) => [
+    JSON.stringify(schema, (key, value) => (OMITTED.has(key) ? undefined : value)),
+    name,
+  ]),
+);
 
 /** Replaces named schemas by references, at any depth, and adds them to `schemas`. */
 export function extractSchemas(value: unknown, schemas: Json): unknown {
@@ -45,7 +54,7 @@ export function extractSchemas(value: unknown, schemas: Json): unknown {
       .filter(([key]) => !OMITTED.has(key))
       .map(([key, inner]) => [key, extractSchemas(inner, schemas)]),
   );
-  const name = node['x-component'];
+  const name = node['x-component'] ?? FIELD_COMPONENTS.get(JSON.stringify(shown));
   if (typeof name !== 'string') return shown;
   addOnce(schemas, name, shown);
   return reference('schemas', name);

@@ -9,11 +9,20 @@ export interface DeclaredErrors {
   alternative: ErrorCode[];
 }
 
-/** The schemas of all error responses. */
+const codesOf = <Code extends string>(catalog: Record<Code, unknown>) => Object.keys(catalog) as Code[];
+
+/** A code with its English text, as Markdown. */
+const explain = (code: string, [, , text]: readonly [unknown, string, string]) =>
+  `\`${code}\` ${text.replace(/[<_]/g, '\\$&')}`;
+
+/** The schemas of all error responses. `ErrorCode` explains every code once; responses only list theirs. */
 export const errorSchemas = {
   ErrorCode: {
     type: 'string',
-    description: 'Stable; later versions may add codes, so handle those that you do not know by their status.',
+    description: [
+      'Stable; later versions may add codes, so handle those that you do not know by their status.',
+      ...codesOf(errorCatalog).map((code) => explain(code, errorCatalog[code])),
+    ].join('\n\n'),
     enum: Object.keys(errorCatalog),
   },
   Error: {
@@ -63,7 +72,7 @@ const statusHeaders: Partial<Record<number | 'default', Record<string, ReturnTyp
 };
 
 /**
- * Describes an error response: its codes with their texts, and the body in both forms. The headers that all responses or all
+ * Describes an error response: its codes, and the body in both forms. The headers that all responses or all
  * errors have, `X-Request-Id` and `Content-Language`, are described once, in the introduction.
  */
 export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, common: ReadonlySet<ErrorCode>) => ({
@@ -84,12 +93,15 @@ export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, c
   },
 });
 
-/** Explains the codes of this operation. Those that most operations have are explained by the responses without others. */
+/**
+ * Lists the codes of this operation. Those that most operations have are listed by the responses without others. A code that
+ * has another text in this operation is explained here.
+ */
 function describeCodes(codes: ErrorCode[], alternative: ErrorCode[], common: ReadonlySet<ErrorCode>): string {
   const own = codes.filter((code) => !common.has(code));
-  return (own.length > 0 ? own : codes)
-    .map((code) => `\`${code}\` ${textOf(code, alternative).replace(/[<_]/g, '\\$&')}`)
-    .join('\n\n');
+  const listed = (own.length > 0 ? own : codes).map((code) => `\`${code}\``).join(', ');
+  const explained = codesOf(alternativeTexts).filter((code) => codes.includes(code) && alternative.includes(code));
+  return [listed, ...explained.map((code) => explain(code, alternativeTexts[code]))].join('\n\n');
 }
 
 /** Headers as the document shows them. */
@@ -97,9 +109,6 @@ const showHeaders = (headers: Record<string, ReturnType<typeof header>>) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, { description, ...schema }]) => [name, { schema, description }]),
   );
-
-const textOf = (code: ErrorCode, alternative: ErrorCode[]): string =>
-  (alternative.includes(code) ? alternativeTexts[code as keyof typeof alternativeTexts] : errorCatalog[code])[2];
 
 const STATUS_NAMES: Record<number, string> = {
   400: 'BadRequest',

@@ -36,13 +36,19 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Tenants', description: 'The tree of tenants and their service periods' },
         { name: 'Users', description: 'User accounts and the departments that they belong to' },
         { name: 'Changes', description: 'The audit log: who changed what and when; change feed and revert' },
+        { name: 'API keys', description: 'Keys with which programs call the service' },
         { name: 'Webhooks', description: 'Endpoints that are notified of changes' },
         { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
         { name: 'Operations', description: 'Health checks and version, for operators' },
       ],
       components: {
         securitySchemes: {
-          accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login' },
+          accessToken: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'From POST /auth/login, or an API key',
+          },
         },
       },
     },
@@ -83,35 +89,50 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 interface GeneratedDocument {
-  paths: Record<
-    string,
-    Record<string, { parameters?: { name: string; required?: boolean }[]; responses: Record<string, Generated> }>
-  >;
+  paths: Record<string, Record<string, GeneratedOperation>>;
   components: { securitySchemes: unknown };
+}
+interface GeneratedOperation {
+  parameters?: { name: string; required?: boolean }[];
+  requestBody?: { description?: string; content: Record<string, { schema: { description?: string } }> };
+  responses: Record<string, Generated>;
 }
 interface Generated {
   headers?: Record<string, unknown>;
-  content?: Record<string, { schema: { 'x-errors'?: DeclaredErrors; description?: string } }>;
+  content?: Record<string, { schema: GeneratedSchema }>;
+}
+interface GeneratedSchema {
+  'x-errors'?: DeclaredErrors;
+  'x-success'?: true;
+  description?: string;
+  properties?: { data: unknown };
 }
 
 /** Renders the declared errors, and moves everything that operations share to `components`. */
 function useComponents(generated: GeneratedDocument): object {
-  for (const { responses } of operationsOf(generated)) {
-    for (const [status, { content }] of Object.entries(responses)) {
-      const json = content?.['application/json'];
+  for (const operation of operationsOf(generated)) {
+    // The body says the same.
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) delete schema.description;
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const json = response.content?.['application/json'];
       const declared = json?.schema['x-errors'];
-      if (declared)
-        responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+      if (declared) {
+        operation.responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+        continue;
+      }
+      if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
+      if (json?.schema['x-success']) json.schema = describeSuccess(json.schema.properties?.data) as GeneratedSchema;
       // The response says the same.
       else if (json) delete json.schema.description;
     }
   }
   const components: Components = { schemas: {}, responses: {}, headers: {}, parameters: {} };
-  const document = extractSchemas({ ...generated, errorSchemas }, components.schemas) as GeneratedDocument & {
-    errorSchemas?: object;
-  };
-  Object.assign(components.schemas, document.errorSchemas);
-  delete document.errorSchemas;
+  const document = extractSchemas(
+    { ...generated, shared: { ...errorSchemas, Success } },
+    components.schemas,
+  ) as GeneratedDocument & { shared?: object };
+  Object.assign(components.schemas, document.shared);
+  delete document.shared;
   const [headers, parameters, shared] = [new Repeated(), new Repeated(), new Repeated()];
   for (const { parameters: sent = [], responses } of operationsOf(document)) {
     for (const [n, parameter] of sent.entries()) {
@@ -137,6 +158,16 @@ function useComponents(generated: GeneratedDocument): object {
   shared.moveTo(components, 'responses');
   return { ...document, components: { ...document.components, ...components } };
 }
+
+/** The envelope of all successes. Each response adds the schema of its `data`. */
+const Success = {
+  type: 'object',
+  required: ['code', 'msg', 'data'],
+  properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] }, data: {} },
+};
+const describeSuccess = (data: unknown) => ({
+  allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
+});
 
 /** Names a success without data by its headers. Other successes differ. */
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined =>
@@ -214,6 +245,10 @@ const tokenErrors: ErrorCode[] = [
   'TENANT_DISABLED',
   'TENANT_NOT_STARTED',
   'TENANT_ENDED',
+  'INVALID_KEY',
+  'KEY_EXPIRED',
+  'KEY_DISABLED',
+  'KEY_ADDRESS_REFUSED',
   'TOO_MANY_REQUESTS',
 ];
 
@@ -297,7 +332,7 @@ export function responses(
 }
 
 const success = (data: TSchema = Type.Null()) =>
-  Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data });
+  Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data }, { 'x-success': true });
 
 const etagHeader = header('Version of the record, for If-Match and If-None-Match');
 const notModified = {

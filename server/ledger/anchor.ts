@@ -9,8 +9,8 @@ export interface Head {
 }
 
 /**
- * The heads of all ledgers at a time. Whoever can write to the tables can also rewrite a whole chain, and only a copy of its
- * head that they cannot reach reveals it.
+ * The heads of all ledgers at a time. An attacker who can write to the tables can rewrite a whole chain. Only a copy of its
+ * head that is kept out of their reach reveals it.
  */
 export interface Anchor {
   time: string;

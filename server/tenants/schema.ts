@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { extending } from '../http/components.ts';
 import { CalendarDate, Int, optional, orNull, Password, paging, Status, TenantCode, Text } from '../http/fields.ts';
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 import { HIDDEN_QUOTAS, QUOTAS, RULES, tenant } from './record.ts';
@@ -12,53 +13,59 @@ export const LONG_TEXT = 65_536;
 const mapKeys = <K extends string, V>(keys: readonly K[], value: V) =>
   Object.fromEntries(keys.map((key) => [key, value])) as Record<K, V>;
 
-const input = {
-  tenantParent: optional(TenantCode),
-  ...tenant.input,
-  packageBo: optional(
-    Type.Object({
-      menuIds: optional(
-        Type.String({
-          // LONG_TEXT does not count spaces: reads add one after each comma, and clients may send their value back.
-          maxLength: 2 * LONG_TEXT,
-          pattern: '^ *([0-9]+ *(, *[0-9]+ *)*)?$',
-          examples: ['1, 2, 3'],
-          'x-problem': 'menuIds',
-        }),
-      ),
-    }),
-  ),
-  quotaBo: optional(
-    Type.Object(mapKeys([...QUOTAS, ...HIDDEN_QUOTAS], optional(Int({ minimum: 0 }))), {
-      'x-component': 'TenantQuotasInput',
-    }),
-  ),
-  ruleBo: optional(Type.Object(mapKeys(RULES, optional(Text(LONG_TEXT))), { 'x-component': 'TenantRulesInput' })),
-};
-
-export const TenantInput = Type.Object(
+const fields = Type.Object(
   {
-    ...input,
-    username: optional(Type.String({ minLength: 1, maxLength: 50, description: 'The first administrator' })),
-    password: optional(Password),
-    mustChangePassword: optional(
-      Type.Boolean({
-        default: false,
-        description: 'The first administrator must change this password at the first login',
+    tenantParent: optional(TenantCode),
+    ...tenant.input,
+    packageBo: optional(
+      Type.Object({
+        menuIds: optional(
+          Type.String({
+            // LONG_TEXT does not count spaces: reads add one after each comma, and clients may send their value back.
+            maxLength: 2 * LONG_TEXT,
+            pattern: '^ *([0-9]+ *(, *[0-9]+ *)*)?$',
+            examples: ['1, 2, 3'],
+            'x-problem': 'menuIds',
+          }),
+        ),
       }),
     ),
+    quotaBo: optional(
+      Type.Object(mapKeys([...QUOTAS, ...HIDDEN_QUOTAS], optional(Int({ minimum: 0 }))), {
+        'x-component': 'TenantQuotasInput',
+      }),
+    ),
+    ruleBo: optional(Type.Object(mapKeys(RULES, optional(Text(LONG_TEXT))), { 'x-component': 'TenantRulesInput' })),
   },
+  { 'x-component': 'TenantFields' },
+);
+
+const firstAdministrator = Type.Object({
+  username: optional(Type.String({ minLength: 1, maxLength: 50, description: 'The first administrator' })),
+  password: optional(Password),
+  mustChangePassword: optional(
+    Type.Boolean({
+      default: false,
+      description: 'The first administrator must change this password at the first login',
+    }),
+  ),
+});
+
+export const TenantInput = Type.Object(
+  { ...fields.properties, ...firstAdministrator.properties },
   {
-    'x-component': 'TenantInput',
+    ...extending(fields, 'TenantInput', firstAdministrator),
     examples: [{ tenantName: '上海分公司', startTime: '2026-01-01', endTime: '2030-12-31', accountCount: 50 }],
   },
 );
 export type TenantInput = Static<typeof TenantInput>;
 
+const internalId = Type.Object({ id: Type.String({ pattern: '^[0-9]{1,19}$', 'x-problem': 'id' }) });
+
 export const TenantUpdate = Type.Object(
-  { id: Type.String({ pattern: '^[0-9]{1,19}$', 'x-problem': 'id' }), ...input },
+  { ...internalId.properties, ...fields.properties },
   {
-    'x-component': 'TenantUpdate',
+    ...extending(fields, 'TenantUpdate', internalId),
     description:
       'Full replacement: omitted fields are cleared. An omitted `tenantParent` keeps the parent, and omitted quotas that ' +
       `reads do not return (\`${HIDDEN_QUOTAS.join('`, `')}\`) keep their values.`,
@@ -68,30 +75,37 @@ export type TenantUpdate = Static<typeof TenantUpdate>;
 
 /** A merge patch; `id`, if sent, is that of the path. */
 export const TenantPatch = Type.Object(
-  { id: optional(TenantUpdate.properties.id), ...input },
-  { 'x-component': 'TenantPatch' },
+  { id: optional(internalId.properties.id), ...fields.properties },
+  { 'x-openapi': fields },
 );
 export type TenantPatch = Static<typeof TenantPatch>;
 
-export const Tenant = Type.Object(
+const base = Type.Object(
   {
     id: Type.String({ description: 'Internal id, as used in URLs' }),
     tenantId: Type.String({ description: 'Business code' }),
-    tenantParent: orNull(Type.String({ description: 'Code of the parent; null only for 000000' })),
     ...tenant.output,
     packageBo: Type.Object({ menuIds: Type.String() }),
     quotaBo: Type.Object(mapKeys(QUOTAS, Int()), { 'x-component': 'TenantQuotas' }),
-    ruleBo: Type.Object(mapKeys(RULES, orNull(Type.String())), { 'x-component': 'TenantRules' }),
   },
-  { 'x-component': 'Tenant' },
+  { 'x-component': 'TenantBase' },
 );
+const tenantParent = orNull(Type.String({ description: 'Code of the parent; null only for 000000' }));
+const ruleBo = Type.Object(mapKeys(RULES, orNull(Type.String())), { 'x-component': 'TenantRules' });
+
+const inTree = Type.Object({ tenantParent, ruleBo });
+export const Tenant = Type.Object({ ...base.properties, ...inTree.properties }, extending(base, 'Tenant', inTree));
 export type Tenant = Static<typeof Tenant>;
 
-/** Fields that lists leave out unless they are asked for: each value may have 64 Ki characters. */
-const { ruleBo, ...listed } = Tenant.properties;
+/** The caller's own tenant: they must not see its parent. */
+const own = Type.Object({ ruleBo });
+export const OwnTenant = Type.Object({ ...base.properties, ...own.properties }, extending(base, 'OwnTenant', own));
+
+/** Lists leave out `ruleBo` unless it is asked for: each of its values may have 64 Ki characters. */
+const listed = Type.Object({ tenantParent, ruleBo: Type.Optional(ruleBo) });
 export const ListedTenant = Type.Object(
-  { ...listed, ruleBo: Type.Optional(ruleBo) },
-  { 'x-component': 'ListedTenant' },
+  { ...base.properties, ...listed.properties },
+  extending(base, 'ListedTenant', listed),
 );
 export type ListedTenant = Static<typeof ListedTenant>;
 

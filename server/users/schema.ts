@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { DeptBatch } from '../departments/schema.ts';
 import { NewDepts } from '../departments/tree/schema.ts';
+import { extending } from '../http/components.ts';
 import {
   auditFields,
   Long,
@@ -26,30 +27,39 @@ const UserName = Type.String({
   description: 'Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)',
 });
 
-const input = {
-  tenantId: optional(TenantCode),
-  ...user.input,
-  deptId: optional(Long),
-  deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Further departments' })),
-  roles: optional(Type.Array(Role, { minItems: 1, maxItems: 2, default: ['member'] })),
-  mustChangePassword: optional(
-    Type.Boolean({
-      description:
-        'The user must change their password before they can do anything else. Omitted: false with a new password, otherwise unchanged',
-    }),
-  ),
-};
+const fields = Type.Object(
+  {
+    tenantId: optional(TenantCode),
+    ...user.input,
+    deptId: optional(Long),
+    deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Further departments' })),
+    roles: optional(Type.Array(Role, { minItems: 1, maxItems: 2, default: ['member'] })),
+    mustChangePassword: optional(
+      Type.Boolean({
+        description:
+          'The user must change their password before they can do anything else. Omitted: false with a new password, otherwise unchanged',
+      }),
+    ),
+  },
+  { 'x-component': 'UserFields' },
+);
 
+const credentials = Type.Object({ userName: UserName, password: Password });
 export const UserInput = Type.Object(
-  { userName: UserName, password: Password, ...input },
-  { 'x-component': 'UserInput' },
+  { ...credentials.properties, ...fields.properties },
+  extending(fields, 'UserInput', credentials),
 );
 export type UserInput = Static<typeof UserInput>;
 
+const changedCredentials = Type.Object({
+  userId: Long,
+  userName: optional(UserName),
+  password: optional(Password),
+});
 export const UserUpdate = Type.Object(
-  { userId: Long, userName: optional(UserName), password: optional(Password), ...input },
+  { ...changedCredentials.properties, ...fields.properties },
   {
-    'x-component': 'UserUpdate',
+    ...extending(fields, 'UserUpdate', changedCredentials),
     description:
       'Full replacement: omitted fields get their defaults. Only the name, the password and `mustChangePassword` stay when omitted.',
   },
@@ -61,24 +71,24 @@ const MAX_NEW = 10_000;
 const MAX_NEW_DEPTS = 20;
 const Ref = Type.String({ minLength: 1, maxLength: 100 });
 
+const newFields = Type.Object({
+  ref: Type.String({ ...Ref, description: 'Identifies the user within this request, in its errors too' }),
+  userName: UserName,
+  password: optional(Password),
+  passwordHash: optional(
+    Type.String({
+      maxLength: 255,
+      format: 'password',
+      description: 'Instead of `password`, for administrators of 000000: argon2id (PHC format) or bcrypt',
+    }),
+  ),
+  deptRef: optional(Type.String({ ...Ref, description: 'Instead of `deptId`: the `ref` of one of `departments`' })),
+  deptIds: optional(Type.Array(Long, { maxItems: MAX_NEW_DEPTS })),
+  deptRefs: optional(Type.Array(Ref, { maxItems: MAX_NEW_DEPTS, description: 'Further departments, by `ref`' })),
+});
 export const NewUser = Type.Object(
-  {
-    ref: Type.String({ ...Ref, description: 'Identifies the user within this request, in its errors too' }),
-    userName: UserName,
-    password: optional(Password),
-    passwordHash: optional(
-      Type.String({
-        maxLength: 255,
-        format: 'password',
-        description: 'Instead of `password`, for administrators of 000000: argon2id (PHC format) or bcrypt',
-      }),
-    ),
-    ...input,
-    deptRef: optional(Type.String({ ...Ref, description: 'Instead of `deptId`: the `ref` of one of `departments`' })),
-    deptIds: optional(Type.Array(Long, { maxItems: MAX_NEW_DEPTS, description: 'Further departments' })),
-    deptRefs: optional(Type.Array(Ref, { maxItems: MAX_NEW_DEPTS, description: 'Further departments, by `ref`' })),
-  },
-  { 'x-component': 'NewUser' },
+  { ...fields.properties, ...newFields.properties },
+  extending(fields, 'NewUser', newFields),
 );
 export type NewUser = Static<typeof NewUser>;
 
@@ -121,9 +131,10 @@ export const ProgressEvents = Type.String({
 });
 
 /** A merge patch; `userId`, if sent, is that of the path. */
+const { userId, ...patchable } = changedCredentials.properties;
 export const UserPatch = Type.Object(
-  { userId: optional(Long), userName: optional(UserName), password: optional(Password), ...input },
-  { 'x-component': 'UserPatch' },
+  { userId: optional(userId), ...patchable, ...fields.properties },
+  extending(fields, 'UserPatch', Type.Object(patchable)),
 );
 export type UserPatch = Static<typeof UserPatch>;
 

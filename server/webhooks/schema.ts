@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { extending } from '../http/components.ts';
 import { auditFields, Long, LongOut, optional, orNull, Status, Text } from '../http/fields.ts';
 
 const RESOURCES = ['department', 'tenant', 'user'];
@@ -26,7 +27,10 @@ const fields = {
 export const WebhookInput = Type.Object(fields, { 'x-component': 'WebhookInput' });
 export type WebhookInput = Static<typeof WebhookInput>;
 
-export const WebhookUpdate = Type.Object({ id: Long, ...fields }, { 'x-component': 'WebhookUpdate' });
+export const WebhookUpdate = Type.Object(
+  { id: Long, ...fields },
+  extending('WebhookInput', 'WebhookUpdate', Type.Object({ id: Long })),
+);
 export type WebhookUpdate = Static<typeof WebhookUpdate>;
 
 const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601' });

@@ -99,8 +99,16 @@ test('a URL longer than the header limit is rejected', async () => {
 
 // The bodies are valid: if body and query were both invalid, the error would name a field of the body.
 const bodies: Record<string, unknown> = {
-  POST: { userName: 'x', password: PASSWORD, tenantId: '999999', username: 'x', refresh_token: 'x' },
-  PUT: { userId: 7 },
+  POST: {
+    userName: 'x',
+    password: PASSWORD,
+    tenantId: '999999',
+    username: 'x',
+    refresh_token: 'x',
+    ids: [7],
+    departments: [{ ref: 'x' }],
+  },
+  PUT: { userId: 7, deptId: 7, parentId: 0, deptIds: [7] },
 };
 
 for (const operation of operations) {

@@ -10,6 +10,7 @@ export interface Schema {
   required?: string[];
   items?: Schema;
   enum?: unknown[];
+  description?: string;
   format?: string;
   pattern?: string;
   minLength?: number;
@@ -36,6 +37,7 @@ interface OperationObject {
   summary: string;
   tags: string[];
   security?: Record<string, string[]>[];
+  description?: string;
   parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
   requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, ResponseObject>;
@@ -105,13 +107,20 @@ function resolve<T>(document: Document, value: T): T {
   return target as T;
 }
 
-/** Replaces references at any depth. The schemas of requests contain no cycles. */
+/** Replaces references at any depth, and merges the parts of `allOf`. The schemas of requests contain no cycles. */
 function inline(document: Document, schema: Schema): Schema {
-  const { items, properties, ...rest } = resolve(document, schema);
+  const { items, properties, allOf, ...rest } = resolve(document, schema);
+  const parts = (allOf ?? []).map((part) => inline(document, part));
+  const own = properties && mapValues(properties, (inner) => inline(document, inner));
+  const all = [...parts, { ...rest, ...(own ? { properties: own } : {}) }];
+  const required = all.flatMap((part) => part.required ?? []);
   return {
-    ...rest,
+    ...Object.assign({}, ...all),
     ...(items ? { items: inline(document, items) } : {}),
-    ...(properties ? { properties: mapValues(properties, (inner) => inline(document, inner)) } : {}),
+    ...(required.length > 0 ? { required: [...new Set(required)] } : {}),
+    ...(all.some((part) => part.properties)
+      ? { properties: Object.assign({}, ...all.map((part) => part.properties)) }
+      : {}),
   };
 }
 
@@ -121,6 +130,12 @@ export const readOperations = async (service: Service) => operationsOf(await rea
 export const reasonsIn = (response: ResponseObject | undefined): string[] =>
   (response?.content?.['application/json']?.schema.allOf?.[1]?.properties?.data?.properties?.reason?.enum ??
     []) as string[];
+
+/** Returns the schema that the document gives for the data of a success. */
+export const dataOf = (response: ResponseObject | undefined): Schema | undefined => {
+  const [envelope, own] = response?.content?.['application/json']?.schema.allOf ?? [];
+  return envelope?.$ref === '#/components/schemas/Success' ? own?.properties?.data : undefined;
+};
 
 type Validate = ReturnType<Ajv2020['compile']>;
 /** The components of each document, and validators by the text of their schema: compiling one is slow. */
@@ -132,7 +147,7 @@ function validatorOf(document: Document, schema: Schema): Validate {
     const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
     const { schemas } = document.components;
     ajv.addSchema({ $id: 'closed', components: { schemas: mapValues(schemas, (each) => closed(each)) } });
-    ajv.addSchema({ $id: 'open', components: { schemas: mapValues(schemas, (each) => open(each)) } });
+    ajv.addSchema({ $id: 'part', components: { schemas: mapValues(schemas, (each) => part(each)) } });
     compiler = { ajv, validators: new Map() };
     compilers.set(document, compiler);
   }
@@ -151,8 +166,7 @@ function closed(schema: Schema): Schema {
     ...(items ? { items: closed(items) } : {}),
     ...(anyOf ? { anyOf: anyOf.map(closed) } : {}),
     ...(oneOf ? { oneOf: oneOf.map(closed) } : {}),
-    // A part of `allOf` does not know the properties of the others.
-    ...(allOf ? { allOf: allOf.map(open), unevaluatedProperties: false } : {}),
+    ...(allOf ? { allOf: allOf.map(part), unevaluatedProperties: false } : {}),
     ...(properties
       ? {
           additionalProperties: schema.additionalProperties ?? false,
@@ -162,9 +176,24 @@ function closed(schema: Schema): Schema {
   };
 }
 
-/** Returns the schema as it is, with references to others like it. */
-function open(schema: Schema): Schema {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"open#/'));
+/**
+ * Returns a part of an `allOf`. It does not know the properties of the other parts, so only the values of its own are closed.
+ * A part without a type narrows the values that another part describes: those are closed there.
+ */
+function part(schema: Schema): Schema {
+  const { $ref, properties, allOf, anyOf, oneOf } = schema;
+  return {
+    ...schema,
+    ...($ref ? { $ref: `part${$ref}` } : {}),
+    ...(allOf ? { allOf: allOf.map(part) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(part) } : {}),
+    ...(oneOf ? { oneOf: oneOf.map(part) } : {}),
+    ...(properties
+      ? {
+          properties: mapValues(properties, (value) => (value.properties && !value.type ? part(value) : closed(value))),
+        }
+      : {}),
+  };
 }
 
 /** Asserts that the document describes the response: its status, headers and body, without additional fields. */

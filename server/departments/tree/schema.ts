@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { extending } from '../../http/components.ts';
 import { Int, Long, LongOut, optional, orNull, Status, TenantQuery } from '../../http/fields.ts';
 import { asOf } from '../../ledger/schema.ts';
-import { Dept, DeptInput, QueryId } from '../schema.ts';
+import { Dept, DeptFields, QueryId } from '../schema.ts';
 
 const counts = Type.Optional(Type.Boolean({ default: false, description: 'Adds `userCount` to each department' }));
 const userCount = Type.Optional(
@@ -86,17 +86,16 @@ export const DeptOrder = Type.Object(
 );
 export type DeptOrder = Static<typeof DeptOrder>;
 
-const { parentId: _, ...fields } = DeptInput.properties;
+const refs = Type.Object({
+  ref: Type.String({ minLength: 1, maxLength: 100, description: 'Identifies the department within this request' }),
+  parentRef: optional(
+    Type.String({ maxLength: 100, description: '`ref` of the parent, which may come later in the list' }),
+  ),
+});
 
 export const NewDept = Type.Object(
-  {
-    ref: Type.String({ minLength: 1, maxLength: 100, description: 'Identifies the department within this request' }),
-    parentRef: optional(
-      Type.String({ maxLength: 100, description: '`ref` of the parent, which may come later in the list' }),
-    ),
-    ...fields,
-  },
-  { 'x-component': 'NewDepartment' },
+  { ...refs.properties, ...DeptFields.properties },
+  extending(DeptFields, 'NewDepartment', refs),
 );
 export type NewDept = Static<typeof NewDept>;
 
