@@ -17,7 +17,7 @@ import {
 } from '../idempotency/idempotency.ts';
 import type { Credentials, KeyToken, Token, VerifiedToken } from './claims.ts';
 import { type Share, shareOfTenant } from './fair-queue.ts';
-import { isPermission, type Permission, permissionsOfUser, type Requirement } from './permissions.ts';
+import { isPermission, type Permission, permissionsOfKey, permissionsOfUser, type Requirement } from './permissions.ts';
 import { type CallerRow, callerIds, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
 
@@ -184,7 +184,7 @@ function checkKeyCaller(row: CallerRow | undefined, token: KeyToken, requires: R
   known.requestsPerMinute = key.requestsPerMinute;
   known.expires = key.secondsLeft === null ? Number.POSITIVE_INFINITY : performance.now() + key.secondsLeft * 1000;
   if (!isPermission(requires)) throw apiError('USERS_ONLY');
-  const permissions: ReadonlySet<Permission> = new Set(key.permissions);
+  const permissions = permissionsOfKey(key.permissions);
   if (!permissions.has(requires)) throw apiError('NOT_ALLOWED');
   // A user name has no spaces, so it cannot be mistaken for this.
   const userName = `key ${keyId}: ${key.keyName}`;

@@ -162,8 +162,8 @@ function useComponents(generated: GeneratedDocument): object {
 /** The envelope of all successes. Each response adds the schema of its `data`. */
 const Success = {
   type: 'object',
-  required: ['code', 'msg', 'data'],
-  properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] }, data: {} },
+  required: ['code', 'msg'],
+  properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] } },
 };
 const describeSuccess = (data: unknown) => ({
   allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],

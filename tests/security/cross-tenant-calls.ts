@@ -34,6 +34,7 @@ export interface Target {
   /** A disabled webhook and a delivery of it. */
   webhook: string;
   delivery: string;
+  apiKey: string;
   /** A deleted department, a deleted user, and the id of a deleted tenant below. */
   deletedDept: string;
   deletedUser: string;
@@ -53,6 +54,7 @@ export const absent: Target = {
   session: '77777777-7777-4777-8777-777777777777',
   webhook: '777777774',
   delivery: '777777775',
+  apiKey: '777777780',
   deletedDept: '777777778',
   deletedUser: '777777779',
   deletedId: '7777777777777777773',
@@ -64,6 +66,8 @@ export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
 export const hook = '/system/webhook-api';
+export const keys = '/system/key-api';
+export const newKey = { keyName: 'key', permissions: ['dept:read'] };
 /** A disabled webhook with a public address, which is never called. */
 export const disabledWebhook = { url: 'https://93.184.216.34/', status: '1' };
 const password = PASSWORD;
@@ -500,6 +504,27 @@ export const table: Row[] = [
     call: (client, { webhook }) => client.delete(`${hook}/${webhook}`, { headers: { 'if-match': '"stale"' } }),
     other: '404 WEBHOOK_NOT_FOUND',
     admin: '412 CHANGED_MEANWHILE',
+  },
+  { operation: `GET ${keys}/list`, call: (client) => client.get(`${keys}/list`), other: OK },
+  {
+    operation: `GET ${keys}/{id}`,
+    call: (client, { apiKey }) => client.get(`${keys}/${apiKey}`),
+    other: '404 KEY_NOT_FOUND',
+  },
+  {
+    operation: `PUT ${keys}`,
+    call: (client, { apiKey }) => client.put(keys, { keyId: apiKey, ...newKey }),
+    other: '404 KEY_NOT_FOUND',
+  },
+  {
+    operation: `POST ${keys}/{id}/rotate`,
+    call: (client, { apiKey }) => client.post(`${keys}/${apiKey}/rotate`),
+    other: '404 KEY_NOT_FOUND',
+  },
+  {
+    operation: `DELETE ${keys}/{id}`,
+    call: (client, { apiKey }) => client.delete(`${keys}/${apiKey}`),
+    other: '404 KEY_NOT_FOUND',
   },
   {
     operation: `POST ${dept}/{id}/restore`,
