@@ -30,13 +30,17 @@ export interface NewPassword {
   hash: string;
 }
 
+export function assertNotCommon(text: string, field: string): void {
+  if (isCommon(fold(text))) throw apiError('PASSWORD_TOO_COMMON', { field });
+}
+
 /** Hashes a new password, unless it is too common. `field` is the name of the field that contains it. */
 export async function hashNewPassword(
   hash: (password: string) => Promise<string>,
   text: string,
   field = 'password',
 ): Promise<NewPassword> {
-  if (isCommon(fold(text))) throw apiError('PASSWORD_TOO_COMMON', { field });
+  assertNotCommon(text, field);
   return { text, hash: await hash(text) };
 }
 
