@@ -6,8 +6,9 @@ import { begin, type TransactionMode } from './transaction.ts';
 /** The caller and the request, as the ledger records them with each change. */
 export interface RequestOrigin {
   tenantId: string;
-  /** null: unknown, as with a failed login. */
+  /** null: an API key, or unknown, as with a failed login. */
   userId: string | null;
+  keyId?: string | null;
   address: string;
   requestId: string;
 }

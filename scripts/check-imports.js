@@ -9,6 +9,7 @@ const FOLDERS = [
   'process',
   'account',
   'overview',
+  'keys',
   'webhooks',
   'tenants',
   'users',

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify, { LogController } from 'fastify';
 import { accountRoutes } from './account/routes.ts';
+import { KeyReader } from './auth/api-keys.ts';
 import { requireToken } from './auth/guard.ts';
 import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
@@ -29,13 +30,16 @@ import { registerOpenApi } from './http/openapi.ts';
 import { serializeLazily } from './http/serializing.ts';
 import { createServer, HEADER_LIMIT, hasBody } from './http/server.ts';
 import { validateInput } from './http/validation.ts';
+import { recordKeyUses } from './keys/last-used.ts';
+import { keyResource } from './keys/resource.ts';
+import { keyRoutes } from './keys/routes.ts';
 import { loginResource } from './ledger/logins.ts';
 import { ledgerResources } from './ledger/resources.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
 import { overviewRoutes } from './overview/routes.ts';
-import { limitTenants } from './rate-limits/limit.ts';
+import { limitRequests } from './rate-limits/limit.ts';
 import { tenantResource } from './tenants/history.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { defaultTiming } from './timing.ts';
@@ -63,6 +67,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     departmentResource(config),
     userResource(config.timeZone),
     webhookResource,
+    keyResource(config.timeZone),
     loginResource,
   );
 
@@ -70,8 +75,8 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   loginRoutes(app, { ...deps, keys });
   await app.register(async (scope) => {
     const authenticated = scope as App;
-    requireToken(authenticated, tokens);
-    limitTenants(authenticated, deps);
+    requireToken(authenticated, tokens, new KeyReader(db));
+    limitRequests(authenticated, deps);
     sessionRoutes(authenticated, { ...deps, keys });
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources, memberRemoval);
@@ -79,6 +84,8 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     userRoutes(authenticated, deps);
     overviewRoutes(authenticated, deps);
     ledgerRoutes(authenticated, deps, { resources, subscribers, tokens });
+    keyRoutes(authenticated, deps);
+    recordKeyUses(authenticated, db);
     const stopDelivery = webhookRoutes(authenticated, deps, resources);
     app.decorate('endSubscriptions', () => {
       subscribers.close();

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { StartupError } from '../db/startup-error.ts';
+import { isNetwork } from './http/address.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -140,7 +141,7 @@ export function readConfig(environment: Environment) {
     trustProxy: check(
       'BANYAN_TRUST_PROXY',
       'must be a comma-separated list of addresses or networks, such as 10.0.0.1,10.0.0.0/8',
-      (text) => (text === '' || text.split(',').every((part) => isNetwork(part.trim())) ? text : undefined),
+      (text) => (text === '' || text.split(',').every((part) => isTrustedProxy(part.trim())) ? text : undefined),
     ),
     corsOrigins: check(
       'BANYAN_CORS_ORIGINS',
@@ -167,7 +168,7 @@ export function readConfig(environment: Environment) {
       'must be a comma-separated list of networks, such as 10.1.0.0/16, or `loopback`',
       (text) => {
         const networks = text.split(',').flatMap((part) => part.trim() || []);
-        return networks.every((network) => network === 'loopback' || isSubnet(network)) ? networks : undefined;
+        return networks.every((network) => network === 'loopback' || isNetwork(network)) ? networks : undefined;
       },
     ),
     departmentLevels: integer('BANYAN_DEPARTMENT_LEVELS', 1, 20_000),
@@ -194,15 +195,7 @@ function isOrigin(text: string): boolean {
 }
 
 /** Whether Fastify's `trustProxy` accepts a text: an address, a network in CIDR notation, or one of three names. */
-function isNetwork(text: string): boolean {
-  return /^(loopback|linklocal|uniquelocal)$/.test(text) || isSubnet(text);
-}
-
-function isSubnet(text: string): boolean {
-  const [address = '', bits = '0', ...rest] = text.split('/');
-  const maxBits = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
-}
+const isTrustedProxy = (text: string) => /^(loopback|linklocal|uniquelocal)$/.test(text) || isNetwork(text);
 
 function isTimeZone(name: string): boolean {
   try {

@@ -1,4 +1,4 @@
--- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, idempotency, ledger, webhooks.
+-- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, API keys, idempotency, ledger, webhooks.
 -- Functions are in functions/, one to a file; db/migrate.ts creates them before this file runs.
 --
 -- Tenant isolation has two layers. Every statement of the service names its tenant, and row-level security shows only the
@@ -211,11 +211,14 @@ create table login_addresses (
 );
 create index login_addresses_old on login_addresses (window_start);
 
--- Token buckets that limit the requests of tenants, shared by all nodes. Unlogged: after a crash every bucket is full again.
+-- Token buckets that limit the requests of tenants and of API keys, shared by all nodes. Unlogged: after a crash every bucket
+-- is full again.
 create unlogged table request_buckets (
-  tenant_id text primary key,
+  tenant_id text not null,
+  key_id    bigint not null,                               -- 0: the bucket of the tenant itself
   tokens    float8 not null,
-  refilled  timestamptz not null                           -- `tokens` is as of this time
+  refilled  timestamptz not null,                          -- `tokens` is as of this time
+  primary key (tenant_id, key_id)
 );
 alter table request_buckets enable row level security;
 alter table request_buckets force row level security;
@@ -228,19 +231,81 @@ create table signing_keys (
   create_time timestamptz not null default now()
 );
 
+-- API keys --------------------------------------------------------------------------------------------------------------
+
+create sequence key_serial as bigint start 1001 maxvalue 9007199254740991;
+
+-- Keys of programs. The text of a key is shown once, and only its hash is stored, in api_key_secrets.
+create table api_keys (
+  tenant_id           text not null references tenants,
+  key_id              bigint not null default nextval('key_serial'),
+  key_name            text not null check (char_length(key_name) between 1 and 100),
+  prefix              text not null,                       -- the first characters of the newest secret, to tell keys apart
+  permissions         text[] not null,                     -- see server/auth/permissions.ts
+  below               boolean not null,                    -- whether the key may act in the tenants below its own
+  addresses           cidr[] check (cardinality(addresses) > 0), -- networks from which it may be used; null: any
+  requests_per_minute int check (requests_per_minute > 0), -- null: no limit
+  status              text not null check (status in ('0', '1')), -- 0: enabled, 1: disabled
+  expires             timestamptz,                         -- null: never
+  del_flag            text not null default '0' check (del_flag in ('0', '2')), -- 0: exists, 2: deleted
+  create_by           text not null,
+  create_time         timestamptz not null default now(),
+  update_by           text not null default '',
+  update_time         timestamptz,                         -- null: never updated
+  primary key (tenant_id, key_id)
+);
+create index api_keys_existing on api_keys (tenant_id, key_id) where del_flag = '0';
+alter table api_keys enable row level security;
+alter table api_keys force row level security;
+create policy own_tenant on api_keys using (tenant_id = current_setting('banyan.tenant', true));
+-- find_api_key() runs as the owner of the tables.
+create policy owner_reads on api_keys for select to current_user using (true);
+
+-- The secrets of keys. A key has one that does not expire by itself, and after a rotation former ones for a while. Those of a
+-- deleted key are removed.
+create table api_key_secrets (
+  tenant_id text not null,
+  key_id    bigint not null,
+  secret_id bigint not null default nextval('key_serial'),
+  hash      bytea not null check (octet_length(hash) = 32), -- SHA-256 of the whole key
+  expires   timestamptz,                                    -- null: the newest, valid as long as the key
+  primary key (tenant_id, key_id, secret_id),
+  foreign key (tenant_id, key_id) references api_keys
+);
+create index api_key_secrets_hash on api_key_secrets (hash);
+create unique index api_key_secrets_newest on api_key_secrets (tenant_id, key_id) where expires is null;
+alter table api_key_secrets enable row level security;
+alter table api_key_secrets force row level security;
+create policy own_tenant on api_key_secrets using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on api_key_secrets for select to current_user using (true);
+
+-- When and from where keys were last used, exact to a minute. A table of its own: a use is no change of the key.
+create table api_key_uses (
+  tenant_id text not null,
+  key_id    bigint not null,
+  time      timestamptz not null,
+  address   text not null,
+  primary key (tenant_id, key_id),
+  foreign key (tenant_id, key_id) references api_keys
+) with (fillfactor = 70);
+alter table api_key_uses enable row level security;
+alter table api_key_uses force row level security;
+create policy own_tenant on api_key_uses using (tenant_id = current_setting('banyan.tenant', true));
+
 -- Idempotency -----------------------------------------------------------------------------------------------------------
 
 -- Outcomes of requests with an Idempotency-Key, kept for a day.
 create table idempotency_keys (
   tenant_id   text not null,
-  user_id     bigint not null,
+  user_id     bigint not null,                             -- 0: an API key sent the request
+  key_id      bigint not null default 0,                   -- 0: a user sent the request
   key         text not null check (char_length(key) between 1 and 255),
   fingerprint bytea not null,                              -- hash of the request; a different request with this key fails
   result      jsonb,                                       -- return value of the operation
   error       jsonb,                                       -- code and details of its error, if it failed
   create_time timestamptz not null default now(),
-  primary key (tenant_id, user_id, key),
-  foreign key (tenant_id, user_id) references users
+  primary key (tenant_id, user_id, key_id, key),
+  check ((user_id = 0) <> (key_id = 0))
 );
 create index idempotency_keys_old on idempotency_keys (tenant_id, create_time);
 alter table idempotency_keys enable row level security;
@@ -249,7 +314,7 @@ create policy own_tenant on idempotency_keys using (tenant_id = current_setting(
 
 -- Ledger ----------------------------------------------------------------------------------------------------------------
 
--- Every write of a department, tenant, user or webhook, and every login, leaves a row in `changes`. Triggers write it in
+-- Every write of a department, tenant, user, webhook or API key, and every login, leaves a row in `changes`. Triggers write it in
 -- the same transaction, so no statement can skip it. The audit log, the change feed, webhooks, history and revert read it.
 -- The setting banyan.origin identifies the caller (db/tenant-scope.ts).
 
@@ -260,12 +325,13 @@ create table changes (
   change_id       bigint not null,
   batch           bigint not null,               -- the same for all changes of one request
   time            timestamptz not null,          -- the same for all changes of one request
-  actor_name      text not null,                 -- user name, as in create_by and update_by
-  actor_user_id   bigint,                        -- null: the service itself
+  actor_name      text not null,                 -- user name or `key 1001: name`, as in create_by and update_by
+  actor_user_id   bigint,                        -- null: an API key, or the service itself
+  actor_key_id    bigint,                        -- the API key that made the change; null: a user, or the service itself
   actor_tenant_id text,                          -- tenant of the actor: this one or an ancestor
   address         text,                          -- IP address of the request
   request_id      text,
-  resource        text not null,                 -- department, tenant, user, login, webhook
+  resource        text not null,                 -- department, tenant, user, login, webhook, key
   resource_id     bigint not null,
   action          text not null,                 -- created, updated, moved, deleted, restored; see server/ledger/schema.ts
   parent_id       bigint,                        -- new parent of a department, if this change set it; 0: top level
@@ -465,3 +531,6 @@ create trigger record_update after update on webhooks for each row
   when ((old.name, old.url, old.kinds, old.status, old.del_flag, old.secret)
     is distinct from (new.name, new.url, new.kinds, new.status, new.del_flag, new.secret))
   execute function record_webhook_change();
+
+create trigger record_insert after insert on api_keys for each row execute function record_key_change();
+create trigger record_update after update on api_keys for each row execute function record_key_change();

@@ -1,17 +1,19 @@
--- Privileges of the service's role; db/roles.ts replaces :service with its name. Departments, tenants and users are only
+-- Privileges of the service's role; db/roles.ts replaces :service with its name. Departments, tenants, users and keys are only
 -- marked as deleted, and recorded changes are never altered, so the role may not delete the former or update the latter.
 grant usage on schema banyan to :service;
 grant select on migrations, functions, tenant_tree_lock to :service;
 grant update on tenant_tree_lock to :service; -- to lock its row
-grant select, insert, update on tenants, departments, department_trees, users to :service;
+grant select, insert, update on tenants, departments, department_trees, users, api_keys, api_key_uses to :service;
 grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys,
-  webhooks, webhook_deliveries to :service;
+  api_key_secrets, webhooks, webhook_deliveries to :service;
 grant select, insert, update on request_buckets to :service;
 grant select, insert on signing_keys to :service;
 grant select on changes_archive, tenant_versions_archive, ledger_retention to :service;
 grant select, insert on changes, tenant_versions, seals to :service;
 grant select, insert, update on seal_heads to :service;
 grant select, insert, delete on unsealed_changes to :service;
-grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial to :service;
+grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial,
+  key_serial to :service;
 grant execute on function tenant_state, tenant_version, tenant_branches, search_departments, tenants_with_unsealed_changes,
-  tenants_with_new_changes, due_webhooks, login_name_hash, tenants_with_expired_logins to :service;
+  tenants_with_new_changes, due_webhooks, login_name_hash, tenants_with_expired_logins,
+  find_api_key to :service;

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
-import type { Caller } from '../auth/caller.ts';
+import { asUser, type Caller } from '../auth/caller.ts';
 import { shareOfTenant } from '../auth/fair-queue.ts';
 import { checkPassword } from '../auth/login.ts';
 import { hashNewPassword, type NewPassword } from '../auth/password-policy.ts';
@@ -28,10 +28,11 @@ interface CheckedChange {
  */
 export async function checkPasswordChange(
   deps: ThrottleDependencies,
-  { tenantId, userId, userName }: Caller,
+  caller: Caller,
   origin: { address: string; requestId: string },
   { oldPassword, newPassword }: PasswordChange,
 ): Promise<CheckedChange> {
+  const { tenantId, userId, userName } = asUser(caller);
   const key: AttemptKey = { tenantId, userKey: userKey(userName), address: origin.address };
   // The caller is known, so they use the share of their tenant.
   const share = shareOfTenant(key);
@@ -48,5 +49,6 @@ export async function checkPasswordChange(
 /** Sets a new password and ends all other sessions of the user, because someone else may know the old one. */
 export async function changePassword(tx: Tx, caller: Caller, { oldHash, password }: CheckedChange): Promise<void> {
   await replaceOwnPassword(tx, caller, oldHash, password);
-  await endSessionsOf(tx, caller.tenantId, [caller.userId], caller.sessionId);
+  const { tenantId, userId, sessionId } = asUser(caller);
+  await endSessionsOf(tx, tenantId, [userId], sessionId);
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { DeadlineExceededError } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
-import { addressKey } from '../http/address.ts';
+import { addressKey, isInNetworks } from '../http/address.ts';
 import { deadlineOf } from '../http/deadline.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import {
@@ -15,27 +15,30 @@ import {
   type Outcome,
   runOnce,
 } from '../idempotency/idempotency.ts';
-import type { Token, VerifiedToken } from './claims.ts';
+import type { Credentials, KeyToken, Token, VerifiedToken } from './claims.ts';
 import { type Share, shareOfTenant } from './fair-queue.ts';
 import { isPermission, type Permission, permissionsOfUser, type Requirement } from './permissions.ts';
-import { type CallerRow, readCallers } from './queries.ts';
+import { type CallerRow, callerIds, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
 
-/** The user who is calling, as the database knows them at this moment. */
-export interface Caller extends Token {
+/** The user or API key that is calling, as the database knows them at this moment. */
+export type Caller = CallerRights & (Token | Pick<KeyToken, 'tenantId' | 'keyId' | 'userId' | 'sessionId'>);
+
+interface CallerRights {
   /** The tenant that the caller acts in: their own, or one below it (access/acting.ts). */
   tenantId: string;
   /** The tenant that the caller belongs to. */
   ownTenantId: string;
+  /** The name in `createBy`, `updateBy` and the ledger: that of the user, or the id and the name of the key. */
   userName: string;
   permissions: ReadonlySet<Permission>;
   /** Whether the caller may act in the tenants below their own. */
   actsBelow: boolean;
 }
 
-export type { CallerRow };
+export { type CallerRow, callerIds };
 
-type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
+export type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
 
 /**
  * Runs a read in one transaction in the caller's tenant. The caller and their permissions are loaded inside it, so a user or
@@ -112,7 +115,8 @@ async function write<T>(
 
 export const originOf = ({ token, ip, id }: FastifyRequest): RequestOrigin => ({
   tenantId: token.tenantId,
-  userId: token.userId,
+  userId: token.userId ?? null,
+  keyId: token.keyId ?? null,
   address: ip,
   requestId: id,
 });
@@ -124,9 +128,9 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
   if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
-  const { userId, deptId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
+  const { userId, deptId, keyId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
   // Ids may be written with leading zeros.
-  return `${path} ${String(userId ?? deptId ?? id).replace(/^0+(?=\d)/, '')}`;
+  return `${path} ${String(userId ?? deptId ?? keyId ?? id).replace(/^0+(?=\d)/, '')}`;
 }
 
 function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
@@ -144,8 +148,10 @@ async function loadCaller(tx: Tx, request: FastifyRequest): Promise<Caller> {
 /** What an operation requires of its caller. */
 type Requirements = Pick<FastifyContextConfig, 'requires' | 'allowsSelf'>;
 
-function checkCaller(row: CallerRow | undefined, token: Token, { requires, allowsSelf }: Requirements): Caller {
+function checkCaller(row: CallerRow | undefined, token: Credentials, requirements: Requirements): Caller {
+  const { requires, allowsSelf } = requirements;
   if (requires === undefined) throw new Error('The operation does not state what it requires.');
+  if (token.keyId !== undefined) return checkKeyCaller(row, token, requires);
   if (!row || row.userName === null) throw apiError('SESSION_ENDED');
   assertActive(row);
   if (!row.sessionExists) throw apiError('SESSION_ENDED');
@@ -161,11 +167,38 @@ function checkCaller(row: CallerRow | undefined, token: Token, { requires, allow
   };
 }
 
+function checkKeyCaller(row: CallerRow | undefined, token: KeyToken, requires: Requirement): Caller {
+  const { tenantId, keyId, known } = token;
+  known.accepted = false;
+  const key = row?.key;
+  // Deleted, or a secret whose time after a rotation is over.
+  if (!row || !key) throw apiError('INVALID_KEY');
+  assertInService(row.tenantState);
+  if (key.status !== '0') throw apiError('KEY_DISABLED');
+  if (key.secondsLeft !== null && key.secondsLeft <= 0) throw apiError('KEY_EXPIRED');
+  if (key.addresses && !isInNetworks(token.address, key.addresses)) throw apiError('KEY_ADDRESS_REFUSED');
+  known.accepted = true;
+  known.requestsPerMinute = key.requestsPerMinute;
+  known.expires = key.secondsLeft === null ? Number.POSITIVE_INFINITY : performance.now() + key.secondsLeft * 1000;
+  if (!isPermission(requires)) throw apiError('USERS_ONLY');
+  const permissions: ReadonlySet<Permission> = new Set(key.permissions);
+  if (!permissions.has(requires)) throw apiError('NOT_ALLOWED');
+  // A user name has no spaces, so it cannot be mistaken for this.
+  const userName = `key ${keyId}: ${key.keyName}`;
+  return { tenantId, keyId, ownTenantId: tenantId, userName, permissions, actsBelow: key.below };
+}
+
+/** Returns the caller of an operation that only users may call. */
+export function asUser(caller: Caller): Caller & Token {
+  if (caller.keyId !== undefined) throw apiError('USERS_ONLY');
+  return caller;
+}
+
 /** Loads several callers of one tenant; an error takes the place of a caller who has no access. */
 export async function loadCallers(
   tx: Tx,
   tenantId: string,
-  tokens: Token[],
+  tokens: Credentials[],
   requires: Requirement,
 ): Promise<(Caller | ApiError)[]> {
   const rows = await readCallers(tx, tenantId, tokens);
@@ -173,7 +206,7 @@ export async function loadCallers(
 }
 
 /** The same for a row that another statement has read. */
-export function toCaller(row: CallerRow | undefined, token: Token, requires: Requirement): Caller | ApiError {
+export function toCaller(row: CallerRow | undefined, token: Credentials, requires: Requirement): Caller | ApiError {
   try {
     return checkCaller(row, token, { requires });
   } catch (error) {
@@ -209,8 +242,8 @@ function assertInService(state: TenantState): void {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The content of the access token, in operations that require one. */
-    token: VerifiedToken;
+    /** The content of the access token or the API key, in operations that require one. */
+    token: VerifiedToken | KeyToken;
     /** The response repeats the outcome of an earlier request with the same Idempotency-Key. */
     replayed: boolean;
   }

@@ -2,12 +2,13 @@ import type { FastifySchema } from 'fastify';
 import type { App } from '../context.ts';
 import { trackedResponse } from '../http/load-shedding.ts';
 import { hasBody } from '../http/server.ts';
-import type { VerifiedToken } from './claims.ts';
+import { type KeyReader, keyIn } from './api-keys.ts';
+import type { KeyToken, VerifiedToken } from './claims.ts';
 import { isPermission, type Requirement } from './permissions.ts';
 import type { TokenReader } from './tokens.ts';
 
-/** Requires an access token for all routes of this scope. */
-export function requireToken(app: App, tokens: TokenReader): void {
+/** Requires an access token or an API key for all routes of this scope. */
+export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): void {
   app.decorateRequest('token', null as unknown as VerifiedToken);
   app.decorateRequest('replayed', false);
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -26,7 +27,8 @@ export function requireToken(app: App, tokens: TokenReader): void {
     // A request with a body gets its slot when the body has arrived.
     const admit = () => done(hasBody(request.raw) ? undefined : loadShedder.admit(request, reply));
     // Avoid a promise if the token is cached, as for most requests.
-    const cached = tokens.cached(authorization);
+    const key = keyIn(authorization);
+    const cached = key === undefined ? tokens.cached(authorization) : keys.cached(key, request.ip);
     if (cached) {
       request.token = cached;
       return admit();
@@ -34,7 +36,9 @@ export function requireToken(app: App, tokens: TokenReader): void {
     // Until the token is verified, the request counts for its address.
     const error = loadShedder.admit(request, reply);
     if (error) return done(error);
-    tokens.read(authorization).then((token) => {
+    const read: Promise<VerifiedToken | KeyToken> =
+      key === undefined ? tokens.read(authorization) : keys.find(key, request.ip);
+    read.then((token) => {
       trackedResponse(reply).release();
       request.token = token;
       admit();

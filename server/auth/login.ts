@@ -4,7 +4,7 @@ import { writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import type { Config } from '../config.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { assertActive, type Caller } from './caller.ts';
+import { assertActive, asUser, type Caller } from './caller.ts';
 import { type Share, shareOfAddress } from './fair-queue.ts';
 import { type AttemptKey, findLogin, type LoginRow, lockLogin, recordLogin } from './queries.ts';
 import type { Login, LogoutQuery, Tokens } from './schema.ts';
@@ -237,6 +237,7 @@ export async function endSessionByRefreshToken({ db, config }: AuthDependencies,
 }
 
 export async function logOut(tx: Tx, caller: Caller, { everywhere = false }: LogoutQuery): Promise<void> {
-  if (everywhere) await endSessionsOf(tx, caller.tenantId, [caller.userId]);
-  else await deleteSession(tx, caller.tenantId, caller.sessionId);
+  const { tenantId, userId, sessionId } = asUser(caller);
+  if (everywhere) await endSessionsOf(tx, tenantId, [userId]);
+  else await deleteSession(tx, tenantId, sessionId);
 }

@@ -27,6 +27,9 @@ export type Permission = (typeof PERMISSIONS)[number];
  */
 export type Requirement = Permission | 'self' | 'session';
 
+/** What API keys can have. A key must not be able to make further keys or to grant roles. */
+export const KEY_PERMISSIONS = PERMISSIONS.filter((each) => each !== 'key:write' && each !== 'role:write');
+
 const all: ReadonlySet<Permission> = new Set(PERMISSIONS);
 const ofMembers: ReadonlySet<Permission> = new Set(['dept:read']);
 

@@ -1,5 +1,6 @@
 import { bigintOf, type Sql, type Tx } from '../../db/driver.ts';
-import type { Token } from './claims.ts';
+import type { Credentials } from './claims.ts';
+import type { Permission } from './permissions.ts';
 import type { TenantState } from './tenant-state.ts';
 
 export interface CallerRow {
@@ -11,17 +12,43 @@ export interface CallerRow {
   mustChangePassword: boolean;
   tenantState: TenantState;
   sessionExists: boolean;
+  /** null: there is no such API key, or its secret has expired. */
+  key: KeyRow | null;
 }
 
-/** Reads the callers of tokens of one tenant, in the order of the tokens. All columns of an unknown user are null. */
-export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<CallerRow[]>`
+export interface KeyRow {
+  keyName: string;
+  status: string;
+  permissions: Permission[];
+  below: boolean;
+  addresses: string[] | null;
+  requestsPerMinute: number | null;
+  /** The time until the key or its secret expires; null: never. */
+  secondsLeft: number | null;
+}
+
+/** The ids of callers as arrays, for a statement that reads several. A caller is either a user or an API key. */
+export const callerIds = (tokens: readonly Credentials[]) => ({
+  userIds: tokens.map(({ userId }) => (userId === undefined ? null : bigintOf(userId))),
+  sessionIds: tokens.map(({ sessionId }) => sessionId ?? null),
+  keyIds: tokens.map(({ keyId }) => keyId ?? null),
+  secretIds: tokens.map((token) => (token.keyId === undefined ? null : token.secretId)),
+});
+
+/** Reads the callers of one tenant, in the order of their tokens. All columns of an unknown user are null. */
+export const readCallers = (
+  tx: Tx,
+  tenantId: string,
+  tokens: Credentials[],
+  { userIds, sessionIds, keyIds, secretIds } = callerIds(tokens),
+) => tx<CallerRow[]>`
   select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag",
-    u.must_change_password as "mustChangePassword", state as "tenantState", s.session_id is not null as "sessionExists"
+    u.must_change_password as "mustChangePassword", state as "tenantState", s.session_id is not null as "sessionExists",
+    k.key
   from tenant_state(${tenantId}) state
   cross join unnest(
-    (select ${tokens.map(({ userId }) => bigintOf(userId))}::bigint[]),
-    (select ${tokens.map(({ sessionId }) => sessionId)}::uuid[])
-  ) with ordinality a (user_id, session_id, n)
+    (select ${userIds}::bigint[]), (select ${sessionIds}::uuid[]), (select ${keyIds}::bigint[]), (select ${secretIds}::bigint[])
+  ) with ordinality a (user_id, session_id, key_id, secret_id, n)
   -- limit 1 makes the planner use the primary keys, even without statistics.
   left join lateral (
     select * from users u where u.tenant_id = ${tenantId} and u.user_id = a.user_id limit 1
@@ -30,6 +57,14 @@ export const readCallers = (tx: Tx, tenantId: string, tokens: Token[]) => tx<Cal
     select s.session_id from sessions s
     where s.tenant_id = ${tenantId} and s.session_id = a.session_id and s.user_id = u.user_id and s.expires > now() limit 1
   ) s on true
+  left join lateral (
+    select json_build_object('keyName', k.key_name, 'status', k.status, 'permissions', k.permissions, 'below', k.below,
+      'addresses', k.addresses, 'requestsPerMinute', k.requests_per_minute,
+      'secondsLeft', extract(epoch from least(k.expires, s.expires) - now())) as key
+    from api_key_secrets s join api_keys k on k.tenant_id = ${tenantId} and k.key_id = s.key_id
+    where s.tenant_id = ${tenantId} and s.key_id = a.key_id and s.secret_id = a.secret_id
+      and (s.expires is null or s.expires > now()) and k.del_flag = '0' limit 1
+  ) k on true
   order by a.n`;
 
 /**

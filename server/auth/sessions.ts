@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
-import type { Caller } from './caller.ts';
+import { asUser, type Caller } from './caller.ts';
 import { MAX_SESSIONS, type Session } from './schema.ts';
 import { countSessions, deleteOwnSession, deleteSessionsOf, listSessions as listRows } from './session-queries.ts';
 
@@ -12,12 +12,13 @@ export const endSessionsOf = (tx: Tx, tenantId: string, userIds: string[], excep
 
 /** The caller's newest sessions: a program that logs in for every call may have thousands. */
 export async function listSessions(tx: Tx, caller: Caller): Promise<Rows<Session>> {
-  const [rows, total] = await Promise.all([listRows(tx, caller, MAX_SESSIONS), countSessions(tx, caller)]);
+  const user = asUser(caller);
+  const [rows, total] = await Promise.all([listRows(tx, user, MAX_SESSIONS), countSessions(tx, user)]);
   return { rows, total };
 }
 
 export async function endSession(tx: Tx, caller: Caller, sessionId: string): Promise<void> {
-  if (!(await deleteOwnSession(tx, caller, sessionId))) throw apiError('SESSION_NOT_FOUND');
+  if (!(await deleteOwnSession(tx, asUser(caller), sessionId))) throw apiError('SESSION_NOT_FOUND');
 }
 
 /** Reads a session id from a path. */

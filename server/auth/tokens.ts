@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { apiError } from '../http/errors.ts';
-import type { Token, VerifiedToken } from './claims.ts';
+import type { KeyToken, Token, VerifiedToken } from './claims.ts';
 import type { Keyring } from './signing-keys.ts';
 
 const ISSUER = 'banyan';
@@ -51,8 +51,9 @@ export class TokenReader {
     return found.token;
   }
 
-  /** The milliseconds until a token expires, for responses that outlast it, such as event streams. */
-  timeLeft = ({ expires }: VerifiedToken): number => expires - this.keys.now();
+  /** The milliseconds until a token or an API key expires, for responses that outlast it, such as event streams. */
+  timeLeft = (token: VerifiedToken | KeyToken): number =>
+    token.keyId === undefined ? token.expires - this.keys.now() : token.known.expires - performance.now();
 }
 
 /** Limit the cache to a few megabytes: a token has about 300 characters, but the header may contain any number of spaces. */

@@ -5,7 +5,7 @@ import { isDeadlineExceeded, type RequestOrigin, writeInTenant } from '../../db/
 import { commitWith } from '../../db/transaction.ts';
 import { type ActingRequest, isActing, writeActing } from '../access/acting.ts';
 import { loadCallers, originOf } from '../auth/caller.ts';
-import type { Token } from '../auth/claims.ts';
+import type { Credentials } from '../auth/claims.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { lockParents } from './levels.ts';
@@ -16,7 +16,7 @@ type CreateRequest = ActingRequest & FastifyRequest<{ Body: DeptInput }>;
 
 /** 'alone': the department has to be created in a transaction of its own. */
 type Item = PendingItem<
-  { token: Token; origin: RequestOrigin; input: DeptInput; requestedAt: number },
+  { token: Credentials; origin: RequestOrigin; input: DeptInput; requestedAt: number },
   number | 'alone'
 >;
 

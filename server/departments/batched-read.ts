@@ -3,8 +3,8 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { readInTenant } from '../../db/tenant-scope.ts';
 import { type ActingRequest, isActing, readActing } from '../access/acting.ts';
-import { type CallerRow, loadCallers, toCaller } from '../auth/caller.ts';
-import type { Token } from '../auth/claims.ts';
+import { type CallerRow, callerIds, loadCallers, toCaller } from '../auth/caller.ts';
+import type { Credentials } from '../auth/claims.ts';
 import { ApiError } from '../http/errors.ts';
 import { ancestorsOf, createPathCache, type PathCache, TOP } from './path-cache.ts';
 import { isDeleted, readWithCallers, readWithTreeVersion, showFound } from './queries.ts';
@@ -18,7 +18,7 @@ export interface DeptRequest {
 /** Reads one department for the caller of a request; undefined: it does not exist. */
 export type DeptReader = (request: ActingRequest, dept: DeptRequest) => Promise<Dept | undefined>;
 
-type Item = PendingItem<DeptRequest & { token: Token }, Dept | undefined>;
+type Item = PendingItem<DeptRequest & { token: Credentials }, Dept | undefined>;
 
 /**
  * Reads single departments, which is the most frequent call. Concurrent requests of a tenant share a statement, which also
@@ -31,7 +31,7 @@ export function createDepartmentReader(db: Database): DeptReader {
     const tokens = [...new Set(batch.map(({ request }) => request.token))];
     const deptIds = batch.map(({ request }) => request.deptId);
     const { callers, treeVersion, departments } = await db.use((sql) =>
-      readWithCallers<CallerRow>(sql, tenantId, tokens, deptIds),
+      readWithCallers<CallerRow>(sql, tenantId, callerIds(tokens), deptIds),
     );
     const callerOf = new Map(tokens.map((token, n) => [token, toCaller(callers[n], token, 'dept:read')]));
     const cached = paths.cached(tenantId, treeVersion);

@@ -33,17 +33,24 @@ const AFTER_FIELDS = 3 + department.names.length;
 
 export const isDeleted = (row: FoundRow): boolean => row[AFTER_FIELDS] !== '0';
 
-/** Reads departments, including deleted ones, and the users who requested them. */
+/** The ids of the users and API keys that requested departments. */
+interface CallerIds {
+  userIds: (string | null)[];
+  sessionIds: (string | null)[];
+  keyIds: (string | null)[];
+  secretIds: (string | null)[];
+}
+
+/** Reads departments, including deleted ones, and the callers who requested them. */
 export const readWithCallers = async <CallerRow>(
   sql: Sql,
   tenantId: string,
-  callers: { userId: string; sessionId: string }[],
+  { userIds, sessionIds, keyIds, secretIds }: CallerIds,
   deptIds: string[],
 ) => {
   const [row] = await sql<[{ callers: CallerRow[]; treeVersion: string; departments: FoundRow[] | null }]>`
     select callers, tree_version as "treeVersion", departments from read_departments(${tenantId},
-      ${callers.map(({ userId }) => bigintOf(userId))}::bigint[], ${callers.map(({ sessionId }) => sessionId)}::uuid[],
-      ${deptIds.map(bigintOf)}::bigint[])`;
+      ${userIds}::bigint[], ${sessionIds}::uuid[], ${keyIds}::bigint[], ${secretIds}::bigint[], ${deptIds.map(bigintOf)}::bigint[])`;
   return { ...row, departments: row.departments ?? [] };
 };
 

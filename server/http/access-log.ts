@@ -62,7 +62,8 @@ export function createAccessLog(
     const path = JSON.stringify(request.url.split('?')[0]);
     const ms = Math.round(reply.elapsedTime * 10) / 10;
     const token = request.token ?? null;
-    const caller = token ? `,"tenantId":"${token.tenantId}","userId":"${token.userId}"` : '';
+    const id = token?.keyId === undefined ? `"userId":"${token?.userId}"` : `"keyId":"${token.keyId}"`;
+    const caller = token ? `,"tenantId":"${token.tenantId}",${id}` : '';
     const message = reply.raw.writableFinished ? 'request completed' : 'request aborted';
     output.write(
       `{"level":30,"time":${Date.now()},${origin},"requestId":"${request.id}","method":"${request.method}","path":${path},` +

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { LRUCache } from 'lru-cache';
 
 /**
  * Normalizes an address for counting. Some proxies append the port of each connection, which is left out. A client usually
@@ -6,10 +7,7 @@ import net from 'node:net';
  * whose proxy passes them on could choose a new one for each guess.
  */
 export function addressKey(ip: string): string {
-  const plain = ip
-    .replace(/^\[(.*)\](:\d*)?$/, '$1')
-    .replace(/^([\d.]+):\d*$/, '$1')
-    .replace(/%.*$/, '');
+  const plain = withoutPort(ip);
   if (net.isIPv4(plain)) return plain;
   if (!net.isIPv6(plain)) return UNKNOWN_ADDRESS;
   const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
@@ -21,3 +19,39 @@ export function addressKey(ip: string): string {
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }
 const UNKNOWN_ADDRESS = 'unknown';
+
+const withoutPort = (ip: string): string =>
+  ip
+    .replace(/^\[(.*)\](:\d*)?$/, '$1')
+    .replace(/^([\d.]+):\d*$/, '$1')
+    .replace(/%.*$/, '');
+
+/** Whether a text is an address or a network in CIDR notation, of IPv4 or IPv6. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits = '0', ...rest] = text.split('/');
+  const maxBits = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
+}
+
+/** A list of networks, for which `isNetwork` holds. */
+export function blockListOf(networks: readonly string[]): net.BlockList {
+  const list = new net.BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const [family, maxBits] = net.isIPv6(address) ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
+    list.addSubnet(address, Number(bits ?? maxBits), family);
+  }
+  return list;
+}
+
+/** Whether the address of a client is in one of the networks. A text that is no address is in none. */
+export function isInNetworks(ip: string, networks: readonly string[]): boolean {
+  const plain = withoutPort(ip);
+  const family = net.isIP(plain);
+  if (family === 0) return false;
+  const name = networks.join();
+  const list = blockLists.get(name) ?? blockListOf(networks);
+  blockLists.set(name, list);
+  return list.check(plain, family === 6 ? 'ipv6' : 'ipv4');
+}
+const blockLists = new LRUCache<string, net.BlockList>({ max: 1_000 });

@@ -144,6 +144,16 @@ export const errorCatalog = {
     '刷新令牌无效或已过期，请重新登录',
     'The refresh token is invalid or has expired. Log in again.',
   ],
+  INVALID_KEY: [
+    401,
+    'API 密钥无效或已被删除，请核对后重试，或联系管理员获取新的密钥',
+    'The API key is invalid or has been deleted. Check it, or ask an administrator for a new one.',
+  ],
+  KEY_EXPIRED: [
+    401,
+    'API 密钥已过期，请联系管理员延长有效期或获取新的密钥',
+    'The API key has expired. Ask an administrator to extend it, or for a new one.',
+  ],
 
   PASSWORD_CHANGE_REQUIRED: [
     403,
@@ -154,6 +164,22 @@ export const errorCatalog = {
     403,
     '没有访问权限，请联系管理员授权',
     'You do not have permission to do this. Ask an administrator for access.',
+  ],
+  KEY_DISABLED: [403, 'API 密钥已被停用，请联系管理员', 'The API key is disabled. Contact an administrator.'],
+  KEY_ADDRESS_REFUSED: [
+    403,
+    '不允许从此 IP 地址使用该 API 密钥，请联系管理员',
+    'The API key cannot be used from this address. Contact an administrator.',
+  ],
+  USERS_ONLY: [
+    403,
+    '此操作仅限用户使用，不支持 API 密钥，请登录后重试',
+    'Only users can do this, not API keys. Log in instead.',
+  ],
+  PERMISSION_NOT_HELD: [
+    403,
+    '不能授予自己没有的权限：{permissions}，请移除后重试',
+    'You cannot grant permissions that you do not have: {permissions}. Remove them.',
   ],
   OTHER_TENANT: [
     403,
@@ -214,6 +240,7 @@ export const errorCatalog = {
     'The session does not exist or has already ended. Reload the list of sessions.',
   ],
   WEBHOOK_NOT_FOUND: [404, 'Webhook 不存在，请核对编号', 'The webhook does not exist. Check the id.'],
+  KEY_NOT_FOUND: [404, 'API 密钥不存在，请核对编号', 'The API key does not exist. Check the id.'],
   DELIVERY_NOT_FOUND: [
     404,
     '投递记录不存在，请核对编号；投递记录仅保留 30 天',
@@ -313,6 +340,11 @@ export const errorCatalog = {
     '不能删除当前登录用户，请由其他管理员操作',
     'You cannot delete yourself. Ask another administrator to do it.',
   ],
+  TOO_MANY_KEYS: [
+    409,
+    '每个租户最多 {limit} 个 API 密钥，请先删除不再使用的密钥',
+    'A tenant can have at most {limit} API keys. Delete one first.',
+  ],
   TOO_MANY_WEBHOOKS: [
     409,
     '每个租户最多 {limit} 个 Webhook，请先删除不再使用的 Webhook',
@@ -406,6 +438,11 @@ export const alternativeTexts = {
     'operation',
     '不支持的查询参数：{parameters}，请移除；{operation} 不使用查询参数',
     'Unknown query parameters: {parameters}. Remove them; {operation} accepts none.',
+  ],
+  TOO_MANY_REQUESTS: [
+    'keyId',
+    '此 API 密钥的请求过于频繁，请 {seconds} 秒后重试',
+    'This API key sends too many requests. Try again in {seconds} seconds.',
   ],
   BRANCH_TOO_LARGE: [
     'parentId',

@@ -49,6 +49,13 @@ export const etagOf = (record: unknown): string => etagOfText(JSON.stringify(rec
 /** The same for a record that is serialized already. */
 export const etagOfText = (record: string | Buffer): string => `"${hash('sha1', record, 'base64url')}"`;
 
+/**
+ * An ETag with two parts: the fields that callers set, and those that the service changes by itself, such as progress.
+ * If-None-Match compares both, If-Match only the first: progress must not prevent an update.
+ */
+export const etagOfParts = (settings: unknown, progress: unknown): string =>
+  `${etagOf(settings).slice(0, -1)}.${etagOf(progress).slice(1)}`;
+
 export function okWithEtag<T>(reply: FastifyReply, { data, etag }: Tagged<T>) {
   reply.header('etag', etag);
   // Fastify takes a reply that has been sent for the response, whatever the schema says.
@@ -82,4 +89,10 @@ export function rejectIfMatch(request: FastifyRequest): void {
 /** The caller of this function must hold a lock on the record, so that nobody writes between the check and the write. */
 export function assertEtag(ifMatch: IfMatch, etag: string): void {
   if (ifMatch && !ifMatch.includes(etag)) throw apiError('CHANGED_MEANWHILE', { etag });
+}
+
+/** The same for an ETag of two parts. */
+export function assertSettingsEtag(ifMatch: IfMatch, etag: string): void {
+  const settingsOf = (tag: string) => tag.split('.')[0];
+  if (ifMatch?.every((tag) => settingsOf(tag) !== settingsOf(etag))) throw apiError('CHANGED_MEANWHILE', { etag });
 }

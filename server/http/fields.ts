@@ -51,6 +51,16 @@ export function isCalendarDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) && date.getUTCFullYear() > 0;
 }
 
+/** A time in the configured time zone, as responses have it. */
+export const LocalTime = Type.String({
+  format: 'local-time',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} ([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
+  'x-problem': 'localTime',
+  description: 'YYYY-MM-DD HH:MM:SS, in the configured time zone',
+});
+
+export const isLocalTime = (text: string): boolean => isCalendarDate(text.slice(0, 10));
+
 export const TenantCode = Type.String({ pattern: '^[0-9]{6,18}$', 'x-problem': 'tenantCode' });
 
 /** Selects the tenant in which an administrator acts. */
@@ -80,7 +90,7 @@ export const orNull = <T extends TSchema>(schema: T) => {
 
 /** The users who created and last updated a record, and the times. */
 export const auditFields = {
-  createBy: Type.String({ description: 'User name of the creator' }),
+  createBy: Type.String({ description: 'User name of the creator; `key 1001: name` for an API key' }),
   createTime: Type.String({ description: 'YYYY-MM-DD HH:MM:SS, in the configured time zone' }),
   updateBy: Type.String({ description: 'User name of the last updater; empty until the first update' }),
   updateTime: orNull(Type.String({ description: 'null until the first update' })),

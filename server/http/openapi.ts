@@ -36,13 +36,19 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Tenants', description: 'The tree of tenants and their service periods' },
         { name: 'Users', description: 'User accounts and the departments that they belong to' },
         { name: 'Changes', description: 'The audit log: who changed what and when; change feed and revert' },
+        { name: 'API keys', description: 'Keys with which programs call the service' },
         { name: 'Webhooks', description: 'Endpoints that are notified of changes' },
         { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
         { name: 'Operations', description: 'Health checks and version, for operators' },
       ],
       components: {
         securitySchemes: {
-          accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /auth/login' },
+          accessToken: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'From POST /auth/login, or an API key',
+          },
         },
       },
     },
@@ -239,6 +245,10 @@ const tokenErrors: ErrorCode[] = [
   'TENANT_DISABLED',
   'TENANT_NOT_STARTED',
   'TENANT_ENDED',
+  'INVALID_KEY',
+  'KEY_EXPIRED',
+  'KEY_DISABLED',
+  'KEY_ADDRESS_REFUSED',
   'TOO_MANY_REQUESTS',
 ];
 

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify';
+import { isNetwork } from './address.ts';
 import { type ApiError, apiError, type Language } from './errors.ts';
-import { isCalendarDate, isLong, MAX_IDS } from './fields.ts';
+import { isCalendarDate, isLocalTime, isLong, MAX_IDS } from './fields.ts';
 
 /** Validates requests before any handler runs: JSON syntax, text encoding and schemas. */
 export function validateInput(app: FastifyInstance): void {
@@ -60,7 +61,14 @@ function createAjv(coerceTypes: boolean): Ajv {
     coerceTypes,
     strict: false,
     verbose: true, // Errors then contain their schema, whose `x-problem` may name the message.
-    formats: { int64: { type: 'string', validate: isLong }, date: isCalendarDate, uuid: true, password: true },
+    formats: {
+      int64: { type: 'string', validate: isLong },
+      date: isCalendarDate,
+      'local-time': isLocalTime,
+      network: isNetwork,
+      uuid: true,
+      password: true,
+    },
   });
 }
 
@@ -197,6 +205,18 @@ const problems = {
   time: {
     zh: '必须是时间，如 2026-05-01T08:00:00Z 或 2026-05-01 08:00:00',
     en: 'must be a time, such as 2026-05-01T08:00:00Z or 2026-05-01 08:00:00',
+  },
+  localTime: {
+    zh: '必须是 YYYY-MM-DD HH:MM:SS 格式的有效时间',
+    en: 'must be a valid time in the format YYYY-MM-DD HH:MM:SS',
+  },
+  network: {
+    zh: '必须是 IPv4 或 IPv6 地址或网段，如 10.0.0.0/8',
+    en: 'must be an IPv4 or IPv6 address or network, such as 10.0.0.0/8',
+  },
+  permission: {
+    zh: '必须是可授予 API 密钥的权限，如 dept:read',
+    en: 'must be a permission that API keys can have, such as dept:read',
   },
   kind: {
     zh: '格式应为 department.created、department.* 或 *',

@@ -40,7 +40,7 @@ export async function keyedRequestOf(
   const { method, url } = request;
   const { passwords, body } = separatePasswords(request);
   const salt = createHash('sha256')
-    .update(JSON.stringify([owner.tenantId, owner.userId, key]))
+    .update(JSON.stringify([owner.tenantId, owner.userId ?? { key: owner.keyId }, key]))
     .digest();
   const secrets = passwords.length > 0 ? await slowHash(JSON.stringify(passwords), salt) : null;
   const content = stringifyDeep([method, url, body, secrets]);

@@ -14,7 +14,8 @@ import type { AuditFilter } from './schema.ts';
 const MAX_LEDGERS = 1_000;
 
 export async function listChanges(tx: Tx, resources: LedgerResources, caller: Caller, filter: AuditFilter) {
-  const { limit = 50, below = true } = filter;
+  const { limit = 50 } = filter;
+  const below = filter.below !== false && caller.actsBelow;
   const tenantId = await assumeTenant(tx, caller, filter.tenantId);
   const codes = below ? await descendantCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
   if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });

@@ -8,7 +8,7 @@ export interface ChangeRow {
   id: number;
   time: string;
   by: string;
-  /** The tenant of the user who made the change; null: the service itself, or a failed login. */
+  /** The tenant of the user or API key that made the change; null: the service itself, or a failed login. */
   byTenantId: string | null;
   requestId: string | null;
   resource: Resource;
@@ -56,7 +56,7 @@ const changeOrArchived = (tx: Tx, tenantId: string, changeId: Fragment) => tx`
     order by c.change_id limit 1)
   ) c limit 1`;
 
-/** Reads the changes after one position and up to another. Logins and webhooks are shown in the audit log only. */
+/** Reads the changes after one position and up to another. Logins, webhooks and keys are shown in the audit log only. */
 export const readFeed = (
   tx: Tx,
   tenantId: string,
@@ -64,7 +64,7 @@ export const readFeed = (
 ) => tx<(ChangeRow & { seq: number })[]>`
   select s.seq, ${changeColumns(tx)} from seals s
   cross join lateral (${changeOrArchived(tx, tenantId, tx`s.change_id`)}) c
-  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook')
+  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook', 'key')
   order by s.seq limit ${limit}`;
 
 export const readByIds = (tx: Tx, tenantId: string, changeIds: number[]) => tx<ChangeRow[]>`
@@ -87,6 +87,7 @@ export const tenantsWithUnsealedChanges = async (sql: Sql, maxRows: number): Pro
 
 export interface AuditRow extends ChangeRow {
   byUserId: number | null;
+  byKeyId: number | null;
   address: string | null;
   batch: number;
 }
@@ -113,7 +114,7 @@ export const allowLedgers = (tx: Tx, tenantIds: string[]) => tx`
 export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, includeCopies: boolean, limit: number) => {
   const { resource, resourceId, action, by, byPart, requestId, from, to, before } = search;
   return tx<AuditRow[]>`
-    select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.address, c.batch
+    select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.actor_key_id as "byKeyId", c.address, c.batch
     from unnest(${tenantIds}::text[]) ledger
     cross join lateral (
       select * from changes c

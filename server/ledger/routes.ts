@@ -108,7 +108,12 @@ export function ledgerRoutes(
         subscribers,
         readAfter,
         { tenantId: tenantId ?? request.token.tenantId, after: Number(cursor), first },
-        { timeLeft: () => tokens.timeLeft(request.token), heartbeatMs: deps.timing.streamHeartbeatMs, subscription },
+        {
+          isToken: request.token.keyId === undefined,
+          timeLeft: () => tokens.timeLeft(request.token),
+          heartbeatMs: deps.timing.streamHeartbeatMs,
+          subscription,
+        },
       );
       const source = Readable.from(events, { objectMode: false });
       return reply

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
 import { Long, LongOut, orNull, Status, TenantQuery, Text } from '../http/fields.ts';
 
-export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook'] as const;
+export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook', 'key'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
 export const TIME_FORMAT = 'ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone';
@@ -32,13 +32,16 @@ const shownRecords: Record<Resource, object> = {
     { id: LongOut, name: Type.String(), url: Type.String(), kinds: Type.Array(Type.String()), status: Status },
     { 'x-component': 'WebhookRecord' },
   ),
+  key: { 'x-ref': 'KeyRecord' },
 };
 
 const change = {
   id: LongOut,
   time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
   by: Type.String({
-    description: 'Name of the user who made the change; empty: a user of a former parent, whom the caller may not see',
+    description:
+      'Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, whom the ' +
+      'caller may not see',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
   resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
@@ -145,6 +148,7 @@ export const StreamHeaders = Type.Object({
 const audited = Type.Object({
   tenantId: Type.String({ description: 'The tenant whose ledger contains the change' }),
   byUserId: orNull(LongOut),
+  byKeyId: orNull(LongOut),
   byTenantId: orNull(
     Type.String({
       description:
@@ -161,7 +165,7 @@ export const AuditFilter = Type.Object({
   resource: Type.Optional(Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] })),
   resourceId: Type.Optional(Type.String({ ...Long, type: 'string' })),
   action: Type.Optional(Text(50)),
-  by: Type.Optional(Text(50, 'Exact user name')),
+  by: Type.Optional(Text(150, 'Exact user name')),
   byPart: Type.Optional(Text(50, 'Part of the user name, case-insensitive')),
   requestId: Type.Optional(Text(64)),
   from: Type.Optional(DateTime),

@@ -4,7 +4,7 @@ import type { FeedPage } from './feed.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /**
- * Yields server-sent events, one for each change, beginning with a page that has been read, until the access token expires,
+ * Yields server-sent events, one for each change, beginning with a page that has been read, until the access token or API key expires,
  * the client disconnects or the stream has to make room for another tenant. Every page is read with the rights that the
  * caller has by then, so a caller who loses access receives nothing more.
  */
@@ -12,7 +12,7 @@ export async function* streamChanges(
   subscribers: Subscribers,
   read: (after: number) => Promise<FeedPage>,
   { tenantId, after, first }: { tenantId: string; after: number; first: FeedPage },
-  { timeLeft, heartbeatMs, subscription }: { timeLeft: () => number; heartbeatMs: number; subscription: Subscription },
+  { isToken, timeLeft, heartbeatMs, subscription }: StreamOptions,
 ): AsyncGenerator<string, void> {
   const { signal } = subscription;
   let position = after;
@@ -23,12 +23,12 @@ export async function* streamChanges(
     position = Number(page.next);
     if (subscribers.closed) return;
     if (page.rows.length === 0) {
-      await subscribers.waitForChanges(tenantId, position, Math.min(heartbeatMs, timeLeft()), signal);
+      await subscribers.waitForChanges(tenantId, position, Math.max(0, Math.min(heartbeatMs, timeLeft())), signal);
     }
     if (subscription.displaced) yield errorEvent('TOO_BUSY');
     if (signal.aborted) return;
-    // An expired token is rejected as in any other request, even if its session lasts longer.
-    if (timeLeft() <= 0) {
+    // An expired token is rejected as in any other request, even if its session lasts longer. The read rejects an API key.
+    if (isToken && timeLeft() <= 0) {
       yield errorEvent('TOKEN_EXPIRED');
       return;
     }
@@ -39,6 +39,15 @@ export async function* streamChanges(
       return;
     }
   }
+}
+
+interface StreamOptions {
+  /** Whether the request had an access token, and not an API key. */
+  isToken: boolean;
+  /** The milliseconds until the token or the key expires. */
+  timeLeft: () => number;
+  heartbeatMs: number;
+  subscription: Subscription;
 }
 
 /** Reports why the stream ends. The event has a different name, so that browsers do not handle it as a change. */

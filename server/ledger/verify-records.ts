@@ -78,6 +78,9 @@ const compareRecords = (tx: Tx, tenantId: string, cutoff: Date | null) => tx<Rec
     select 'webhook', w.webhook_id, case when w.del_flag = '0' then jsonb_build_object('webhook_id', w.webhook_id,
       'name', w.name, 'url', w.url, 'kinds', w.kinds, 'status', w.status) end
     from webhooks w where w.tenant_id = ${tenantId}
+    union all
+    select 'key', k.key_id, case when k.del_flag = '0' then to_jsonb(k) - 'prefix' end
+    from api_keys k where k.tenant_id = ${tenantId}
   ), last as (
     select distinct on (c.resource, c.resource_id) c.resource, c.resource_id as id, ${storedRow(tx, 'after')} as record
     from changes c

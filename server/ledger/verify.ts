@@ -131,8 +131,8 @@ interface SealRow {
 const readSeals = (tx: Tx, tenantId: string, after: number) => tx<SealRow[]>`
   select s.seq, s.change_id as "changeId", s.hash, s.archived, c.in_archive as "inArchive", c.time,
     case when c.change_id is not null then change_hash_input(c.tenant_id, c.change_id, c.batch, c.time, c.actor_name,
-      c.actor_user_id, c.actor_tenant_id, c.address, c.request_id, c.resource, c.resource_id, c.action, c.parent_id,
-      c.is_copy, c.before, c.after, c.before_hash, c.after_hash) end as text
+      c.actor_user_id, c.actor_key_id, c.actor_tenant_id, c.address, c.request_id, c.resource, c.resource_id, c.action,
+      c.parent_id, c.is_copy, c.before, c.after, c.before_hash, c.after_hash) end as text
   from seals s
   left join lateral (
     select *, false as in_archive from changes c where c.tenant_id = ${tenantId} and c.change_id = s.change_id

@@ -19,7 +19,11 @@ export interface Visibility {
   isKnown(ledger: string, code: string): boolean;
 }
 
-type Actor = Pick<ChangeRow, 'by' | 'byTenantId' | 'tenantId'> & { byUserId?: number | null; address?: string | null };
+type Actor = Pick<ChangeRow, 'by' | 'byTenantId' | 'tenantId'> & {
+  byUserId?: number | null;
+  byKeyId?: number | null;
+  address?: string | null;
+};
 
 /** Reads the visibility of all tenants that these changes mention, as actors or as parents. */
 export function readVisibility(
@@ -59,5 +63,10 @@ export function hideActor<T extends Actor>(change: T, { isInScope, isKnown }: Vi
   if (byTenantId === null || isInScope(byTenantId)) return change;
   const withoutAddress = 'address' in change ? { ...change, address: null } : change;
   if (isKnown(tenantId, byTenantId)) return withoutAddress;
-  return { ...withoutAddress, by: '', byTenantId: null, ...('byUserId' in change ? { byUserId: null } : {}) };
+  return {
+    ...withoutAddress,
+    by: '',
+    byTenantId: null,
+    ...('byUserId' in change ? { byUserId: null, byKeyId: null } : {}),
+  };
 }

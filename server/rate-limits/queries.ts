@@ -1,13 +1,15 @@
 import type { Database } from '../../db/connect.ts';
+import type { Bucket } from './buckets.ts';
 
-/** Takes tokens from a tenant's bucket, in one round trip. */
+/** Takes tokens from a bucket, in one round trip. */
 export const takeRequestTokens = (
   db: Database,
-  tenantId: string,
-  { wanted, perSecond, capacity }: { wanted: number; perSecond: number; capacity: number },
+  { tenantId, keyId, perSecond, capacity }: Bucket,
+  wanted: number,
 ): Promise<{ granted: number; remaining: number }> =>
   db.use(async (sql) => {
     const [bucket] = await sql<[{ granted: number; remaining: number }]>`
-      select granted, remaining from take_request_tokens(${tenantId}, ${wanted}, ${perSecond}, ${capacity})`;
+      select granted, remaining
+      from take_request_tokens(${tenantId}, ${keyId ?? 0}, ${wanted}, ${perSecond}, ${capacity})`;
     return bucket;
   });

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { assumeTenant, assumeTenantForWrite, lockTenant } from '../access/tenant-scope.ts';
-import type { Caller } from '../auth/caller.ts';
+import { asUser, type Caller } from '../auth/caller.ts';
 import { assertWithoutNames, type NewPassword } from '../auth/password-policy.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
@@ -104,7 +104,7 @@ export function assertMayRead(caller: Caller, userId: string, requestedTenant: s
 }
 
 export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>
-  (await readUser(tx, caller, caller.userId, undefined)).data;
+  (await readUser(tx, caller, asUser(caller).userId, undefined)).data;
 
 interface UpdateOptions {
   /** Without it the password stays. */
@@ -151,7 +151,8 @@ export async function removeUsers(
   ifMatch: IfMatch,
 ): Promise<void> {
   const { tenantId } = await assumeTenantForWrite(tx, caller, requestedTenant);
-  if (tenantId === caller.ownTenantId && userIds.includes(caller.userId)) throw apiError('OWN_USER');
+  if (tenantId === caller.ownTenantId && caller.userId !== undefined && userIds.includes(caller.userId))
+    throw apiError('OWN_USER');
   const users = await lockUsers(tx, tenantId, userIds);
   const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
   if (missing.length > 0) throw apiError('USER_NOT_FOUND', { userIds: jsonIds(missing) });
@@ -274,10 +275,11 @@ export async function listDepartmentUsers(
  */
 export async function replaceOwnPassword(
   tx: Tx,
-  { tenantId, userId, userName }: Caller,
+  caller: Caller,
   oldHash: string,
   password: NewPassword,
 ): Promise<void> {
+  const { tenantId, userId, userName } = asUser(caller);
   assertWithoutNames(password, await readNames(tx, tenantId, userId), 'newPassword');
   const row = { tenantId, userId, oldHash, passwordHash: password.hash, by: userName };
   if (!(await replacePassword(tx, row))) throw apiError('WRONG_PASSWORD');

@@ -1,5 +1,6 @@
 import dns from 'node:dns/promises';
 import net from 'node:net';
+import { blockListOf } from '../http/address.ts';
 
 /**
  * Restricts the addresses that webhooks may call. The administrators of any tenant choose the URLs, and the service
@@ -80,17 +81,6 @@ export function createTargetResolver(networks: readonly string[], resolve: Resol
 }
 
 export type ResolveTarget = ReturnType<typeof createTargetResolver>;
-
-/** The networks are valid: the configuration has checked them. */
-function blockListOf(networks: readonly string[]): net.BlockList {
-  const list = new net.BlockList();
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/');
-    const [family, maxBits] = net.isIPv6(address) ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
-    list.addSubnet(address, Number(bits ?? maxBits), family);
-  }
-  return list;
-}
 
 /**
  * Queries DNS servers instead of calling getaddrinfo, which would block a thread of libuv's pool until a silent server

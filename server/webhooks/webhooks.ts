@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { lockTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
-import { etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
+import { assertSettingsEtag, etagOfParts, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, type Rows } from '../http/fields.ts';
 import { isChangeStored, lastPosition } from '../ledger/feed.ts';
 import { AddressError, type ResolveTarget } from './addresses.ts';
@@ -118,7 +118,7 @@ export async function testWebhook(tx: Tx, caller: Caller, webhookId: string): Pr
 async function findAndLock(tx: Tx, { tenantId }: Caller, id: string, ifMatch?: IfMatch): Promise<Webhook> {
   const webhook = await lockWebhook(tx, tenantId, id);
   if (!webhook) throw apiError('WEBHOOK_NOT_FOUND');
-  assertSettingsUnchanged(ifMatch, webhook);
+  assertSettingsEtag(ifMatch, webhookEtag(webhook));
   return webhook;
 }
 
@@ -126,21 +126,8 @@ function assertEnabled({ status }: Webhook): void {
   if (status !== '0') throw apiError('WEBHOOK_DISABLED');
 }
 
-/**
- * The ETag has two parts: the fields that administrators set, and the progress of deliveries. If-None-Match compares both,
- * If-Match only the first: a delivery must not prevent an update.
- */
-function webhookEtag({ waiting, failures, nextDue, oldSecretUntil, ...settings }: Webhook): string {
-  const progress = etagOf([waiting, failures, nextDue, oldSecretUntil]);
-  return `${etagOf(settings).slice(0, -1)}.${progress.slice(1)}`;
-}
-
-const settingsPart = (etag: string) => etag.split('.')[0];
-
-function assertSettingsUnchanged(ifMatch: IfMatch, webhook: Webhook): void {
-  const etag = webhookEtag(webhook);
-  if (ifMatch?.every((tag) => settingsPart(tag) !== settingsPart(etag))) throw apiError('CHANGED_MEANWHILE', { etag });
-}
+const webhookEtag = ({ waiting, failures, nextDue, oldSecretUntil, ...settings }: Webhook): string =>
+  etagOfParts(settings, [waiting, failures, nextDue, oldSecretUntil]);
 
 const fieldsOf = ({ name, url, kinds, status }: WebhookInput): WebhookFields => ({
   name: name ?? '',

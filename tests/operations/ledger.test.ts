@@ -123,7 +123,7 @@ test('verification finds and names rows that were altered, removed, inserted or 
   assert.match(swapErrors.join(), new RegExp(`change ${fourth} at position ${row.seq} was altered or moved`));
   const insertErrors = await errorsAfter(
     (id) => superuser`
-      insert into banyan.changes select tenant_id, ${first} + 1000000, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
+      insert into banyan.changes select tenant_id, ${first} + 1000000, batch, time, actor_name, actor_user_id, actor_key_id, actor_tenant_id, address,
         request_id, resource, resource_id, action, parent_id, is_copy, before, after, before_hash, after_hash
       from banyan.changes where change_id = ${id}`,
     third,

@@ -41,7 +41,7 @@ for (const admin of [mine, other]) {
   await admin.createUser({ userName: 'anna', deptId: dept });
   const webhook = await admin.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
   await insertDelivery(superuser, admin.tenantId, webhook);
-  await superuser`select from banyan.take_request_tokens(${admin.tenantId}, 1, 1, 5)`;
+  await superuser`select from banyan.take_request_tokens(${admin.tenantId}, 0, 1, 1, 5)`;
 }
 const A = mine.tenantId;
 const B = other.tenantId;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTenantBuckets } from '../../server/rate-limits/buckets.ts';
+import { createBuckets } from '../../server/rate-limits/buckets.ts';
 import { DEPTS, expectError } from '../support/expect.ts';
 import { Client, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -16,9 +16,9 @@ const at = ({ base }: { base: string }, { token, tenantId }: Client) => new Clie
 
 /** Sets the tokens of a tenant. The bucket refills from the given time on. */
 const fill = ({ tenantId = '' }: Client, tokens: number, refilled: string) => superuser`
-  insert into banyan.request_buckets (tenant_id, tokens, refilled)
-  values (${tenantId}, ${tokens}, now() + ${refilled}::text::interval)
-  on conflict (tenant_id) do update set tokens = excluded.tokens, refilled = excluded.refilled`;
+  insert into banyan.request_buckets (tenant_id, key_id, tokens, refilled)
+  values (${tenantId}, 0, ${tokens}, now() + ${refilled}::text::interval)
+  on conflict (tenant_id, key_id) do update set tokens = excluded.tokens, refilled = excluded.refilled`;
 
 test('two nodes together serve exactly as many requests as the bucket of the tenant has tokens', async () => {
   const admin = await unlimited.createTenant();
@@ -71,9 +71,8 @@ test('a process leases tokens for a tenth of a second, and asks no more often wh
   let now = 0;
   let left = 25;
   const taken: number[] = [];
-  const decide = createTenantBuckets(
-    100,
-    async (_tenantId, wanted) => {
+  const decide = createBuckets(
+    async (_bucket, wanted) => {
       taken.push(wanted);
       const granted = Math.min(wanted, left);
       left -= granted;
@@ -82,7 +81,11 @@ test('a process leases tokens for a tenth of a second, and asks no more often wh
     () => now,
   );
   const allowed = async (count: number) =>
-    (await Promise.all(Array.from({ length: count }, () => decide('100001')))).filter((each) => each.allowed).length;
+    (
+      await Promise.all(
+        Array.from({ length: count }, () => decide({ tenantId: '100001', perSecond: 100, capacity: 500 })),
+      )
+    ).filter((each) => each.allowed).length;
   assert.deepEqual([await allowed(15), taken], [15, [10, 10]]);
   // The five tokens of the second lease expire.
   now = 100;

@@ -10,11 +10,11 @@ declare
 begin
   perform set_config('banyan.tenant', ledger, true);
   with recorded as (
-    insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
+    insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_key_id, actor_tenant_id, address,
       request_id, resource, resource_id, action, is_copy, before, after, before_hash, after_hash)
     values (ledger, nextval('change_serial'), batch_id(), batch_time(), actor,
-      (origin ->> 'userId')::bigint, origin ->> 'tenantId', origin ->> 'address', origin ->> 'requestId',
-      resource, resource_id, action, is_copy, old_record, new_record, before_hash, after_hash)
+      (origin ->> 'userId')::bigint, (origin ->> 'keyId')::bigint, origin ->> 'tenantId', origin ->> 'address',
+      origin ->> 'requestId', resource, resource_id, action, is_copy, old_record, new_record, before_hash, after_hash)
     returning change_id
   )
   insert into unsealed_changes select ledger, change_id from recorded;

@@ -12,11 +12,11 @@ begin
   batch := case when is_shared then 0 else batch_id() end;
   change_time := batch_time();
   with recorded as (
-    insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
+    insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_key_id, actor_tenant_id, address,
       request_id, resource, resource_id, action, parent_id, after)
     select r.tenant_id, r.change_id, case when is_shared then r.change_id else batch end, change_time, r.create_by,
-      (o.origin ->> 'userId')::bigint, o.origin ->> 'tenantId', o.origin ->> 'address', o.origin ->> 'requestId',
-      'department', r.dept_id, 'created', coalesce(r.parent_id, 0), r.after
+      (o.origin ->> 'userId')::bigint, (o.origin ->> 'keyId')::bigint, o.origin ->> 'tenantId', o.origin ->> 'address',
+      o.origin ->> 'requestId', 'department', r.dept_id, 'created', coalesce(r.parent_id, 0), r.after
     from (
       select s.*, nextval('change_serial') as change_id, row_number() over () as n
       from (

@@ -13,10 +13,10 @@ begin
   batch := batch_id();
   change_time := batch_time();
   with recorded as (
-    insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_tenant_id, address,
+    insert into changes (tenant_id, change_id, batch, time, actor_name, actor_user_id, actor_key_id, actor_tenant_id, address,
       request_id, resource, resource_id, action, parent_id, before, after)
-    select n.tenant_id, n.change_id, batch, change_time, n.update_by, (origin ->> 'userId')::bigint, origin ->> 'tenantId',
-      origin ->> 'address', origin ->> 'requestId', 'department', n.dept_id, a.action,
+    select n.tenant_id, n.change_id, batch, change_time, n.update_by, (origin ->> 'userId')::bigint,
+      (origin ->> 'keyId')::bigint, origin ->> 'tenantId', origin ->> 'address', origin ->> 'requestId', 'department', n.dept_id, a.action,
       case when a.action in ('moved', 'restored') then coalesce(n.parent_id, 0) end,
       case when o.del_flag = '0' then o.record end, case when n.del_flag = '0' then n.record end
     from (

@@ -27,8 +27,8 @@ begin
   loop
     head.seq := head.seq + 1;
     head.hash := sha256(head.hash || convert_to(change_hash_input(change.tenant_id, change.change_id, change.batch,
-      change.time, change.actor_name, change.actor_user_id, change.actor_tenant_id, change.address, change.request_id,
-      change.resource, change.resource_id, change.action, change.parent_id, change.is_copy, change.before,
+      change.time, change.actor_name, change.actor_user_id, change.actor_key_id, change.actor_tenant_id,
+      change.address, change.request_id, change.resource, change.resource_id, change.action, change.parent_id, change.is_copy, change.before,
       change.after, change.before_hash, change.after_hash), 'UTF8'));
     insert into seals values (tenant, head.seq, change.change_id, head.hash);
     sealed := sealed || change.change_id;

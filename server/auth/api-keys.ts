@@ -1,0 +1,48 @@
+import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../../db/connect.ts';
+import { apiError } from '../http/errors.ts';
+import type { KeyToken } from './claims.ts';
+import { hashKey, isKey } from './key-format.ts';
+import { findSecret } from './key-queries.ts';
+
+const MAX_CACHED = 10_000;
+
+/**
+ * Finds out which API key a text is. That never changes, so it is cached. Whether the key may be used (it is enabled, has not
+ * expired, its tenant is in service, …) is read together with the caller on every request.
+ */
+export class KeyReader {
+  private readonly db: Database;
+  private readonly found = new LRUCache<string, KeyToken>({ max: MAX_CACHED });
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  /** Returns the key of a request from the cache. */
+  cached(key: string, address: string): KeyToken | undefined {
+    return this.found.get(cacheKey(hashKey(key), address));
+  }
+
+  /** Finds a key by its text. Throws if it has the wrong form or there is none. */
+  async find(key: string, address: string): Promise<KeyToken> {
+    // An invalid form or checksum is rejected before anything is read.
+    if (!isKey(key)) throw apiError('INVALID_KEY');
+    const hash = hashKey(key);
+    const secret = await this.db.use((sql) => findSecret(sql, hash));
+    if (!secret || !timingSafeEqual(secret.hash, hash)) throw apiError('INVALID_KEY');
+    const { tenantId, keyId, secretId, requestsPerMinute } = secret;
+    const known = { requestsPerMinute, accepted: false, expires: Number.POSITIVE_INFINITY };
+    const token: KeyToken = { tenantId, keyId, secretId, address, known };
+    this.found.set(cacheKey(hash, address), token);
+    return token;
+  }
+}
+
+/** The cache has hashes instead of keys: the memory of the process should not contain keys for longer than a request. */
+const cacheKey = (hash: Buffer, address: string) => `${hash.toString('latin1')}${address}`;
+
+/** Returns the API key in an Authorization header; undefined if the header has something else. */
+export const keyIn = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +(byk_\S*) *$/i.exec(authorization)?.[1];

@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../../db/connect.ts';
+import type { App } from '../context.ts';
+import { insertUses, type KeyUse } from './queries.ts';
+
+/** Uses of this time are noted together. */
+const COLLECT_MS = 1_000;
+const MINUTE_MS = 60_000;
+const MAX_KEYS = 10_000;
+
+/**
+ * Notes when and from where API keys are used, at most once a minute for each key. It happens after the response, in one
+ * statement for all keys of the last second, so no request waits for it.
+ */
+export function recordKeyUses(app: App, db: Database): void {
+  /** The keys that this process noted less than a minute ago. The statement checks it for all processes. */
+  const noted = new LRUCache<string, true>({ max: MAX_KEYS, ttl: MINUTE_MS });
+  let uses: KeyUse[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = uses;
+    uses = [];
+    if (batch.length === 0) return;
+    // While the database is unavailable or takes no writes, the next use tries again.
+    await insertUses(db, batch).catch(() => {
+      for (const { keyId } of batch) noted.delete(keyId);
+    });
+  }
+
+  app.addHook('onResponse', (request, _reply, done) => {
+    const { token } = request;
+    if (token?.keyId !== undefined && token.known.accepted && !noted.has(token.keyId)) {
+      const { tenantId, keyId, address } = token;
+      noted.set(keyId, true);
+      uses.push({ tenantId, keyId, address });
+      timer ??= setTimeout(flush, COLLECT_MS).unref();
+    }
+    done();
+  });
+  app.addHook('preClose', flush);
+}
