@@ -5,6 +5,7 @@ import { useListFormat, useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { LeaveGuard } from '../ui/leave-guard.tsx';
+import { restoreFocus } from '../ui/restore-focus.ts';
 import { useLastValue } from '../ui/use-last-value.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { generatePassword } from './generate-password.ts';
@@ -69,12 +70,6 @@ export function BulkActionDialog({ action, onClose }: Props) {
       )}
     </Dialog>
   );
-}
-
-/** Focuses the heading if the opener is no longer in the page, for example because its user was deleted. */
-function restoreFocus(opener: HTMLElement | null | undefined): void {
-  const element = opener?.isConnected ? opener : document.querySelector('h1');
-  element?.focus({ preventScroll: true });
 }
 
 interface ActionFormProps {
