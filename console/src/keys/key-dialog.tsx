@@ -43,7 +43,7 @@ export function KeyDialog({ apiKey, onClose }: Props) {
     <Dialog
       open={apiKey !== null}
       title={title}
-      width={created ? 600 : 680}
+      width={680}
       footer={null}
       mask={{ closable: false }}
       // An accidental Escape must not discard a key that cannot be shown again.

@@ -31,11 +31,11 @@ export function KeyTable({ rows, loading, onEdit }: Props) {
             <div>
               <PermissionList apiKey={key} />
             </div>
+            <div className="secondary">{key.expiresTime ? t.expiresAt(key.expiresTime) : t.never}</div>
             <div className="secondary">
-              {t.expires}：{key.expiresTime ?? t.never}
-            </div>
-            <div className="secondary">
-              {t.lastUsed}：{[key.lastUsedTime, key.lastUsedAddress].filter(Boolean).join(' · ') || t.neverUsed}
+              {key.lastUsedTime
+                ? t.lastUsedAt([key.lastUsedTime, key.lastUsedAddress].filter(Boolean).join(' · '))
+                : t.neverUsed}
             </div>
           </li>
         ))}

@@ -73,7 +73,7 @@ export function compareValues(
   });
 }
 
-export const TIME_FORMAT = 'YYYY-MM-DD HH:mm:ss';
+const TIME_FORMAT = 'YYYY-MM-DD HH:mm:ss';
 export const formatTime = (time: Dayjs) => time.format(TIME_FORMAT);
 
 /** A key that expires within this many days is marked. */

@@ -10,7 +10,7 @@ import { formatTime } from './key-values.ts';
 import { NewKey } from './new-key.tsx';
 import { keyFormTexts, rotateTexts } from './texts.ts';
 
-const GRACE_SECONDS = { day: 86_400, hour: 3_600, threeDays: 259_200, week: 604_800, now: 0 } as const;
+const GRACE_SECONDS = { hour: 3_600, day: 86_400, threeDays: 259_200, week: 604_800, now: 0 } as const;
 type Grace = keyof typeof GRACE_SECONDS;
 
 /** Generates a new key after asking how long the old one stays valid, and shows it once. */
@@ -34,7 +34,7 @@ export function RotateDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => 
       <Dialog
         open={open}
         title={f.keyTitle(apiKey.keyName)}
-        width={600}
+        width={680}
         footer={null}
         mask={{ closable: false }}
         // An accidental Escape must not discard a key that cannot be shown again.
@@ -68,8 +68,13 @@ export function RotateDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => 
         disabled={rotate.isPending}
         aria-labelledby="keys-grace"
         className="keys-grace"
-        options={(Object.keys(GRACE_SECONDS) as Grace[]).map((value) => ({ value, label: t[value] }))}
-      />
+      >
+        {(Object.keys(GRACE_SECONDS) as Grace[]).map((value) => (
+          <Radio key={value} value={value} autoFocus={value === grace}>
+            {t[value]}
+          </Radio>
+        ))}
+      </Radio.Group>
       {grace === 'now' && <Alert type="warning" showIcon title={t.nowHint} className="margin-bottom" />}
     </Dialog>
   );

@@ -21,7 +21,7 @@ export function NewSecret({ label, value, children, onClose }: Props) {
   return (
     <>
       <LeaveGuard title={t.leaveSecret} hint={t.leaveSecretHint} />
-      <Alert type="warning" showIcon title={t.shownOnce} description={t.shownOnceHint} className="margin-bottom" />
+      <Alert type="warning" showIcon title={t.shownOnce} description={t.shownOnceHint} className="new-secret-notice" />
       <div className="new-secret">
         <span className="secondary">{label}</span>
         <code>{value}</code>

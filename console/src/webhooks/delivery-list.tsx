@@ -2,20 +2,17 @@ import { ReloadOutlined } from '@ant-design/icons';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Button, Select } from 'antd';
 import { useState } from 'react';
-import { api, type Delivery, type DeliveryState, type Webhook } from '../api.ts';
+import { api, type DeliveryState, type Webhook } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Card } from '../ui/card.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { getRefetchInterval } from './delivery-polling.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { deliveryTexts } from './texts.ts';
 
 const PAGE_SIZE = 20;
 const STATES: readonly DeliveryState[] = ['waiting', 'delivered', 'failed'];
-
-/** How often to look for the result of an attempt that is due soon, and of others. */
-const SOON_MS = 2_000;
-const LATER_MS = 15_000;
 
 /** The deliveries of a webhook, newest first, each with the last response. */
 export function DeliveryList({ webhook }: { webhook: Webhook }) {
@@ -41,6 +38,7 @@ export function DeliveryList({ webhook }: { webhook: Webhook }) {
   };
   return (
     <Card
+      className="webhooks-deliveries"
       title={t.title}
       extra={
         <>
@@ -84,13 +82,4 @@ export function DeliveryList({ webhook }: { webhook: Webhook }) {
       )}
     </Card>
   );
-}
-
-/** Refetches while deliveries are pending, more often if an attempt is due soon. */
-function getRefetchInterval(rows: Delivery[]): number | false {
-  const pending = rows.filter(({ state }) => state === 'waiting');
-  if (pending.length === 0) return false;
-  const soon = Date.now() + LATER_MS;
-  const isSoon = ({ nextTry }: Delivery) => nextTry !== null && Date.parse(nextTry) < soon;
-  return pending.some(isSoon) ? SOON_MS : LATER_MS;
 }

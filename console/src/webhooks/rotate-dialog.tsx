@@ -30,7 +30,7 @@ export function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose: 
       <Dialog
         open={open}
         title={f.secretTitle(name)}
-        width={560}
+        width={640}
         footer={null}
         mask={{ closable: false }}
         // An accidental Escape must not discard a secret that cannot be shown again.

@@ -65,9 +65,14 @@ function Detail({ webhook }: { webhook: Webhook }) {
       <Problem webhook={webhook} />
       <Card aria-label={t.title}>
         <DescriptionList
+          className="webhooks-wide"
           items={[
             { label: t.url, value: webhook.url },
             { label: t.kinds, value: <KindList kinds={webhook.kinds} full /> },
+          ]}
+        />
+        <DescriptionList
+          items={[
             { label: t.status, value: <WebhookStatus webhook={webhook} /> },
             { label: t.waiting, value: t.waitingCount(waiting) },
             ...(nextDue && webhook.status === '0' ? [{ label: t.nextDue, value: formatDateTime(nextDue) }] : []),

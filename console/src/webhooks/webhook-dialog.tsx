@@ -52,7 +52,7 @@ export function WebhookDialog() {
     <Dialog
       open={webhook !== null}
       title={title}
-      width={created ? 560 : 640}
+      width={640}
       footer={null}
       mask={{ closable: false }}
       // An accidental Escape must not discard a secret that cannot be shown again.

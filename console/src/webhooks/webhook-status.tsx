@@ -5,6 +5,7 @@ import { queryKeys } from '../query-keys.ts';
 import { formatDateTime } from '../ui/change-summary.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { useKindLabel } from '../ui/use-kind-label.ts';
+import { getRefetchInterval } from './delivery-polling.ts';
 import { deliveryTexts, webhooksTexts } from './texts.ts';
 
 export function WebhookStatus({ webhook: { status, gone, failures } }: { webhook: Webhook }) {
@@ -28,13 +29,15 @@ export function useResponseText(): (delivery: Delivery) => string {
 }
 
 /** The state of the latest delivery, which the list of webhooks does not contain. */
-export function LastDelivery({ webhook: { id } }: { webhook: Webhook }) {
+export function LastDelivery({ webhook: { id, status } }: { webhook: Webhook }) {
   const t = useTexts(webhooksTexts);
   const getResponse = useResponseText();
   const filter = { limit: 1 };
   const { data } = useQuery({
     queryKey: queryKeys.webhooks.deliveries(id, filter),
     queryFn: ({ signal }) => api.listDeliveries(id, filter, signal),
+    staleTime: 0,
+    refetchInterval: ({ state: { data } }) => (status === '1' ? false : getRefetchInterval(data?.data.rows ?? [])),
   });
   if (!data) return null;
   const [delivery] = data.data.rows;
