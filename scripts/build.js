@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const serviceTarget = {
   stamp: path.join(root, 'dist/.built'),
-  sources: ['server', 'db', 'tests', 'bench', 'tsconfig.json', 'package.json'],
+  sources: ['server', 'db', 'tests', 'bench', 'examples', 'tsconfig.json', 'package.json'],
 };
 const consoleTarget = {
   stamp: path.join(root, 'dist/console/.built'),

@@ -140,6 +140,13 @@ export const api = {
   revertChange: (id: Id, { tenantId }: TenantScope = {}) =>
     write('POST', `${changes}/${id}/revert`, { query: { tenantId } }),
 
+  /** Restores the department with everything below it that was deleted together with it. */
+  restoreDepartment: (id: Id, { tenantId }: TenantScope = {}) =>
+    write('POST', `${dept}/${id}/restore`, { query: { tenantId } }),
+  restoreUser: (id: Id, { tenantId }: TenantScope = {}) =>
+    write('POST', `${user}/${id}/restore`, { query: { tenantId } }),
+  restoreTenant: (id: Id) => write('POST', `${tenant}/${id}/restore`),
+
   listWebhooks: (signal?: Signal) => read<Static<typeof WebhookPage>>(`${webhook}/list`, { signal }),
   readWebhook: (id: Id, signal?: Signal) => read<Webhook>(`${webhook}/${id}`, { signal }),
   addWebhook: (body: WebhookInput) => write<WebhookSecret>('POST', webhook, { body }),

@@ -28,13 +28,21 @@ export type Permission = (typeof PERMISSIONS)[number];
 export type Requirement = Permission | 'self' | 'session';
 
 /** What API keys can have. A key must not be able to make further keys or to grant roles. */
-export const KEY_PERMISSIONS = PERMISSIONS.filter((each) => each !== 'key:write' && each !== 'role:write');
+export const KEY_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter(
+  (each) => each !== 'key:write' && each !== 'role:write',
+);
 
 const all: ReadonlySet<Permission> = new Set(PERMISSIONS);
 const ofMembers: ReadonlySet<Permission> = new Set(['dept:read']);
 
 export const permissionsOfUser = ({ administrator }: { administrator: boolean }): ReadonlySet<Permission> =>
   administrator ? all : ofMembers;
+
+const ofKeys: ReadonlySet<Permission> = new Set(KEY_PERMISSIONS);
+
+/** The permissions of an API key, whatever its row contains. */
+export const permissionsOfKey = (stored: readonly Permission[]): ReadonlySet<Permission> =>
+  new Set(stored.filter((each) => ofKeys.has(each)));
 
 export const isPermission = (requirement: Requirement): requirement is Permission =>
   requirement !== 'self' && requirement !== 'session';

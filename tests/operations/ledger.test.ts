@@ -191,6 +191,9 @@ test('old superseded changes move to the archive, and the chain verifies even af
   await waitFor('all tenants are sealed', async () => (await unsealed()) === 0);
   const { changes: count, removed, errors } = await verifyLedger(owner, { ledgerDays: 5 });
   assert.deepEqual([errors, removed], [[], 0]);
+  // After BANYAN_LEDGER_DAYS was raised, what had been archived before is still intact.
+  for (const ledgerDays of ['keep', 400] as const)
+    assert.deepEqual((await verifyLedger(owner, { ledgerDays })).errors, []);
   await superuser`truncate banyan.changes_archive, banyan.tenant_versions_archive`;
   const emptied = await verifyLedger(owner, { ledgerDays: 5 });
   assert.deepEqual(emptied.errors, []);

@@ -61,6 +61,11 @@ test('each request has one line with its id, method, path without query, status,
   await admin.get('/system/dept-api/list', withId('read-2'));
   const [{ tenantId, userId }] = await linesOf('read-2');
   assert.deepEqual([tenantId, userId], ['000000', String(data.user.userId)]);
+  const { keyId, key } = (await admin.post('/system/key-api', { keyName: 'key', permissions: ['dept:read'] })).data;
+  secrets.push(key);
+  await new Client(base, key).get('/system/dept-api/list', withId('read-3'));
+  const [byKey] = await linesOf('read-3');
+  assert.deepEqual([byKey.tenantId, byKey.keyId, byKey.userId], ['000000', String(keyId), undefined]);
   assert.doesNotMatch(run.stdout, /somebody/);
 });
 
@@ -103,6 +108,13 @@ test('no line contains a password or token, however a request ends', async () =>
   await anonymous.get('/auth/me', { headers: { authorization: 'Bearer bearer.of.nonsense' } });
   await anonymous.get('/auth/me?access_token=token-in-query');
   await sendRaw(base, request('GET /auth/me', 'Authorization: Bearer bearer.of.nonsense', 'broken header'));
+  const newKey = { keyName: 'key', permissions: ['dept:read'] };
+  const { key } = (await admin.post('/system/key-api', newKey, withId('key-1', { 'idempotency-key': 'key' }))).data;
+  secrets.push(key);
+  for (const sent of [key, `${key}x`, `${key.slice(0, -1)}?`]) {
+    await anonymous.get('/system/dept-api/list', { headers: { authorization: `Bearer ${sent}` } });
+  }
+  await sendRaw(base, request('GET /auth/me', `Authorization: Bearer ${key}`, 'broken header'));
 
   // An internal error is logged with its stack, but without secrets of the request.
   await superuser`alter table sessions rename to temporarily_renamed`;
@@ -113,7 +125,11 @@ test('no line contains a password or token, however a request ends', async () =>
   await superuser`alter table users add constraint reject_nick_name check (nick_name <> 'rejected') not valid`;
   await admin.post('/system/user-api', { userName: 'w', nickName: 'rejected', password: PASSWORD }, withId('fault-3'));
   await superuser`alter table users drop constraint reject_nick_name`;
-  for (const id of ['fault-1', 'fault-2', 'fault-3']) {
+  await superuser`alter table api_key_secrets rename to temporarily_renamed`;
+  await anonymous.get('/system/dept-api/list', withId('fault-4', { authorization: `Bearer ${key}` }));
+  await admin.post('/system/key-api', newKey, withId('fault-5'));
+  await superuser`alter table temporarily_renamed rename to api_key_secrets`;
+  for (const id of ['fault-1', 'fault-2', 'fault-3', 'fault-4', 'fault-5']) {
     const [fault, completed] = await linesOf(id);
     assert.equal(fault.level, 50);
     assert.equal(fault.msg, 'internal error');

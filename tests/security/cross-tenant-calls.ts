@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { postForm } from '../support/oauth.ts';
 import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
 
 /** A call of an operation on a tenant and the responses that other callers must get. */
@@ -34,6 +35,7 @@ export interface Target {
   /** A disabled webhook and a delivery of it. */
   webhook: string;
   delivery: string;
+  apiKey: string;
   /** A deleted department, a deleted user, and the id of a deleted tenant below. */
   deletedDept: string;
   deletedUser: string;
@@ -53,6 +55,7 @@ export const absent: Target = {
   session: '77777777-7777-4777-8777-777777777777',
   webhook: '777777774',
   delivery: '777777775',
+  apiKey: '777777780',
   deletedDept: '777777778',
   deletedUser: '777777779',
   deletedId: '7777777777777777773',
@@ -64,6 +67,8 @@ export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
 export const hook = '/system/webhook-api';
+export const keys = '/system/key-api';
+export const newKey = { keyName: 'key', permissions: ['dept:read'] };
 /** A disabled webhook with a public address, which is never called. */
 export const disabledWebhook = { url: 'https://93.184.216.34/', status: '1' };
 const password = PASSWORD;
@@ -375,6 +380,13 @@ export const table: Row[] = [
   ...publicOperation('POST /auth/refresh', '401 REFRESH_REFUSED', (client) =>
     client.post('/auth/refresh', { refresh_token: 'none' }),
   ),
+  ...publicOperation('POST /auth/token', '400', ({ base }) =>
+    postForm(base, '/auth/token', { grant_type: 'refresh_token', refresh_token: 'none' }),
+  ),
+  ...publicOperation('GET /.well-known/jwks.json', OK, (client) => client.get('/.well-known/jwks.json')),
+  ...publicOperation('GET /.well-known/oauth-authorization-server', OK, (client) =>
+    client.get('/.well-known/oauth-authorization-server'),
+  ),
   ...publicOperation('GET /health/live', OK, (client) => client.get('/health/live')),
   ...publicOperation('GET /health/ready', OK, (client) => client.get('/health/ready')),
   ...publicOperation('GET /version', OK, (client) => client.get('/version')),
@@ -417,6 +429,27 @@ export const table: Row[] = [
     call: (client, { webhook }) => client.delete(`${hook}/${webhook}`, { headers: { 'if-match': '"stale"' } }),
     other: '404 WEBHOOK_NOT_FOUND',
     admin: '412 CHANGED_MEANWHILE',
+  },
+  { operation: `GET ${keys}/list`, call: (client) => client.get(`${keys}/list`), other: OK },
+  {
+    operation: `GET ${keys}/{id}`,
+    call: (client, { apiKey }) => client.get(`${keys}/${apiKey}`),
+    other: '404 KEY_NOT_FOUND',
+  },
+  {
+    operation: `PUT ${keys}`,
+    call: (client, { apiKey }) => client.put(keys, { keyId: apiKey, ...newKey }),
+    other: '404 KEY_NOT_FOUND',
+  },
+  {
+    operation: `POST ${keys}/{id}/rotate`,
+    call: (client, { apiKey }) => client.post(`${keys}/${apiKey}/rotate`),
+    other: '404 KEY_NOT_FOUND',
+  },
+  {
+    operation: `DELETE ${keys}/{id}`,
+    call: (client, { apiKey }) => client.delete(`${keys}/${apiKey}`),
+    other: '404 KEY_NOT_FOUND',
   },
   {
     operation: `POST ${dept}/{id}/restore`,

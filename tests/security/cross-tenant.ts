@@ -4,7 +4,19 @@ import { decodeJwt } from 'jose';
 import type { Sql } from '../../db/driver.ts';
 import { type ApiResponse, Client, type Service } from '../support/service.ts';
 import { now, signToken, tamper } from '../support/tokens.ts';
-import { absent, dept, disabledWebhook, hook, OK, people, type Target, table, tenant } from './cross-tenant-calls.ts';
+import {
+  absent,
+  dept,
+  disabledWebhook,
+  hook,
+  keys,
+  newKey,
+  OK,
+  people,
+  type Target,
+  table,
+  tenant,
+} from './cross-tenant-calls.ts';
 
 /**
  * Calls every operation on a tenant with callers that must not have access. The tenant has departments, users and a
@@ -37,6 +49,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     belowId: below.id,
     session: String(decodeJwt(String((await service.logIn(admin.tenantId, 'boss')).token)).sid),
     webhook,
+    apiKey: await admin.create(keys, newKey),
     delivery: await insertDelivery(service.superuser, admin.tenantId, webhook),
   };
   const outsiders = {
@@ -121,26 +134,31 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     assert.equal((await sibling.get(`${people}/${person}`)).code, 200);
   });
 
-  test('a webhook is created in the tenant of the caller, whatever tenant the request names', async () => {
-    const before = await snapshot();
-    for (const [name, client] of called) {
-      const error = name === 'member' ? '403 NOT_ALLOWED' : tokenErrors[name];
-      if (error) assert.equal(outcomeOf(await client.post(hook, disabledWebhook)), error, name);
-    }
-    assert.deepEqual(await snapshot(), before, 'the database changed');
-    const idsOf = async (client: Client): Promise<number[]> =>
-      (await client.get(`${hook}/list`)).data.rows.map(({ id }: { id: number }) => id);
-    const theirIds = await idsOf(admin);
-    for (const outsider of [outsiders.sibling, outsiders.child]) {
-      const { tenantId } = admin;
-      const elsewhere = await outsider.post(`${hook}?tenantId=${tenantId}`, disabledWebhook);
-      assert.equal(outcomeOf(elsewhere), '400 UNKNOWN_PARAMETER');
-      const created = await outsider.post(hook, { ...disabledWebhook, tenantId });
-      assert.equal(outcomeOf(created), OK);
-      assert.deepEqual(await idsOf(outsider), [created.data.id]);
-    }
-    assert.deepEqual(await idsOf(admin), theirIds);
-  });
+  for (const [path, body, id] of [
+    [hook, disabledWebhook, 'id'],
+    [keys, newKey, 'keyId'],
+  ] as const) {
+    test(`a record is created in the tenant of the caller, whatever tenant the request names: ${path}`, async () => {
+      const before = await snapshot();
+      for (const [name, client] of called) {
+        const error = name === 'member' ? '403 NOT_ALLOWED' : tokenErrors[name];
+        if (error) assert.equal(outcomeOf(await client.post(path, body)), error, name);
+      }
+      assert.deepEqual(await snapshot(), before, 'the database changed');
+      const idsOf = async (client: Client): Promise<number[]> =>
+        (await client.get(`${path}/list`)).data.rows.map((row: Record<string, number>) => row[id]);
+      const theirIds = await idsOf(admin);
+      for (const outsider of [outsiders.sibling, outsiders.child]) {
+        const { tenantId } = admin;
+        const elsewhere = await outsider.post(`${path}?tenantId=${tenantId}`, body);
+        assert.equal(outcomeOf(elsewhere), '400 UNKNOWN_PARAMETER');
+        const created = await outsider.post(path, { ...body, tenantId });
+        assert.equal(outcomeOf(created), OK);
+        assert.deepEqual(await idsOf(outsider), [created.data[id]]);
+      }
+      assert.deepEqual(await idsOf(admin), theirIds);
+    });
+  }
 
   test('a logout ends only the session of the caller', async () => {
     const before = await snapshot();
@@ -173,8 +191,11 @@ const tokenErrors: Record<string, string> = {
   tampered: '401 INVALID_TOKEN',
 };
 
-/** These operations have tests of their own: each caller ends their own session, or creates a webhook of their own. */
-const testedSeparately = ['POST /auth/logout', `POST ${hook}`];
+/**
+ * These operations have tests of their own: each caller ends their own session, or creates a webhook or key of their own.
+ * introspection.test.ts covers the last one, which only API keys may call.
+ */
+const testedSeparately = ['POST /auth/logout', `POST ${hook}`, `POST ${keys}`, 'POST /auth/introspect'];
 
 /** The response without the ids of the request, which are all that may differ. */
 const withoutIds = ({ status, text }: ApiResponse, target: Target) =>

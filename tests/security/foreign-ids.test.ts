@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readOperations } from '../support/openapi.ts';
 import { sendRaw } from '../support/raw.ts';
 import { type Client, PASSWORD, startService } from '../support/service.ts';
-import { calls, dept, disabledWebhook, hook, type Kind, people, tenant } from './foreign-ids.ts';
+import { apiKeys, calls, dept, disabledWebhook, hook, type Kind, newKey, people, tenant } from './foreign-ids.ts';
 
 /**
  * Calls every operation with ids of the caller, of other tenants, unknown ids and deleted ones. The response to an id of
@@ -25,6 +25,7 @@ async function createRecords(admin: Client): Promise<Record<Kind, { live: string
   const [anna, otto] = [await admin.createUser({ userName: 'anna' }), await admin.createUser({ userName: 'otto' })];
   const tenants = await createTwo(tenant, { tenantName: 'created' });
   const hooks = await createTwo(hook, disabledWebhook);
+  const keys = await createTwo(apiKeys, newKey);
   const readCode = async (id: string) => (await admin.get(`${tenant}/${id}`)).data.tenantId;
   const codes = { live: await readCode(tenants.live), deleted: await readCode(tenants.deleted) };
   for (const path of [
@@ -32,10 +33,11 @@ async function createRecords(admin: Client): Promise<Record<Kind, { live: string
     `${people}/${otto}`,
     `${tenant}/${tenants.deleted}`,
     `${hook}/${hooks.deleted}`,
+    `${apiKeys}/${keys.deleted}`,
   ]) {
     assert.equal((await admin.delete(path)).code, 200);
   }
-  return { dept: depts, user: { live: anna, deleted: otto }, tenant: tenants, code: codes, hook: hooks };
+  return { dept: depts, user: { live: anna, deleted: otto }, tenant: tenants, code: codes, hook: hooks, key: keys };
 }
 
 const own = await createRecords(mine);
@@ -104,6 +106,7 @@ for (const { what, kind, call, expected = 404, revealsExistence = false, ownDele
 let count = 0;
 async function createAnother(kind: Kind): Promise<string> {
   if (kind === 'dept') return mine.createDepartment();
+  if (kind === 'key') return mine.create(apiKeys, newKey);
   if (kind === 'hook') return mine.create(hook, disabledWebhook);
   if (kind === 'user') return mine.createUser({ userName: `another${++count}` });
   const id = await mine.create(tenant, {});
@@ -120,11 +123,15 @@ test('every operation that takes an id is among the calls', async () => {
     '/system/overview-api',
     '/system/change-api',
     `${hook}/list`,
+    `${apiKeys}/list`,
     `${dept}/diff`,
   ];
   const operations = (await readOperations(service)).map(({ method, path }) => `${method} ${path}`);
   const missing = operations.filter(
-    (name) => name !== `POST ${hook}` && !covered.has(name) && !withoutIds.some((start) => name.includes(` ${start}`)),
+    (name) =>
+      ![`POST ${hook}`, `POST ${apiKeys}`].includes(name) &&
+      !covered.has(name) &&
+      !withoutIds.some((start) => name.includes(` ${start}`)),
   );
   assert.deepEqual(missing, []);
 });

@@ -2,11 +2,13 @@ import { type Client, PASSWORD } from '../support/service.ts';
 
 /** The calls that take an id: each operation with each parameter that takes one. */
 
-export type Kind = 'dept' | 'user' | 'tenant' | 'code' | 'hook';
+export type Kind = 'dept' | 'user' | 'tenant' | 'code' | 'hook' | 'key';
 export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
 export const hook = '/system/webhook-api';
+export const apiKeys = '/system/key-api';
+export const newKey = { keyName: 'key', permissions: ['dept:read'] };
 /** A disabled webhook with a public address, which is never called. */
 export const disabledWebhook = { url: 'https://93.184.216.34/', status: '1' };
 
@@ -263,6 +265,15 @@ const webhookCalls: Omit<Call, 'kind'>[] = [
   { what: `DELETE ${hook}/{id} If-Match`, call: (id) => remove(`${hook}/${id}`, tag), ownLive: 412 },
 ];
 
+const keyCalls: Omit<Call, 'kind'>[] = [
+  { what: `GET ${apiKeys}/{id}`, call: (id) => get(`${apiKeys}/${id}`) },
+  { what: `PUT ${apiKeys} keyId`, call: (id) => put(apiKeys, { keyId: id, ...newKey }) },
+  { what: `PUT ${apiKeys} keyId, If-Match`, call: (id) => put(apiKeys, { keyId: id, ...newKey }, tag), ownLive: 412 },
+  { what: `POST ${apiKeys}/{id}/rotate`, call: (id) => post(`${apiKeys}/${id}/rotate`, {}, key()) },
+  { what: `DELETE ${apiKeys}/{id}`, call: (id) => remove(`${apiKeys}/${id}`) },
+  { what: `DELETE ${apiKeys}/{id} If-Match`, call: (id) => remove(`${apiKeys}/${id}`, tag), ownLive: 412 },
+];
+
 const restore = (path: string): Omit<Call, 'kind'>[] => [
   {
     what: `POST ${path}/{id}/restore`,
@@ -279,6 +290,7 @@ export const calls: Call[] = [
   ...withKind('tenant', tenantCalls),
   ...withKind('code', codeCalls),
   ...withKind('hook', webhookCalls),
+  ...withKind('key', keyCalls),
   {
     what: `POST ${people}/{id}/restore tenantId`,
     kind: 'code',

@@ -41,6 +41,8 @@ for (const admin of [mine, other]) {
   await admin.createUser({ userName: 'anna', deptId: dept });
   const webhook = await admin.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
   await insertDelivery(superuser, admin.tenantId, webhook);
+  const key = await admin.create('/system/key-api', { keyName: 'key', permissions: ['dept:read'] });
+  await superuser`select banyan.record_key_uses(${[admin.tenantId]}, ${[key]}::bigint[], ${['127.0.0.1']})`;
   await superuser`select from banyan.take_request_tokens(${admin.tenantId}, 0, 1, 1, 5)`;
 }
 const A = mine.tenantId;
@@ -141,6 +143,7 @@ test('only known functions are security definer, and none is executable by publi
     [...functions],
     [
       { name: 'due_webhooks', public: false, path },
+      { name: 'find_api_key', public: false, path },
       { name: 'login_name_hash', public: false, path },
       { name: 'search_departments', public: false, path },
       { name: 'tenant_branches', public: false, path },
@@ -234,7 +237,7 @@ test('the role of the service cannot become the owner or change objects of the o
     'create table banyan.t (a int)',
     'truncate departments',
     'update migrations set checksum = checksum',
-    'update signing_keys set secret = secret',
+    'update signing_keys set private_key = private_key',
     'delete from signing_keys',
     'select from service_login',
     'delete from tenants',
@@ -327,7 +330,14 @@ test('rows of another tenant cannot be written, and own rows cannot be moved to 
     const { count } = await inTenant(A, (tx) => tx`update ${tx(name)} set tenant_id = ${A} where tenant_id = ${B}`);
     assert.equal(count, 0, name);
   }
-  for (const name of ['user_departments', 'sessions', 'login_failures', 'idempotency_keys', 'webhook_deliveries']) {
+  for (const name of [
+    'user_departments',
+    'sessions',
+    'login_failures',
+    'idempotency_keys',
+    'webhook_deliveries',
+    'api_key_secrets',
+  ]) {
     const { count } = await inTenant(A, (tx) => tx`delete from ${tx(name)} where tenant_id = ${B}`);
     assert.equal(count, 0, name);
   }
@@ -363,6 +373,8 @@ test('row security also applies to the owner of the tables', async () => {
       'seal_heads',
       'unsealed_changes',
       'webhooks',
+      'api_keys',
+      'api_key_secrets',
     ];
     if (!readable.includes(name) && !name.startsWith('tenant_versions'))
       assert.deepEqual(await codesIn(service.owner, name), [], name);

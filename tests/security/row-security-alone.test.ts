@@ -4,8 +4,9 @@ import { connectOwner, type Sql } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { readServiceLogin } from '../../db/roles.ts';
 import { report } from '../support/scale.ts';
-import { PASSWORD, startService } from '../support/service.ts';
+import { Client, PASSWORD, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
+import { waitFor } from '../support/wait.ts';
 import { type Statement, tenantConditions, withoutTenantConditions } from './statements.ts';
 
 /**
@@ -26,6 +27,7 @@ await A.createUser({ userName: 'anna' });
 // From here on ids belong to B and resemble no other number.
 await superuser.unsafe('alter sequence banyan.dept_serial restart 500000001');
 await superuser.unsafe('alter sequence banyan.user_serial restart 600000001');
+await superuser.unsafe('alter sequence banyan.key_serial restart 700000001');
 const B = await service.createTenant({ tenantName: 'marker-B' }, above);
 
 queries.length = 0;
@@ -56,6 +58,7 @@ async function useEverything(): Promise<void> {
   const second = await service.createTenant({ tenantName: name }, B);
   const inChild = await B.createUser({ userName: name, tenantId: child.tenantId });
   const key = { headers: { 'idempotency-key': 'marker-B' } };
+  const key2 = { headers: { 'idempotency-key': 'marker-B-2' } };
   const tag = { headers: { 'if-match': '"x"' } };
   const [loose, leaver] = [await B.createDepartment({ deptName: name }), await B.createUser({ userName: 'leaver' })];
   const member = await service.createMember(B, { userName: `${name}-2` });
@@ -94,6 +97,29 @@ async function useEverything(): Promise<void> {
     ];
     const responses = [];
     for (const path of paths) responses.push(await B.get(path));
+    return responses;
+  };
+  /** API keys: one is used and kept, one is deleted. */
+  const keys = async () => {
+    const path = '/system/key-api';
+    const body = { keyName: name, permissions: ['dept:read', 'dept:write'] };
+    const [kept, deleted] = [await B.post(path, body), await B.post(path, body, key2)];
+    const { keyId } = kept.data;
+    const client = new Client(service.base, kept.data.key);
+    const responses = [
+      await client.get(`${dept}/${top}`),
+      await client.get(`${dept}/list`),
+      await client.put(dept, { deptId: below, deptName: name }, key),
+      await B.get(`${path}/list?keyName=marker&status=0`),
+      await B.get(`${path}/list?cursor=`),
+      await B.get(`${path}/${keyId}`),
+      await B.put(path, { keyId, ...body }),
+      await B.put(path, { keyId, ...body }, tag),
+      await B.post(`${path}/${keyId}/rotate`),
+      await B.delete(`${path}/${deleted.data.keyId}`),
+    ];
+    // The use is noted in the background, which must not look like a change by another tenant.
+    await waitFor('the use is noted', async () => (await B.get(`${path}/${keyId}`)).data.lastUsedTime);
     return responses;
   };
   const responses = [
@@ -140,6 +166,7 @@ async function useEverything(): Promise<void> {
     await B.put(tenant, { id: second.id, tenantName: name, tenantParent: child.tenantId }),
     await B.put(tenant, { id: second.id, tenantName: name, tenantParent: B.tenantId }),
     await B.delete(`${tenant}/${second.id}`),
+    ...(await keys()),
     await member.get('/auth/me'),
     await member.put('/auth/password', { oldPassword: PASSWORD, newPassword: 'another horse' }),
     await member.post('/auth/logout'),
@@ -167,6 +194,7 @@ for (const column of [
   'user_id from users',
   'session_id from sessions',
   'id from tenants',
+  'key_id from api_keys',
 ]) {
   const [name, table] = column.split(' from ') as [string, string];
   const rows = await superuser<{ id: string }[]>`
@@ -275,18 +303,23 @@ test('security invoker functions without a tenant condition show no rows of anot
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
   const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];
-  assert.equal(conditions.length, 5);
+  assert.equal(conditions.length, 7);
   const [{ users, sessions, depts }] = await superuser<[{ users: string[]; sessions: string[]; depts: string[] }]>`
     select array_agg(distinct user_id::text) as users, array_agg(distinct session_id::text) as sessions,
       (select array_agg(dept_id::text) from departments where tenant_id = ${B.tenantId}) as depts
     from sessions where tenant_id = ${B.tenantId}`;
   const count = Math.min(users.length, sessions.length);
-  const parameters = [A.tenantId, users.slice(0, count), sessions.slice(0, count), depts];
+  const [{ keyId, secretId }] = await superuser<[{ keyId: string; secretId: string }]>`
+    select key_id::text as "keyId", secret_id::text as "secretId" from api_key_secrets where tenant_id = ${B.tenantId} limit 1`;
+  const parameters = [A.tenantId, users.slice(0, count), sessions.slice(0, count), [keyId], [secretId], depts];
   let exposed = 0;
   for (const { index, 0: condition } of conditions) {
     const cut = `${text.slice(0, index)}true${text.slice(index + condition.length)}`;
     await superuser.unsafe(cut.replace('read_departments', 'read_departments_cut'));
-    const call = { text: 'select * from read_departments_cut($1, $2::bigint[], $3::uuid[], $4::bigint[])', parameters };
+    const call = {
+      text: 'select * from read_departments_cut($1, $2::bigint[], $3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[])',
+      parameters,
+    };
     const { shown } = await execute(connection, A.tenantId, call);
     assert.ok(!showsB(shown), `without ${condition} it showed ${shown}`);
     const all = await execute(superuser, A.tenantId, call);

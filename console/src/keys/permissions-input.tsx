@@ -10,7 +10,7 @@ type GroupName = 'organization' | 'tenants' | 'changes' | 'other';
 const GROUPS: readonly { name: GroupName; permissions: readonly Permission[] }[] = [
   { name: 'organization', permissions: ['dept:read', 'dept:write', 'user:read', 'user:write'] },
   { name: 'tenants', permissions: ['tenant:read', 'tenant:write'] },
-  { name: 'changes', permissions: ['change:read', 'change:revert', 'webhook:write'] },
+  { name: 'changes', permissions: ['change:read', 'change:revert', 'webhook:write', 'check'] },
 ];
 
 interface Props {

@@ -1,0 +1,63 @@
+// Brings the users of a tenant in line with a list from the personnel system: creates users who have joined, disables those
+// who have left. Run it as often as you like; it changes only what differs.
+//
+//   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/nightly-job.ts people.json
+//
+// people.json: [{"userName": "zhang.wei", "nickName": "张伟", "deptId": 101}, …]
+// The key needs `user:read` and `user:write`.
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { call } from './banyan.ts';
+
+interface Person {
+  userName: string;
+  nickName?: string;
+  deptId?: number;
+}
+interface User extends Person {
+  userId: number;
+  status: '0' | '1';
+  roles: string[];
+}
+
+const people: Person[] = JSON.parse(fs.readFileSync(process.argv[2] ?? 'people.json', 'utf8'));
+const users = await readAllUsers();
+// User names are case-insensitive.
+const known = new Set(users.map(({ userName }) => userName.toLowerCase()));
+const listed = new Set(people.map(({ userName }) => userName.toLowerCase()));
+
+const joined = people.filter(({ userName }) => !known.has(userName.toLowerCase()));
+for (let n = 0; n < joined.length; n += 1_000) {
+  // One request creates all of its users or none. `ref` names the row in errors.
+  await call('POST', '/system/user-api/bulk', {
+    users: joined.slice(n, n + 1_000).map((person) => ({
+      ref: person.userName,
+      ...person,
+      password: randomBytes(24).toString('base64url'),
+      mustChangePassword: true,
+    })),
+  });
+}
+
+const left = users.filter(({ userName, status, roles }) => {
+  // Administrators are not in the list of the personnel system.
+  return status === '0' && !roles.includes('admin') && !listed.has(userName.toLowerCase());
+});
+for (const { userId } of left) {
+  // PATCH changes this field and keeps all others.
+  await call('PATCH', `/system/user-api/${userId}`, { status: '1' });
+}
+
+console.log(`${joined.length} created, ${left.length} disabled, ${users.length - left.length} unchanged`);
+
+async function readAllUsers(): Promise<User[]> {
+  const all: User[] = [];
+  for (let page = 1; ; page++) {
+    const { rows, total } = await call<{ rows: User[]; total: number }>(
+      'GET',
+      `/system/user-api/list?pageNum=${page}&pageSize=500`,
+    );
+    all.push(...rows);
+    if (rows.length === 0 || all.length >= total) return all;
+  }
+}

@@ -1,0 +1,34 @@
+// A back end that accepts the access tokens of Banyan. It verifies them by itself, with the public keys of the service, so a
+// request to it needs no request to Banyan.
+//
+//   BANYAN_ISSUER=http://localhost:8080 PORT=9000 node examples/verify-tokens.ts
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import { required } from './banyan.ts';
+
+const issuer = required('BANYAN_ISSUER');
+// jose loads the keys at the first token, caches them, and loads them again when a token names a key that it does not know.
+const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
+
+const server = createServer(async (request, response) => {
+  const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  try {
+    // `algorithms` and `typ` are part of the check: without them, a token made for another purpose could pass.
+    const { payload } = await jwtVerify(token, keys, {
+      issuer,
+      audience: 'banyan',
+      algorithms: ['EdDSA'],
+      typ: 'at+jwt',
+    });
+    response.end(JSON.stringify({ user: payload.sub, tenant: payload.tenant_id }));
+  } catch (error) {
+    // Anything else, such as an unreachable Banyan, is not the fault of the caller.
+    const isInvalid = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
+    response.writeHead(isInvalid ? 401 : 503, isInvalid ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {});
+    response.end();
+  }
+});
+server.listen(Number(process.env.PORT ?? 9000), () => {
+  console.log(`Listening on http://localhost:${(server.address() as AddressInfo).port}`);
+});

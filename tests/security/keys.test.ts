@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { test } from 'node:test';
+import type { Caller } from '../../server/auth/caller.ts';
+import { generateKey } from '../../server/auth/key-format.ts';
+import { KEY_PERMISSIONS, PERMISSIONS } from '../../server/auth/permissions.ts';
+import { addKey } from '../../server/keys/rules.ts';
+import { DEPTS, expectError } from '../support/expect.ts';
+import { Client, startService } from '../support/service.ts';
+import { captureQueries, type Query } from '../support/statements.ts';
+import { waitFor } from '../support/wait.ts';
+
+const KEYS = '/system/key-api';
+const queries: Query[] = [];
+const service = await startService({}, { wrapDatabase: captureQueries(queries), timing: { streamHeartbeatMs: 50 } });
+const second = await startService({ DATABASE_URL: service.databaseUrl });
+const { superuser } = service;
+const admin = await service.createTenant();
+
+const withKey = (key: string, { base } = service) => new Client(base, key, undefined, admin.tenantId);
+async function createKey(body: Record<string, unknown> = {}) {
+  const { data, text, code } = await admin.post(KEYS, { keyName: 'key', permissions: ['dept:read'], ...body });
+  assert.equal(code, 200, text);
+  return { keyId: data.keyId as number, key: data.key as string, client: withKey(data.key) };
+}
+/** The statements that the service sends for a request, without those of the feed and other background work. */
+async function statementsOf(call: () => Promise<{ status: number }>, expected: number): Promise<string[]> {
+  queries.length = 0;
+  assert.equal((await call()).status, expected);
+  return queries.flatMap(({ string }) =>
+    string && !/seal_changes|tenants_with|due_webhooks/.test(string) ? string : [],
+  );
+}
+
+/** The ids in an array that the driver has sent as text. */
+const idsIn = (parameter: unknown) => String(parameter).match(/\d+/g) ?? [];
+
+test('a key with the wrong form or checksum is rejected without a statement, an unknown one with a single one', async () => {
+  const { key } = await createKey();
+  const swapped = `${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`;
+  const wrong = [
+    'byk_',
+    key.slice(0, -1),
+    `${key}0`,
+    key.replace('byk_', 'BYK_'),
+    `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+    ...(swapped === key ? [] : [swapped]),
+    `byk_${'é'.repeat(49)}`.normalize('NFD').replace(/[^\x20-\x7e]/g, '!'),
+    `byk_${'0'.repeat(49)}`,
+    `byk_${'A'.repeat(5_000)}`,
+  ];
+  for (const text of wrong) {
+    const call = async () => {
+      const response = await withKey(text).get(`${DEPTS}/list`);
+      expectError(response, 401, 'INVALID_KEY');
+      assert.equal(response.headers['www-authenticate'], 'Bearer');
+      assert.ok(text.length < 8 || !response.text.includes(text));
+      return response;
+    };
+    assert.deepEqual(await statementsOf(call, 401), [], text);
+  }
+  const unknown = withKey(generateKey());
+  assert.equal((await statementsOf(() => unknown.get(`${DEPTS}/list`), 401)).length, 1);
+  expectError(await unknown.get(`${DEPTS}/list`), 401, 'INVALID_KEY');
+});
+
+test('a read with a key sends the same number of statements as one with a token', async () => {
+  const dept = await admin.createDepartment();
+  const { client } = await createKey();
+  for (const path of [`${DEPTS}/${dept}`, `${DEPTS}/list`, `${DEPTS}/tree`]) {
+    const counts: number[] = [];
+    for (const caller of [admin, client]) {
+      // The first request of a process looks for the key, and fills the cache of paths.
+      await caller.get(path);
+      counts.push((await statementsOf(() => caller.get(path), 200)).length);
+    }
+    assert.ok((counts[0] ?? 0) > 0);
+    assert.equal(counts[0], counts[1], path);
+  }
+});
+
+test('concurrent reads with one key load it once', async () => {
+  const dept = await admin.createDepartment();
+  const { client } = await createKey();
+  await client.get(`${DEPTS}/${dept}`);
+  queries.length = 0;
+  await Promise.all(Array.from({ length: 50 }, () => client.get(`${DEPTS}/${dept}`)));
+  const batches = queries.filter(({ string }) => string?.includes('read_departments'));
+  assert.ok(batches.length > 0);
+  for (const { parameters } of batches) assert.equal(idsIn(parameters?.[3]).length, 1);
+});
+
+test('no table contains a key, and the response that showed it is not stored', async () => {
+  const { keyId, key } = await createKey();
+  const headers = { 'idempotency-key': 'stored' };
+  const created = await admin.post(KEYS, { keyName: 'key', permissions: ['dept:read'] }, { headers });
+  const rotated = await admin.post(`${KEYS}/${keyId}/rotate`, {}, { headers: { 'idempotency-key': 'rotated' } });
+  await admin.delete(`${KEYS}/${created.data.keyId}`);
+  const tables = await superuser<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'banyan' order by 1`;
+  for (const text of [key, created.data.key, rotated.data.key]) {
+    assert.match(text, /^byk_/);
+    for (const { name } of tables) {
+      const rows = await superuser`
+        select from ${superuser(`banyan.${name}`)} t where strpos(t::text, ${text.slice(12)}) > 0 or strpos(t::text, ${Buffer.from(text).toString('hex')}) > 0`;
+      assert.equal(rows.length, 0, name);
+    }
+  }
+  const { text } = await admin.get('/system/change-api/list?resource=key');
+  assert.doesNotMatch(text, /byk_/);
+});
+
+test('the ledger records each change of a key, which cannot be reverted', async () => {
+  const { keyId } = await createKey({ addresses: ['10.0.0.0/8'], expiresTime: '2099-01-01 08:00:00' });
+  await admin.put(KEYS, { keyId, keyName: 'renamed', permissions: ['user:read'] });
+  await admin.post(`${KEYS}/${keyId}/rotate`);
+  await admin.delete(`${KEYS}/${keyId}`);
+  const { rows } = (await admin.get(`/system/change-api/list?resource=key&resourceId=${keyId}`)).data;
+  assert.deepEqual(
+    rows.map(({ action, by }: { action: string; by: string }) => `${action} by ${by}`),
+    ['deleted', 'secret changed', 'updated', 'created'].map((action) => `${action} by boss`),
+  );
+  assert.deepEqual(rows[3].after, {
+    keyId,
+    keyName: 'key',
+    permissions: ['dept:read'],
+    below: false,
+    addresses: ['10.0.0.0/8'],
+    requestsPerMinute: null,
+    status: '0',
+    expiresTime: '2099-01-01 08:00:00',
+  });
+  assert.deepEqual([rows[0].before.keyName, rows[0].after], ['renamed', null]);
+  expectError(await admin.post(`/system/change-api/${rows[2].id}/revert`), 409, 'CHANGE_IRREVERSIBLE');
+  const { text } = await admin.get('/system/change-api?limit=1000');
+  assert.doesNotMatch(text, /"resource":"key"/);
+});
+
+test('nobody gives a key a permission that they do not have, nor the right to make keys or grant roles', async () => {
+  const rights = { permissions: new Set(['dept:read', 'key:write'] as const), actsBelow: false, ownTenantId: '1' };
+  const caller = { ...rights, tenantId: '1', userId: '1', sessionId: '', userName: 'x' } satisfies Caller;
+  const add = (permissions: ('dept:read' | 'dept:write')[], below: boolean) =>
+    addKey(undefined as never, caller, { keyName: 'x', permissions, below });
+  await assert.rejects(add(['dept:read', 'dept:write'], false), {
+    code: 'PERMISSION_NOT_HELD',
+    details: { permissions: ['dept:write'] },
+  });
+  await assert.rejects(add(['dept:read'], true), { code: 'PERMISSION_NOT_HELD', details: { permissions: ['below'] } });
+  const withheld = PERMISSIONS.filter((permission) => !KEY_PERMISSIONS.includes(permission));
+  assert.deepEqual(withheld, ['role:write', 'key:write']);
+  // Whatever the table says, a key never makes keys.
+  const { keyId, client } = await createKey();
+  await superuser`update banyan.api_keys set permissions = '{dept:read,key:write}' where key_id = ${keyId}`;
+  expectError(await client.get(`${KEYS}/list`), 403, 'NOT_ALLOWED');
+});
+
+test('requestsPerMinute is exact over two nodes, and each key has a bucket of its own', async () => {
+  const { key, keyId, client } = await createKey({ requestsPerMinute: 6 });
+  const clients = [client, withKey(key, second)];
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => (clients[n % 2] as Client).get(`${DEPTS}/list`)),
+  );
+  assert.equal(responses.filter(({ status }) => status === 200).length, 6);
+  for (const response of responses) {
+    assert.equal(response.headers['ratelimit-policy'], '"key";q=6;w=60');
+    if (response.status === 200) continue;
+    expectError(response, 429, 'TOO_MANY_REQUESTS', { keyId });
+    const seconds = Number(response.headers['retry-after']);
+    assert.ok(seconds >= 1 && seconds <= 10, String(seconds));
+    assert.equal(response.headers.ratelimit, `"key";r=0;t=${seconds}`);
+  }
+  const other = await createKey({ requestsPerMinute: 6 });
+  assert.equal((await other.client.get(`${DEPTS}/list`)).headers.ratelimit, '"key";r=5;t=10');
+  const unlimited = await (await createKey()).client.get(`${DEPTS}/list`);
+  assert.deepEqual([unlimited.status, unlimited.headers.ratelimit], [200, undefined]);
+});
+
+test('a new limit applies after the first request that sees it', async () => {
+  const { keyId, client } = await createKey();
+  await client.get(`${DEPTS}/list`);
+  await admin.put(KEYS, { keyId, keyName: 'key', permissions: ['dept:read'], requestsPerMinute: 1 });
+  const statuses = [];
+  for (let n = 0; n < 3; n++) statuses.push((await client.get(`${DEPTS}/list`)).status);
+  assert.deepEqual(statuses, [200, 200, 429]);
+});
+
+/** Opens an event stream; resolves with all of it when it ends. */
+function stream(client: Client): { opened: Promise<void>; ended: Promise<string> } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const ended = new Promise<string>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${client.token}` };
+    http
+      .get(`${client.base}/system/change-api/stream`, { headers }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+          open();
+        });
+        response.on('end', () => resolve(text));
+      })
+      .on('error', reject);
+  });
+  return { opened, ended };
+}
+
+for (const [how, reason, end] of [
+  ['deleted', 'INVALID_KEY', ({ keyId }) => admin.delete(`${KEYS}/${keyId}`)],
+  ['disabled', 'KEY_DISABLED', (key) => admin.put(KEYS, { ...key, status: '1' })],
+  ['rotated', 'INVALID_KEY', ({ keyId }) => admin.post(`${KEYS}/${keyId}/rotate`, { graceSeconds: 0 })],
+  [
+    'expired',
+    'KEY_EXPIRED',
+    ({ keyId }) => superuser`update banyan.api_keys set expires = now() + interval '100 ms' where key_id = ${keyId}`,
+  ],
+] as [string, string, (key: { keyId: number; keyName: string; permissions: string[] }) => Promise<unknown>][]) {
+  test(`a stream that was opened with a key ends when the key is ${how}`, async () => {
+    const permissions = ['change:read'];
+    const { keyId, client } = await createKey({ permissions });
+    const { opened, ended } = stream(client);
+    await opened;
+    await end({ keyId, keyName: 'key', permissions });
+    assert.match(await ended, new RegExp(`event: refused\\ndata: {"reason":"${reason}"}\\n\\n$`));
+  });
+}
+
+test('a key that was not made for the tenants below sees nothing of them in the audit log', async () => {
+  const below = await service.createTenant({}, admin);
+  const dept = await below.createDepartment({ deptName: 'below' });
+  const path = `/system/change-api/list?resource=department&resourceId=${dept}`;
+  const permissions = ['change:read'];
+  const [own, reaching] = [await createKey({ permissions }), await createKey({ permissions, below: true })];
+  assert.equal((await reaching.client.get(path)).data.rows.length, 1);
+  assert.equal((await own.client.get(path)).data.rows.length, 0);
+  assert.equal((await own.client.get(`${path}&below=true`)).data.rows.length, 0);
+});
+
+test('a process notes a use once a minute, however many requests it serves', async () => {
+  const { keyId, client } = await createKey();
+  queries.length = 0;
+  for (let n = 0; n < 20; n++) await client.get(`${DEPTS}/list`);
+  await waitFor('the use is noted', async () => (await admin.get(`${KEYS}/${keyId}`)).data.lastUsedTime);
+  await client.get(`${DEPTS}/list`);
+  const other = await createKey();
+  await other.client.get(`${DEPTS}/list`);
+  await waitFor('a later use is noted', async () => (await admin.get(`${KEYS}/${other.keyId}`)).data.lastUsedTime);
+  const noted = queries.flatMap(({ string, parameters }) =>
+    string?.includes('record_key_uses') ? idsIn(parameters?.[1]) : [],
+  );
+  assert.equal(noted.filter((id) => id === String(keyId)).length, 1);
+});
