@@ -5,6 +5,7 @@ import { startLoadGenerator } from './load-generator.ts';
 import { type Context, isGoalMet, type Measure, type Result, type Tenant } from './measure.ts';
 import { answers } from './measures/answers.ts';
 import { history } from './measures/history.ts';
+import { keys } from './measures/keys.ts';
 import { logins } from './measures/logins.ts';
 import { moves } from './measures/moves.ts';
 import { neighbours } from './measures/neighbours.ts';
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
 });
 const measures: Record<string, Measure> = {
   reads,
+  keys,
   creates,
   ledger,
   moves,

@@ -224,10 +224,11 @@ alter table request_buckets enable row level security;
 alter table request_buckets force row level security;
 create policy own_tenant on request_buckets using (tenant_id = current_setting('banyan.tenant', true));
 
--- Keys of access tokens. New tokens are signed with the newest key, and tokens are verified with all of them.
+-- Ed25519 keys of access tokens. Others verify tokens with the public parts, which /.well-known/jwks.json contains. A new
+-- key is published there for an hour before it signs. The private key is stored in PKCS #8 form (RFC 8410).
 create table signing_keys (
   key_id      uuid primary key default gen_random_uuid(),
-  secret      bytea not null check (octet_length(secret) = 32),
+  private_key bytea not null check (octet_length(private_key) = 48),
   create_time timestamptz not null default now()
 );
 

@@ -20,7 +20,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
         tags,
         operationId: 'readMe',
         summary: "Read the caller's user, roles and tenant, with its menus, quotas and rules",
-        response: responses('authenticated', { data: Me }),
+        response: responses('authenticated', { data: Me, errors: ['USERS_ONLY'] }),
       },
     },
     async (request) => ok(await readAs(db, request, readMe)),
@@ -42,6 +42,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
         response: responses('session', {
           writes: 'unconditional',
           errors: [
+            'USERS_ONLY',
             'WRONG_PASSWORD',
             'PASSWORD_UNCHANGED',
             'PASSWORD_TOO_COMMON',

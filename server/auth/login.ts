@@ -4,8 +4,10 @@ import { writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import type { Config } from '../config.ts';
 import { ApiError, apiError } from '../http/errors.ts';
+import { signAccessToken } from './access-tokens.ts';
 import { assertActive, asUser, type Caller } from './caller.ts';
 import { type Share, shareOfAddress } from './fair-queue.ts';
+import type { Issuer } from './issuer.ts';
 import { type AttemptKey, findLogin, type LoginRow, lockLogin, recordLogin } from './queries.ts';
 import type { Login, LogoutQuery, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
@@ -26,7 +28,6 @@ import {
   deriveNextSecret,
   hashSecret,
   joinRefreshToken,
-  signAccessToken,
   splitRefreshToken,
 } from './tokens.ts';
 import { userKey as keyOf } from './user-key.ts';
@@ -34,6 +35,7 @@ import { userKey as keyOf } from './user-key.ts';
 /** The dependencies of a login. */
 export interface AuthDependencies extends ThrottleDependencies {
   keys: Keyring;
+  issuer: Issuer;
   config: Config;
   /** Stores another hash of the same password. The domain of users defines it, because it writes their table. */
   replaceHash(tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }): Promise<unknown>;
@@ -219,15 +221,15 @@ export interface IssuedTokens {
 }
 
 async function issueTokens(
-  { keys, config }: AuthDependencies,
+  deps: AuthDependencies,
   token: { tenantId: string; userId: string; sessionId: string },
   secret: string,
   seconds: number,
 ): Promise<IssuedTokens> {
   // An access token does not outlive its session.
-  const accessSeconds = Math.min(config.accessTokenSeconds, seconds);
+  const accessSeconds = Math.min(deps.config.accessTokenSeconds, seconds);
   const tokens = {
-    access_token: await signAccessToken(keys, token, accessSeconds),
+    access_token: await signAccessToken(deps, token, accessSeconds),
     token_type: 'Bearer' as const,
     expires_in: accessSeconds,
     refresh_token: joinRefreshToken(token.tenantId, token.sessionId, secret),

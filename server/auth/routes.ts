@@ -139,7 +139,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
         response: responses('session', {
           writes: 'unconditional',
           cookie: true,
-          errors: ['DUPLICATE_COOKIE', 'OTHER_SITE'],
+          errors: ['USERS_ONLY', 'DUPLICATE_COOKIE', 'OTHER_SITE'],
         }),
       },
       // Log out with the cookie alone if the access token is rejected: the next user of the browser must not find a session.
@@ -172,7 +172,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
         operationId: 'listSessions',
         summary: 'List the sessions of the caller',
         description: 'Returns the current session first, then the newest ones, at most 100.',
-        response: responses('authenticated', { data: SessionPage }),
+        response: responses('authenticated', { data: SessionPage, errors: ['USERS_ONLY'] }),
       },
     },
     async (request) => ok(await readAs(db, request, listSessions)),
@@ -189,7 +189,11 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
         summary: 'End a session of the caller',
         description: 'Its access token and its refresh token stop working immediately.',
         params: SessionPath,
-        response: responses('authenticated', { writes: 'unconditional', cookie: true, errors: ['SESSION_NOT_FOUND'] }),
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          cookie: true,
+          errors: ['USERS_ONLY', 'SESSION_NOT_FOUND'],
+        }),
       },
     },
     async (request, reply) => {

@@ -90,9 +90,9 @@ export const orNull = <T extends TSchema>(schema: T) => {
 
 /** The users who created and last updated a record, and the times. */
 export const auditFields = {
-  createBy: Type.String({ description: 'User name of the creator; `key 1001: name` for an API key' }),
+  createBy: Type.String({ description: 'User name, or `key 1001: name`' }),
   createTime: Type.String({ description: 'YYYY-MM-DD HH:MM:SS, in the configured time zone' }),
-  updateBy: Type.String({ description: 'User name of the last updater; empty until the first update' }),
+  updateBy: Type.String({ description: 'Empty until the first update' }),
   updateTime: orNull(Type.String({ description: 'null until the first update' })),
 };
 

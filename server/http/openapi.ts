@@ -39,6 +39,10 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'API keys', description: 'Keys with which programs call the service' },
         { name: 'Webhooks', description: 'Endpoints that are notified of changes' },
         { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
+        {
+          name: 'OAuth',
+          description: 'Keys, metadata and tokens for other software, in the form of the OAuth standards',
+        },
         { name: 'Operations', description: 'Health checks and version, for operators' },
       ],
       components: {
@@ -150,7 +154,7 @@ function useComponents(generated: GeneratedDocument): object {
     for (const [status, response] of Object.entries(responses)) {
       const { 'x-errors': declared, ...shown } = response as Generated & { 'x-errors'?: DeclaredErrors };
       responses[status] = shown;
-      const success = status === '304' ? 'NotModified' : successName(shown);
+      const success = status === '304' ? 'NotModified' : (oauthErrorName(status, shown) ?? successName(shown));
       const name = declared ? errorResponseName(declared, COMMON_CODES) : success;
       if (name) shared.add(name, responses, status);
     }
@@ -173,6 +177,12 @@ const describeSuccess = (data: unknown) => ({
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined =>
   JSON.stringify(content).includes('"data":{"type":"null"}')
     ? ['Done', ...Object.keys(headers)].join('').replaceAll('-', '')
+    : undefined;
+
+/** Names an error of the operations that the OAuth standards describe (server/oauth). */
+const oauthErrorName = (status: string, { content = {} }: Generated): string | undefined =>
+  JSON.stringify(content).includes('schemas/OAuthError"')
+    ? `OAuthError${status.replace('default', 'Other')}`
     : undefined;
 
 const operationsOf = ({ paths }: GeneratedDocument) => Object.values(paths).flatMap((path) => Object.values(path));
@@ -334,8 +344,8 @@ export function responses(
 const success = (data: TSchema = Type.Null()) =>
   Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data }, { 'x-success': true });
 
-const etagHeader = header('Version of the record, for If-Match and If-None-Match');
-const notModified = {
+export const etagHeader = header('Version of the record, for If-Match and If-None-Match');
+export const notModified = {
   type: 'null',
   description: 'Not modified: the version in `If-None-Match` is current',
   headers: { ETag: etagHeader },

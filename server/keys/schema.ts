@@ -8,7 +8,6 @@ const PermissionField = Type.Unsafe<Permission>({
   type: 'string',
   enum: [...KEY_PERMISSIONS],
   'x-problem': 'permission',
-  'x-component': 'KeyPermission',
 });
 
 const fields = {
@@ -26,18 +25,18 @@ const fields = {
   requestsPerMinute: optional(Int({ minimum: 1, maximum: 1_000_000 })),
 };
 
-export const KeyInput = Type.Object(
-  {
-    ...fields,
-    below: optional(Type.Boolean({ description: 'Whether it may act in the tenants below; default: false' })),
-  },
-  { 'x-component': 'KeyInput' },
-);
+const KeyFields = Type.Object(fields, { 'x-component': 'KeyFields' });
+const onCreate = Type.Object({
+  below: optional(Type.Boolean({ description: 'Whether it may act in the tenants below; default: false' })),
+});
+const onUpdate = Type.Object({ keyId: Long, status: optional(Status) });
+
+export const KeyInput = Type.Object({ ...fields, ...onCreate.properties }, extending(KeyFields, 'KeyInput', onCreate));
 export type KeyInput = Static<typeof KeyInput>;
 
 export const KeyUpdate = Type.Object(
-  { keyId: Long, ...fields, status: optional(Status) },
-  { 'x-component': 'KeyUpdate' },
+  { ...fields, ...onUpdate.properties },
+  extending(KeyFields, 'KeyUpdate', onUpdate),
 );
 export type KeyUpdate = Static<typeof KeyUpdate>;
 
@@ -63,7 +62,7 @@ const further = Type.Object({
   ...auditFields,
 });
 
-export const Key = Type.Object({ ...recorded, ...further.properties }, extending('KeyRecord', 'Key', further));
+export const Key = Type.Object({ ...recorded, ...further.properties }, extending(KeyRecord, 'Key', further));
 export type Key = Static<typeof Key>;
 
 /** Returned when a key is made or rotated. */

@@ -18,6 +18,7 @@ const top = await admin.createDepartment({ deptName: '总部', leader: '张三',
 const below = await admin.createDepartment({ parentId: top });
 const member = await service.createMember(admin, { deptId: top, deptIds: [below], nickName: '小王', email: 'w@b.cn' });
 const hooks = '/system/webhook-api';
+const createKey = () => admin.create('/system/key-api', { keyName: 'key', permissions: ['dept:read'] });
 const webhook = await admin.create(hooks, { url: 'http://127.0.0.1:9/', kinds: ['tenant.moved'] });
 const testDeliveryId = (await admin.post(`${hooks}/${webhook}/test`)).data.deliveryId;
 const operations = await readOperations(service);
@@ -144,6 +145,17 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listDeliveries', admin, () => ({ id: webhook, query: 'limit=2' })],
   ['resendDelivery', admin, () => ({ id: webhook })],
   ['deleteWebhook', admin, async () => ({ id: await admin.create(hooks, { url: 'http://[::1]:9/' }) })],
+  ['addKey', admin, () => ({ body: { keyName: '同步', permissions: ['dept:read'], addresses: ['::1'] } })],
+  ['listKeys', admin],
+  ['listKeys', admin, () => ({ query: 'cursor=&keyName=同步&status=0' })],
+  ['readKey', admin, async () => ({ id: await createKey() })],
+  [
+    'updateKey',
+    admin,
+    async () => ({ body: { keyId: await createKey(), keyName: 'k', permissions: ['check'], requestsPerMinute: 9 } }),
+  ],
+  ['rotateKey', admin, async () => ({ id: await createKey(), body: { graceSeconds: 60 } })],
+  ['deleteKey', admin, async () => ({ id: await createKey() })],
   ['deleteUsers', admin, async () => ({ id: await admin.createUser({ userName: 'leaver' }) })],
   ['readChanges', admin],
   ['readChanges', admin, () => ({ query: `after=1&limit=2&wait=1&tenantId=${child.tenantId}` })],

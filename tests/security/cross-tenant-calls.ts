@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { postForm } from '../support/oauth.ts';
 import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
 
 /** A call of an operation on a tenant and the responses that other callers must get. */
@@ -461,6 +462,13 @@ export const table: Row[] = [
   ),
   ...publicOperation('POST /auth/refresh', '401 REFRESH_REFUSED', (client) =>
     client.post('/auth/refresh', { refresh_token: 'none' }),
+  ),
+  ...publicOperation('POST /auth/token', '400', ({ base }) =>
+    postForm(base, '/auth/token', { grant_type: 'refresh_token', refresh_token: 'none' }),
+  ),
+  ...publicOperation('GET /.well-known/jwks.json', OK, (client) => client.get('/.well-known/jwks.json')),
+  ...publicOperation('GET /.well-known/oauth-authorization-server', OK, (client) =>
+    client.get('/.well-known/oauth-authorization-server'),
   ),
   ...publicOperation('GET /health/live', OK, (client) => client.get('/health/live')),
   ...publicOperation('GET /health/ready', OK, (client) => client.get('/health/ready')),

@@ -6,6 +6,7 @@ import { readServiceLogin } from '../../db/roles.ts';
 import { report } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
+import { waitFor } from '../support/wait.ts';
 import { type Statement, tenantConditions, withoutTenantConditions } from './statements.ts';
 
 /**
@@ -105,7 +106,7 @@ async function useEverything(): Promise<void> {
     const [kept, deleted] = [await B.post(path, body), await B.post(path, body, key2)];
     const { keyId } = kept.data;
     const client = new Client(service.base, kept.data.key);
-    return [
+    const responses = [
       await client.get(`${dept}/${top}`),
       await client.get(`${dept}/list`),
       await client.put(dept, { deptId: below, deptName: name }, key),
@@ -117,6 +118,9 @@ async function useEverything(): Promise<void> {
       await B.post(`${path}/${keyId}/rotate`),
       await B.delete(`${path}/${deleted.data.keyId}`),
     ];
+    // The use is noted in the background, which must not look like a change by another tenant.
+    await waitFor('the use is noted', async () => (await B.get(`${path}/${keyId}`)).data.lastUsedTime);
+    return responses;
   };
   const responses = [
     await B.get(`${dept}/${top}`),
