@@ -87,7 +87,7 @@ const newFields = Type.Object({
   deptRefs: optional(Type.Array(Ref, { maxItems: MAX_NEW_DEPTS, description: 'Further departments, by `ref`' })),
 });
 export const NewUser = Type.Object(
-  { ...fields.properties, ...newFields.properties },
+  { ...newFields.properties, ...fields.properties, deptIds: newFields.properties.deptIds },
   extending(fields, 'NewUser', newFields),
 );
 export type NewUser = Static<typeof NewUser>;

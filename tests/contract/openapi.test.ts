@@ -135,8 +135,8 @@ test('the headers that callers need are documented', () => {
       const isError = status !== '200' && status !== '304';
       // The introduction describes X-Request-Id and Content-Language, which all responses or all errors have.
       const expected: string[] = [];
-      // readDepartments reads with POST because a URL has no room for so many ids.
-      const reads = method === 'GET' || operationId === 'readDepartments';
+      // These read with POST because a URL has no room for so many ids.
+      const reads = method === 'GET' || ['readDepartments', 'readUsers'].includes(operationId);
       if (status === '200' && !reads && !['logIn', 'refresh'].includes(operationId))
         expected.push('Idempotent-Replayed');
       if (status === '200' && ['logIn', 'refresh', 'logOut', 'endSession'].includes(operationId))
@@ -188,7 +188,7 @@ test('every operation documents whether it requires an access token', () => {
 });
 
 test('path parameters are documented and required, and bodies are required JSON', () => {
-  for (const { operationId, path, parameters = [], requestBody } of operations) {
+  for (const { operationId, method, path, parameters = [], requestBody } of operations) {
     const inPath = parameters.filter((parameter) => parameter.in === 'path');
     assert.deepEqual(
       inPath.map(({ name }) => `{${name}}`),
@@ -198,7 +198,10 @@ test('path parameters are documented and required, and bodies are required JSON'
     assert.ok(inPath.every(({ required }) => required));
     if (!requestBody) continue;
     assert.equal(requestBody.required, true);
-    assert.deepEqual(Object.keys(requestBody.content), ['application/json']);
+    assert.deepEqual(Object.keys(requestBody.content), [
+      ...(method === 'PATCH' ? ['application/merge-patch+json'] : []),
+      'application/json',
+    ]);
   }
 });
 
