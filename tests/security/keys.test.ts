@@ -154,6 +154,24 @@ test('nobody gives a key a permission that they do not have, nor the right to ma
   expectError(await client.get(`${KEYS}/list`), 403, 'NOT_ALLOWED');
 });
 
+test('a key that may write users neither makes an administrator nor changes one', async () => {
+  const users = '/system/user-api';
+  const { client } = await createKey({ permissions: ['user:write', 'user:read', 'change:revert'] });
+  const body = { userName: 'made-by-key', password: 'correct horse battery' };
+  expectError(await client.post(users, { ...body, roles: ['admin'] }), 403, 'NOT_ALLOWED');
+  const member = await client.create(users, body);
+  expectError(await client.put(users, { userId: member, roles: ['admin'] }), 403, 'NOT_ALLOWED');
+  const [boss] = (await admin.get(`${users}/list?userName=boss`)).data.rows;
+  expectError(await client.put(users, { ...boss, password: body.password }), 403, 'NOT_ALLOWED');
+  const other = await admin.createUser({ userName: 'other-admin', roles: ['admin'] });
+  expectError(await client.delete(`${users}/${other}`), 403, 'NOT_ALLOWED');
+  // Nor does a revert make one.
+  await admin.put(users, { userId: other, roles: ['member'] });
+  const [demoted] = (await admin.get(`/system/change-api/list?resource=user&resourceId=${other}&limit=1`)).data.rows;
+  expectError(await client.post(`/system/change-api/${demoted.id}/revert`), 403, 'NOT_ALLOWED');
+  assert.equal((await client.delete(`${users}/${member}`)).status, 200);
+});
+
 test('requestsPerMinute is exact over two nodes, and each key has a bucket of its own', async () => {
   const { key, keyId, client } = await createKey({ requestsPerMinute: 6 });
   const clients = [client, withKey(key, second)];
