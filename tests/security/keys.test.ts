@@ -23,14 +23,13 @@ async function createKey(body: Record<string, unknown> = {}) {
   assert.equal(code, 200, text);
   return { keyId: data.keyId as number, key: data.key as string, client: withKey(data.key) };
 }
-/** The statements that the service sends for a request, without those of the feed and other background work. */
+/** The statements that the service sends during a request, including those of its background work. */
 async function statementsOf(call: () => Promise<{ status: number }>, expected: number): Promise<string[]> {
   queries.length = 0;
   assert.equal((await call()).status, expected);
-  return queries.flatMap(({ string }) =>
-    string && !/seal_changes|tenants_with|due_webhooks/.test(string) ? string : [],
-  );
+  return queries.flatMap(({ string }) => string ?? []);
 }
+const lookups = (statements: string[]) => statements.filter((text) => /find_api_key|api_key_secrets/.test(text));
 
 /** The ids in an array that the driver has sent as text. */
 const idsIn = (parameter: unknown) => String(parameter).match(/\d+/g) ?? [];
@@ -57,10 +56,10 @@ test('a key with the wrong form or checksum is rejected without a statement, an 
       assert.ok(text.length < 8 || !response.text.includes(text));
       return response;
     };
-    assert.deepEqual(await statementsOf(call, 401), [], text);
+    assert.deepEqual(lookups(await statementsOf(call, 401)), [], text);
   }
   const unknown = withKey(generateKey());
-  assert.equal((await statementsOf(() => unknown.get(`${DEPTS}/list`), 401)).length, 1);
+  assert.equal(lookups(await statementsOf(() => unknown.get(`${DEPTS}/list`), 401)).length, 1);
   expectError(await unknown.get(`${DEPTS}/list`), 401, 'INVALID_KEY');
 });
 
@@ -72,7 +71,12 @@ test('a read with a key sends the same number of statements as one with a token'
     for (const caller of [admin, client]) {
       // The first request of a process looks for the key, and fills the cache of paths.
       await caller.get(path);
-      counts.push((await statementsOf(() => caller.get(path), 200)).length);
+      // Work in the background, such as sealing, can only add statements.
+      let fewest = Number.POSITIVE_INFINITY;
+      for (let n = 0; n < 20; n++) {
+        fewest = Math.min(fewest, (await statementsOf(() => caller.get(path), 200)).length);
+      }
+      counts.push(fewest);
     }
     assert.ok((counts[0] ?? 0) > 0);
     assert.equal(counts[0], counts[1], path);
