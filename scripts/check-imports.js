@@ -8,6 +8,7 @@ const FOLDERS = [
   'cli',
   'process',
   'account',
+  'oauth',
   'overview',
   'keys',
   'webhooks',

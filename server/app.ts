@@ -1,10 +1,11 @@
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify, { LogController } from 'fastify';
 import { accountRoutes } from './account/routes.ts';
 import { KeyReader } from './auth/api-keys.ts';
 import { requireToken } from './auth/guard.ts';
+import { createIssuer } from './auth/issuer.ts';
 import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
@@ -38,6 +39,7 @@ import { ledgerResources } from './ledger/resources.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
+import { introspectionRoutes, oauthRoutes } from './oauth/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { limitRequests } from './rate-limits/limit.ts';
 import { tenantResource } from './tenants/history.ts';
@@ -45,7 +47,7 @@ import { tenantRoutes } from './tenants/routes.ts';
 import { defaultTiming } from './timing.ts';
 import { userResource } from './users/history.ts';
 import { userRoutes } from './users/routes.ts';
-import { memberRemoval } from './users/users.ts';
+import { memberRemoval, replaceHash } from './users/users.ts';
 import { webhookResource } from './webhooks/resource.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -59,7 +61,9 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   const app = await createFastify(deps);
   const keys = createKeyring(db, deps.tokenClockAheadMs);
   await keys.signingKey();
-  const tokens = new TokenReader(keys);
+  const issuer = createIssuer(config, deps.listeningPort ?? (() => portOf(app)));
+  const tokens = new TokenReader({ keys, issuer });
+  const apiKeys = new KeyReader(db);
   const subscribers = createSubscribers(db, timing);
   // Reverts restore records in this order and remove them in the opposite one: users belong to departments.
   const resources = ledgerResources(
@@ -72,12 +76,15 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   );
 
   healthRoutes(app, deps);
-  loginRoutes(app, { ...deps, keys });
+  loginRoutes(app, { ...deps, keys, issuer, replaceHash });
+  const oauth = { ...deps, keys, issuer, replaceHash, tokens, apiKeys };
+  await app.register(async (scope) => oauthRoutes(scope as App, oauth));
+  await app.register(async (scope) => introspectionRoutes(scope as App, oauth));
   await app.register(async (scope) => {
     const authenticated = scope as App;
-    requireToken(authenticated, tokens, new KeyReader(db));
+    requireToken(authenticated, tokens, apiKeys);
     limitRequests(authenticated, deps);
-    sessionRoutes(authenticated, { ...deps, keys });
+    sessionRoutes(authenticated, { ...deps, keys, issuer, replaceHash });
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources, memberRemoval);
     tenantRoutes(authenticated, deps);
@@ -97,6 +104,8 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   startLoginCleanup(app, db);
   return app;
 }
+
+const portOf = ({ server }: App) => (server.address() as AddressInfo | null)?.port;
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -3,6 +3,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { StartupError } from '../db/startup-error.ts';
 import { isNetwork } from './http/address.ts';
+import { hasPasswordLength } from './http/fields.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -13,6 +14,11 @@ export type Config = ReturnType<typeof readConfig>;
 export const settings = {
   PORT: { default: '8080', meaning: 'Port to listen on; 0 picks a free port' },
   HOST: { default: '127.0.0.1', meaning: 'Address to listen on; 0.0.0.0 for all interfaces' },
+  BANYAN_ISSUER: {
+    default: '',
+    meaning:
+      'Public URL of the service, which access tokens name as their issuer: https://org.example.com; if unset, the address it listens on',
+  },
   BANYAN_WORKERS: { default: '1', meaning: 'Number of server processes, 1 to 8: one per available core' },
   DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; if unset, the embedded PostgreSQL' },
   BANYAN_DATA_DIR: { default: './data', meaning: 'Data directory of the embedded PostgreSQL' },
@@ -117,6 +123,12 @@ export function readConfig(environment: Environment) {
     host: check('HOST', 'must be an IP address or a host name, without a port', (text) =>
       net.isIP(text) > 0 || /^[\w-]+(\.[\w-]+)*$/.test(text) ? text : undefined,
     ),
+    // '': the address that the service listens on (auth/issuer.ts)
+    issuer: check(
+      'BANYAN_ISSUER',
+      'must be a URL without a trailing slash, query or fragment, such as https://org.example.com',
+      (text) => (text === '' || isIssuer(text) ? text : undefined),
+    ),
     workers: integer('BANYAN_WORKERS', 1, 8),
     databaseUrl: check(
       'DATABASE_URL',
@@ -128,7 +140,7 @@ export function readConfig(environment: Environment) {
       [...text].length <= 50 ? text : undefined,
     ),
     adminPassword: check('BANYAN_ADMIN_PASSWORD', 'must have 8 to 128 characters', (text) =>
-      text === '' || ([...text].length >= 8 && [...text].length <= 128) ? text : undefined,
+      text === '' || hasPasswordLength(text) ? text : undefined,
     ),
     timeZone: check('BANYAN_TIME_ZONE', 'must be the name of a time zone, such as Asia/Shanghai or UTC', (text) =>
       isTimeZone(text) ? text : undefined,
@@ -192,6 +204,13 @@ function isDatabaseUrl(text: string): boolean {
 /** Whether a text is an origin as browsers send it: without a path, a trailing slash or a default port. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Whether a text can be an issuer (RFC 8414). Verifiers compare it character by character, so it has one spelling only. */
+function isIssuer(text: string): boolean {
+  if (!/^https?:/.test(text) || !URL.canParse(text)) return false;
+  const { origin, pathname } = new URL(text);
+  return text === `${origin}${pathname}`.replace(/\/$/, '');
 }
 
 /** Whether Fastify's `trustProxy` accepts a text: an address, a network in CIDR notation, or one of three names. */

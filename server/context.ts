@@ -29,6 +29,8 @@ interface CommonOptions {
   resolve?: Resolve;
   /** Milliseconds by which the clock of access tokens is ahead of the database's clock; for tests of expiry. */
   tokenClockAheadMs?: () => number;
+  /** The port that the service listens on; by default that of its own server. Workers do not listen themselves. */
+  listeningPort?: () => number | undefined;
   /** Receives the log; by default standard output. */
   output?: Output;
   /** Limits of requests, connections and subscriptions that differ from the defaults. */

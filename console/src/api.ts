@@ -10,6 +10,7 @@ import type {
 } from '../../server/departments/history/schema.ts';
 import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
 import type { Child, ChildrenFilter, ChildrenPage, DeptOrder, TreeNode } from '../../server/departments/tree/schema.ts';
+import type { Key, KeyFilter, KeyInput, KeyPage, KeyRotation, KeySecret, KeyUpdate } from '../../server/keys/schema.ts';
 import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/ledger/schema.ts';
 import type { Overview } from '../../server/overview/schema.ts';
 import type {
@@ -22,16 +23,34 @@ import type {
   TenantUpdate,
 } from '../../server/tenants/schema.ts';
 import type { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserUpdate } from '../../server/users/schema.ts';
+import type {
+  Delivery,
+  DeliveryFilter,
+  DeliveryPage,
+  DeliveryState,
+  TestDelivery,
+  Webhook,
+  WebhookInput,
+  WebhookPage,
+  WebhookSecret,
+  WebhookUpdate,
+} from '../../server/webhooks/schema.ts';
 import { create, read, write } from './request.ts';
 
 export type {
   AuditFilter,
   Child,
+  Delivery,
+  DeliveryState,
   Dept,
   DeptFilter,
   DeptInput,
   DeptUpdate,
   Diff,
+  Key,
+  KeyFilter,
+  KeyInput,
+  KeySecret,
   ListedTenant,
   Overview,
   OwnSession,
@@ -45,6 +64,9 @@ export type {
   UserFilter,
   UserInput,
   UserUpdate,
+  Webhook,
+  WebhookInput,
+  WebhookSecret,
 };
 export type Id = number | string;
 export type AuditEntry = Static<typeof AuditEntryOut>;
@@ -54,6 +76,8 @@ const dept = '/system/dept-api';
 const tenant = '/system/tenant-api';
 const user = '/system/user-api';
 const changes = '/system/change-api';
+const webhook = '/system/webhook-api';
+const key = '/system/key-api';
 
 type Signal = AbortSignal | undefined;
 interface TenantScope {
@@ -115,6 +139,32 @@ export const api = {
   /** Reverts every change that was made by the same request. */
   revertChange: (id: Id, { tenantId }: TenantScope = {}) =>
     write('POST', `${changes}/${id}/revert`, { query: { tenantId } }),
+
+  /** Restores the department with everything below it that was deleted together with it. */
+  restoreDepartment: (id: Id, { tenantId }: TenantScope = {}) =>
+    write('POST', `${dept}/${id}/restore`, { query: { tenantId } }),
+  restoreUser: (id: Id, { tenantId }: TenantScope = {}) =>
+    write('POST', `${user}/${id}/restore`, { query: { tenantId } }),
+  restoreTenant: (id: Id) => write('POST', `${tenant}/${id}/restore`),
+
+  listWebhooks: (signal?: Signal) => read<Static<typeof WebhookPage>>(`${webhook}/list`, { signal }),
+  readWebhook: (id: Id, signal?: Signal) => read<Webhook>(`${webhook}/${id}`, { signal }),
+  addWebhook: (body: WebhookInput) => write<WebhookSecret>('POST', webhook, { body }),
+  updateWebhook: (body: WebhookUpdate, ifMatch?: string) => write('PUT', webhook, { body, ifMatch }),
+  deleteWebhook: (id: Id) => write('DELETE', `${webhook}/${id}`),
+  rotateWebhookSecret: (id: Id) => write<WebhookSecret>('POST', `${webhook}/${id}/rotate-secret`),
+  testWebhook: (id: Id) => write<Static<typeof TestDelivery>>('POST', `${webhook}/${id}/test`),
+  /** Newest first. */
+  listDeliveries: (id: Id, query: DeliveryFilter = {}, signal?: Signal) =>
+    read<Static<typeof DeliveryPage>>(`${webhook}/${id}/deliveries`, { query, signal }),
+  resendDelivery: (id: Id, deliveryId: Id) => write('POST', `${webhook}/${id}/deliveries/${deliveryId}/resend`),
+
+  listKeys: (query: KeyFilter, signal?: Signal) => read<Static<typeof KeyPage>>(`${key}/list`, { query, signal }),
+  readKey: (id: Id, signal?: Signal) => read<Key>(`${key}/${id}`, { signal }),
+  addKey: (body: KeyInput) => write<KeySecret>('POST', key, { body }),
+  updateKey: (body: KeyUpdate, ifMatch?: string) => write('PUT', key, { body, ifMatch }),
+  rotateKey: (id: Id, body: KeyRotation) => write<KeySecret>('POST', `${key}/${id}/rotate`, { body }),
+  deleteKey: (id: Id) => write('DELETE', `${key}/${id}`),
 
   readOverview: (signal?: Signal) => read<Overview>('/system/overview-api', { signal }),
   changePassword: (body: PasswordChange) => write('PUT', '/auth/password', { body }),

@@ -48,6 +48,21 @@ export const queryKeys = {
     list: (filter: object) => ['changes', 'list', filter],
     recent: ['changes', 'recent'],
   },
+  webhooks: {
+    all: ['webhooks'],
+    list: ['webhooks', 'list'],
+    detail: (id: Id) => ['webhooks', 'detail', String(id)],
+    deliveries: (id: Id, filter: object) => ['webhooks', 'detail', String(id), 'deliveries', filter],
+  },
+  keys: {
+    all: ['keys'],
+    list: (filter: object) => ['keys', 'list', filter],
+  },
+  /** The records that a form edits. They are read for each form and not refetched, which would overwrite what was typed. */
+  forms: {
+    webhook: (id: Id | null) => ['forms', 'webhook', id],
+    key: (id: Id | null) => ['forms', 'key', id],
+  },
   overview: ['overview'],
   sessions: ['sessions'],
 } as const;
@@ -60,6 +75,8 @@ export const affectedBy = {
   tenants: [queryKeys.tenants.all, queryKeys.overview],
   /** Without the details: the screen of a deleted tenant would refetch it before it closes. */
   tenantLists: [queryKeys.tenants.lists, queryKeys.tenants.trees, queryKeys.overview],
+  webhooks: [queryKeys.webhooks.all],
+  keys: [queryKeys.keys.all],
   /** Reverting a change can touch any record. */
   revert: [
     queryKeys.changes.all,

@@ -12,6 +12,8 @@ const Tenants = lazyScreen(() => import('./tenants/tenants.tsx'));
 const People = lazyScreen(() => import('./people/people.tsx'));
 const Changes = lazyScreen(() => import('./changes/changes.tsx'));
 const Diff = lazyScreen(() => import('./changes/diff.tsx'));
+const Webhooks = lazyScreen(() => import('./webhooks/webhooks.tsx'));
+const Keys = lazyScreen(() => import('./keys/keys.tsx'));
 const NotFound = lazyScreen(() => import('./ui/not-found.tsx'));
 const Me = lazyScreen(() => import('./me/me.tsx'));
 
@@ -35,6 +37,8 @@ export const router = createBrowserRouter([
           { path: 'people/*', element: <People /> },
           { path: 'changes', element: <Changes /> },
           { path: 'changes/diff', element: <Diff /> },
+          { path: 'webhooks/*', element: <Webhooks /> },
+          { path: 'keys', element: <Keys /> },
           { path: 'me', element: <Me /> },
           { path: '*', element: <NotFound /> },
         ],

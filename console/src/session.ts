@@ -188,8 +188,8 @@ function adoptToken(token: string): void {
 /** Decodes the token without verifying it; the service does that. */
 function tokenOwner(jwt: string): string {
   const payload = jwt.split('.')[1] ?? '';
-  const { tid, sub } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
-  return `${tid}/${sub}`;
+  const { tenant_id, sub } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
+  return `${tenant_id}/${sub}`;
 }
 
 /** Reads the current user again, after their name, role or tenant may have changed. */

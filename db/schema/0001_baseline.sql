@@ -116,7 +116,7 @@ create table users (
   phone         text check (char_length(phone) <= 32),
   status        text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled
   administrator boolean not null default false,
-  password_hash text not null,                             -- argon2id
+  password_hash text not null,                             -- argon2id; bcrypt if it was imported, until the next login
   must_change_password boolean not null default false,     -- an administrator has set the password, and the user must replace it
   del_flag      text not null default '0' check (del_flag in ('0', '2')), -- 0: exists, 2: deleted
   create_by     text not null,
@@ -224,10 +224,11 @@ alter table request_buckets enable row level security;
 alter table request_buckets force row level security;
 create policy own_tenant on request_buckets using (tenant_id = current_setting('banyan.tenant', true));
 
--- Keys of access tokens. New tokens are signed with the newest key, and tokens are verified with all of them.
+-- Ed25519 keys of access tokens. Others verify tokens with the public parts, which /.well-known/jwks.json contains. A new
+-- key is published there for an hour before it signs. The private key is stored in PKCS #8 form (RFC 8410).
 create table signing_keys (
   key_id      uuid primary key default gen_random_uuid(),
-  secret      bytea not null check (octet_length(secret) = 32),
+  private_key bytea not null check (octet_length(private_key) = 48),
   create_time timestamptz not null default now()
 );
 

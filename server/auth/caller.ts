@@ -15,10 +15,10 @@ import {
   type Outcome,
   runOnce,
 } from '../idempotency/idempotency.ts';
-import type { Credentials, KeyToken, Token, VerifiedToken } from './claims.ts';
+import type { Credentials, Holder, KeyHolder, KeyToken, Token, VerifiedToken } from './claims.ts';
 import { type Share, shareOfTenant } from './fair-queue.ts';
 import { isPermission, type Permission, permissionsOfKey, permissionsOfUser, type Requirement } from './permissions.ts';
-import { type CallerRow, callerIds, readCallers } from './queries.ts';
+import { type CallerRow, callerIds, type KeyRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
 
 /** The user or API key that is calling, as the database knows them at this moment. */
@@ -77,7 +77,8 @@ export async function writeAfter<P, T>(
   const keyed = await readKey(request);
   if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
   const prepared = await prepare(caller);
-  return write(db, request, { startedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
+  const from = request.routeOptions.config.preparesLong ? performance.now() : startedAt;
+  return write(db, request, { startedAt: from, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
 const readKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
@@ -128,9 +129,11 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
   if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
-  const { userId, deptId, keyId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
+  const { userId, deptId, keyId, id } = { ...(body as object) } as Record<string, unknown>;
+  // The id in the path comes first: the body of a patch may name a department of the user.
+  const inPath = (params as { id?: string } | undefined)?.id;
   // Ids may be written with leading zeros.
-  return `${path} ${String(userId ?? deptId ?? keyId ?? id).replace(/^0+(?=\d)/, '')}`;
+  return `${path} ${String(inPath ?? userId ?? deptId ?? keyId ?? id).replace(/^0+(?=\d)/, '')}`;
 }
 
 function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
@@ -168,21 +171,52 @@ function checkCaller(row: CallerRow | undefined, token: Credentials, requirement
 }
 
 function checkKeyCaller(row: CallerRow | undefined, token: KeyToken, requires: Requirement): Caller {
-  const { tenantId, keyId, known } = token;
-  known.accepted = false;
+  const caller = toKeyCaller(assertKeyUsable(row, token), token);
+  if (!isPermission(requires)) throw apiError('USERS_ONLY');
+  if (!caller.permissions.has(requires)) throw apiError('NOT_ALLOWED');
+  return caller;
+}
+
+/** Loads the key of a request that requires none of its permissions. */
+export async function loadKey(tx: Tx, token: KeyToken): Promise<Caller> {
+  const [row] = await readCallers(tx, token.tenantId, [token]);
+  return toKeyCaller(assertKeyUsable(row, token), token);
+}
+
+/**
+ * Loads the user or the API key that a token belongs to, for another caller who asks about it. Throws unless they may use the
+ * service. The address that the token is used from is not known here.
+ */
+export async function loadHolder(tx: Tx, holder: Holder): Promise<Caller> {
+  const [row] = await readCallers(tx, holder.tenantId, [holder]);
+  if (holder.keyId === undefined) return checkCaller(row, holder, { requires: 'self' });
+  return toKeyCaller(assertKeyActive(row), holder);
+}
+
+function assertKeyActive(row: CallerRow | undefined): KeyRow {
   const key = row?.key;
   // Deleted, or a secret whose time after a rotation is over.
   if (!row || !key) throw apiError('INVALID_KEY');
   assertInService(row.tenantState);
   if (key.status !== '0') throw apiError('KEY_DISABLED');
   if (key.secondsLeft !== null && key.secondsLeft <= 0) throw apiError('KEY_EXPIRED');
+  return key;
+}
+
+function assertKeyUsable(row: CallerRow | undefined, token: KeyToken): KeyRow {
+  const { known } = token;
+  known.accepted = false;
+  const key = assertKeyActive(row);
   if (key.addresses && !isInNetworks(token.address, key.addresses)) throw apiError('KEY_ADDRESS_REFUSED');
   known.accepted = true;
   known.requestsPerMinute = key.requestsPerMinute;
   known.expires = key.secondsLeft === null ? Number.POSITIVE_INFINITY : performance.now() + key.secondsLeft * 1000;
-  if (!isPermission(requires)) throw apiError('USERS_ONLY');
-  const permissions = permissionsOfKey(key.permissions);
-  if (!permissions.has(requires)) throw apiError('NOT_ALLOWED');
+  return key;
+}
+
+function toKeyCaller(key: KeyRow, { tenantId, keyId, issued }: KeyHolder): Caller {
+  const held = permissionsOfKey(key.permissions);
+  const permissions = issued ? new Set([...held].filter((permission) => issued.scope.has(permission))) : held;
   // A user name has no spaces, so it cannot be mistaken for this.
   const userName = `key ${keyId}: ${key.keyName}`;
   return { tenantId, keyId, ownTenantId: tenantId, userName, permissions, actsBelow: key.below };

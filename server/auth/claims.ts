@@ -1,3 +1,5 @@
+import type { Permission } from './permissions.ts';
+
 /** The content of an access token. Everything else about the caller is read from the database on every request. */
 export interface Token {
   tenantId: string;
@@ -12,19 +14,28 @@ export interface VerifiedToken extends Token {
   expires: number;
 }
 
-/**
- * An API key that a request was sent with. Requests with the same secret from the same address share one object, so that
- * concurrent ones are loaded together.
- */
-export interface KeyToken {
+/** An API key, by one of its secrets or by an access token that was issued for one. */
+export interface KeyHolder {
   tenantId: string;
   keyId: string;
   /** The secret that was sent: a key has several for a while after a rotation. */
   secretId: string;
-  /** The address of the client. */
-  address: string;
   userId?: undefined;
   sessionId?: undefined;
+  /** The access token that was sent instead of the key: its scope, and when it expires by the clock of the keyring. */
+  issued?: { scope: ReadonlySet<Permission>; expires: number };
+}
+
+/** What a token belongs to: the session of a user, or an API key. */
+export type Holder = Token | KeyHolder;
+
+/**
+ * An API key that a request was sent with. Requests with the same secret from the same address share one object, so that
+ * concurrent ones are loaded together.
+ */
+export interface KeyToken extends KeyHolder {
+  /** The address of the client. */
+  address: string;
   /** What the last request learned about the key; undefined: none has used it yet. */
   known: KnownKey;
 }

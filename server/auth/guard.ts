@@ -28,7 +28,7 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
     const admit = () => done(hasBody(request.raw) ? undefined : loadShedder.admit(request, reply));
     // Avoid a promise if the token is cached, as for most requests.
     const key = keyIn(authorization);
-    const cached = key === undefined ? tokens.cached(authorization) : keys.cached(key, request.ip);
+    const cached = key === undefined ? tokens.cached(authorization, request.ip) : keys.cached(key, request.ip);
     if (cached) {
       request.token = cached;
       return admit();
@@ -37,7 +37,7 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
     const error = loadShedder.admit(request, reply);
     if (error) return done(error);
     const read: Promise<VerifiedToken | KeyToken> =
-      key === undefined ? tokens.read(authorization) : keys.find(key, request.ip);
+      key === undefined ? tokens.read(authorization, request.ip) : keys.find(key, request.ip);
     read.then((token) => {
       trackedResponse(reply).release();
       request.token = token;

@@ -4,8 +4,10 @@ import { writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import type { Config } from '../config.ts';
 import { ApiError, apiError } from '../http/errors.ts';
+import { signAccessToken } from './access-tokens.ts';
 import { assertActive, asUser, type Caller } from './caller.ts';
 import { type Share, shareOfAddress } from './fair-queue.ts';
+import type { Issuer } from './issuer.ts';
 import { type AttemptKey, findLogin, type LoginRow, lockLogin, recordLogin } from './queries.ts';
 import type { Login, LogoutQuery, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
@@ -26,7 +28,6 @@ import {
   deriveNextSecret,
   hashSecret,
   joinRefreshToken,
-  signAccessToken,
   splitRefreshToken,
 } from './tokens.ts';
 import { userKey as keyOf } from './user-key.ts';
@@ -34,7 +35,10 @@ import { userKey as keyOf } from './user-key.ts';
 /** The dependencies of a login. */
 export interface AuthDependencies extends ThrottleDependencies {
   keys: Keyring;
+  issuer: Issuer;
   config: Config;
+  /** Stores another hash of the same password. The domain of users defines it, because it writes their table. */
+  replaceHash(tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }): Promise<unknown>;
 }
 
 /** The address and the client that a login comes from. */
@@ -65,6 +69,9 @@ export async function logIn(
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: UNKNOWN_USER, reason: 'LOGIN_FAILED', origin: from } as const;
   const { attempt, user } = await checkPassword(deps, key, shareOfAddress(key), password, failed, { key: userKey });
+  const isForeign = deps.passwords.isForeign(user.passwordHash);
+  // When the queue is full, a later login replaces the hash.
+  const newHash = isForeign && (await deps.passwords.hash(password, shareOfAddress(key)).catch(() => undefined));
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -82,9 +89,12 @@ export async function logIn(
           // this session.
           lockLogin(tx, tenantId, userId),
         ]);
+        // A concurrent login has replaced an imported hash: the password has to be checked against the new one.
+        if (isForeign && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
         // A deleted tenant gives the same error as an unknown one.
         if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
         assertActive({ ...current, tenantState });
+        if (newHash) await deps.replaceHash(tx, { tenantId, userId, passwordHash: newHash });
         const refreshHash = hashSecret(secret);
         const session = {
           tenantId,
@@ -111,12 +121,19 @@ export async function logIn(
     const [issued] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret, seconds), written]);
     return withNotice(issued, mustChangePassword);
   } catch (error) {
+    if (error instanceof HashReplacedError) {
+      await settle(db, attempt, 'abandoned');
+      return logIn(deps, origin, { tenantId, username, password });
+    }
     const rejected =
       error instanceof ApiError ? { ...failed, userName: user.userName, userId, reason: error.code } : undefined;
     await settle(db, attempt, 'abandoned', rejected).catch(() => {});
     throw error;
   }
 }
+
+/** Thrown when a concurrent login has replaced the hash that this one has checked. */
+class HashReplacedError extends Error {}
 
 /**
  * Checks a password, with brute-force protection. A failed attempt is settled here; after a success the caller of this
@@ -204,15 +221,15 @@ export interface IssuedTokens {
 }
 
 async function issueTokens(
-  { keys, config }: AuthDependencies,
+  deps: AuthDependencies,
   token: { tenantId: string; userId: string; sessionId: string },
   secret: string,
   seconds: number,
 ): Promise<IssuedTokens> {
   // An access token does not outlive its session.
-  const accessSeconds = Math.min(config.accessTokenSeconds, seconds);
+  const accessSeconds = Math.min(deps.config.accessTokenSeconds, seconds);
   const tokens = {
-    access_token: await signAccessToken(keys, token, accessSeconds),
+    access_token: await signAccessToken(deps, token, accessSeconds),
     token_type: 'Bearer' as const,
     expires_in: accessSeconds,
     refresh_token: joinRefreshToken(token.tenantId, token.sessionId, secret),

@@ -1,5 +1,5 @@
 import { bigintOf, type Sql, type Tx } from '../../db/driver.ts';
-import type { Credentials } from './claims.ts';
+import type { Holder } from './claims.ts';
 import type { Permission } from './permissions.ts';
 import type { TenantState } from './tenant-state.ts';
 
@@ -28,7 +28,7 @@ export interface KeyRow {
 }
 
 /** The ids of callers as arrays, for a statement that reads several. A caller is either a user or an API key. */
-export const callerIds = (tokens: readonly Credentials[]) => ({
+export const callerIds = (tokens: readonly Holder[]) => ({
   userIds: tokens.map(({ userId }) => (userId === undefined ? null : bigintOf(userId))),
   sessionIds: tokens.map(({ sessionId }) => sessionId ?? null),
   keyIds: tokens.map(({ keyId }) => keyId ?? null),
@@ -39,7 +39,7 @@ export const callerIds = (tokens: readonly Credentials[]) => ({
 export const readCallers = (
   tx: Tx,
   tenantId: string,
-  tokens: Credentials[],
+  tokens: Holder[],
   { userIds, sessionIds, keyIds, secretIds } = callerIds(tokens),
 ) => tx<CallerRow[]>`
   select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag",
@@ -176,7 +176,7 @@ export const deleteExpiredFailures = (tx: Tx, tenantId: string, maxRows: number)
     order by greatest(last_failure, trusted_until) limit ${maxRows} for update skip locked)`;
 
 /** The same for the counters of addresses, which belong to no tenant. */
-export const deleteExpiredAddresses = (sql: Sql, maxRows: number) => sql`
+export const deleteExpiredAddresses = (tx: Tx, maxRows: number) => tx`
   delete from login_addresses where address in (
     select address from login_addresses where window_start < now() - interval '1 day' and pending_until < now()
     order by window_start limit ${maxRows} for update skip locked)`;
@@ -195,18 +195,18 @@ export const unlockAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
  * Reads the signing keys, newest first, with their age in seconds and the current time in milliseconds. A key that was
  * replaced more than two days ago is left out: tokens live for a day at most, so it could only be misused.
  */
-export const readKeys = (sql: Sql) => sql<{ keyId: string; secret: Buffer; age: number; now: number }[]>`
-  select key_id as "keyId", secret, extract(epoch from now() - create_time)::int as age,
+export const readKeys = (sql: Sql) => sql<{ keyId: string; privateKey: Buffer; age: number; now: number }[]>`
+  select key_id as "keyId", private_key as "privateKey", extract(epoch from now() - create_time)::int as age,
     extract(epoch from clock_timestamp())::float8 * 1000 as now
   from signing_keys k
   where not exists (
     select from signing_keys n where n.create_time > k.create_time and n.create_time < now() - interval '2 days')
-  order by create_time desc`;
+  order by create_time desc, key_id`;
 
 /** Inserts a signing key, unless another node has just done so. */
-export const insertKey = (sql: Sql, secret: Buffer, lifetimeDays: number) => sql`
-  insert into signing_keys (secret)
-  select ${secret} where not exists (
+export const insertKey = (tx: Tx, privateKey: Buffer, lifetimeDays: number) => tx`
+  insert into signing_keys (private_key)
+  select ${privateKey} where not exists (
     select from signing_keys where create_time > now() - ${lifetimeDays} * interval '1 day')`;
 
 /** Records a login in the audit log. Logins to unknown tenants are recorded too, so that they take as long as others. */

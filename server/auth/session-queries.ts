@@ -60,6 +60,14 @@ export const lockSession = async (
   return row;
 };
 
+/** Reads a session without a lock: its user, the hash of its refresh token, and when it expires in seconds since 1970. */
+export const readSession = async (tx: Tx, { tenantId, sessionId }: { tenantId: string; sessionId: string }) => {
+  const [row] = await tx<{ userId: number; refreshHash: Buffer; expires: number }[]>`
+    select user_id as "userId", refresh_hash as "refreshHash", extract(epoch from expires)::bigint as expires
+    from sessions where tenant_id = ${tenantId} and session_id = ${sessionId} and expires > now()`;
+  return row;
+};
+
 /** Replaces the refresh token and extends the session. Returns the seconds until it expires. */
 export const rotateSession = async (
   tx: Tx,

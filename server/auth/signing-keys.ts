@@ -1,16 +1,23 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Database } from '../../db/connect.ts';
+import { writeOutsideTenants } from '../../db/tenant-scope.ts';
 import { insertKey, readKeys } from './queries.ts';
 
 export interface SigningKey {
   keyId: string;
-  secret: KeyObject;
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+  /** Seconds since the key was created, when the keys were last loaded. */
+  age: number;
 }
 
 export interface Keyring {
-  /** The newest key, which signs new tokens. */
+  /** The key that signs new tokens. */
   signingKey(): Promise<SigningKey>;
+  /** All keys that others may see in a token from now on, the newest first. At most a minute old. */
+  published(): Promise<readonly SigningKey[]>;
   /** Milliseconds since 1970 by the database's clock. Nodes share it; their own clocks may be wrong or set back. */
   now(): number;
   /** Finds the key of a token, including one that another node has just created. */
@@ -20,9 +27,16 @@ export interface Keyring {
 }
 
 const KEY_LIFETIME_DAYS = 30;
+/**
+ * A new key is published for this long before it signs. Other services cache the published keys for ten minutes, and each
+ * node loads the keys every minute, so they know a key before they see a token of it.
+ */
+const PUBLISHED_SECONDS = 3_600;
 const RENEW_CHECK_MS = 60_000;
 /** Anybody can send unknown key ids, so they cause at most one reload in this time. */
 const MIN_RELOAD_INTERVAL_MS = 1_000;
+
+const generate = promisify(generateKeyPair);
 
 /**
  * The keys that sign access tokens. All nodes share them in the database. The first key is created at the first start; any
@@ -40,11 +54,17 @@ export function createKeyring(db: Database, aheadMs: () => number = () => 0): Ke
     loadedAt = performance.now();
     let rows = await db.use(readKeys);
     if ((rows[0]?.age ?? Number.POSITIVE_INFINITY) > KEY_LIFETIME_DAYS * 86_400) {
-      await db.use((sql) => insertKey(sql, randomBytes(32), KEY_LIFETIME_DAYS));
+      const { privateKey } = await generate('ed25519');
+      const encoded = privateKey.export({ type: 'pkcs8', format: 'der' });
+      await writeOutsideTenants(db, (tx) => insertKey(tx, encoded, KEY_LIFETIME_DAYS));
       rows = await db.use(readKeys);
     }
     epoch = (rows[0]?.now ?? Date.now()) - performance.now();
-    keys = rows.map(({ keyId, secret }) => ({ keyId, secret: createSecretKey(secret) }));
+    // Keep the objects of known keys: jose converts each of them once.
+    keys = rows.map(({ keyId, privateKey, age }) => {
+      const known = keys.find((key) => key.keyId === keyId);
+      return known ? { ...known, age } : { keyId, age, ...toKeyPair(privateKey) };
+    });
   }
 
   /** Loads the keys again as soon as the minimum interval allows. Concurrent requests share one reload. */
@@ -56,12 +76,21 @@ export function createKeyring(db: Database, aheadMs: () => number = () => 0): Ke
     return nextReload;
   }
 
+  async function loadIfOld() {
+    if (keys.length === 0 || performance.now() - loadedAt > RENEW_CHECK_MS) await load();
+  }
+
   return {
     now: () => epoch + performance.now() + aheadMs(),
     has: (keyId) => keys.some((key) => key.keyId === keyId),
     async signingKey() {
-      if (keys.length === 0 || performance.now() - loadedAt > RENEW_CHECK_MS) await load();
-      return keys[0] as SigningKey;
+      await loadIfOld();
+      // In the first hour after the first start there is no key that was published before.
+      return (keys.find(({ age }) => age >= PUBLISHED_SECONDS) ?? keys.at(-1)) as SigningKey;
+    },
+    async published() {
+      await loadIfOld();
+      return keys;
     },
     async find(keyId) {
       const known = () => keys.find((key) => key.keyId === keyId);
@@ -69,4 +98,9 @@ export function createKeyring(db: Database, aheadMs: () => number = () => 0): Ke
       return known();
     },
   };
+}
+
+function toKeyPair(pkcs8: Buffer) {
+  const privateKey = createPrivateKey({ key: pkcs8, type: 'pkcs8', format: 'der' });
+  return { privateKey, publicKey: createPublicKey(privateKey) };
 }

@@ -36,7 +36,9 @@ try {
   } else {
     print(`${summary} The ledger is damaged: ${errors.length} errors.`);
     if (errors.some((error) => error.includes('BANYAN_LEDGER_DAYS')))
-      print('If BANYAN_LEDGER_DAYS was smaller earlier, run this command with the smallest value that was used.');
+      print(
+        'If BANYAN_LEDGER_DAYS was smaller earlier and the archive has been emptied, run this command with the smallest value that was used.',
+      );
     if (values.anchor) print('No anchor was printed, because the ledger is damaged.');
     process.exitCode = 1;
   }

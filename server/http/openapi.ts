@@ -39,6 +39,10 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'API keys', description: 'Keys with which programs call the service' },
         { name: 'Webhooks', description: 'Endpoints that are notified of changes' },
         { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
+        {
+          name: 'OAuth',
+          description: 'Keys, metadata and tokens for other software, in the form of the OAuth standards',
+        },
         { name: 'Operations', description: 'Health checks and version, for operators' },
       ],
       components: {
@@ -150,7 +154,7 @@ function useComponents(generated: GeneratedDocument): object {
     for (const [status, response] of Object.entries(responses)) {
       const { 'x-errors': declared, ...shown } = response as Generated & { 'x-errors'?: DeclaredErrors };
       responses[status] = shown;
-      const success = status === '304' ? 'NotModified' : successName(shown);
+      const success = status === '304' ? 'NotModified' : (oauthErrorName(status, shown) ?? successName(shown));
       const name = declared ? errorResponseName(declared, COMMON_CODES) : success;
       if (name) shared.add(name, responses, status);
     }
@@ -162,8 +166,8 @@ function useComponents(generated: GeneratedDocument): object {
 /** The envelope of all successes. Each response adds the schema of its `data`. */
 const Success = {
   type: 'object',
-  required: ['code', 'msg', 'data'],
-  properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] }, data: {} },
+  required: ['code', 'msg'],
+  properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] } },
 };
 const describeSuccess = (data: unknown) => ({
   allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
@@ -173,6 +177,12 @@ const describeSuccess = (data: unknown) => ({
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined =>
   JSON.stringify(content).includes('"data":{"type":"null"}')
     ? ['Done', ...Object.keys(headers)].join('').replaceAll('-', '')
+    : undefined;
+
+/** Names an error of the operations that the OAuth standards describe (server/oauth). */
+const oauthErrorName = (status: string, { content = {} }: Generated): string | undefined =>
+  JSON.stringify(content).includes('schemas/OAuthError"')
+    ? `OAuthError${status.replace('default', 'Other')}`
     : undefined;
 
 const operationsOf = ({ paths }: GeneratedDocument) => Object.values(paths).flatMap((path) => Object.values(path));
@@ -201,7 +211,7 @@ the header \`Allow\`. Browsers, which accept \`text/html\`, get the console at \
 interface ResponseOptions {
   /** The schema of `data`; by default `data` is null. */
   data?: TSchema;
-  /** The response is a stream of server-sent events with this schema. */
+  /** The response is a stream of server-sent events with this schema; with `data`, only if the client asks for it. */
   events?: TSchema;
   /** The response has the path of the new record in `Location`. */
   location?: boolean;
@@ -313,11 +323,13 @@ export function responses(
         ...(writes ? { 'Idempotent-Replayed': replayedHeader } : {}),
       },
       ...(events
-        ? { content: { 'text/event-stream': { schema: events } } }
-        : Type.Object(
-            { code: Type.Literal(200), msg: Type.Literal('操作成功'), data: data ?? Type.Null() },
-            { 'x-success': true },
-          )),
+        ? {
+            content: {
+              ...(data ? { 'application/json': { schema: success(data) } } : {}),
+              'text/event-stream': { schema: events },
+            },
+          }
+        : success(data)),
     },
     ...(etag ? { 304: notModified } : {}),
     ...Object.fromEntries(
@@ -329,8 +341,11 @@ export function responses(
   };
 }
 
-const etagHeader = header('Version of the record, for If-Match and If-None-Match');
-const notModified = {
+const success = (data: TSchema = Type.Null()) =>
+  Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data }, { 'x-success': true });
+
+export const etagHeader = header('Version of the record, for If-Match and If-None-Match');
+export const notModified = {
   type: 'null',
   description: 'Not modified: the version in `If-None-Match` is current',
   headers: { ETag: etagHeader },

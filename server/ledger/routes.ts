@@ -109,7 +109,7 @@ export function ledgerRoutes(
         readAfter,
         { tenantId: tenantId ?? request.token.tenantId, after: Number(cursor), first },
         {
-          isToken: request.token.keyId === undefined,
+          isToken: request.token.keyId === undefined || request.token.issued !== undefined,
           timeLeft: () => tokens.timeLeft(request.token),
           heartbeatMs: deps.timing.streamHeartbeatMs,
           subscription,

@@ -6,21 +6,30 @@ import { storedRow } from './history.ts';
 export interface Retention {
   /** Changes before this time may be missing; null: none may. */
   cutoff: Date | null;
-  /** Whether the settings allow a change to be archived. `time` is null if the archive no longer has the change. */
+  /** Whether a change may be archived. `time` is null if the archive no longer has the change. */
   mayBeArchived(changeId: number, time: Date | null): boolean;
 }
 
-/** Reads from which time on the settings keep every change. */
+/**
+ * Reads from which time on the settings keep every change. BANYAN_LEDGER_DAYS may have been smaller earlier: a change that was
+ * archived then is intact while the archive has it. Only a change that the archive has lost must be older than the settings.
+ */
 export async function readRetention(owner: Sql, ledgerDays: number | 'keep'): Promise<Retention> {
-  if (ledgerDays === 'keep') return { cutoff: null, mayBeArchived: () => false };
   // Ids are assigned in the order of time, apart from a long transaction. So they tell the age of a change that was removed
   // from the archive.
-  const [{ cutoff, firstKept }] = await owner<[{ cutoff: Date; firstKept: number | null }]>`
-    select r.cutoff, (select min(c.change_id) from banyan.changes c where c.time >= r.cutoff + interval '1 hour') as "firstKept"
-    from (select now() - ${ledgerDays} * interval '1 day' as cutoff) r`;
+  const [{ cutoff, firstKept, completeFrom }] = await owner<
+    [{ cutoff: Date | null; firstKept: number | null; completeFrom: Date | null }]
+  >`
+    select r.cutoff, (select complete_from from banyan.ledger_retention) as "completeFrom",
+      (select min(c.change_id) from banyan.changes c where c.time >= r.cutoff + interval '1 hour') as "firstKept"
+    from (select now() - ${ledgerDays === 'keep' ? null : ledgerDays}::int * interval '1 day' as cutoff) r`;
+  const isBefore = (time: Date, limit: Date | null) => limit !== null && time < limit;
   return {
     cutoff,
-    mayBeArchived: (changeId, time) => (time ? time < cutoff : changeId < (firstKept ?? Number.POSITIVE_INFINITY)),
+    mayBeArchived: (changeId, time) =>
+      time
+        ? isBefore(time, cutoff) || isBefore(time, completeFrom)
+        : cutoff !== null && changeId < (firstKept ?? Number.POSITIVE_INFINITY),
   };
 }
 

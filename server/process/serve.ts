@@ -28,10 +28,12 @@ export async function serve(options: AppOptions): Promise<RunningServer> {
 export async function serveSockets(
   options: AppOptions,
 ): Promise<{ accept: (socket: Socket) => void; close(): Promise<void> }> {
-  const { server, close } = await createServer(options);
+  let port: number | undefined;
+  const { server, close } = await createServer({ ...options, listeningPort: () => port });
   // Node checks for slow clients only after this event, and this server never listens.
   server.emit('listening');
   const accept = (socket: Socket) => {
+    port ??= socket.localPort;
     // A listening server sets this on its sockets too.
     socket.allowHalfOpen = true;
     server.emit('connection', socket);

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { App, Dependencies } from '../context.ts';
 import { type ApiError, apiError } from '../http/errors.ts';
 import { type Bucket, createBuckets, type Decision } from './buckets.ts';
@@ -13,7 +13,12 @@ const KEY_WINDOW_SECONDS = 60;
  * Limits the requests of each tenant in this scope (`BANYAN_TENANT_REQUESTS_PER_SECOND`) and of each API key
  * (`requestsPerMinute`), once the token is verified. The headers follow draft-ietf-httpapi-ratelimit-headers.
  */
-export function limitRequests(app: App, { db, config }: Dependencies): void {
+export function limitRequests(app: App, deps: Dependencies): void {
+  app.addHook('onRequest', createLimiter(deps));
+}
+
+/** The same as a hook, for operations that find out later who is calling. */
+export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   const perSecond = config.tenantRequestsPerSecond;
   const decide = createBuckets((bucket, wanted) => takeRequestTokens(db, bucket, wanted));
 
@@ -39,7 +44,7 @@ export function limitRequests(app: App, { db, config }: Dependencies): void {
     return apiError('TOO_MANY_REQUESTS', keyId === undefined ? { seconds } : { seconds, keyId: Number(keyId) });
   }
 
-  app.addHook('onRequest', (request, reply, done) => {
+  return (request, reply, done) => {
     const buckets = bucketsOf(request);
     const applyNext = (n: number): void => {
       const bucket = buckets[n];
@@ -57,8 +62,10 @@ export function limitRequests(app: App, { db, config }: Dependencies): void {
       else proceed(decision);
     };
     applyNext(0);
-  });
+  };
 }
+
+export type RequestLimiter = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
 function addToList(reply: FastifyReply, name: string, item: string): void {
   const others = reply.getHeader(name);

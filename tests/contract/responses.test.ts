@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
 import { expectError } from '../support/expect.ts';
-import { readOperations } from '../support/openapi.ts';
+import { operationsOf, readDocument } from '../support/openapi.ts';
 import { request, sendRaw } from '../support/raw.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
 const admin = await service.createTenant();
-const operations = await readOperations(service);
+const operations = operationsOf(await readDocument(service));
 const paths = [...new Set(operations.map(({ path }) => path))];
 
 /** The methods of a path: those of this template only, and HEAD wherever there is GET. */

@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Database } from '../../db/connect.ts';
+import { createIssuer } from '../../server/auth/issuer.ts';
 import { createKeyring } from '../../server/auth/signing-keys.ts';
 import { TokenReader } from '../../server/auth/tokens.ts';
+import { readConfig } from '../../server/config.ts';
 import { Client, startService } from '../support/service.ts';
-import { encode, now, signToken, tamper } from '../support/tokens.ts';
+import { encode, now, readPrivateKey, signToken, tamper } from '../support/tokens.ts';
 
-const service = await startService();
+/** With this setting, tokens of other issuers are rejected. */
+const issuer = { BANYAN_ISSUER: 'https://org.example.com' };
+const service = await startService(issuer);
 const admin = await service.createTenant();
 const other = await service.createTenant();
 const validToken = admin.token as string;
 const [head = '', payload = '', signature = ''] = validToken.split('.');
-const secret = randomBytes(32);
+const { privateKey: foreignKey, publicKey: foreignPublicKey } = generateKeyPairSync('ed25519');
+const keyId = String(decodeProtectedHeader(validToken).kid);
 
 const me = (authorization: string) => service.anonymous.get('/auth/me', { headers: { authorization } });
 
@@ -30,19 +35,23 @@ const rejected: [what: string, authorization: () => string | Promise<string>, re
   ['a token without a signature', () => `Bearer ${head}.${payload}`],
   ['a token with an empty signature', () => `Bearer ${head}.${payload}.`],
   ['a token with another signature', () => `Bearer ${head}.${payload}.${signature.split('').reverse().join('')}`],
-  ['a changed tenant code with the original signature', () => `Bearer ${tamper(validToken, { tid: other.tenantId })}`],
+  [
+    'a changed tenant code with the original signature',
+    () => `Bearer ${tamper(validToken, { tenant_id: other.tenantId })}`,
+  ],
   ['a later expiry with the original signature', () => `Bearer ${tamper(validToken, { exp: now() + 86_400 })}`],
   ['algorithm none', () => `Bearer ${encode({ ...decodeProtectedHeader(validToken), alg: 'none' })}.${payload}.`],
   [
     'algorithm none with a signature',
     () => `Bearer ${encode({ ...decodeProtectedHeader(validToken), alg: 'none' })}.${payload}.x`,
   ],
-  ['another algorithm with the right key', () => bearer({ header: { alg: 'HS512' } })],
-  ['a foreign key with the right kid', () => bearer({ secret })],
-  ['a foreign key with an unknown kid', () => bearer({ secret, header: { kid: randomUUID() } })],
+  ['another algorithm with the right key', () => bearer({ header: { alg: 'Ed25519' } })],
+  ['the public key as the secret of an HMAC', async () => bearer({ key: await publicKey(), header: { alg: 'HS256' } })],
+  ['a foreign key with the right kid', () => bearer({ key: foreignKey })],
+  ['a foreign key with an unknown kid', () => bearer({ key: foreignKey, header: { kid: randomUUID() } })],
   ['the right key with an unknown kid', () => bearer({ header: { kid: randomUUID() } })],
   ['no kid', () => bearer({ header: { kid: undefined } })],
-  ['a key embedded in the token', () => bearer({ secret, header: { jwk: { kty: 'oct', k: encode('k') } } })],
+  ['a key embedded in the token', () => bearer({ key: foreignKey, header: { jwk: embeddedKey } })],
   ['another issuer', () => bearer({ claims: { iss: 'somebody' } })],
   ['no issuer', () => bearer({ claims: { iss: undefined } })],
   ['another audience', () => bearer({ claims: { aud: 'something' } })],
@@ -57,16 +66,21 @@ const rejected: [what: string, authorization: () => string | Promise<string>, re
   // The service never issues these, but it must reject them without an internal error.
   ['an unknown session', () => bearer({ claims: { sid: randomUUID() } }), 'SESSION_ENDED'],
   ['the session of another user', () => bearer({ claims: { sid: sessionOf(other) } }), 'SESSION_ENDED'],
-  ['a user of another tenant', () => bearer({ claims: { tid: other.tenantId } }), 'SESSION_ENDED'],
+  ['a user of another tenant', () => bearer({ claims: { tenant_id: other.tenantId } }), 'SESSION_ENDED'],
   ['an unknown user', () => bearer({ claims: { sub: '99999999' } }), 'SESSION_ENDED'],
+  ['no token id', () => bearer({ claims: { jti: undefined } })],
   ['no session', () => bearer({ claims: { sid: undefined } })],
   ['a malformed session id', () => bearer({ claims: { sid: 'x' } })],
   ['a malformed user id', () => bearer({ claims: { sub: 'boss' } })],
-  ['no tenant', () => bearer({ claims: { tid: undefined } })],
+  ['no tenant', () => bearer({ claims: { tenant_id: undefined } })],
 ];
 
 const bearer = async (changes: Parameters<typeof signToken>[2]) =>
   `Bearer ${await signToken(service, validToken, changes)}`;
+const embeddedKey = foreignPublicKey.export({ format: 'jwk' });
+/** The public key as the text that verifiers often keep. */
+const publicKey = async () =>
+  Buffer.from(createPublicKey(await readPrivateKey(service, keyId)).export({ type: 'spki', format: 'pem' }));
 const sessionOf = (client: Client) => decodeJwt(client.token as string).sid as string;
 
 test('a crafted token without changes is accepted', async () => {
@@ -93,9 +107,13 @@ test('a missing token returns NO_TOKEN and the message that front ends expect', 
 });
 
 test('an access token contains only the caller, the session and its validity', async () => {
-  const { iat = 0, exp, ...claims } = decodeJwt(validToken);
+  const { iat = 0, exp, jti, sid, ...claims } = decodeJwt(validToken);
   assert.equal(exp, iat + 1800);
-  assert.deepEqual(Object.keys(claims).sort(), ['aud', 'iss', 'sid', 'sub', 'tid']);
+  for (const id of [jti, sid]) assert.match(String(id), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+  const { userId } = (await admin.get('/auth/me')).data.user;
+  const expected = { iss: issuer.BANYAN_ISSUER, aud: 'banyan', sub: String(userId), tenant_id: admin.tenantId };
+  assert.deepEqual(claims, expected);
+  assert.deepEqual(decodeProtectedHeader(validToken), { alg: 'EdDSA', typ: 'at+jwt', kid: keyId });
 });
 
 test('a token in the query or body is ignored', async () => {
@@ -107,10 +125,14 @@ test('a token in the query or body is ignored', async () => {
 
 test('every node accepts the tokens of other nodes, also those signed with an older key', async () => {
   const [key] = await service.superuser<[{ id: string }]>`
-    insert into banyan.signing_keys (secret, create_time) values (${secret}, now() - interval '1 day')
+    insert into banyan.signing_keys (private_key, create_time)
+    values (${foreignKey.export({ type: 'pkcs8', format: 'der' })}, now() - interval '1 day')
     returning key_id as id`;
-  const node = await startService({ DATABASE_URL: service.databaseUrl });
-  for (const token of [validToken, await signToken(service, validToken, { secret, header: { kid: key.id } })]) {
+  const node = await startService({ DATABASE_URL: service.databaseUrl, ...issuer });
+  for (const token of [
+    validToken,
+    await signToken(service, validToken, { key: foreignKey, header: { kid: key.id } }),
+  ]) {
     const { data } = await new Client(node.base, token).get('/auth/me');
     assert.equal(data.user.userName, 'boss');
   }
@@ -124,9 +146,12 @@ test('the token cache stores a normal header but not one padded with thousands o
     return real;
   };
   const own = await startService({}, { wrapDatabase });
-  const reader = new TokenReader(createKeyring(db as Database));
+  const reader = new TokenReader({
+    keys: createKeyring(db as Database),
+    issuer: createIssuer(readConfig({}), () => undefined),
+  });
   const [short, long] = [1, 50_000].map((spaces) => `Bearer${' '.repeat(spaces)}${own.root.token}`) as [string, string];
-  for (const header of [short, long]) assert.equal((await reader.read(header)).tenantId, '000000');
-  assert.equal(reader.cached(short)?.tenantId, '000000');
-  assert.equal(reader.cached(long), undefined);
+  for (const header of [short, long]) assert.equal((await reader.read(header, '')).tenantId, '000000');
+  assert.equal(reader.cached(short, '')?.tenantId, '000000');
+  assert.equal(reader.cached(long, ''), undefined);
 });

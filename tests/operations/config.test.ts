@@ -38,6 +38,24 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['http://localhost', 'a b', 'localhost:8080', '10.0.0.1/8'],
   },
+  BANYAN_ISSUER: {
+    unset: ['issuer', ''],
+    valid: [
+      ['https://org.example.com', 'https://org.example.com'],
+      ['http://10.0.0.7:8080', 'http://10.0.0.7:8080'],
+      ['https://example.com/banyan', 'https://example.com/banyan'],
+    ],
+    invalid: [
+      'org.example.com',
+      'ftp://org.example.com',
+      'https://org.example.com/',
+      'https://Org.example.com',
+      'https://org.example.com:443',
+      'https://org.example.com?a',
+      'https://org.example.com#a',
+      'https://me@org.example.com',
+    ],
+  },
   BANYAN_WORKERS: {
     unset: ['workers', 1],
     valid: [

@@ -191,8 +191,11 @@ const tokenErrors: Record<string, string> = {
   tampered: '401 INVALID_TOKEN',
 };
 
-/** These operations have tests of their own: each caller ends their own session, or creates a webhook or key of their own. */
-const testedSeparately = ['POST /auth/logout', `POST ${hook}`, `POST ${keys}`];
+/**
+ * These operations have tests of their own: each caller ends their own session, or creates a webhook or key of their own.
+ * introspection.test.ts covers the last one, which only API keys may call.
+ */
+const testedSeparately = ['POST /auth/logout', `POST ${hook}`, `POST ${keys}`, 'POST /auth/introspect'];
 
 /** The response without the ids of the request, which are all that may differ. */
 const withoutIds = ({ status, text }: ApiResponse, target: Target) =>

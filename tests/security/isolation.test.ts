@@ -237,7 +237,7 @@ test('the role of the service cannot become the owner or change objects of the o
     'create table banyan.t (a int)',
     'truncate departments',
     'update migrations set checksum = checksum',
-    'update signing_keys set secret = secret',
+    'update signing_keys set private_key = private_key',
     'delete from signing_keys',
     'select from service_login',
     'delete from tenants',

@@ -124,7 +124,14 @@ function inline(document: Document, schema: Schema): Schema {
   };
 }
 
-export const readOperations = async (service: Service) => operationsOf(await readDocument(service));
+/** The tags of operations whose form a standard fixes. Their responses have no envelope, and they have tests of their own. */
+const STANDARD_TAGS = ['OAuth'];
+
+/** Whether the responses of an operation have our envelope and our errors. */
+export const hasEnvelope = ({ tags }: Operation) => !STANDARD_TAGS.includes(tags[0] as string);
+
+/** Reads the operations whose responses have our envelope. */
+export const readOperations = async (service: Service) => operationsOf(await readDocument(service)).filter(hasEnvelope);
 
 /** Returns the error codes that the document lists for a response. */
 export const reasonsIn = (response: ResponseObject | undefined): string[] =>

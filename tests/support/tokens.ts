@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, SignJWT } from 'jose';
 import type { Service } from './service.ts';
 
@@ -6,7 +7,7 @@ export interface TokenChanges {
   claims?: Record<string, unknown>;
   header?: Record<string, unknown>;
   /** Replaces the service's signing key. */
-  secret?: Uint8Array;
+  key?: KeyObject | Uint8Array;
 }
 
 export const now = () => Math.floor(Date.now() / 1000);
@@ -15,14 +16,19 @@ export const now = () => Math.floor(Date.now() / 1000);
 export async function signToken(
   service: Service,
   token: string,
-  { claims, header, secret }: TokenChanges,
+  { claims, header, key }: TokenChanges,
 ): Promise<string> {
   const original = decodeProtectedHeader(token);
-  const [key] = await service.superuser<[{ secret: Buffer }]>`
-    select secret from banyan.signing_keys where key_id = ${original.kid as string}`;
   return new SignJWT({ ...decodeJwt(token), ...claims })
     .setProtectedHeader({ ...original, ...header } as JWTHeaderParameters)
-    .sign(secret ?? key.secret);
+    .sign(key ?? (await readPrivateKey(service, original.kid as string)));
+}
+
+/** Reads a private key of the service from its database. */
+export async function readPrivateKey({ superuser }: Service, keyId: string): Promise<KeyObject> {
+  const [row] = await superuser<[{ privateKey: Buffer }]>`
+    select private_key as "privateKey" from banyan.signing_keys where key_id = ${keyId}`;
+  return createPrivateKey({ key: row.privateKey, type: 'pkcs8', format: 'der' });
 }
 
 /** Changes the claims of a token and keeps its signature. */

@@ -10,6 +10,7 @@ import { changeTexts } from '../ui/change-texts.ts';
 import { FieldChanges } from '../ui/field-changes.tsx';
 import { useFieldLabels } from '../ui/field-labels.ts';
 import { diffRecords } from '../ui/record-diff.ts';
+import { RestoreButton } from './restore-button.tsx';
 import { RevertButton } from './revert-button.tsx';
 import { changesTexts } from './texts.ts';
 
@@ -54,6 +55,7 @@ export function ChangeRow({ change }: { change: AuditEntry }) {
                 {t.changesOfRecord}
               </Link>
             )}
+            <RestoreButton change={change} />
             <RevertButton change={change} />
           </div>
         </div>

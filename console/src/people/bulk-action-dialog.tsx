@@ -4,15 +4,16 @@ import type { User } from '../api.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { LeaveGuard } from '../ui/leave-guard.tsx';
+import { restoreFocus } from '../ui/restore-focus.ts';
+import { useLastValue } from '../ui/use-last-value.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { generatePassword } from './generate-password.ts';
-import { LeaveGuard } from './leave-guard.tsx';
 import { NewCredentials } from './new-credentials.tsx';
 import { PasswordInput } from './password-input.tsx';
 import { bulkActionTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 import { type BulkAction, getCredentials, type UserResult, useBulkAction } from './use-bulk-action.ts';
-import { useLastValue } from './use-last-value.ts';
 
 interface Props {
   /** Null while the dialog is closed. */
@@ -69,12 +70,6 @@ export function BulkActionDialog({ action, onClose }: Props) {
       )}
     </Dialog>
   );
-}
-
-/** Focuses the heading if the opener is no longer in the page, for example because its user was deleted. */
-function restoreFocus(opener: HTMLElement | null | undefined): void {
-  const element = opener?.isConnected ? opener : document.querySelector('h1');
-  element?.focus({ preventScroll: true });
 }
 
 interface ActionFormProps {

@@ -114,10 +114,6 @@ export const formTexts = defineTexts({
     cancel: '取消',
     created: (name: string) => `已创建用户 ${name}`,
     saved: (name: string) => `已保存 ${name}`,
-    discardTitle: '放弃已填写的内容？',
-    discardHint: '内容尚未保存。',
-    discard: '放弃',
-    keepEditing: '继续填写',
     limitReached: (limit: number) => `此租户最多 ${limit} 个用户，名额已用完。`,
     limitHint: '停用的用户也占用名额。可以删除不再需要的用户，或联系上级租户的管理员提高名额。已填写的内容会保留。',
     none: '无',
@@ -148,10 +144,6 @@ export const formTexts = defineTexts({
     cancel: 'Cancel',
     created: (name: string) => `User ${name} created`,
     saved: (name: string) => `${name} saved`,
-    discardTitle: 'Discard changes?',
-    discardHint: 'Your changes have not been saved.',
-    discard: 'Discard',
-    keepEditing: 'Keep editing',
     limitReached: (limit: number) => `This tenant has reached its limit of ${limit} users. `,
     limitHint:
       'Disabled users count too. Delete users that are no longer needed, or ask an administrator of the parent tenant to raise the limit. Your input is kept.',
@@ -209,8 +201,6 @@ export const bulkActionTexts = defineTexts({
     leaveResettingHint: '离开后将停止，已经重置的新密码不会再显示。',
     leavePasswords: '离开后密码将不再显示，确定离开？',
     leavePasswordsHint: '新密码仅显示一次，请先复制。',
-    leave: '离开',
-    stay: '留在此页',
   },
   en: {
     userCount: (count: number) => `${count} users`,
@@ -265,7 +255,5 @@ export const bulkActionTexts = defineTexts({
     leaveResettingHint: 'It will stop, and passwords that were already reset will not be shown again.',
     leavePasswords: 'These passwords will not be shown again. Leave anyway?',
     leavePasswordsHint: 'New passwords are shown only once. Copy them first.',
-    leave: 'Leave',
-    stay: 'Stay',
   },
 });

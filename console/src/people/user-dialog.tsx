@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { App } from 'antd';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { LeaveGuard } from '../ui/leave-guard.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
-import { LeaveGuard } from './leave-guard.tsx';
+import { useFormDialog } from '../ui/use-form-dialog.ts';
+import { useLastValue } from '../ui/use-last-value.ts';
 import { type Credentials, NewCredentials } from './new-credentials.tsx';
 import { bulkActionTexts, formTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
-import { useLastValue } from './use-last-value.ts';
-import { type FormHandle, UserForm } from './user-form.tsx';
+import { UserForm } from './user-form.tsx';
 
 interface Props {
   /** Null while the dialog is closed. */
@@ -25,11 +25,10 @@ interface Props {
 export function UserDialog({ person, tenantId, onClose }: Props) {
   const t = useTexts(formTexts);
   const actionTexts = useTexts(bulkActionTexts);
-  const { modal } = App.useApp();
   const lastPerson = useLastValue(person);
   const id = typeof lastPerson === 'number' ? lastPerson : null;
   const [credentials, setCredentials] = useState<Credentials>();
-  const formHandle = useRef<FormHandle>(undefined);
+  const { handle, cancel } = useFormDialog(onClose);
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.users.detail(id, tenantId, 'form'),
     queryFn: ({ signal }) => api.readUser(id as number, { tenantId }, signal),
@@ -38,24 +37,6 @@ export function UserDialog({ person, tenantId, onClose }: Props) {
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const cancel = () => {
-    // The request cannot be cancelled, and the user would not learn that it was saved.
-    if (formHandle.current?.isPending) return;
-    if (credentials || !formHandle.current?.isDirty()) return onClose();
-    modal.confirm({
-      title: t.discardTitle,
-      content: t.discardHint,
-      okText: t.discard,
-      cancelText: t.keepEditing,
-      okButtonProps: { danger: true },
-      focusable: { autoFocusButton: 'cancel' },
-      onOk: () => {
-        if (formHandle.current?.isPending) return;
-        formHandle.current?.discardDraft();
-        onClose();
-      },
-    });
-  };
   const title = credentials
     ? actionTexts.credentialsOf(credentials.userName)
     : id === null
@@ -90,7 +71,7 @@ export function UserDialog({ person, tenantId, onClose }: Props) {
           key={id ?? 'new'}
           original={id === null ? undefined : data}
           tenantId={tenantId}
-          handle={formHandle}
+          handle={handle}
           onCancel={cancel}
           onSaved={(newCredentials) => (newCredentials ? setCredentials(newCredentials) : onClose())}
         />

@@ -9,22 +9,16 @@ import { refreshMe, useMe } from '../session.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DepartmentMultiSelect, DepartmentSelect } from '../ui/department-select.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { useBlockBackWhileSaving } from '../ui/leave-guard.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { type FormHandle, useFormHandle } from '../ui/use-form-dialog.ts';
 import { useNotify } from '../ui/use-notify.ts';
-import { useBlockBackWhileSaving } from './leave-guard.tsx';
 import type { Credentials } from './new-credentials.tsx';
 import { PasswordInput } from './password-input.tsx';
 import { formTexts } from './texts.ts';
 import { compareValues, toFormValues, toInput, type UserFormValues } from './user-form-values.ts';
-
-/** Lets the dialog check for unsaved changes before it closes. */
-export interface FormHandle {
-  isDirty: () => boolean;
-  discardDraft: () => void;
-  isPending: boolean;
-}
 
 interface Props {
   /** Undefined for a new user. */
@@ -106,15 +100,10 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
   });
 
   useBlockBackWhileSaving(isPending);
-  useEffect(() => {
-    handle.current = {
-      isDirty: () => form.isFieldsTouched() || draft.restored,
-      discardDraft: draft.clear,
-      isPending,
-    };
-    return () => {
-      handle.current = undefined;
-    };
+  useFormHandle(handle, {
+    isDirty: () => form.isFieldsTouched() || draft.restored,
+    discardDraft: draft.clear,
+    isPending,
   });
 
   // The record may be read only after the dialog has opened, so the dialog could not focus a field.

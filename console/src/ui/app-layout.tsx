@@ -1,9 +1,11 @@
 import {
   ApartmentOutlined,
+  ApiOutlined,
   BankOutlined,
   GlobalOutlined,
   HistoryOutlined,
   HomeOutlined,
+  KeyOutlined,
   LogoutOutlined,
   NodeIndexOutlined,
   TeamOutlined,
@@ -53,6 +55,13 @@ export default function AppLayout() {
   );
 }
 
+/** The screens for administrators that are opened less often. */
+const getFurtherScreens = (t: Record<'changes' | 'webhooks' | 'keys', string>) => [
+  { to: '/changes', icon: <HistoryOutlined />, name: t.changes },
+  { to: '/webhooks', icon: <ApiOutlined />, name: t.webhooks },
+  { to: '/keys', icon: <KeyOutlined />, name: t.keys },
+];
+
 function Header() {
   const t = useTexts(uiTexts);
   const { user, tenant } = useMe();
@@ -93,17 +102,15 @@ function Header() {
         autoFocus
         menu={{
           items: [
-            // On phones the navigation bar has no room for it.
+            // On phones the navigation bar has no room for these.
             ...(administrator
-              ? [
-                  {
-                    key: 'changes',
-                    className: 'phone-only',
-                    icon: <HistoryOutlined />,
-                    label: t.changes,
-                    onClick: () => navigate('/changes'),
-                  },
-                ]
+              ? getFurtherScreens(t).map(({ to, icon, name }) => ({
+                  key: to,
+                  className: 'phone-only',
+                  icon,
+                  label: name,
+                  onClick: () => navigate(to),
+                }))
               : []),
             { key: 'me', icon: <UserOutlined />, label: t.me, onClick: () => navigate('/me') },
             { type: 'divider' },
@@ -139,7 +146,7 @@ function Navigation() {
       ? [
           { to: '/people', icon: <TeamOutlined />, name: t.people },
           { to: '/tenants', icon: <BankOutlined />, name: t.tenants },
-          { to: '/changes', icon: <HistoryOutlined />, name: t.changes, desktopOnly: true },
+          ...getFurtherScreens(t).map((link) => ({ ...link, desktopOnly: true })),
         ]
       : []),
   ];

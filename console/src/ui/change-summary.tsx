@@ -68,13 +68,24 @@ function ResourceLink({ change }: { change: AuditEntry }) {
 
 export function getResourceName({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string {
   const record = (after ?? before ?? {}) as Record<string, string | null>;
-  return record.deptName || record.nickName || record.userName || record.tenantName || record.name || '';
+  return (
+    record.deptName ||
+    record.nickName ||
+    record.userName ||
+    record.tenantName ||
+    record.name ||
+    record.keyName ||
+    record.url ||
+    ''
+  );
 }
 
-/** Webhooks and the departments of other tenants have no screen. */
+/** The departments, webhooks and keys of other tenants have no screen. */
 function getResourcePath({ resource, resourceId, tenantId }: AuditEntry, ownTenantId: string): string | undefined {
   if (resource === 'tenant') return `/tenants/${resourceId}`;
   if (resource === 'department' && tenantId === ownTenantId) return `/departments/${resourceId}`;
+  if (resource === 'webhook' && tenantId === ownTenantId) return `/webhooks/${resourceId}`;
+  if (resource === 'key' && tenantId === ownTenantId) return `/keys?key=${resourceId}`;
   if (resource === 'user')
     return `/people?person=${resourceId}${tenantId === ownTenantId ? '' : `&tenantId=${tenantId}`}`;
   return undefined;

@@ -4,7 +4,9 @@ import { formTexts } from '../people/texts.ts';
 import { fieldTexts } from '../tenants/field-texts.ts';
 import { useDepartmentNames } from './department-select.tsx';
 import { recordTexts, useFieldLabels } from './field-labels.ts';
+import { permissionTexts } from './permission-texts.ts';
 import { diffRecords, type FieldChange } from './record-diff.ts';
+import { useKindLabel } from './use-kind-label.ts';
 
 interface Props {
   change: Pick<AuditEntry, 'resource' | 'before' | 'after'>;
@@ -48,6 +50,8 @@ function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: s
   const formatList = useListFormat();
   const u = useTexts(formTexts);
   const f = useTexts(fieldTexts);
+  const permissions = useTexts(permissionTexts) as Record<string, string>;
+  const kindLabel = useKindLabel();
   const ids = rows.flatMap(({ field, before, after }) =>
     DEPARTMENT_FIELDS.includes(field) ? [before, after].flat() : [],
   );
@@ -56,6 +60,9 @@ function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: s
     if (value === null || value === undefined || value === '') return t.none;
     if (field === 'status') return value === '1' ? u.disabled : u.normal;
     if (field === 'roles') return value === 'admin' ? u.admin : u.member;
+    if (field === 'kinds') return kindLabel(String(value));
+    if (field === 'permissions') return permissions[String(value)] ?? String(value);
+    if (typeof value === 'boolean') return value ? t.yes : t.no;
     if (field === 'parentId' && Number(value) === 0) return t.top;
     if (DEPARTMENT_FIELDS.includes(field)) return names.get(Number(value)) ?? `#${value}`;
     if (field === 'accountCount' && Number(value) === -1) return f.unlimited;

@@ -1,17 +1,18 @@
 import type { AuditEntry } from '../api.ts';
 import { departmentsTexts } from '../departments/texts.ts';
+import { keyFormTexts } from '../keys/texts.ts';
 import { defineTexts, useTexts } from '../language.ts';
 import { formTexts } from '../people/texts.ts';
 import { fieldTexts } from '../tenants/field-texts.ts';
 import { QUOTAS, RULES } from '../tenants/form-values.ts';
+import { webhookFormTexts } from '../webhooks/texts.ts';
 
 export const recordTexts = defineTexts({
   zh: {
     parentId: '上级部门',
     top: '顶级',
-    webhookName: '名称',
-    url: '地址',
-    kinds: '订阅的变更',
+    yes: '是',
+    no: '否',
     reason: '失败原因',
     none: '—',
     field: '字段',
@@ -24,9 +25,8 @@ export const recordTexts = defineTexts({
   en: {
     parentId: 'Parent department',
     top: 'Top level',
-    webhookName: 'Name',
-    url: 'URL',
-    kinds: 'Subscribed changes',
+    yes: 'Yes',
+    no: 'No',
     reason: 'Reason',
     none: '—',
     field: 'Field',
@@ -44,6 +44,8 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
   const d = useTexts(departmentsTexts);
   const u = useTexts(formTexts);
   const f = useTexts(fieldTexts);
+  const w = useTexts(webhookFormTexts);
+  const k = useTexts(keyFormTexts);
   switch (resource) {
     case 'department':
       return {
@@ -67,7 +69,17 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
         status: u.status,
       };
     case 'webhook':
-      return { name: t.webhookName, url: t.url, kinds: t.kinds, status: u.status };
+      return { name: w.name, url: w.url, kinds: w.kinds, status: w.status };
+    case 'key':
+      return {
+        keyName: k.keyName,
+        permissions: k.permissions,
+        below: k.belowLabel,
+        expiresTime: k.expiresTime,
+        addresses: k.addresses,
+        requestsPerMinute: k.requestsPerMinute,
+        status: k.status,
+      };
     case 'login':
       return { userName: u.userName, reason: t.reason };
     default:

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { useBeforeUnload, useBlocker } from 'react-router';
 import { useTexts } from '../language.ts';
-import { useConfirmLeave } from '../ui/use-confirm-leave.ts';
-import { bulkActionTexts } from './texts.ts';
+import { uiTexts } from './texts.ts';
+import { useConfirmLeave } from './use-confirm-leave.ts';
 
 interface Props {
   title: string;
@@ -13,7 +13,7 @@ interface Props {
 
 /** While mounted, asks before the user navigates away or closes the page. */
 export function LeaveGuard({ title, hint, onLeave }: Props) {
-  const t = useTexts(bulkActionTexts);
+  const t = useTexts(uiTexts);
   useBeforeUnload((event) => event.preventDefault());
   useConfirmLeave({
     shouldBlock: ({ currentLocation, nextLocation, historyAction }) =>
@@ -27,7 +27,7 @@ export function LeaveGuard({ title, hint, onLeave }: Props) {
   return null;
 }
 
-/** Blocks Back while saving: the request cannot be cancelled, and a new password is shown once it is done. */
+/** Blocks Back while saving: the request cannot be cancelled, and a new password or key is shown once it is done. */
 export function useBlockBackWhileSaving(isSaving: boolean): void {
   const blocker = useBlocker(({ historyAction }) => isSaving && historyAction === 'POP');
   useEffect(() => {

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { apiError } from '../http/errors.ts';
+import type { Holder, KeyHolder, Token } from './claims.ts';
+import type { Issuer } from './issuer.ts';
+import { KEY_PERMISSIONS, type Permission } from './permissions.ts';
+import type { Keyring } from './signing-keys.ts';
+
+/** Access tokens are JWTs (RFC 9068). Others verify them with the keys that /.well-known/jwks.json contains. */
+export const AUDIENCE = 'banyan';
+export const ALGORITHM = 'EdDSA';
+const TYPE = 'at+jwt';
+
+export interface TokenSigner {
+  keys: Keyring;
+  issuer: Issuer;
+}
+
+/** Signs the token of a user's session. */
+export const signAccessToken = (signer: TokenSigner, { tenantId, userId, sessionId }: Token, seconds: number) =>
+  sign(signer, userId, { tenant_id: tenantId, sid: sessionId }, seconds);
+
+/** Signs a token that acts for an API key, with some of its permissions. It ends with the secret that it was issued for. */
+export const signKeyToken = (
+  signer: TokenSigner,
+  { tenantId, keyId, secretId }: KeyHolder,
+  scope: readonly Permission[],
+  seconds: number,
+) =>
+  sign(signer, keyId, { tenant_id: tenantId, client_id: keyId, secret_id: secretId, scope: scope.join(' ') }, seconds);
+
+async function sign({ keys, issuer }: TokenSigner, subject: string, claims: JWTPayload, seconds: number) {
+  const { keyId, privateKey } = await keys.signingKey();
+  const now = keys.now();
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: keyId })
+    .setIssuer(issuer.url())
+    .setAudience(AUDIENCE)
+    .setSubject(subject)
+    .setJti(randomUUID())
+    .setIssuedAt(new Date(now))
+    .setExpirationTime(new Date(now + seconds * 1000))
+    .sign(privateKey);
+}
+
+/** A token whose signature, issuer, audience, type and expiry are valid. */
+export interface AccessToken {
+  holder: Holder;
+  /** Milliseconds since 1970, by the clock of the keyring. */
+  expires: number;
+  /** The key that signed it. */
+  signedBy: string;
+  claims: JWTPayload;
+}
+
+export async function verifyAccessToken({ keys, issuer }: TokenSigner, jwt: string): Promise<AccessToken> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(
+      jwt,
+      async ({ kid }) => (await keys.find(String(kid)))?.publicKey ?? unknownKey(),
+      {
+        algorithms: [ALGORITHM],
+        ...(issuer.configured ? { issuer: issuer.configured } : {}),
+        audience: AUDIENCE,
+        typ: TYPE,
+        requiredClaims: ['iss', 'sub', 'exp', 'iat', 'jti'],
+        currentDate: new Date(keys.now()),
+      },
+    );
+    const expires = Number(payload.exp) * 1000;
+    const holder = payload.client_id === undefined ? toSession(payload) : toKeyHolder(payload, expires);
+    return { holder, expires, signedBy: String(protectedHeader.kid), claims: payload };
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw apiError('TOKEN_EXPIRED');
+    if (error instanceof errors.JOSEError) throw apiError('INVALID_TOKEN');
+    throw error;
+  }
+}
+
+function unknownKey(): never {
+  throw new errors.JWKSNoMatchingKey();
+}
+
+function toSession({ tenant_id, sub, sid }: JWTPayload): Token {
+  const token = { tenantId: String(tenant_id), userId: String(sub), sessionId: String(sid) };
+  if (!/^\d{6,18} \d{1,16} [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(Object.values(token).join(' ')))
+    throw apiError('INVALID_TOKEN');
+  return token;
+}
+
+function toKeyHolder({ tenant_id, sub, client_id, secret_id, scope }: JWTPayload, expires: number): KeyHolder {
+  const holder = { tenantId: String(tenant_id), keyId: String(client_id), secretId: String(secret_id) };
+  if (sub !== client_id || !/^\d{6,18} \d{1,16} \d{1,16}$/.test(Object.values(holder).join(' ')))
+    throw apiError('INVALID_TOKEN');
+  const names = String(scope ?? '').split(' ');
+  const granted = new Set(KEY_PERMISSIONS.filter((permission) => names.includes(permission)));
+  return { ...holder, issued: { scope: granted, expires } };
+}

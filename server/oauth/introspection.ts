@@ -1,0 +1,88 @@
+import type { FastifyRequest } from 'fastify';
+import type { Tx } from '../../db/driver.ts';
+import { assumeTenant } from '../access/tenant-scope.ts';
+import { verifyAccessToken } from '../auth/access-tokens.ts';
+import type { KeyReader } from '../auth/api-keys.ts';
+import { type Caller, loadHolder, readAs } from '../auth/caller.ts';
+import type { Holder } from '../auth/claims.ts';
+import { isKey } from '../auth/key-format.ts';
+import type { AuthDependencies } from '../auth/login.ts';
+import { findSessionOf } from '../auth/sessions.ts';
+import { splitRefreshToken } from '../auth/tokens.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import type { Introspection } from './schema.ts';
+
+/** A token that someone asks about, as far as it can be understood without the tenant that it belongs to. */
+type Asked =
+  | { tenantId: string; holder: Holder; claims: Introspection }
+  | { tenantId: string; refreshToken: { tenantId: string; sessionId: string; secret: string } };
+
+const INACTIVE: Introspection = { active: false };
+
+/**
+ * Tells a program whether a token is valid at this moment, and for whom (RFC 7662). Tokens of other branches of the tenant
+ * tree are not told apart from unknown ones.
+ */
+export async function introspect(
+  deps: AuthDependencies & { apiKeys: KeyReader },
+  request: FastifyRequest,
+  token: string,
+): Promise<Introspection> {
+  // Before the transaction: an unknown signing key makes this wait, and it must not hold a connection meanwhile.
+  const asked = await ifValid(identify(deps, token, request.ip));
+  return readAs(deps.db, request, async (tx, caller) => {
+    // People see their own sessions; only programs have to ask about the tokens of others.
+    if (caller.keyId === undefined) throw apiError('NOT_ALLOWED');
+    return (asked && (await ifValid(describe(tx, caller, asked)))) ?? INACTIVE;
+  });
+}
+
+async function ifValid<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    // The service itself may fail too, and then nothing is known about the token.
+    if (error instanceof ApiError && error.status < 500 && error.status !== 429) return undefined;
+    throw error;
+  }
+}
+
+async function identify(
+  deps: AuthDependencies & { apiKeys: KeyReader },
+  token: string,
+  address: string,
+): Promise<Asked> {
+  if (isKey(token)) {
+    const { tenantId, keyId, secretId } = await deps.apiKeys.find(token, address);
+    const claims = { active: true, token_type: 'Bearer' };
+    return { tenantId, holder: { tenantId, keyId, secretId }, claims };
+  }
+  if (/^\d+\./.test(token)) {
+    const refreshToken = splitRefreshToken(token);
+    return { tenantId: refreshToken.tenantId, refreshToken };
+  }
+  const { holder, claims } = await verifyAccessToken(deps, token);
+  const { iss, aud, exp, iat, jti } = claims as Required<typeof claims>;
+  return {
+    tenantId: holder.tenantId,
+    holder,
+    claims: { active: true, token_type: 'Bearer', exp, iat, iss, aud: String(aud), jti },
+  };
+}
+
+/** Describes a token of the caller's tenant or of one below it. Throws if it is of another one, or is no longer valid. */
+async function describe(tx: Tx, caller: Caller, asked: Asked): Promise<Introspection> {
+  await assumeTenant(tx, caller, asked.tenantId);
+  if (!('refreshToken' in asked)) return { ...asked.claims, ...(await describeHolder(tx, asked.holder)) };
+  const { userId, expires } = await findSessionOf(tx, asked.refreshToken);
+  const { tenantId, sessionId } = asked.refreshToken;
+  return { active: true, exp: expires, ...(await describeHolder(tx, { tenantId, userId, sessionId })) };
+}
+
+async function describeHolder(tx: Tx, holder: Holder) {
+  const { permissions, userName } = await loadHolder(tx, holder);
+  const common = { tenant_id: holder.tenantId, scope: [...permissions].join(' ') };
+  return holder.keyId === undefined
+    ? { sub: holder.userId, username: userName, ...common }
+    : { sub: holder.keyId, client_id: holder.keyId, ...common };
+}

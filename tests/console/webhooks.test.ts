@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import {
+  expectNoAxeViolations,
+  expectNoCspViolations,
+  logInOnPage,
+  PHONE,
+  screenshot,
+  startConsole,
+} from '../support/console.ts';
+import { Receiver } from '../support/receiver.ts';
+import { type Client, FAST_WEBHOOK_POLLING } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+import { credentialsOf } from './departments-page.ts';
+
+const fixture = await startConsole({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
+const { service } = fixture;
+const page = await fixture.sharedPage();
+const path = '/system/webhook-api';
+
+const rowOf = (name: string) => page.getByRole('row', { name });
+const dialogOf = (name: string | RegExp) => page.getByRole('dialog', { name });
+const deliveries = () => page.locator('.webhooks-delivery');
+
+/** Registers a webhook through the API and returns its id. */
+async function register(admin: Client, body: Record<string, unknown>): Promise<number> {
+  const { data, text } = await admin.post(path, body);
+  assert.ok(data?.id, text);
+  return data.id;
+}
+
+const read = async (admin: Client, id: number) => (await admin.get(`${path}/${id}`)).data;
+
+/** Opens the menu of a webhook with the keyboard and chooses an action. */
+async function chooseAction(name: string, action: string) {
+  await page.getByRole('button', { name: `更多操作：${name}` }).press('Enter');
+  await page.getByRole('menuitem', { name: action }).press('Enter');
+}
+
+test('a webhook is registered with chosen kinds, and its secret is shown once and verifies the test message', async () => {
+  const admin = await service.createTenant();
+  const receiver = await Receiver.start();
+  await logInOnPage(page, credentialsOf(admin), '/webhooks');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByText('暂无 Webhook').waitFor();
+  await expectNoAxeViolations(page);
+  await page.getByRole('region', { name: 'Webhook' }).getByRole('button', { name: '新建 Webhook' }).click();
+  const form = dialogOf('新建 Webhook');
+  await form.getByRole('button', { name: '创建' }).click();
+  await form.getByText('请填写此项').waitFor();
+  await form.getByLabel('名称').fill('工资系统');
+  await form.getByLabel('接收地址').fill('http://10.0.0.1/hook');
+  await form.getByRole('checkbox', { name: /^全部变更/ }).uncheck();
+  await form.getByText('请至少选择一项').waitFor();
+  const users = form.getByRole('group', { name: '用户' });
+  await users.getByRole('checkbox', { name: '新建' }).check();
+  await users.getByRole('checkbox', { name: '全部用户变更' }).check();
+  await form.getByRole('group', { name: '部门' }).getByRole('checkbox', { name: '删除' }).check();
+  await expectNoAxeViolations(page);
+  await form.getByRole('button', { name: '创建' }).click();
+  await form.locator('.ant-form-item-explain-error').waitFor();
+  await form.getByLabel('接收地址').fill(receiver.url);
+  await form.getByRole('button', { name: '创建' }).click();
+  const shown = dialogOf('工资系统 的签名密钥');
+  await shown.getByText('仅显示一次，请妥善保存').waitFor();
+  await expectNoAxeViolations(page);
+  const secret = await shown.locator('code').innerText();
+  assert.match(secret, /^whsec_/);
+  // Escape must not discard the secret.
+  await page.keyboard.press('Escape');
+  await shown.getByRole('button', { name: '复制' }).click();
+  await page.getByText('已复制').waitFor();
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret);
+  await shown.getByRole('button', { name: '关闭', exact: true }).last().click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal((await page.content()).includes(secret), false, 'the secret is shown only once');
+  const row = rowOf('工资系统');
+  await row.getByText('用户：全部、部门：删除').waitFor();
+  await row.getByText('暂无投递').waitFor();
+  const [{ id }] = (await admin.get(`${path}/list`)).data.rows;
+  const { name, kinds, status } = await read(admin, id);
+  assert.deepEqual({ name, kinds, status }, { name: '工资系统', kinds: ['user.*', 'department.deleted'], status: '0' });
+
+  await chooseAction('工资系统', '发送测试消息');
+  await page.getByRole('heading', { level: 1, name: '工资系统' }).waitFor();
+  await deliveries().filter({ hasText: '测试消息' }).getByText('成功').waitFor();
+  const [message] = receiver.all;
+  assert.equal(message?.type, 'webhook.test');
+  new Webhook(secret).verify(message?.body ?? '', message?.headers ?? {});
+  await page.getByRole('link', { name: '← Webhook' }).click();
+  await row.getByText('成功 HTTP 200').waitFor();
+  expectNoCspViolations(page);
+});
+
+test('deliveries show the response of the receiver and can be resent', async () => {
+  const admin = await service.createTenant();
+  const receiver = await Receiver.start(() => 503);
+  const id = await register(admin, { name: 'crm', url: receiver.url, kinds: ['department.*'] });
+  const dept = await admin.createDepartment({ deptName: '研发部' });
+  await logInOnPage(page, credentialsOf(admin), `/webhooks/${id}`);
+  const row = deliveries().filter({ hasText: '部门：新建' });
+  await row.getByText('等待重试').waitFor();
+  await row.getByText('HTTP 503').waitFor();
+  await page.getByText(/最近 \d+ 次投递失败/).waitFor();
+  await row.getByRole('button', { name: /^详情/ }).click();
+  await row.locator('pre', { hasText: 'responded 503' }).waitFor();
+  await row.getByText('下次尝试').waitFor();
+  await expectNoAxeViolations(page);
+  await screenshot(page, 'webhook');
+  receiver.respond = () => 200;
+  await row.getByRole('button', { name: /^重新发送/ }).click();
+  await row.getByText('成功').waitFor();
+  await row.locator('pre', { hasText: 'responded 200' }).waitFor();
+  assert.ok(
+    receiver.accepted.every(({ id }) => id === receiver.all[0]?.id),
+    'the same message was sent again',
+  );
+  await page.getByText(/最近 \d+ 次投递失败/).waitFor({ state: 'detached' });
+  // A delivered message can be sent once more.
+  const count = receiver.accepted.length;
+  await row.getByRole('button', { name: /^重新发送/ }).click();
+  await waitFor('the message arrives again', () => receiver.accepted.length > count);
+  await page.getByRole('combobox', { name: '投递状态' }).press('Enter');
+  await page.locator('.ant-select-item-option', { hasText: '失败' }).click();
+  await page.getByText('没有符合条件的投递记录').waitFor();
+  await page.getByRole('button', { name: '清除筛选' }).click();
+  await row.getByRole('button', { name: /^详情/ }).click();
+  await row.getByRole('link', { name: '查看此对象的变更' }).click();
+  await page.waitForURL(`**/changes?resource=department&resourceId=${dept}`);
+});
+
+test('a receiver that returns 410 is disabled, says so, and can be enabled again', async () => {
+  const admin = await service.createTenant();
+  const receiver = await Receiver.start(() => 410);
+  const id = await register(admin, { name: 'gone', url: receiver.url });
+  await logInOnPage(page, credentialsOf(admin), `/webhooks/${id}`);
+  await page.getByRole('button', { name: '发送测试消息' }).click();
+  await page.getByText('接收方返回 410，Webhook 已自动停用').waitFor();
+  assert.equal(await page.getByRole('button', { name: '发送测试消息' }).isDisabled(), true);
+  receiver.respond = () => 200;
+  await chooseAction('gone', '启用');
+  await page.getByText('已启用').waitFor();
+  await page.getByText('接收方返回 410，Webhook 已自动停用').waitFor({ state: 'detached' });
+  assert.equal((await read(admin, id)).status, '0');
+  await chooseAction('gone', '停用');
+  await dialogOf('停用“gone”？').getByRole('button', { name: '停用' }).click();
+  await page.getByText('Webhook 已停用，不会发送消息').waitFor();
+  assert.equal((await read(admin, id)).status, '1');
+});
+
+test('a replaced secret is shown once after a warning, and both secrets sign for a day', async () => {
+  const admin = await service.createTenant();
+  const receiver = await Receiver.start();
+  const { data } = await admin.post(path, { name: 'signed', url: receiver.url });
+  await logInOnPage(page, credentialsOf(admin), '/webhooks');
+  await chooseAction('signed', '更换签名密钥');
+  const warning = dialogOf('更换“signed”的签名密钥？');
+  await warning.getByText('24 小时').waitFor();
+  await expectNoAxeViolations(page);
+  await warning.getByRole('button', { name: '取消' }).click();
+  await warning.waitFor({ state: 'hidden' });
+  assert.equal((await read(admin, data.id)).oldSecretUntil, null);
+  await chooseAction('signed', '更换签名密钥');
+  await warning.getByRole('button', { name: '更换' }).click();
+  const shown = dialogOf('signed 的签名密钥');
+  const secret = await shown.locator('code').innerText();
+  assert.notEqual(secret, data.secret);
+  await shown.getByRole('button', { name: '关闭', exact: true }).last().click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal((await page.content()).includes(secret), false, 'the secret is shown only once');
+  await admin.post(`${path}/${data.id}/test`);
+  await waitFor('the message arrives', () => receiver.all.length > 0);
+  const [message] = receiver.all;
+  for (const each of [secret, data.secret]) new Webhook(each).verify(message?.body ?? '', message?.headers ?? {});
+  // Another rotation would invalidate the first secret, which the dialog says.
+  await chooseAction('signed', '更换签名密钥');
+  await warning.getByText('更早的那个密钥会立即失效').waitFor();
+});
+
+test('editing keeps kinds that the form does not offer, and a conflict can be resolved', async () => {
+  const admin = await service.createTenant();
+  const id = await register(admin, { name: 'old', url: 'http://127.0.0.1:9/x', kinds: ['user.moved', 'user.created'] });
+  await logInOnPage(page, credentialsOf(admin), '/webhooks');
+  await page.getByRole('button', { name: '编辑 old' }).click();
+  const form = dialogOf('编辑：old');
+  await form.getByLabel('名称').fill('mine');
+  // Unsaved input is not discarded without a question.
+  await page.keyboard.press('Escape');
+  await dialogOf('放弃已填写的内容？').getByRole('button', { name: '继续填写' }).click();
+  await dialogOf('放弃已填写的内容？').waitFor({ state: 'hidden' });
+  await admin.put(path, { id, name: 'theirs', url: 'http://127.0.0.1:9/y', kinds: ['user.moved', 'user.created'] });
+  await form.getByRole('button', { name: '保存' }).click();
+  const conflict = dialogOf('内容已被他人修改');
+  await conflict.getByRole('row', { name: '名称 theirs mine' }).waitFor();
+  await conflict.getByRole('button', { name: '使用对方的版本' }).click();
+  await conflict.waitFor({ state: 'hidden' });
+  assert.equal(await form.getByLabel('接收地址').inputValue(), 'http://127.0.0.1:9/y');
+  await form.getByRole('group', { name: '部门' }).getByRole('checkbox', { name: '移动' }).check();
+  await form.getByRole('button', { name: '保存' }).click();
+  await page.getByText('已保存').waitFor();
+  const { name, kinds } = await read(admin, id);
+  assert.deepEqual([name, kinds], ['theirs', ['user.moved', 'user.created', 'department.moved']]);
+});
+
+test('a webhook is deleted after a confirmation, and the change log names it and its fields', async () => {
+  const admin = await service.createTenant();
+  const id = await register(admin, { name: 'short-lived', url: 'http://127.0.0.1:9/x', kinds: ['tenant.*'] });
+  await logInOnPage(page, credentialsOf(admin), `/webhooks/${id}`);
+  await chooseAction('short-lived', '删除');
+  await dialogOf('删除“short-lived”？').getByRole('button', { name: '删除' }).click();
+  await page.getByText('暂无 Webhook').waitFor();
+  assert.equal((await admin.get(`${path}/${id}`)).data.reason, 'WEBHOOK_NOT_FOUND');
+  await logInOnPage(page, credentialsOf(admin), '/changes?resource=webhook');
+  await page.getByRole('button', { name: '详情：Webhook short-lived' }).last().click();
+  await page.getByRole('row', { name: '订阅的变更 租户：全部' }).waitFor();
+  await page.getByRole('link', { name: 'short-lived' }).last().click();
+  await page.getByText('Webhook 不存在').waitFor();
+});
+
+test('members see no menu entry and no content; on phones the account menu has the entry', async () => {
+  const admin = await service.createTenant();
+  await admin.createUser({ userName: 'member' });
+  await register(admin, { name: 'hidden', url: 'http://127.0.0.1:9/x' });
+  await logInOnPage(page, { ...credentialsOf(admin), username: 'member' }, '/webhooks');
+  await page.getByText('仅管理员可访问此页面').waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Webhook' }).count(), 0);
+  await logInOnPage(page, credentialsOf(admin), '/home', { viewport: PHONE, language: 'en' });
+  await page.getByRole('button', { name: /^Account: / }).click();
+  await page.getByRole('menuitem', { name: 'Webhooks' }).click();
+  await page.getByRole('link', { name: 'hidden' }).click();
+  await page.getByRole('heading', { level: 1, name: 'hidden' }).waitFor();
+  await page.getByText('No deliveries yet').waitFor();
+  await expectNoAxeViolations(page);
+});
