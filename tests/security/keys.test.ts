@@ -163,7 +163,11 @@ test('a key that may write users neither makes an administrator nor changes one'
   const { client } = await createKey({ permissions: ['user:write', 'user:read', 'change:revert'] });
   const body = { userName: 'made-by-key', password: 'correct horse battery' };
   expectError(await client.post(users, { ...body, roles: ['admin'] }), 403, 'NOT_ALLOWED');
-  expectError(await client.post(`${users}/bulk`, { users: [{ ...body, roles: ['admin'] }] }), 403, 'NOT_ALLOWED');
+  expectError(
+    await client.post(`${users}/bulk`, { users: [{ ref: 'a', ...body, roles: ['admin'] }] }),
+    403,
+    'NOT_ALLOWED',
+  );
   const member = await client.create(users, body);
   expectError(await client.put(users, { userId: member, roles: ['admin'] }), 403, 'NOT_ALLOWED');
   const [boss] = (await admin.get(`${users}/list?userName=boss`)).data.rows;
