@@ -16,7 +16,7 @@ import { createRowValidator, invalid } from '../http/validation.ts';
 import { findTakenKeys, insertUsers, readTenantLimits } from './queries.ts';
 import { NewUser, type NewUserIds, type NewUsers } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
-import { assertWithinAccountLimit, fieldsOf, inChunks, namesOf } from './users.ts';
+import { assertMayManage, assertWithinAccountLimit, fieldsOf, inChunks, namesOf } from './users.ts';
 
 /** Only administrators of the platform may import hashes: nobody can check whether the password behind one is a good one. */
 const PLATFORM = '000000';
@@ -41,6 +41,7 @@ export async function checkNewUsers(tx: Tx, caller: Caller, input: NewUsers): Pr
     await checkAgainstStored(tx, caller.tenantId, input.users, errors, findMissing);
   }
   errors.throwIfAny();
+  assertMayManage(caller, input.users.map(fieldsOf));
   await assertWithinAccountLimit(tx, caller.tenantId, tenant.accountCount, input.users.length);
   return tenant;
 }
@@ -219,6 +220,8 @@ export async function createUsers(
     mustChangePassword: row.mustChangePassword ?? false,
     departments: departmentsOf(row, deptOf),
   }));
+  // The caller may have lost permissions while the passwords were hashed.
+  assertMayManage(caller, rows);
   const userIds: number[] = [];
   await inChunks(tx, rows, async (chunk) => {
     const ids = await insertUsers(tx, tenantId, caller.userName, chunk);

@@ -3,6 +3,7 @@ import { errorCode } from '../../db/errors.ts';
 import { assumeTenant, assumeTenantForWrite, lockTenant } from '../access/tenant-scope.ts';
 import { asUser, type Caller } from '../auth/caller.ts';
 import { assertWithoutNames, type NewPassword } from '../auth/password-policy.ts';
+import { hasAllPermissions } from '../auth/permissions.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import {
@@ -53,6 +54,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   const { userName } = input;
   assertUserNameAllowed(userName, 'userName');
   const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
+  assertMayManage(caller, [fieldsOf(input)]);
   assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
   await assertWithinAccountLimit(tx, tenantId, tenant.accountCount);
   const depts = await lockUserDepartments(tx, tenantId, input);
@@ -62,6 +64,14 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   }).catch(rethrowAsNameTaken);
   await addMemberships(tx, tenantId, [{ userId: String(userId), ...depts }]);
   return userId;
+}
+
+/**
+ * An API key with `user:write` must not get at what it lacks by way of an administrator: it neither makes one nor changes one,
+ * whose password it could set.
+ */
+export function assertMayManage(caller: Caller, users: readonly { administrator: boolean }[]): void {
+  if (users.some(({ administrator }) => administrator) && !hasAllPermissions(caller)) throw apiError('NOT_ALLOWED');
 }
 
 export const namesOf = ({ tenantName, companyName }: { tenantName: string | null; companyName: string | null }) => [
@@ -142,6 +152,7 @@ export async function updateUser(
   if (!user) throw apiError('USER_NOT_FOUND');
   if (ifMatch) assertEtag(ifMatch, etagOf(await readRow(tx, tenantId, userId)));
   const fields = fieldsOf(input);
+  assertMayManage(caller, [user, fields]);
   if (!fields.administrator || fields.status !== '0') await assertNotLastAdministrator(tx, tenantId, [user]);
   const depts = await lockUserDepartments(tx, tenantId, input);
   const userName = input.userName ?? user.userName;
@@ -208,6 +219,7 @@ export async function removeUsers(
   const found = new Set(users.map((user) => String(user.userId)));
   const missing = userIds.filter((id) => !found.has(id));
   if (missing.length > 0) throw apiError('USER_NOT_FOUND', { userIds: jsonIds(missing) });
+  assertMayManage(caller, users);
   if (ifMatch) for (const id of userIds) assertEtag(ifMatch, etagOf(await readRow(tx, tenantId, id)));
   await assertNotLastAdministrator(tx, tenantId, users);
   await inChunks(tx, userIds, async (chunk) => {
