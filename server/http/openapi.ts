@@ -193,8 +193,8 @@ const toComponentName = (name: string) => name.replace(/(?:^|-)([a-z])/g, (_, le
 const introduction = `
 Every response has the envelope \`{code, msg, data}\`. A success has the code \`200\` and the message \`操作成功\`. An error has
 its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
-stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive problem details (RFC 9457)
-instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
+stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
+9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
 \`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` of an operation lists errors that have the statuses 408, 413,
 415, 431, 500 and 503.
 

@@ -86,9 +86,10 @@ test('every operation documents its success and its errors, each reason under it
         assert.equal(status, expected, `${operationId} ${status} ${reason}`);
         listed.add(response.description.includes(`\`${reason}\``) ? reason : '');
       }
-      assert.deepEqual(response.content?.['application/problem+json']?.schema, {
-        $ref: '#/components/schemas/Problem',
-      });
+      // All errors have this form; the document says so once, and refers to it in one response.
+      const problem = response.content?.['application/problem+json']?.schema;
+      const reference = { $ref: '#/components/schemas/Problem' };
+      assert.deepEqual(problem, status === 'default' ? reference : undefined);
     }
   }
   const documented = new Set(operations.flatMap(({ responses }) => Object.values(responses).flatMap(reasonsIn)));
@@ -99,14 +100,6 @@ test('every operation documents its success and its errors, each reason under it
   );
 });
 
-test('the document explains every reason', () => {
-  const explained = document.components.schemas.ErrorCode?.description?.replaceAll('\\', '').split('\n\n').slice(1);
-  assert.deepEqual(
-    explained,
-    Object.entries(errorCatalog).map(([reason, [, , text]]) => `\`${reason}\` ${text}`),
-  );
-});
-
 test('an operation with its own text for a reason documents that text', () => {
   const conflictTextOf = (id: string) =>
     operations.find(({ operationId }) => operationId === id)?.responses[409]?.description;
@@ -114,7 +107,7 @@ test('an operation with its own text for a reason documents that text', () => {
     ['ACCOUNT_LIMIT', 'createUser', 'createTenant'],
     ['BRANCH_TOO_LARGE', 'deleteDepartments', 'orderDepartments'],
   ] as const) {
-    // An operation with the usual text lists the code only; the component explains it.
+    // An operation with the usual text lists the code only.
     assert.match(conflictTextOf(usual) ?? '', new RegExp(`\`${reason}\`(?! )`));
     assert.ok(conflictTextOf(other)?.includes(`\`${reason}\` ${alternativeTexts[reason][2]}`), other);
     assert.doesNotMatch(alternativeTexts[reason][2], /\p{Script=Han}/u);
