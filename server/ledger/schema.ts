@@ -29,7 +29,14 @@ const shownRecords: Record<Resource, object> = {
     { 'x-component': 'LoginRecord' },
   ),
   webhook: Type.Object(
-    { id: LongOut, name: Type.String(), url: Type.String(), kinds: Type.Array(Type.String()), status: Status },
+    {
+      id: LongOut,
+      name: Type.String(),
+      url: Type.String(),
+      kinds: Type.Array(Type.String()),
+      below: Type.Optional(Type.Boolean()),
+      status: Status,
+    },
     { 'x-component': 'WebhookRecord' },
   ),
 };
@@ -41,6 +48,7 @@ const change = {
     description: 'Name of the user who made the change; empty: a user of a former parent, whom the caller may not see',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
+  tenantId: Type.Optional(Type.String({ description: 'The tenant that the change belongs to; only with `below`' })),
   resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
   resourceId: Type.String({ description: 'deptId, userId or the internal id of a tenant, as a string of digits' }),
   action: Type.String({
@@ -108,6 +116,13 @@ export const AsOf = Type.Object({ asOf });
 
 const tenantId = TenantQuery.properties.tenantId;
 
+const below = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: 'Includes departments and users of all tenants below, in one order with a cursor of its own',
+  }),
+);
+
 export const FeedFilter = Type.Object({
   after: Type.Optional(
     Type.String({ ...Cursor, description: '`next` of the previous call; omitted or 0: from the beginning' }),
@@ -122,10 +137,11 @@ export const FeedFilter = Type.Object({
     }),
   ),
   tenantId,
+  below,
 });
 export type FeedFilter = Static<typeof FeedFilter>;
 
-export const StreamFilter = Type.Object({ after: FeedFilter.properties.after, tenantId });
+export const StreamFilter = Type.Object({ after: FeedFilter.properties.after, tenantId, below });
 export type StreamFilter = Static<typeof StreamFilter>;
 
 /** The media type has no schema for its events in OpenAPI 3.1, so the description refers to the one of their data. */

@@ -4,10 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import { errorCode } from '../../db/errors.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
+import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
+import { orderAll } from '../ledger/branch-feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import type { ResolveTarget } from './addresses.ts';
-import { type DueWebhook, findDueWebhooks, type WebhookKey } from './dispatch-queries.ts';
+import { type DueWebhook, findDueWebhooks, markBelowDue, type WebhookKey } from './dispatch-queries.ts';
 import { FairSlots } from './fair-slots.ts';
 import { type Attempt, acquireLease, type Job, MAX_BACKLOG, nextRound, purgeWebhook, type Round } from './rounds.ts';
 import { CHANGE_NOT_STORED, send } from './sending.ts';
@@ -45,6 +47,9 @@ export function startDispatcher(
 
   /** Starts work on webhooks that are due. Repeats while branches that are now full may have hidden others. */
   async function poll() {
+    // Both do nothing while nothing has changed.
+    await orderAll(db);
+    await writeOutsideQueue(db, '', markBelowDue);
     for (let started = true; started && !slots.isFull && !stopping.signal.aborted; ) {
       const limit = 2 * MAX_WEBHOOKS;
       const [full, fullFailing] = [slots.fullBranches(), failingSlots.fullBranches()];

@@ -4,6 +4,11 @@ import { auditFields, Long, LongOut, optional, orNull, Status, Text } from '../h
 const RESOURCES = ['department', 'tenant', 'user'];
 const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored', 'password_changed'];
 
+const Below = Type.Boolean({
+  default: false,
+  description: 'Also receives changes of departments and users of all tenants below; cannot be changed later',
+});
+
 const Kind = Type.String({
   pattern: `^(\\*|(${RESOURCES.join('|')})\\.(\\*|${ACTIONS.join('|')}))$`,
   'x-problem': 'kind',
@@ -20,6 +25,7 @@ const fields = {
   kinds: optional(
     Type.Array(Kind, { minItems: 1, maxItems: 50, description: 'Kinds of changes to send; default: `*`' }),
   ),
+  below: optional(Below),
   status: optional(Status),
 };
 
@@ -37,6 +43,7 @@ export const Webhook = Type.Object(
     name: Type.String(),
     url: Type.String(),
     kinds: Type.Array(Type.String()),
+    below: Below,
     status: Status,
     gone: Type.Boolean({ description: 'Disabled because the receiver responded with 410 Gone' }),
     waiting: Type.Integer({ minimum: 0, description: 'Number of pending deliveries' }),
@@ -72,6 +79,7 @@ export const Delivery = Type.Object(
     id: LongOut,
     messageId: Type.String({ description: 'Header `webhook-id`, the same for every attempt' }),
     type: Type.String({ examples: ['department.created'] }),
+    tenantId: Type.String({ description: 'The tenant whose ledger has the change' }),
     changeId: orNull(Type.Integer({ description: '`id` of the change; null for a test message' })),
     resourceId: Type.String(),
     state: StateField,

@@ -4,6 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, type Rows } from '../http/fields.ts';
+import { assertActsBelow, isBranchChangeStored, lastBranchPosition } from '../ledger/branch-feed.ts';
 import { isChangeStored, lastPosition } from '../ledger/feed.ts';
 import { AddressError, type ResolveTarget } from './addresses.ts';
 import {
@@ -38,13 +39,14 @@ export async function assertAllowedAddress(resolveTarget: ResolveTarget, url: st
   });
 }
 
-/** Registers a webhook for all changes from now on. */
+/** Registers a webhook for all changes from now on. For one with `below`, all earlier changes must be in order by now. */
 export async function addWebhook(tx: Tx, caller: Caller, input: WebhookInput): Promise<WebhookSecret> {
   const { tenantId, userName: by } = caller;
+  if (input.below) assertActsBelow(caller);
   await lockTenant(tx, tenantId);
   if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) throw apiError('TOO_MANY_WEBHOOKS', { limit: MAX_WEBHOOKS });
   const secret = generateSecret();
-  const seq = await lastPosition(tx, tenantId);
+  const seq = input.below ? await lastBranchPosition(tx) : await lastPosition(tx, tenantId);
   const id = await insertWebhook(tx, tenantId, fieldsOf(input), { secret, seq, by });
   return { id, secret: formatSecret(secret) };
 }
@@ -61,7 +63,9 @@ export async function readWebhook(tx: Tx, { tenantId }: Caller, id: string): Pro
 }
 
 export async function updateWebhook(tx: Tx, caller: Caller, input: WebhookUpdate, ifMatch: IfMatch): Promise<void> {
-  const { id } = await findAndLock(tx, caller, idOf(input.id), ifMatch);
+  const { id, below } = await findAndLock(tx, caller, idOf(input.id), ifMatch);
+  // Its position is one in the other order.
+  if ((input.below ?? below) !== below) throw apiError('WEBHOOK_BELOW_FIXED', { field: 'below' });
   await updateRow(tx, caller.tenantId, id, fieldsOf(input), caller.userName);
 }
 
@@ -97,10 +101,14 @@ export async function resendDelivery(tx: Tx, caller: Caller, webhookId: string, 
   const delivery = await findDelivery(tx, tenantId, webhook.id, deliveryId);
   if (!delivery) throw apiError('DELIVERY_NOT_FOUND');
   assertEnabled(webhook);
-  const { state, changeId } = delivery;
+  const { state, ledger, changeId } = delivery;
   if (state === 'waiting') await retryNow(tx, tenantId, webhook.id, deliveryId);
   else {
-    const isStored = changeId === null || (await isChangeStored(tx, tenantId, changeId));
+    const isStored =
+      changeId === null ||
+      (webhook.below
+        ? await isBranchChangeStored(tx, tenantId, { ledger, id: changeId })
+        : await isChangeStored(tx, tenantId, changeId));
     if (!isStored) throw apiError('DELIVERY_TOO_OLD');
     await requeueDelivery(tx, tenantId, webhook.id, deliveryId, { ...delivery, retryDays: RETRY_DAYS });
   }
@@ -142,9 +150,10 @@ function assertSettingsUnchanged(ifMatch: IfMatch, webhook: Webhook): void {
   if (ifMatch?.every((tag) => settingsPart(tag) !== settingsPart(etag))) throw apiError('CHANGED_MEANWHILE', { etag });
 }
 
-const fieldsOf = ({ name, url, kinds, status }: WebhookInput): WebhookFields => ({
+const fieldsOf = ({ name, url, kinds, below, status }: WebhookInput): WebhookFields => ({
   name: name ?? '',
   url: new URL(url).href,
   kinds: [...new Set(kinds ?? ['*'])],
+  below: below ?? false,
   status: status ?? '0',
 });
