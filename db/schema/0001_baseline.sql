@@ -360,7 +360,7 @@ create table change_positions (
   is_copy   boolean not null,                    -- only for readers of exactly this ledger's branch
   primary key (tenant_id, position)
 );
-create unique index change_positions_order on change_positions (position);
+create index change_positions_order on change_positions (position);
 alter table change_positions enable row level security;
 alter table change_positions force row level security;
 create policy own_tenant on change_positions using (tenant_id = current_setting('banyan.tenant', true));
