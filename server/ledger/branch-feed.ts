@@ -1,6 +1,6 @@
 import { createBatcher } from '../../db/batcher.ts';
 import type { Database } from '../../db/connect.ts';
-import type { Tx } from '../../db/driver.ts';
+import type { Sql, Tx } from '../../db/driver.ts';
 import { forceIndexScans } from '../../db/planner.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
@@ -35,6 +35,8 @@ export type BranchChange = FeedChange & { tenantId: string };
 
 /** Puts everything that is committed by now in order, in short transactions. */
 export async function orderAll(db: Database): Promise<void> {
+  // Most calls find nothing to do, and then need no transaction.
+  if (!(await db.use(readOrderEnd)).hasUnordered) return;
   // The function sees all tenants. The transaction itself needs none.
   while ((await writeOutsideQueue(db, '', (tx) => orderChanges(tx, MAX_ORDERED))) === MAX_ORDERED);
 }
@@ -124,7 +126,7 @@ async function findInWindow(
 }
 
 /** The last position of the order. Changes that are committed but have no position yet will be after it. */
-export const lastBranchPosition = async (tx: Tx): Promise<number> => (await readOrderEnd(tx)).last;
+export const lastBranchPosition = async (sql: Sql | Tx): Promise<number> => (await readOrderEnd(sql)).last;
 
 /** Reads changes of a branch by their ids, as its feed shows them. Leaves out those of tenants that have left the branch. */
 export async function branchChangesByIds(

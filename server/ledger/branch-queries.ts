@@ -21,8 +21,8 @@ export interface OrderEnd {
   hasUnordered: boolean;
 }
 
-export const readOrderEnd = async (tx: Tx | Sql): Promise<OrderEnd> => {
-  const [row] = await tx<[OrderEnd]>`
+export const readOrderEnd = async (sql: Sql | Tx): Promise<OrderEnd> => {
+  const [row] = await sql<[OrderEnd]>`
     select position as last, has_unordered_changes() as "hasUnordered" from change_order`;
   return row;
 };

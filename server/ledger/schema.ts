@@ -48,7 +48,7 @@ const change = {
     description: 'Name of the user who made the change; empty: a user of a former parent, whom the caller may not see',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
-  tenantId: Type.Optional(Type.String({ description: 'The tenant that the change belongs to; only with `below`' })),
+  tenantId: Type.Optional(Type.String({ description: 'With `below`: the tenant of the change' })),
   resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
   resourceId: Type.String({ description: 'deptId, userId or the internal id of a tenant, as a string of digits' }),
   action: Type.String({
@@ -119,7 +119,7 @@ const tenantId = TenantQuery.properties.tenantId;
 const below = Type.Optional(
   Type.Boolean({
     default: false,
-    description: 'Includes departments and users of all tenants below, in one order with a cursor of its own',
+    description: 'Includes all tenants below; a cursor of its own',
   }),
 );
 

@@ -6,7 +6,7 @@ const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored', 'password
 
 const Below = Type.Boolean({
   default: false,
-  description: 'Also receives changes of departments and users of all tenants below; cannot be changed later',
+  description: 'Receives changes of all tenants below too; fixed',
 });
 
 const Kind = Type.String({
@@ -79,7 +79,7 @@ export const Delivery = Type.Object(
     id: LongOut,
     messageId: Type.String({ description: 'Header `webhook-id`, the same for every attempt' }),
     type: Type.String({ examples: ['department.created'] }),
-    tenantId: Type.String({ description: 'The tenant whose ledger has the change' }),
+    tenantId: Type.String({ description: 'Tenant of the change' }),
     changeId: orNull(Type.Integer({ description: '`id` of the change; null for a test message' })),
     resourceId: Type.String(),
     state: StateField,
