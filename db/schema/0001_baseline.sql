@@ -291,9 +291,9 @@ create index changes_after_hash on changes (after_hash) where after_hash is not 
 alter table changes enable row level security;
 alter table changes force row level security;
 create policy own_tenant on changes using (tenant_id = current_setting('banyan.tenant', true));
--- For reads that include the tenants below. Policies are evaluated in the order of their names, so that rows of the own
--- tenant cost no call.
-create policy tenants_below on changes for select using (is_readable_below(tenant_id));
+-- For reads that include the tenants below. Other reads compare the setting only and do not call the function for each row.
+create policy descendants on changes for select
+  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
 -- tenant_version() and the archive run as the owner of the tables and look for references in all ledgers.
 create policy owner_reads on changes for select to current_user using (true);
 
@@ -364,7 +364,8 @@ create index change_positions_order on change_positions (position);
 alter table change_positions enable row level security;
 alter table change_positions force row level security;
 create policy own_tenant on change_positions using (tenant_id = current_setting('banyan.tenant', true));
-create policy tenants_below on change_positions for select using (is_readable_below(tenant_id));
+create policy descendants on change_positions for select
+  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
 create policy owner_reads on change_positions for select to current_user using (true);
 create policy owner_orders on change_positions to current_user using (current_setting('banyan.ordering', true) = 'on');
 
@@ -397,7 +398,8 @@ create index changes_archive_of_paths on changes_archive (tenant_id, change_id)
 alter table changes_archive enable row level security;
 alter table changes_archive force row level security;
 create policy own_tenant on changes_archive using (tenant_id = current_setting('banyan.tenant', true));
-create policy tenants_below on changes_archive for select using (is_readable_below(tenant_id));
+create policy descendants on changes_archive for select
+  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
 
 -- Versions of tenants to which only archived changes refer. Can be copied and emptied together with changes_archive.
 create table tenant_versions_archive (like tenant_versions including defaults, primary key (tenant_id, hash));

@@ -65,7 +65,10 @@ export const readPlacedChanges = (tx: Tx, root: string, changes: readonly Placed
   select wanted.position as seq, ${changeColumns(tx)}
   from rows from (json_to_recordset(${JSON.stringify(changes)}::text::json)
     as (position bigint, ledger text, id bigint)) with ordinality wanted (position, ledger, id, n)
-  join tenants t on t.tenant_id = wanted.ledger and t.path @> array[${root}::text]
+  cross join lateral (
+    select t.tenant_id from tenants t
+    where t.tenant_id = wanted.ledger and t.path @> array[${root}::text] limit 1
+  ) t
   cross join lateral (${changeOrArchived(tx, tx`t.tenant_id`, tx`wanted.id`)}) c
   order by wanted.n`;
 
