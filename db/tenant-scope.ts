@@ -34,6 +34,10 @@ export function writeInTenant<T>(
   return db.writes.run(share, record, write);
 }
 
+/** Writes to tables that belong to no tenant. */
+export const writeOutsideTenants = <T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.use((sql) => begin(sql, work, 'isolation level read committed read write'));
+
 /**
  * Runs a short write of the service itself, such as sealing, that does not wait behind the tenant's writers. Callers
  * limit how many of them run at the same time.

@@ -1,7 +1,7 @@
 // A back end that accepts the access tokens of Banyan. It verifies them by itself, with the public keys of the service, so a
 // request to it needs no request to Banyan.
 //
-//   BANYAN_ISSUER=http://localhost:8080 PORT=9000 node examples/verify-tokens.ts
+//   BANYAN_ISSUER=http://127.0.0.1:8080 PORT=9000 node examples/verify-tokens.ts
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';

@@ -47,7 +47,7 @@ import { tenantRoutes } from './tenants/routes.ts';
 import { defaultTiming } from './timing.ts';
 import { userResource } from './users/history.ts';
 import { userRoutes } from './users/routes.ts';
-import { memberRemoval } from './users/users.ts';
+import { memberRemoval, replaceHash } from './users/users.ts';
 import { webhookResource } from './webhooks/resource.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -76,15 +76,15 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   );
 
   healthRoutes(app, deps);
-  loginRoutes(app, { ...deps, keys, issuer });
-  const oauth = { ...deps, keys, issuer, tokens, apiKeys };
+  loginRoutes(app, { ...deps, keys, issuer, replaceHash });
+  const oauth = { ...deps, keys, issuer, replaceHash, tokens, apiKeys };
   await app.register(async (scope) => oauthRoutes(scope as App, oauth));
   await app.register(async (scope) => introspectionRoutes(scope as App, oauth));
   await app.register(async (scope) => {
     const authenticated = scope as App;
     requireToken(authenticated, tokens, apiKeys);
     limitRequests(authenticated, deps);
-    sessionRoutes(authenticated, { ...deps, keys, issuer });
+    sessionRoutes(authenticated, { ...deps, keys, issuer, replaceHash });
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources, memberRemoval);
     tenantRoutes(authenticated, deps);

@@ -3,6 +3,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { StartupError } from '../db/startup-error.ts';
 import { isNetwork } from './http/address.ts';
+import { hasPasswordLength } from './http/fields.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -139,7 +140,7 @@ export function readConfig(environment: Environment) {
       [...text].length <= 50 ? text : undefined,
     ),
     adminPassword: check('BANYAN_ADMIN_PASSWORD', 'must have 8 to 128 characters', (text) =>
-      text === '' || ([...text].length >= 8 && [...text].length <= 128) ? text : undefined,
+      text === '' || hasPasswordLength(text) ? text : undefined,
     ),
     timeZone: check('BANYAN_TIME_ZONE', 'must be the name of a time zone, such as Asia/Shanghai or UTC', (text) =>
       isTimeZone(text) ? text : undefined,

@@ -116,7 +116,7 @@ create table users (
   phone         text check (char_length(phone) <= 32),
   status        text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled
   administrator boolean not null default false,
-  password_hash text not null,                             -- argon2id
+  password_hash text not null,                             -- argon2id; bcrypt if it was imported, until the next login
   must_change_password boolean not null default false,     -- an administrator has set the password, and the user must replace it
   del_flag      text not null default '0' check (del_flag in ('0', '2')), -- 0: exists, 2: deleted
   create_by     text not null,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Password } from '../http/fields.ts';
+import { EnteredPassword, Password } from '../http/fields.ts';
 import { OwnTenant } from '../tenants/schema.ts';
 import { User } from '../users/schema.ts';
 
@@ -14,7 +14,7 @@ export const Me = Type.Object(
 export type Me = Static<typeof Me>;
 
 export const PasswordChange = Type.Object({
-  oldPassword: Type.String({ maxLength: 128, format: 'password' }),
+  oldPassword: EnteredPassword,
   newPassword: Password,
 });
 export type PasswordChange = Static<typeof PasswordChange>;

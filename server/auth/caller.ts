@@ -77,7 +77,8 @@ export async function writeAfter<P, T>(
   const keyed = await readKey(request);
   if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
   const prepared = await prepare(caller);
-  return write(db, request, { startedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
+  const from = request.routeOptions.config.preparesLong ? performance.now() : startedAt;
+  return write(db, request, { startedAt: from, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
 const readKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
@@ -128,9 +129,11 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
   if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
-  const { userId, deptId, keyId, id } = { ...(body as object), ...(params as object) } as Record<string, unknown>;
+  const { userId, deptId, keyId, id } = { ...(body as object) } as Record<string, unknown>;
+  // The id in the path comes first: the body of a patch may name a department of the user.
+  const inPath = (params as { id?: string } | undefined)?.id;
   // Ids may be written with leading zeros.
-  return `${path} ${String(userId ?? deptId ?? keyId ?? id).replace(/^0+(?=\d)/, '')}`;
+  return `${path} ${String(inPath ?? userId ?? deptId ?? keyId ?? id).replace(/^0+(?=\d)/, '')}`;
 }
 
 function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {

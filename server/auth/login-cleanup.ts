@@ -1,5 +1,5 @@
 import type { Database } from '../../db/connect.ts';
-import { writeInTenant } from '../../db/tenant-scope.ts';
+import { writeInTenant, writeOutsideTenants } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
 import { deleteExpiredAddresses, deleteExpiredFailures, tenantsWithExpiredLogins } from './queries.ts';
 import { deleteExpiredSessions } from './session-queries.ts';
@@ -27,7 +27,7 @@ export function startLoginCleanup(app: App, db: Database): void {
 }
 
 async function deleteExpiredLogins(db: Database, isClosing: () => boolean): Promise<void> {
-  await db.use((sql) => deleteExpiredAddresses(sql, BATCH));
+  await writeOutsideTenants(db, (tx) => deleteExpiredAddresses(tx, BATCH));
   for (const { tenantId } of await db.use((sql) => tenantsWithExpiredLogins(sql, BATCH))) {
     if (isClosing()) return;
     await writeInTenant(db, tenantId, async (tx) => {

@@ -37,6 +37,8 @@ export interface AuthDependencies extends ThrottleDependencies {
   keys: Keyring;
   issuer: Issuer;
   config: Config;
+  /** Stores another hash of the same password. The domain of users defines it, because it writes their table. */
+  replaceHash(tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }): Promise<unknown>;
 }
 
 /** The address and the client that a login comes from. */
@@ -67,6 +69,9 @@ export async function logIn(
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: UNKNOWN_USER, reason: 'LOGIN_FAILED', origin: from } as const;
   const { attempt, user } = await checkPassword(deps, key, shareOfAddress(key), password, failed, { key: userKey });
+  const isForeign = deps.passwords.isForeign(user.passwordHash);
+  // When the queue is full, a later login replaces the hash.
+  const newHash = isForeign && (await deps.passwords.hash(password, shareOfAddress(key)).catch(() => undefined));
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -84,9 +89,12 @@ export async function logIn(
           // this session.
           lockLogin(tx, tenantId, userId),
         ]);
+        // A concurrent login has replaced an imported hash: the password has to be checked against the new one.
+        if (isForeign && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
         // A deleted tenant gives the same error as an unknown one.
         if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
         assertActive({ ...current, tenantState });
+        if (newHash) await deps.replaceHash(tx, { tenantId, userId, passwordHash: newHash });
         const refreshHash = hashSecret(secret);
         const session = {
           tenantId,
@@ -113,12 +121,19 @@ export async function logIn(
     const [issued] = await Promise.all([issueTokens(deps, { tenantId, userId, sessionId }, secret, seconds), written]);
     return withNotice(issued, mustChangePassword);
   } catch (error) {
+    if (error instanceof HashReplacedError) {
+      await settle(db, attempt, 'abandoned');
+      return logIn(deps, origin, { tenantId, username, password });
+    }
     const rejected =
       error instanceof ApiError ? { ...failed, userName: user.userName, userId, reason: error.code } : undefined;
     await settle(db, attempt, 'abandoned', rejected).catch(() => {});
     throw error;
   }
 }
+
+/** Thrown when a concurrent login has replaced the hash that this one has checked. */
+class HashReplacedError extends Error {}
 
 /**
  * Checks a password, with brute-force protection. A failed attempt is settled here; after a success the caller of this

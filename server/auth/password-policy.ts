@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { apiError } from '../http/errors.ts';
+import { PASSWORD_LENGTH } from '../http/fields.ts';
 
 /**
  * The 10,000 most common passwords of at least 8 characters, in lower case, the most common first. They come from the package
@@ -16,7 +17,6 @@ function isCommon(password: string): boolean {
   return commonPasswords.has(password);
 }
 
-const MIN_LENGTH = 8;
 /** Shorter names occur by chance in passwords that have nothing to do with them. */
 const MIN_NAME_LENGTH = 3;
 /** The name of the service is as easy to guess as that of the tenant. */
@@ -30,13 +30,17 @@ export interface NewPassword {
   hash: string;
 }
 
+export function assertNotCommon(text: string, field: string): void {
+  if (isCommon(fold(text))) throw apiError('PASSWORD_TOO_COMMON', { field });
+}
+
 /** Hashes a new password, unless it is too common. `field` is the name of the field that contains it. */
 export async function hashNewPassword(
   hash: (password: string) => Promise<string>,
   text: string,
   field = 'password',
 ): Promise<NewPassword> {
-  if (isCommon(fold(text))) throw apiError('PASSWORD_TOO_COMMON', { field });
+  assertNotCommon(text, field);
   return { text, hash: await hash(text) };
 }
 
@@ -56,5 +60,5 @@ export function assertWithoutNames(
     .sort((a, b) => b.length - a.length);
   const rest = known.reduce((remaining, name) => remaining.replaceAll(name, ''), folded);
   if (rest === folded) return;
-  if ([...rest].length < MIN_LENGTH || isCommon(rest)) throw apiError('PASSWORD_HAS_NAME', { field });
+  if ([...rest].length < PASSWORD_LENGTH.min || isCommon(rest)) throw apiError('PASSWORD_HAS_NAME', { field });
 }

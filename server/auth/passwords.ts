@@ -1,5 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { FairQueue, type Share } from './fair-queue.ts';
+import { isBcrypt } from './password-hash.ts';
 
 export interface PasswordCost {
   memoryCost: number;
@@ -29,6 +31,8 @@ export interface Passwords {
    * account exists.
    */
   verify(stored: string | undefined, password: string, share: Share): Promise<boolean>;
+  /** Whether a stored hash was made by another system, or at another cost: the next login replaces it. */
+  isForeign(stored: string): boolean;
   /** Waits for a login slot, or throws `TOO_BUSY`. The returned function releases the slot. */
   acquireLoginSlot(share: Share): Promise<() => void>;
 }
@@ -48,13 +52,17 @@ export async function createPasswords(
   const unknownAccount = await argon2.hash('nobody has this password', cost);
   const hashing = new FairQueue(HASHING);
   const logins = new FairQueue(LOGINS);
+  const ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
+  const compare = (stored: string, password: string) =>
+    isBcrypt(stored) ? verifyBcrypt(password, stored) : argon2.verify(stored, password);
   return {
     hash: (password, share) => hashing.run(share, () => argon2.hash(password, cost)),
     hashWithSalt: (password, salt, share) => hashing.run(share, () => argon2.hash(password, { ...cost, salt })),
     async verify(stored, password, share) {
-      const matches = await hashing.run(share, () => argon2.verify(stored ?? unknownAccount, password));
+      const matches = await hashing.run(share, () => compare(stored ?? unknownAccount, password));
       return matches && stored !== undefined;
     },
+    isForeign: (stored) => !stored.startsWith(ownPrefix),
     acquireLoginSlot: (share) => logins.acquire(share),
   };
 }

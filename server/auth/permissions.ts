@@ -44,6 +44,10 @@ const ofKeys: ReadonlySet<Permission> = new Set(KEY_PERMISSIONS);
 export const permissionsOfKey = (stored: readonly Permission[]): ReadonlySet<Permission> =>
   new Set(stored.filter((each) => ofKeys.has(each)));
 
+/** Whether a caller has every permission, as administrators do. */
+export const hasAllPermissions = ({ permissions }: { permissions: ReadonlySet<Permission> }): boolean =>
+  PERMISSIONS.every((permission) => permissions.has(permission));
+
 export const isPermission = (requirement: Requirement): requirement is Permission =>
   requirement !== 'self' && requirement !== 'session';
 

@@ -176,7 +176,7 @@ export const deleteExpiredFailures = (tx: Tx, tenantId: string, maxRows: number)
     order by greatest(last_failure, trusted_until) limit ${maxRows} for update skip locked)`;
 
 /** The same for the counters of addresses, which belong to no tenant. */
-export const deleteExpiredAddresses = (sql: Sql, maxRows: number) => sql`
+export const deleteExpiredAddresses = (tx: Tx, maxRows: number) => tx`
   delete from login_addresses where address in (
     select address from login_addresses where window_start < now() - interval '1 day' and pending_until < now()
     order by window_start limit ${maxRows} for update skip locked)`;
@@ -204,7 +204,7 @@ export const readKeys = (sql: Sql) => sql<{ keyId: string; privateKey: Buffer; a
   order by create_time desc, key_id`;
 
 /** Inserts a signing key, unless another node has just done so. */
-export const insertKey = (sql: Sql, privateKey: Buffer, lifetimeDays: number) => sql`
+export const insertKey = (tx: Tx, privateKey: Buffer, lifetimeDays: number) => tx`
   insert into signing_keys (private_key)
   select ${privateKey} where not exists (
     select from signing_keys where create_time > now() - ${lifetimeDays} * interval '1 day')`;

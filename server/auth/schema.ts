@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { Page } from '../http/fields.ts';
+import { EnteredPassword, Page } from '../http/fields.ts';
 
 export const Login = Type.Object({
   tenantId: Type.String({ maxLength: 18, examples: ['000000'], description: 'Code of the tenant' }),
   username: Type.String({ maxLength: 50, examples: ['admin'] }),
-  password: Type.String({ maxLength: 128, format: 'password' }),
+  password: EnteredPassword,
 });
 export type Login = Static<typeof Login>;
 

@@ -12,7 +12,7 @@ import {
   listSessions as listRows,
   readSession,
 } from './session-queries.ts';
-import { hashSecret } from './tokens.ts';
+import { hashSecret, UUID_PATTERN } from './tokens.ts';
 
 /** Ends the sessions of users. Their tokens are rejected from the next request on. */
 export const endSessionsOf = (tx: Tx, tenantId: string, userIds: string[], exceptSession: string | null = null) =>
@@ -39,8 +39,10 @@ export async function findSessionOf(
   return { userId: String(session.userId), expires: session.expires };
 }
 
+const SESSION_ID = new RegExp(`^${UUID_PATTERN}$`, 'i');
+
 /** Reads a session id from a path. */
 export function pathSessionId(text: string): string {
-  if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)) throw invalid('id', 'uuid');
+  if (!SESSION_ID.test(text)) throw invalid('id', 'uuid');
   return text.toLowerCase();
 }

@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Database } from '../../db/connect.ts';
+import { writeOutsideTenants } from '../../db/tenant-scope.ts';
 import { insertKey, readKeys } from './queries.ts';
 
 export interface SigningKey {
@@ -55,7 +56,7 @@ export function createKeyring(db: Database, aheadMs: () => number = () => 0): Ke
     if ((rows[0]?.age ?? Number.POSITIVE_INFINITY) > KEY_LIFETIME_DAYS * 86_400) {
       const { privateKey } = await generate('ed25519');
       const encoded = privateKey.export({ type: 'pkcs8', format: 'der' });
-      await db.use((sql) => insertKey(sql, encoded, KEY_LIFETIME_DAYS));
+      await writeOutsideTenants(db, (tx) => insertKey(tx, encoded, KEY_LIFETIME_DAYS));
       rows = await db.use(readKeys);
     }
     epoch = (rows[0]?.now ?? Date.now()) - performance.now();

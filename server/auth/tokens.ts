@@ -84,8 +84,12 @@ export const hashSecret = (secret: string): Buffer => createHash('sha256').updat
 export const joinRefreshToken = (tenantId: string, sessionId: string, secret: string) =>
   `${tenantId}.${sessionId}.${secret}`;
 
+/** The form of a session id. */
+export const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const REFRESH_TOKEN = new RegExp(`^(\\d{6,18})\\.(${UUID_PATTERN})\\.([\\w-]{43})$`);
+
 export function splitRefreshToken(token: string) {
-  const parts = /^(\d{6,18})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/.exec(token);
+  const parts = REFRESH_TOKEN.exec(token);
   if (!parts) throw apiError('REFRESH_REFUSED');
   return { tenantId: parts[1] as string, sessionId: parts[2] as string, secret: parts[3] as string };
 }

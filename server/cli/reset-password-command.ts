@@ -5,6 +5,7 @@ import { withServiceConnection } from '../../db/connect.ts';
 import { errorCode } from '../../db/errors.ts';
 import { type Environment, readConfig } from '../config.ts';
 import { ApiError } from '../http/errors.ts';
+import { hasPasswordLength } from '../http/fields.ts';
 import { type Recovery, recoverAccount } from '../users/account-recovery.ts';
 
 /** The environment, input and output of the command. */
@@ -73,8 +74,7 @@ async function readPassword(input: Terminal['input'], print: Terminal['print']):
     break;
   }
   input.destroy();
-  const length = [...password].length;
-  if (length < 8 || length > 128) throw new UsageError('A password must have 8 to 128 characters.');
+  if (!hasPasswordLength(password)) throw new UsageError('A password must have 8 to 128 characters.');
   return password;
 }
 

@@ -4,10 +4,32 @@ import { apiError } from '../http/errors.ts';
 import { jsonId } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
 import { lockParents, tooDeep } from './levels.ts';
-import { insertDepts, reserveIds } from './queries.ts';
+import { insertDepts, readDept, reserveIds } from './queries.ts';
 import { department } from './record.ts';
 import { assertOwnTenant, parentOf } from './rules.ts';
 import type { NewDept, NewDeptIds, NewDepts } from './tree/schema.ts';
+
+/** Checks a request without locks, before slow work that it needs. Creating the departments checks everything again. */
+export async function checkNewDepartments(tx: Tx, caller: Caller, input: NewDepts): Promise<void> {
+  planDepartments(caller, input);
+  const parentId = parentOf(input.parentId ?? 0);
+  const parent = parentId && (await readDept(tx, caller.tenantId, parentId, false));
+  if (parentId && !parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
+  if (parent && parent.status !== '0') throw apiError('PARENT_DISABLED');
+}
+
+/** Checks the entries, and returns the index of each one's parent. */
+function planDepartments(caller: Caller, { departments }: NewDepts): number[] {
+  for (const [n, entry] of departments.entries()) {
+    assertOwnTenant(caller, entry.tenantId, { field: `departments[${n}].tenantId` });
+    // Unknown fields are ignored, but ignoring this one would create the department below the wrong parent.
+    if ((entry as { parentId?: unknown }).parentId != null) throw invalid(`departments[${n}].parentId`, 'entryParent');
+  }
+  const parents = resolveParentRefs(departments);
+  assertNoCycle(parents);
+  assertParentsEnabled(departments, parents);
+  return parents;
+}
 
 /** Creates departments, of which some may be parents of others: all of them or none. */
 export async function addDepartments(
@@ -17,14 +39,7 @@ export async function addDepartments(
   { maxLevels }: { maxLevels: number },
 ): Promise<NewDeptIds> {
   const { departments } = input;
-  for (const [n, entry] of departments.entries()) {
-    assertOwnTenant(caller, entry.tenantId, { field: `departments[${n}].tenantId` });
-    // Unknown fields are ignored, but ignoring this one would create the department below the wrong parent.
-    if ((entry as { parentId?: unknown }).parentId != null) throw invalid(`departments[${n}].parentId`, 'entryParent');
-  }
-  const parents = resolveParentRefs(departments);
-  assertNoCycle(parents);
-  assertParentsEnabled(departments, parents);
+  const parents = planDepartments(caller, input);
   const parentId = parentOf(input.parentId ?? 0);
   const height = heightOf(parents);
   const locked = await lockParents(tx, caller.tenantId, [parentId], { wait: true, height });

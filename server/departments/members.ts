@@ -12,7 +12,7 @@ import {
   memberIds,
   readMembers,
 } from './members-queries.ts';
-import { lockForShare, readDept } from './queries.ts';
+import { lockForShare, readDept, readIds } from './queries.ts';
 
 // These functions are called by other domains: users and the overview.
 
@@ -39,7 +39,16 @@ export async function lockUserDepartments(
 /** Locks departments against deletion; returns the ids of those that do not exist. */
 export async function lockExisting(tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> {
   const found = await lockForShare(tx, tenantId, deptIds);
-  return deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
+  return without(deptIds, found);
+}
+
+/** Returns the ids of departments that do not exist, without locking the others. */
+export const findMissing = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> =>
+  without(deptIds, await readIds(tx, tenantId, deptIds));
+
+function without(deptIds: string[], found: readonly { deptId: number }[]): string[] {
+  const existing = new Set(found.map(({ deptId }) => String(deptId)));
+  return deptIds.filter((id) => !existing.has(id));
 }
 
 export const addMemberships = (tx: Tx, tenantId: string, memberships: readonly Membership[]) =>

@@ -103,6 +103,11 @@ export const readDept = async (tx: Tx, tenantId: string, deptId: string, include
   return row;
 };
 
+/** Returns the ids of those departments that exist. */
+export const readIds = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
+  select dept_id as "deptId" from departments
+  where tenant_id = ${tenantId} and dept_id = any(${idsForGenericPlan(tx, deptIds.map(bigintOf))}::bigint[]) and del_flag = '0'`;
+
 /** Keeps departments from being deleted or disabled until the transaction ends. Several transactions may hold this lock. */
 export const lockForShare = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
   select dept_id as "deptId" from departments

@@ -13,7 +13,7 @@ import {
 } from '../http/etag.ts';
 import { IdPath, IdsPath, idOf, TenantQuery } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
-import { invalid, pathId, pathIds } from '../http/validation.ts';
+import { invalid, PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import { asOf } from '../ledger/schema.ts';
@@ -23,8 +23,18 @@ import { listDepartmentsAt, readDepartmentAt } from './history/reads.ts';
 import { departmentHistoryRoutes } from './history/routes.ts';
 import { listDepartments, readDepartments } from './list.ts';
 import type { MemberRemoval } from './members.ts';
-import { removeDepartments, updateDepartment } from './rules.ts';
-import { Dept, DeptBatch, DeptFilter, DeptIds, DeptInput, DeptPage, DeptUpdate, MembersQuery } from './schema.ts';
+import { patchDepartment, removeDepartments, updateDepartment } from './rules.ts';
+import {
+  Dept,
+  DeptBatch,
+  DeptFilter,
+  DeptIds,
+  DeptInput,
+  DeptPage,
+  DeptPatch,
+  DeptUpdate,
+  MembersQuery,
+} from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { removeBranch } from './tree/branches.ts';
 import { treeRoutes } from './tree-routes.ts';
@@ -186,6 +196,36 @@ export function departmentRoutes(
     async (request) => {
       await writeActing(db, request, (tx, caller) =>
         updateDepartment(tx, caller, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
+      );
+      return ok(null);
+    },
+  );
+
+  app.patch(
+    `${path}/:id`,
+    {
+      config: { requires: 'dept:write' },
+      schema: {
+        ...shared,
+        operationId: 'patchDepartment',
+        summary: 'Change some fields of a department',
+        description: 'A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
+        consumes: PATCH_TYPES,
+        headers: conditionalWriteHeaders,
+        params: IdPath,
+        querystring: TenantQuery,
+        body: DeptPatch,
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'DEPT_CYCLE', 'TOO_DEEP'],
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      await writeActing(db, request, (tx, caller) =>
+        patchDepartment(tx, caller, id, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
     },

@@ -6,6 +6,7 @@ import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../http/fields.ts';
+import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import { invalid } from '../http/validation.ts';
 import { readMove } from './level-queries.ts';
 import { assertNotTooDeep, lockParents, type Parents, tooDeep } from './levels.ts';
@@ -15,6 +16,7 @@ import {
   bumpTreeVersion,
   idsWithChildren,
   insertDepts,
+  lockAnyForUpdate,
   lockForUpdate,
   markDeleted,
   moveDept,
@@ -22,7 +24,7 @@ import {
   updateInPlace,
 } from './queries.ts';
 import { type DepartmentRow, department } from './record.ts';
-import type { Dept, DeptInput, DeptUpdate } from './schema.ts';
+import type { Dept, DeptInput, DeptPatch, DeptUpdate } from './schema.ts';
 
 export interface Creation {
   caller: Pick<Caller, 'tenantId' | 'userName'>;
@@ -104,6 +106,34 @@ export async function updateDepartment(
   // It was moved while we waited for its lock. We hold that lock now, but the tree has to be locked first.
   if (parentBefore === parentId) throw new RetryTransactionError();
   await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });
+}
+
+/** Changes only the fields that are sent (RFC 7396). The department is locked before it is read, so no other change is lost. */
+export async function patchDepartment(
+  tx: Tx,
+  caller: Caller,
+  deptId: string,
+  patch: DeptPatch,
+  { ifMatch, maxLevels }: { ifMatch: IfMatch; maxLevels: number },
+): Promise<void> {
+  assertOwnTenant(caller, patch.tenantId);
+  assertSameId(deptId, patch.deptId, 'deptId');
+  // Every department has a parent, 0 for the top level: null must not move a branch.
+  assertKept(patch, ['parentId']);
+  const { tenantId, userName } = caller;
+  const parentId = patch.parentId == null ? undefined : parentOf(patch.parentId);
+  // A move locks the tree before any department. The ETag covers `ancestors`, so it needs that lock too.
+  if (ifMatch || parentId !== undefined) await lockTenant(tx, tenantId);
+  const locked = await lockAnyForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]);
+  const current = locked.find((dept) => dept.deptId === deptId);
+  if (current?.delFlag !== '0') throw apiError('DEPT_NOT_FOUND');
+  if (ifMatch) assertEtag(ifMatch, etagOf(await readDept(tx, tenantId, deptId, false)));
+  const values = department.withDefaults(mergePatch(department.pick(current), patch));
+  if (parentId !== undefined && parentId !== current.parentId) {
+    await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });
+  } else if (!department.isEqual(values, current)) {
+    await updateInPlace(tx, tenantId, deptId, userName, { ...values, parentId: undefined });
+  }
 }
 
 /** `allowDisabled`: a revert may put a department back below a parent that is disabled. */

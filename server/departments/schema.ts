@@ -38,6 +38,13 @@ export const DeptUpdate = Type.Object(
 );
 export type DeptUpdate = Static<typeof DeptUpdate>;
 
+/** A merge patch. Validates like the body of a creation; `deptId`, if sent, is that of the path. */
+export const DeptPatch = Type.Object(
+  { deptId: optional(Long), ...input },
+  { 'x-openapi': { 'x-ref': 'DepartmentInput' } },
+);
+export type DeptPatch = Static<typeof DeptPatch>;
+
 export const Dept = Type.Object(
   {
     deptId: LongOut,

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { App, Dependencies } from '../context.ts';
 import { ok, sendError, toApiError } from '../http/envelope.ts';
-import { apiError } from '../http/errors.ts';
 import { responses } from '../http/openapi.ts';
 import { version } from '../version.ts';
+import { assertWritable } from './writable.ts';
 
 const shared = { tags: ['Operations'], security: [] };
 const HealthStatus = (status: string) => Type.Object({ status: Type.Literal(status) });
@@ -46,12 +46,7 @@ export function healthRoutes(app: App, { db, config }: Dependencies): void {
       },
     },
     async () => {
-      // A standby is always read-only; a primary is if default_transaction_read_only is on, which some hosts do when the disk is full.
-      const [row] = await db.use(
-        (sql) => sql<[{ readOnly: boolean }]>`
-        select current_setting('transaction_read_only') = 'on' as "readOnly"`,
-      );
-      if (row.readOnly) throw apiError('DATABASE_AWAY');
+      await assertWritable(db);
       return ok({ status: 'ready' as const });
     },
   );

@@ -20,6 +20,8 @@ interface Connection {
   readonly waiting: TrackedResponse[];
   /** Runs once all requests that have arrived are answered: the next one could not be parsed. */
   afterLast: (() => void) | null;
+  /** How many bytes had been read when the request before was answered. */
+  readBefore: number;
   /** How many bytes the operating system has taken, and since when it has been as many. */
   sentBytes: number;
   unchangedSince: number;
@@ -32,7 +34,8 @@ const PROXY = 'proxy';
  * - Requests of a connection are processed one after the other. The next begins when the response before it is sent.
  * - A connection is closed when its client reads nothing for `stallMs`.
  * - At the limit of connections, the address with the most of them makes room for a new one.
- * - At the limit of pipelined requests or unsent bytes, a connection of the address with the most of them is closed.
+ * - At the limit of pipelined requests, unsent bytes or bytes of arriving bodies, a connection of the address with the most of
+ *   them is closed.
  */
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
@@ -96,6 +99,7 @@ export class Connections {
     response.release();
     if (connection.current !== response) return;
     connection.current = null;
+    connection.readBefore = connection.socket.bytesRead;
     const { socket, waiting, afterLast } = connection;
     // Node has just resumed the connection.
     if (waiting.length >= MAX_WAITING) socket.pause();
@@ -128,6 +132,7 @@ export class Connections {
       current: null,
       waiting: [],
       afterLast: null,
+      readBefore: 0,
       sentBytes: 0,
       unchangedSince: performance.now(),
     };
@@ -192,9 +197,11 @@ export class Connections {
   private check(): void {
     const now = performance.now();
     let unsentBytes = 0;
+    let arrivingBytes = 0;
     for (const connection of this.open.values()) {
       const { socket } = connection;
       unsentBytes += socket.writableLength;
+      arrivingBytes += countArrivingBytes(connection);
       const sentBytes = countSentBytes(socket);
       const isDone = socket.writableLength === 0 && !socket.writableEnded;
       if (isDone || sentBytes !== connection.sentBytes) {
@@ -206,10 +213,16 @@ export class Connections {
       const limit = socket.writableLength > 0 ? this.timing.stallMs : this.timing.lingerMs;
       if (now - connection.unchangedSince >= limit) this.close(connection);
     }
-    while (unsentBytes > this.limits.unsentBytes) {
-      const closed = this.closeLargest(({ socket }) => socket.writableLength);
+    this.closeDownTo(this.limits.unsentBytes, unsentBytes, ({ socket }) => socket.writableLength);
+    this.closeDownTo(this.limits.arrivingBytes, arrivingBytes, countArrivingBytes);
+  }
+
+  /** Closes connections until all of them together have no more bytes than the limit. */
+  private closeDownTo(limit: number, bytes: number, sizeOf: (connection: Connection) => number): void {
+    for (let left = bytes; left > limit; ) {
+      const closed = this.closeLargest(sizeOf);
       if (closed === 0) return;
-      unsentBytes -= closed;
+      left -= closed;
     }
   }
 }
@@ -217,6 +230,10 @@ export class Connections {
 /** Whether no request is being processed: there is none, it is incomplete, or only the client has to read the response. */
 const isIdle = ({ current, waiting }: Connection): boolean =>
   waiting.length === 0 && (!current || current.writableEnded || !current.req.complete);
+
+/** Counts the bytes of a request whose body is still arriving. */
+const countArrivingBytes = ({ current, socket, readBefore }: Connection): number =>
+  current && !current.req.complete ? socket.bytesRead - readBefore : 0;
 
 /**
  * Counts the bytes that the operating system has taken. `writableLength` of a socket does not change until the whole of a

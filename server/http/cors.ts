@@ -6,8 +6,9 @@ export async function allowOrigins(app: App, origins: string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
     origin: origins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [
+      'Accept-Patch',
       'Allow',
       'ETag',
       'Idempotent-Replayed',

@@ -55,9 +55,14 @@ export function enforceDeadlines(app: App): void {
   });
 }
 
-/** Exempts a subscription, which waits for changes, from the deadline. */
+/** Exempts a request from the deadline: a subscription, which waits for changes, or long work before a transaction. */
 export function liftDeadline({ pending }: FastifyReply): void {
   if (pending) pending.since = NEVER;
+}
+
+/** Lets the deadline begin now, after work that has none. */
+export function restartDeadline({ pending }: FastifyReply): void {
+  if (pending) pending.since = performance.now();
 }
 
 function respondTooBusy(request: FastifyRequest, reply: FastifyReply): void {
@@ -75,5 +80,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether a request may write a whole branch. */
     writesMany?: (request: FastifyRequest) => boolean;
+    /** The work before the transaction may take minutes, so the deadline begins after it. */
+    preparesLong?: boolean;
   }
 }

@@ -5,7 +5,7 @@ import { DeadlineExceededError, errorCode, isConnectionLost, isRetryable } from 
 import type { Config } from '../config.ts';
 import { ApiError, apiError, type Language } from './errors.ts';
 import { languageOf } from './language.ts';
-import { toValidationError } from './validation.ts';
+import { PATCH_TYPES, toValidationError } from './validation.ts';
 
 /** The envelope of a success. `操作成功` is part of the API: it is the same in every language. */
 export const ok = <T>(data: T) => ({ code: 200, msg: '操作成功', data }) as const;
@@ -81,6 +81,9 @@ const isDatabaseUnavailable = (error: unknown, code: string) =>
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, config: Config) {
   reply.errorStatus = error.status;
   const { status, headers, body } = renderError(error, request.headers, request.id, config);
+  // RFC 5789: whoever may send a patch here learns in which form.
+  const isPatchable = error.code === 'NOT_JSON' ? request.method === 'PATCH' : /\bPATCH\b/.test(headers.allow ?? '');
+  if (isPatchable) reply.header('accept-patch', PATCH_TYPES.join(', '));
   return reply.code(status).headers(headers).send(body);
 }
 
@@ -98,7 +101,7 @@ export function renderError(error: ApiError, requestHeaders: IncomingHttpHeaders
       ...(status === 408 ? { connection: 'close' } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       ...(status === 429 || status === 503 ? { 'retry-after': String(details.seconds ?? 2) } : {}),
-      ...(details.allowed ? { allow: String(details.allowed) } : {}),
+      ...(details.allowed ? { allow: String(details.allowed) } : ({} as { allow?: string })),
       ...commonHeaders(requestId),
     },
     body: JSON.stringify(isProblem ? toProblem(error, language, requestId) : toEnvelope(error, language)),

@@ -15,14 +15,11 @@ const codesOf = <Code extends string>(catalog: Record<Code, unknown>) => Object.
 const explain = (code: string, [, , text]: readonly [unknown, string, string]) =>
   `\`${code}\` ${text.replace(/[<_]/g, '\\$&')}`;
 
-/** The schemas of all error responses. `ErrorCode` explains every code once; responses only list theirs. */
+/** The schemas of all error responses. The texts of the codes are in every error, and in docs/interface.md. */
 export const errorSchemas = {
   ErrorCode: {
     type: 'string',
-    description: [
-      'Stable; later versions may add codes, so handle those that you do not know by their status.',
-      ...codesOf(errorCatalog).map((code) => explain(code, errorCatalog[code])),
-    ].join('\n\n'),
+    description: 'Stable; later versions may add codes, so handle those that you do not know by their status.',
     enum: Object.keys(errorCatalog),
   },
   Error: {
@@ -72,7 +69,7 @@ const statusHeaders: Partial<Record<number | 'default', Record<string, ReturnTyp
 };
 
 /**
- * Describes an error response: its codes, and the body in both forms. The headers that all responses or all
+ * Describes an error response: its codes, and the body. The headers that all responses or all
  * errors have, `X-Request-Id` and `Content-Language`, are described once, in the introduction.
  */
 export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, common: ReadonlySet<ErrorCode>) => ({
@@ -89,7 +86,8 @@ export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, c
         ],
       },
     },
-    'application/problem+json': { schema: { 'x-ref': 'Problem' } },
+    // All errors have this form; to list it once keeps the document small.
+    ...(status === 'default' ? { 'application/problem+json': { schema: { 'x-ref': 'Problem' } } } : {}),
   },
 });
 

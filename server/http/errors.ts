@@ -155,6 +155,11 @@ export const errorCatalog = {
     'The API key has expired. Ask an administrator to extend it, or for a new one.',
   ],
 
+  PASSWORD_HASH_FORBIDDEN: [
+    403,
+    '{field} 仅限平台（租户 000000）管理员使用，请改用 password',
+    '{field} is only for administrators of the platform (tenant 000000). Send password instead.',
+  ],
   PASSWORD_CHANGE_REQUIRED: [
     403,
     '请先修改密码（PUT /auth/password），然后重试',
@@ -453,7 +458,12 @@ export const alternativeTexts = {
 
 export type Language = 'zh' | 'en';
 /** The value of a detail. A text may exist in both languages. */
-export type Detail = string | number | readonly (string | number)[] | Record<Language, string>;
+export type Detail =
+  | string
+  | number
+  | readonly (string | number)[]
+  | Record<Language, string>
+  | readonly { readonly [name: string]: Detail }[];
 
 /** An error that the caller receives. The error handler in app.ts turns it into a response. */
 export class ApiError extends Error {
@@ -480,13 +490,18 @@ export class ApiError extends Error {
 
   /** The code and the details, as the response contains them. */
   data(language: Language): Record<string, unknown> {
-    const details = Object.entries(this.details).map(([name, detail]) => [name, translate(detail, language)]);
-    return { reason: this.code, ...Object.fromEntries(details) };
+    return { reason: this.code, ...translateAll(this.details, language) };
   }
 }
 
-const translate = (detail: Detail, language: Language) =>
-  typeof detail === 'object' && 'zh' in detail ? detail[language] : detail;
+function translate(detail: Detail, language: Language): unknown {
+  if (typeof detail !== 'object') return detail;
+  if ('zh' in detail) return detail[language];
+  return detail.map((item) => (typeof item === 'object' ? translateAll(item, language) : item));
+}
+
+const translateAll = (details: { readonly [name: string]: Detail }, language: Language): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(details).map(([name, detail]) => [name, translate(detail, language)]));
 
 /** `throw apiError('DEPT_HAS_CHILDREN', { deptIds })` */
 export function apiError(code: ErrorCode, details: Record<string, Detail> = {}): ApiError {

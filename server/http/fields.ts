@@ -73,8 +73,14 @@ export const TenantQuery = Type.Object({
   ),
 });
 
+/** How many characters a new password has. */
+export const PASSWORD_LENGTH = { min: 8, max: 128 };
+export const hasPasswordLength = (text: string): boolean =>
+  [...text].length >= PASSWORD_LENGTH.min && [...text].length <= PASSWORD_LENGTH.max;
+
 /** The format tells secrets apart: their fingerprint with an Idempotency-Key is a slow hash (server/idempotency). */
-export const Password = Type.String({ minLength: 8, maxLength: 128, format: 'password' });
+export const EnteredPassword = Type.String({ maxLength: PASSWORD_LENGTH.max, format: 'password' });
+export const Password = Type.String({ ...EnteredPassword, minLength: PASSWORD_LENGTH.min });
 
 /** A field that a request may omit. `null` counts as omitted. */
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(orNull(schema));

@@ -9,6 +9,8 @@ export const defaultLimits = {
   pipelined: 10_000,
   /** Bytes of responses that clients have not read yet, beyond what the operating system buffers. */
   unsentBytes: 268_435_456,
+  /** Bytes of request bodies that are still arriving: the service holds them in memory, and many callers are not known yet. */
+  arrivingBytes: 268_435_456,
 };
 
 export type Limits = Readonly<typeof defaultLimits>;

@@ -193,8 +193,8 @@ const toComponentName = (name: string) => name.replace(/(?:^|-)([a-z])/g, (_, le
 const introduction = `
 Every response has the envelope \`{code, msg, data}\`. A success has the code \`200\` and the message \`操作成功\`. An error has
 its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
-stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive problem details (RFC 9457)
-instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
+stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
+9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
 \`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` of an operation lists errors that have the statuses 408, 413,
 415, 431, 500 and 503.
 
@@ -211,7 +211,7 @@ the header \`Allow\`. Browsers, which accept \`text/html\`, get the console at \
 interface ResponseOptions {
   /** The schema of `data`; by default `data` is null. */
   data?: TSchema;
-  /** The response is a stream of server-sent events with this schema. */
+  /** The response is a stream of server-sent events with this schema; with `data`, only if the client asks for it. */
   events?: TSchema;
   /** The response has the path of the new record in `Location`. */
   location?: boolean;
@@ -323,11 +323,13 @@ export function responses(
         ...(writes ? { 'Idempotent-Replayed': replayedHeader } : {}),
       },
       ...(events
-        ? { content: { 'text/event-stream': { schema: events } } }
-        : Type.Object(
-            { code: Type.Literal(200), msg: Type.Literal('操作成功'), data: data ?? Type.Null() },
-            { 'x-success': true },
-          )),
+        ? {
+            content: {
+              ...(data ? { 'application/json': { schema: success(data) } } : {}),
+              'text/event-stream': { schema: events },
+            },
+          }
+        : success(data)),
     },
     ...(etag ? { 304: notModified } : {}),
     ...Object.fromEntries(
@@ -338,6 +340,9 @@ export function responses(
     ),
   };
 }
+
+const success = (data: TSchema = Type.Null()) =>
+  Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data }, { 'x-success': true });
 
 export const etagHeader = header('Version of the record, for If-Match and If-None-Match');
 export const notModified = {

@@ -5,11 +5,16 @@ import { isNetwork } from './address.ts';
 import { type ApiError, apiError, type Language } from './errors.ts';
 import { isCalendarDate, isLocalTime, isLong, MAX_IDS } from './fields.ts';
 
+/** The media types of a JSON merge patch (RFC 7396). Callers who cannot set the first one may send plain JSON. */
+export const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
+
 /** Validates requests before any handler runs: JSON syntax, text encoding and schemas. */
 export function validateInput(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+  app.addContentTypeParser(PATCH_TYPES, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (request.method !== 'PATCH' && !isJsonType(request.headers['content-type']))
+      return done(apiError('NOT_JSON'), undefined);
     // Some clients send the header without a body, for example on DELETE. Required bodies are checked in preValidation.
     if (body.length === 0) return done(null, request.body);
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
@@ -76,6 +81,8 @@ function createAjv(coerceTypes: boolean): Ajv {
 const strict = createAjv(false);
 /** For paths and queries, where everything is text: "20" is accepted as a number. */
 const lenient = createAjv(true);
+
+const isJsonType = (type = '') => /^\s*application\/json\s*(;|$)/i.test(type);
 
 /** Whether a text that the parser rejected is valid JSON; then it contains a forbidden key. */
 function isJson(text: string): boolean {
@@ -172,6 +179,7 @@ const problems = {
     zh: '必须是 0 到 9007199254740991 之间的整数，或对应的数字字符串',
     en: 'must be an integer from 0 to 9007199254740991, as a number or a string of digits',
   },
+  otherId: { zh: '必须与路径中的编号一致', en: 'must be the id in the path' },
   id: { zh: '必须是不超过 19 位的数字', en: 'must consist of 1 to 19 digits' },
   uuid: { zh: '必须是 UUID', en: 'must be a UUID' },
   ids: {
@@ -191,6 +199,13 @@ const problems = {
   deleted: { zh: '不能是将被删除的部门', en: 'must not be one of the departments to be deleted' },
   onlyWithMove: { zh: '只能与 users=move 同时使用', en: 'can only be used with users=move' },
   repeated: { zh: '不能重复', en: 'must be unique' },
+  row: { zh: '必须是对象', en: 'must be of type object' },
+  passwordHash: {
+    zh: '必须是 argon2id（PHC 格式，m ≤ 65536，m × t ≤ 262144，p ≤ 16）或 bcrypt（cost ≤ 12）的哈希',
+    en: 'must be a hash of argon2id (PHC format, m ≤ 65536, m × t ≤ 262144, p ≤ 16) or of bcrypt (cost ≤ 12)',
+  },
+  notWithPassword: { zh: '不能与 password 同时使用', en: 'cannot be combined with password' },
+  notWithDeptId: { zh: '不能与 deptId 同时使用', en: 'cannot be combined with deptId' },
   unknownRef: { zh: '必须是列表中某个条目的 ref', en: 'must be the ref of an entry in the list' },
   refCycle: { zh: '不能使部门成为自己的上级', en: 'must not make the department its own ancestor' },
   entryParent: {
@@ -255,14 +270,48 @@ export function pathIds(text: string): string[] {
   return distinct;
 }
 
+/**
+ * Returns a function that checks one row of a long list, and finds one error in each of its fields. A schema would report only
+ * the first error of the whole list, or any number of them.
+ */
+export function createRowValidator({ properties, required = [] }: RowSchema) {
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    let compiled: ValidateFunction | undefined;
+    const find = (value: unknown): readonly ErrorObject[] => {
+      compiled ??= strict.compile(schema);
+      return compiled(value) ? [] : (compiled.errors ?? []);
+    };
+    return { name, find, isRequired: required.includes(name) };
+  });
+  return (row: unknown, path: string): ApiError[] => {
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return [invalid(path, 'row')];
+    return fields.flatMap(({ name, find, isRequired }) => {
+      const field = `${path}.${name}`;
+      const value = Object.hasOwn(row, name) ? (row as Record<string, unknown>)[name] : undefined;
+      if (value === undefined) return isRequired ? [apiError('FIELD_REQUIRED', { field })] : [];
+      const errors = find(value);
+      return errors.length > 0 ? [toValidationError(errors, field, field)] : [];
+    });
+  };
+}
+
+interface RowSchema {
+  properties: Record<string, object>;
+  required?: readonly string[];
+}
+
 /** Converts a schema violation to an error that names the field. */
-export function toValidationError(errors: FastifySchemaValidationError[], part: string): ApiError {
+export function toValidationError(
+  errors: readonly (FastifySchemaValidationError | ErrorObject)[],
+  part: string,
+  within = '',
+): ApiError {
   const error = errors[0] as unknown as ErrorObject;
   // No field has a numeric name, so a number is the index of an array.
   const path = error.instancePath
     .split('/')
     .slice(1)
-    .reduce((parent, key) => joinPath(parent, key, /^\d+$/.test(key)), '');
+    .reduce((parent, key) => joinPath(parent, key, /^\d+$/.test(key)), within);
   if (error.keyword === 'required') {
     const missing = String(error.params.missingProperty);
     return apiError('FIELD_REQUIRED', { field: path ? `${path}.${missing}` : missing });

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../../db/driver.ts';
 import { listLedgers, withinLedger } from './owner-scope.ts';
 
-/** Changes that a webhook has not queued yet stay in the ledger at least this long, like retries (RETRY_DAYS). */
-const DELIVERY_DAYS = 3;
+/** How long a message to a webhook is retried. Changes that a webhook has not queued yet stay in the ledger as long. */
+export const RETRY_DAYS = 3;
 
 const BATCH_SIZE = 2_000;
 /** A version of a tenant may have half a megabyte. */
@@ -70,8 +70,8 @@ async function moveBatch(tx: Tx, tenantId: string, cutoff: Date): Promise<number
         and not exists (
           select from webhook_deliveries d
           where d.tenant_id = ${tenantId} and d.change_id = c.change_id and d.state = 'waiting')
-        -- Changes that a webhook has not queued yet have no delivery. After DELIVERY_DAYS they are archived anyway.
-        and (c.time < now() - ${DELIVERY_DAYS} * interval '1 day' or not exists (
+        -- Changes that a webhook has not queued yet have no delivery. After RETRY_DAYS they are archived anyway.
+        and (c.time < now() - ${RETRY_DAYS} * interval '1 day' or not exists (
           select from webhooks w join seals s on s.tenant_id = w.tenant_id and s.seq > w.seq
           where w.tenant_id = ${tenantId} and w.status = '0' and w.del_flag = '0' and s.change_id = c.change_id))
       order by c.time limit ${BATCH_SIZE}

@@ -1,11 +1,10 @@
 import type { Tx } from '../../db/driver.ts';
-import { errorCode } from '../../db/errors.ts';
 import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf } from '../http/fields.ts';
-import { invalid } from '../http/validation.ts';
+import { asInvalidTime } from './point-in-time.ts';
 import { type AuditSearch, allowLedgers, listAudit } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { AuditFilter } from './schema.ts';
@@ -21,10 +20,7 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
   if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
   await allowLedgers(tx, codes);
   const { rows, fitting } = await readFitting(listAudit(tx, codes, searchOf(filter), !below, limit + 1)).catch(
-    (error) => {
-      // A time such as the 31st of February passes the schema.
-      throw errorCode(error).startsWith('2200') ? invalid(filter.from ? 'from' : 'to', 'time') : error;
-    },
+    asInvalidTime(filter.from ? 'from' : 'to'),
   );
   const page = rows.slice(0, Math.min(limit, fitting));
   const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, page);

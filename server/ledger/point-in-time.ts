@@ -14,6 +14,13 @@ interface Dependencies {
   timing: Timing;
 }
 
+/** Converts PostgreSQL's error about a time that passes the schema, such as the 31st of February. Throws any other again. */
+export const asInvalidTime =
+  (field: string) =>
+  (error: unknown): never => {
+    throw errorCode(error).startsWith('2200') ? invalid(field, 'time') : error;
+  };
+
 /** A transaction usually commits within milliseconds; the pause between two checks grows for those that do not. */
 const PAUSE_MS = { first: 5, max: 200 };
 
@@ -32,10 +39,7 @@ export async function resolvePointInTime(
   for (;;) {
     const { time, isFuture, isSettled, completeFrom } = await db
       .use((sql) => readPointInTime(sql, wanted))
-      .catch((error) => {
-        // A time such as the 31st of February passes the schema.
-        throw errorCode(error).startsWith('2200') ? invalid(field, 'time') : error;
-      });
+      .catch(asInvalidTime(field));
     if (isFuture) throw invalid(field, 'future');
     if (completeFrom) throw apiError('HISTORY_NOT_KEPT', { from: completeFrom });
     if (isSettled) return time;

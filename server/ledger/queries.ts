@@ -79,9 +79,10 @@ export const tenantsWithNewChanges = async (sql: Sql, positions: ReadonlyMap<str
   return rows.map(({ tenantId }) => tenantId);
 };
 
-export const tenantsWithUnsealedChanges = async (sql: Sql, maxRows: number): Promise<string[]> => {
+/** Returns tenants with changes to seal in the order of their codes, beginning after the given one. */
+export const tenantsWithUnsealedChanges = async (sql: Sql, after: string, maxRows: number): Promise<string[]> => {
   const rows = await sql<{ tenantId: string }[]>`
-    select tenant_id as "tenantId" from tenants_with_unsealed_changes(${maxRows}) tenant_id`;
+    select tenant_id as "tenantId" from tenants_with_unsealed_changes(${after}, ${maxRows}) tenant_id`;
   return rows.map(({ tenantId }) => tenantId);
 };
 

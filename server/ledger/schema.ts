@@ -135,7 +135,8 @@ export type StreamFilter = Static<typeof StreamFilter>;
 export const Events = Type.String({
   description:
     'Server-sent events: `event: change` with the cursor as `id` and a `Change` as JSON in `data`; `event: refused` with ' +
-    '`{reason}` in `data` when the stream ends; comments as heartbeats',
+    '`{reason}` in `data` when the stream ends, for example `TOKEN_EXPIRED`, or `TOO_BUSY` if it makes room for another ' +
+    'tenant (reconnect with the last `id`); comments as heartbeats',
   examples: ['id: 17\nevent: change\ndata: {"id":17,"resource":"department","action":"created"}\n\n'],
 });
 

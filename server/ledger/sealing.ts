@@ -34,6 +34,8 @@ export function createSealer(db: Database): (tenantId: string) => Promise<void> 
 /** Seals changes in the background while the service runs, so that the hash chain lags by about a second at most. */
 export function startSealing(app: App, db: Database): void {
   let sealing: Promise<void> | undefined;
+  /** The last ledger of the round before. The next round begins after it, so that ledgers that fail do not hold up others. */
+  let last = '';
   /** The last error of each ledger, and of all of them (''), which is logged once and not every second. */
   const failures = new Map<string, string>();
   const reportFailure = (tenantId: string, error: Error) => {
@@ -42,7 +44,8 @@ export function startSealing(app: App, db: Database): void {
     app.log.error({ err: error, ...(tenantId && { tenantId }) }, 'The ledger could not be sealed');
   };
   const sealAll = async () => {
-    const tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, MAX_LEDGERS));
+    const tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, last, MAX_LEDGERS));
+    last = tenantIds.length < MAX_LEDGERS ? '' : String(tenantIds.at(-1));
     for (const tenantId of tenantIds) {
       try {
         await sealLedger(db, tenantId);

@@ -1,4 +1,6 @@
 import type { Database } from '../../db/connect.ts';
+import { writeOutsideTenants } from '../../db/tenant-scope.ts';
+import { commitWith } from '../../db/transaction.ts';
 import type { Bucket } from './buckets.ts';
 
 /** Takes tokens from a bucket, in one round trip. */
@@ -7,9 +9,11 @@ export const takeRequestTokens = (
   { tenantId, keyId, perSecond, capacity }: Bucket,
   wanted: number,
 ): Promise<{ granted: number; remaining: number }> =>
-  db.use(async (sql) => {
-    const [bucket] = await sql<[{ granted: number; remaining: number }]>`
-      select granted, remaining
-      from take_request_tokens(${tenantId}, ${keyId ?? 0}, ${wanted}, ${perSecond}, ${capacity})`;
-    return bucket;
-  });
+  writeOutsideTenants(db, (tx) =>
+    commitWith(tx, async () => {
+      const [bucket] = await tx<[{ granted: number; remaining: number }]>`
+        select granted, remaining
+        from take_request_tokens(${tenantId}, ${keyId ?? 0}, ${wanted}, ${perSecond}, ${capacity})`;
+      return bucket;
+    }),
+  );

@@ -42,6 +42,9 @@ export function defineRecord<const F extends Fields>(fields: F) {
     /** Fills in the defaults of fields that are omitted or null. */
     withDefaults: (input: { [Name in keyof F]?: Static<F[Name]['schema']> | null | undefined }): ValuesOf<F> =>
       mapFields(fields, (field, name) => input[name as keyof F] ?? field.default) as ValuesOf<F>,
+    /** The fields of a record that has others too. */
+    pick: (values: ValuesOf<F>): ValuesOf<F> => mapFields(fields, (_, name) => values[name]) as ValuesOf<F>,
+    isEqual: (a: ValuesOf<F>, b: ValuesOf<F>): boolean => names.every((name) => a[name] === b[name]),
     /**
      * Reads the fields from a row that the ledger recorded, whichever version of the schema wrote it. A field that did not
      * exist then has its default, or its value in `current`: a revert must not reset fields that the row does not contain.

@@ -13,7 +13,7 @@ import {
 } from '../http/etag.ts';
 import { IdPath } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
-import { pathId } from '../http/validation.ts';
+import { PATCH_TYPES, pathId } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { AsOf } from '../ledger/schema.ts';
 import { readTenantAt } from './history.ts';
@@ -24,12 +24,14 @@ import {
   TenantInput,
   TenantNode,
   TenantPage,
+  TenantPatch,
   TenantUpdate,
   TreeFilter,
 } from './schema.ts';
 import {
   createTenant,
   listTenants,
+  patchTenant,
   readTenant,
   readTenantTree,
   removeTenant,
@@ -185,6 +187,43 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
     async (request) => {
       await writeAs(db, request, (tx, caller) =>
         updateTenant(tx, caller, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
+      );
+      return ok(null);
+    },
+  );
+
+  app.patch(
+    `${path}/:id`,
+    {
+      config: { requires: 'tenant:write' },
+      schema: {
+        ...shared,
+        operationId: 'patchTenant',
+        summary: 'Change some fields of a tenant',
+        description:
+          'Only for callers of an ancestor. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
+        consumes: PATCH_TYPES,
+        headers: conditionalWriteHeaders,
+        params: IdPath,
+        body: TenantPatch,
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: [
+            'OWN_TENANT',
+            'TENANT_NOT_FOUND',
+            'TENANT_PARENT_NOT_FOUND',
+            'TENANT_PARENT_FORBIDDEN',
+            'TENANT_CYCLE',
+            'TOO_DEEP',
+          ],
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      await writeAs(db, request, (tx, caller) =>
+        patchTenant(tx, caller, id, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
     },

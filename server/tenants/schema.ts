@@ -73,6 +73,13 @@ export const TenantUpdate = Type.Object(
 );
 export type TenantUpdate = Static<typeof TenantUpdate>;
 
+/** A merge patch; `id`, if sent, is that of the path. */
+export const TenantPatch = Type.Object(
+  { id: optional(internalId.properties.id), ...fields.properties },
+  { 'x-openapi': fields },
+);
+export type TenantPatch = Static<typeof TenantPatch>;
+
 const base = Type.Object(
   {
     id: Type.String({ description: 'Internal id, as used in URLs' }),

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
 import { lockTenantTree } from '../access/tenant-scope.ts';
@@ -8,6 +9,7 @@ import { MAX_ANSWER_BYTES, readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { isCalendarDate, pageOf, type Rows } from '../http/fields.ts';
+import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
 import { invalid } from '../http/validation.ts';
 import { createFirstAdministrator } from '../users/users.ts';
@@ -43,6 +45,7 @@ import {
   type TenantFilter,
   type TenantInput,
   type TenantNode,
+  type TenantPatch,
   type TenantUpdate,
   type TreeFilter,
 } from './schema.ts';
@@ -121,6 +124,30 @@ export async function updateTenant(
   const kept = HIDDEN_QUOTAS.map((key) => [key, input.quotaBo?.[key] ?? tenant.quotas[key]]);
   const quotas = { ...fields.quotas, ...Object.fromEntries(kept) };
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, { ...fields, quotas });
+}
+
+/** Changes only the fields that are sent (RFC 7396). The lock is taken before the tenant is read, so no other change is lost. */
+export async function patchTenant(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  patch: TenantPatch,
+  { ifMatch, maxLevels }: { ifMatch: IfMatch; maxLevels: number },
+): Promise<void> {
+  assertSameId(id, patch.id, 'id');
+  assertKept(patch, ['tenantParent']);
+  await lockTenantTree(tx);
+  const tenant = await findTenant(tx, caller, id);
+  assertNotOwnTenant(caller, tenant);
+  assertEtag(ifMatch, etagOf(tenant));
+  const current = { ...showTenant(tenant), quotaBo: tenant.quotas };
+  const merged: Omit<TenantUpdate, 'id'> = mergePatch(current, patch);
+  // An update keeps the quotas that reads do not return, unless they are sent. A patch resets those that it names.
+  const reset = HIDDEN_QUOTAS.filter((key) => patch.quotaBo?.[key] === null).map((key) => [key, 0]);
+  const input = { ...merged, id, quotaBo: { ...merged.quotaBo, ...Object.fromEntries(reset) } };
+  if (isDeepStrictEqual(fieldsOf(input), fieldsOf(current)) && (input.tenantParent ?? null) === tenant.tenantParent)
+    return;
+  await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels });
 }
 
 export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: IfMatch): Promise<void> {

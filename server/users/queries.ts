@@ -24,6 +24,13 @@ export const readUser = async (tx: Tx, tenantId: string, userId: string) => {
   return row && withNumbers(row);
 };
 
+export const readUsers = async (tx: Tx, tenantId: string, userIds: string[]): Promise<User[]> => {
+  const rows = await tx<User[]>`
+    select ${columns(tx)} from users u
+    where u.tenant_id = ${tenantId} and u.user_id = any(${userIds.map(bigintOf)}::bigint[]) and u.del_flag = '0'`;
+  return rows.map(withNumbers);
+};
+
 export interface UserSearch {
   userName: string | null;
   deptId: string | null;
@@ -144,6 +151,66 @@ export const insertUser = async (
   return inserted.userId;
 };
 
+export type NewUserRow = UserFields & {
+  userName: string;
+  userKey: string;
+  passwordHash: string;
+  mustChangePassword: boolean;
+};
+
+/** Inserts users and returns their ids, which ascend in the order of the rows. */
+export const insertUsers = async (tx: Tx, tenantId: string, by: string, rows: NewUserRow[]): Promise<number[]> => {
+  const sent = rows.map((row) => ({
+    user_name: row.userName,
+    user_key: row.userKey,
+    administrator: row.administrator,
+    password_hash: row.passwordHash,
+    must_change_password: row.mustChangePassword,
+    ...user.byColumn(row),
+  }));
+  const columnNames = raw(
+    tx,
+    `user_name, user_key, administrator, password_hash, must_change_password, ${user.columnNames}`,
+  );
+  const inserted = await tx<{ userId: number }[]>`
+    with sent as materialized (
+      select nextval('user_serial') as user_id, s.* from rows from (
+        json_to_recordset(${JSON.stringify(sent)}::text::json) as (user_name text, user_key text, administrator boolean,
+          password_hash text, must_change_password boolean, ${raw(tx, user.columnDefinitions)})
+      ) with ordinality s (${columnNames}, n)
+    ), inserted as (
+      insert into users (tenant_id, user_id, create_by, ${columnNames})
+      select ${tenantId}, user_id, ${by}::text, ${columnNames} from sent
+    )
+    select user_id as "userId" from sent order by n`;
+  return inserted.map(({ userId }) => userId);
+};
+
+/**
+ * Writes what has changed so far to the ledger, instead of at the commit: one statement for thousands of users would take
+ * longer than a statement may. The users must not change again in this transaction.
+ */
+export const recordUserChanges = async (tx: Tx): Promise<void> => {
+  await tx`set constraints record_change immediate`;
+  await tx`set constraints record_change deferred`;
+};
+
+/** Returns those of the given names, in the form of `userKey`, that are taken. */
+export const findTakenKeys = async (tx: Tx, tenantId: string, userKeys: string[]): Promise<Set<string>> => {
+  const rows = await tx<{ userKey: string }[]>`
+    select user_key as "userKey" from users
+    where tenant_id = ${tenantId} and user_key = any(${userKeys}::text[]) and del_flag = '0'`;
+  return new Set(rows.map(({ userKey }) => userKey));
+};
+
+/** Reads the account limit and the names of a tenant. */
+export const readTenantLimits = async (tx: Tx, tenantId: string) => {
+  const [row] = await tx<[{ accountCount: number; tenantName: string | null; companyName: string | null }]>`
+    select account_count as "accountCount", tenant_name as "tenantName", company_name as "companyName" from tenants
+    where tenant_id = ${tenantId}`;
+  return row;
+};
+
 /** Replaces a user. If `mustChangePassword` is null, it stays as it is. */
 export const updateUser = (
   tx: Tx,
@@ -165,6 +232,15 @@ export const updateUser = (
 export const updatePassword = (tx: Tx, tenantId: string, userId: string, passwordHash: string, by: string) => tx`
   update users set password_hash = ${passwordHash}, update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} and del_flag = '0'`;
+
+/** Stores another hash of the same password. The ledger records no change, because the password stays. */
+export const replaceHash = (
+  tx: Tx,
+  { tenantId, userId, passwordHash }: { tenantId: string; userId: string; passwordHash: string },
+) => tx`
+  with rehash as materialized (select set_config('banyan.rehash', 'on', true))
+  update users set password_hash = ${passwordHash} from rehash
+  where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}`;
 
 /** Replaces a user's password, unless it is no longer `oldHash`. Returns false in that case. */
 export const replacePassword = async (

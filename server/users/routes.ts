@@ -14,13 +14,14 @@ import {
 } from '../http/etag.ts';
 import { IdPath, IdsPath, TenantQuery } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
-import { pathId, pathIds } from '../http/validation.ts';
+import { PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { asOf } from '../ledger/schema.ts';
+import { bulkUserRoutes } from './bulk-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
-import { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserUpdate } from './schema.ts';
+import { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
-import { createUser, listDepartmentUsers, listUsers, readUser, removeUsers, updateUser } from './users.ts';
+import { createUser, listDepartmentUsers, listUsers, patchUser, readUser, removeUsers, updateUser } from './users.ts';
 
 const path = '/system/user-api';
 const shared = { tags: ['Users'] };
@@ -185,6 +186,53 @@ export function userRoutes(app: App, deps: Dependencies): void {
     },
   );
 
+  app.patch(
+    `${path}/:id`,
+    {
+      config: { requires: 'user:write' },
+      schema: {
+        ...shared,
+        operationId: 'patchUser',
+        summary: 'Change some fields of a user',
+        description:
+          'A JSON merge patch (RFC 7396): null resets a field, what is omitted stays. Changing the password ' +
+          'or disabling the user ends their sessions.',
+        consumes: PATCH_TYPES,
+        headers: conditionalWriteHeaders,
+        params: IdPath,
+        querystring: TenantQuery,
+        body: UserPatch,
+        response: responses('authenticated', {
+          writes: 'conditional',
+          errors: [
+            'OTHER_TENANT',
+            'USER_NOT_FOUND',
+            'USER_DEPT_NOT_FOUND',
+            'USER_NAME_RESERVED',
+            'USER_NAME_TAKEN',
+            'PASSWORD_TOO_COMMON',
+            'PASSWORD_HAS_NAME',
+            'LAST_ADMINISTRATOR',
+          ],
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      const { password: text } = request.body;
+      await writeAfter(
+        db,
+        request,
+        async () =>
+          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
+        (tx, caller, password) =>
+          patchUser(tx, caller, id, withTenant(request), { password, ifMatch: ifMatchOf(request) }),
+      );
+      return ok(null);
+    },
+  );
+
   app.delete(
     `${path}/:id`,
     {
@@ -238,4 +286,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
       return ok(null);
     },
   );
+
+  bulkUserRoutes(app, deps);
 }

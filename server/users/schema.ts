@@ -1,4 +1,6 @@
 import Type, { type Static } from 'typebox';
+import { DeptBatch } from '../departments/schema.ts';
+import { NewDepts } from '../departments/tree/schema.ts';
 import { extending } from '../http/components.ts';
 import {
   auditFields,
@@ -64,6 +66,78 @@ export const UserUpdate = Type.Object(
 );
 export type UserUpdate = Static<typeof UserUpdate>;
 
+const MAX_NEW = 10_000;
+/** Further departments of a user in a bulk creation: fewer than elsewhere, so that all of them fit into one transaction. */
+const MAX_NEW_DEPTS = 20;
+const Ref = Type.String({ minLength: 1, maxLength: 100 });
+
+const newFields = Type.Object({
+  ref: Type.String({ ...Ref, description: 'Identifies the user within this request, in its errors too' }),
+  userName: UserName,
+  password: optional(Password),
+  passwordHash: optional(
+    Type.String({
+      maxLength: 255,
+      format: 'password',
+      description: 'Instead of `password`, for administrators of 000000: argon2id (PHC format) or bcrypt',
+    }),
+  ),
+  deptRef: optional(Type.String({ ...Ref, description: 'Instead of `deptId`: the `ref` of one of `departments`' })),
+  deptIds: optional(Type.Array(Long, { maxItems: MAX_NEW_DEPTS })),
+  deptRefs: optional(Type.Array(Ref, { maxItems: MAX_NEW_DEPTS, description: 'Further departments, by `ref`' })),
+});
+export const NewUser = Type.Object(
+  { ...newFields.properties, ...fields.properties, deptIds: newFields.properties.deptIds },
+  extending(fields, 'NewUser', newFields),
+);
+export type NewUser = Static<typeof NewUser>;
+
+/** Rows are validated one by one, to find all errors. What is left here leads to the secrets of a row (server/idempotency). */
+const secret = { format: 'password' };
+const UnvalidatedUser = Type.Unsafe<NewUser>({
+  properties: { password: secret, passwordHash: secret },
+  'x-openapi': NewUser,
+});
+
+export const NewUsers = Type.Object(
+  {
+    parentId: NewDepts.properties.parentId,
+    departments: optional(Type.Array(NewDepts.properties.departments.items, { maxItems: MAX_NEW })),
+    users: Type.Array(UnvalidatedUser, { minItems: 1, maxItems: MAX_NEW }),
+  },
+  {
+    description: 'Creates all or nothing. `departments` are created first, as by `POST /system/dept-api/bulk`.',
+    examples: [
+      {
+        departments: [{ ref: 'rd', deptName: '研发部' }],
+        users: [{ ref: 'a', userName: 'zhangsan', password: 'vier blaue Pferde', deptRef: 'rd' }],
+      },
+    ],
+  },
+);
+export type NewUsers = Static<typeof NewUsers>;
+
+const Ids = (description: string) => Type.Array(LongOut, { description });
+export const NewUserIds = Type.Object({
+  userIds: Ids('Ids of the new users, in the order of the request'),
+  deptIds: Ids('Ids of the new departments, in the order of the request'),
+});
+export type NewUserIds = Static<typeof NewUserIds>;
+
+export const ProgressEvents = Type.String({
+  description:
+    'Server-sent events, if `Accept` names them: `event: progress` with `{done, total}` while passwords are hashed; at the ' +
+    'end `event: result` or `event: refused` with the envelope in `data`',
+});
+
+/** A merge patch; `userId`, if sent, is that of the path. */
+const { userId, ...patchable } = changedCredentials.properties;
+export const UserPatch = Type.Object(
+  { userId: optional(userId), ...patchable, ...fields.properties },
+  extending(fields, 'UserPatch', Type.Object(patchable)),
+);
+export type UserPatch = Static<typeof UserPatch>;
+
 export const User = Type.Object(
   {
     userId: LongOut,
@@ -99,3 +173,11 @@ export const DeptUserFilter = Type.Object({
 export type DeptUserFilter = Static<typeof DeptUserFilter>;
 
 export const UserPage = Page(User);
+
+export const UserIds = Type.Object(
+  { ids: Type.Array(Long, { maxItems: MAX_IDS }) },
+  { examples: [{ ids: [100, 101] }] },
+);
+
+export const UserBatch = Type.Object({ rows: Type.Array(User), missing: DeptBatch.properties.missing });
+export type UserBatch = Static<typeof UserBatch>;

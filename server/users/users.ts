@@ -3,6 +3,7 @@ import { errorCode } from '../../db/errors.ts';
 import { assumeTenant, assumeTenantForWrite, lockTenant } from '../access/tenant-scope.ts';
 import { asUser, type Caller } from '../auth/caller.ts';
 import { assertWithoutNames, type NewPassword } from '../auth/password-policy.ts';
+import { hasAllPermissions } from '../auth/permissions.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import {
@@ -17,7 +18,8 @@ import {
 } from '../departments/members.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
-import { idOf, jsonIds, pageOf, type Rows } from '../http/fields.ts';
+import { idOf, jsonId, jsonIds, pageOf, type Rows } from '../http/fields.ts';
+import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import {
   countMembers,
   countUsers,
@@ -34,7 +36,10 @@ import {
   readMembers,
   readNames,
   readUser as readRow,
+  readUsers as readRows,
+  recordUserChanges,
   recoverUser as recoverRow,
+  replaceHash as replaceHashOf,
   replacePassword,
   touchUsers,
   type UserFields,
@@ -42,13 +47,14 @@ import {
   updateUser as updateRow,
 } from './queries.ts';
 import { user as userRecord } from './record.ts';
-import type { DeptUserFilter, User, UserFilter, UserInput, UserUpdate } from './schema.ts';
+import type { DeptUserFilter, User, UserBatch, UserFilter, UserInput, UserPatch, UserUpdate } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
 
 export async function createUser(tx: Tx, caller: Caller, input: UserInput, password: NewPassword): Promise<number> {
   const { userName } = input;
   assertUserNameAllowed(userName, 'userName');
   const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
+  assertMayManage(caller, [fieldsOf(input)]);
   assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
   await assertWithinAccountLimit(tx, tenantId, tenant.accountCount);
   const depts = await lockUserDepartments(tx, tenantId, input);
@@ -60,7 +66,15 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   return userId;
 }
 
-const namesOf = ({ tenantName, companyName }: { tenantName: string | null; companyName: string | null }) => [
+/**
+ * An API key with `user:write` must not get at what it lacks by way of an administrator: it neither makes one nor changes one,
+ * whose password it could set.
+ */
+export function assertMayManage(caller: Caller, users: readonly { administrator: boolean }[]): void {
+  if (users.some(({ administrator }) => administrator) && !hasAllPermissions(caller)) throw apiError('NOT_ALLOWED');
+}
+
+export const namesOf = ({ tenantName, companyName }: { tenantName: string | null; companyName: string | null }) => [
   tenantName,
   companyName,
 ];
@@ -98,6 +112,17 @@ export async function readUser(
   return { data: user, etag: etagOf(user) };
 }
 
+/** Reads users by their ids. */
+export async function readUsers(tx: Tx, { tenantId }: Caller, userIds: (number | string)[]): Promise<UserBatch> {
+  const ids = userIds.map(idOf);
+  const found = await readRows(tx, tenantId, [...new Set(ids)]);
+  const byId = new Map(found.map((user) => [String(user.userId), user]));
+  return {
+    rows: ids.flatMap((id) => byId.get(id) ?? []),
+    missing: ids.filter((id) => !byId.has(id)).map(jsonId),
+  };
+}
+
 export function assertMayRead(caller: Caller, userId: string, requestedTenant: string | undefined): void {
   const isSelf = userId === caller.userId && (requestedTenant === undefined || requestedTenant === caller.tenantId);
   if (!caller.permissions.has('user:read') && !isSelf) throw apiError('NOT_ALLOWED');
@@ -127,6 +152,7 @@ export async function updateUser(
   if (!user) throw apiError('USER_NOT_FOUND');
   if (ifMatch) assertEtag(ifMatch, etagOf(await readRow(tx, tenantId, userId)));
   const fields = fieldsOf(input);
+  assertMayManage(caller, [user, fields]);
   if (!fields.administrator || fields.status !== '0') await assertNotLastAdministrator(tx, tenantId, [user]);
   const depts = await lockUserDepartments(tx, tenantId, input);
   const userName = input.userName ?? user.userName;
@@ -143,6 +169,42 @@ export async function updateUser(
   if (password || fields.status !== '0') await endSessionsOf(tx, tenantId, [userId]);
 }
 
+/** Changes only the fields that are sent (RFC 7396). The user is locked before they are read, so no other change is lost. */
+export async function patchUser(
+  tx: Tx,
+  caller: Caller,
+  userId: string,
+  patch: UserPatch,
+  { password, ifMatch }: Omit<UpdateOptions, 'isRevert'>,
+): Promise<void> {
+  assertSameId(userId, patch.userId, 'userId');
+  assertKept(patch, ['userName', 'password']);
+  const { tenantId } = await assumeTenantForWrite(tx, caller, patch.tenantId);
+  await lockUsers(tx, tenantId, [userId]);
+  const current = await readRow(tx, tenantId, userId);
+  if (!current) throw apiError('USER_NOT_FOUND');
+  assertEtag(ifMatch, etagOf(current));
+  const { userName, deptId, deptIds, roles, mustChangePassword } = current;
+  const before = { userName, ...userRecord.pick(current), deptId, deptIds, roles, mustChangePassword };
+  const { mustChangePassword: required = false, ...after } = mergePatch<Omit<UserPatch, 'userId'>>(before, patch);
+  if (!password && isUnchanged(before, { ...after, mustChangePassword: required })) return;
+  // As in a replacement, a new password need not be changed unless the patch says so.
+  const sent = 'mustChangePassword' in patch ? required : null;
+  await updateUser(tx, caller, { ...after, userId, tenantId, mustChangePassword: sent }, { password });
+}
+
+/** Whether a patch leaves everything as it is. */
+function isUnchanged(before: Omit<UserPatch, 'userId'>, after: Omit<UserPatch, 'userId'>): boolean {
+  const [a, b] = [before, after].map((user) => {
+    const main = user.deptId == null ? null : idOf(user.deptId);
+    const others = new Set((user.deptIds ?? []).map(idOf));
+    if (main) others.delete(main);
+    const { administrator, ...fields } = fieldsOf(user);
+    return JSON.stringify([user.userName, fields, administrator, user.mustChangePassword, main, [...others].sort()]);
+  });
+  return a === b;
+}
+
 export async function removeUsers(
   tx: Tx,
   caller: Caller,
@@ -154,13 +216,28 @@ export async function removeUsers(
   if (tenantId === caller.ownTenantId && caller.userId !== undefined && userIds.includes(caller.userId))
     throw apiError('OWN_USER');
   const users = await lockUsers(tx, tenantId, userIds);
-  const missing = userIds.filter((id) => !users.some((user) => String(user.userId) === id));
+  const found = new Set(users.map((user) => String(user.userId)));
+  const missing = userIds.filter((id) => !found.has(id));
   if (missing.length > 0) throw apiError('USER_NOT_FOUND', { userIds: jsonIds(missing) });
+  assertMayManage(caller, users);
   if (ifMatch) for (const id of userIds) assertEtag(ifMatch, etagOf(await readRow(tx, tenantId, id)));
   await assertNotLastAdministrator(tx, tenantId, users);
-  await markDeleted(tx, tenantId, userIds, caller.userName);
-  await removeMemberships(tx, tenantId, userIds);
+  await inChunks(tx, userIds, async (chunk) => {
+    await markDeleted(tx, tenantId, chunk, caller.userName);
+    await removeMemberships(tx, tenantId, chunk);
+  });
   await endSessionsOf(tx, tenantId, userIds);
+}
+
+/** How many users are written at once; the ledger takes about half a second for them on a busy machine. */
+const CHUNK_SIZE = 1_000;
+
+/** Writes many users in chunks. Each but the last is recorded in the ledger before the next: at the commit it would take too long. */
+export async function inChunks<T>(tx: Tx, items: readonly T[], write: (chunk: T[]) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += CHUNK_SIZE) {
+    await write(items.slice(at, at + CHUNK_SIZE));
+    if (at + CHUNK_SIZE < items.length) await recordUserChanges(tx);
+  }
 }
 
 /**
@@ -285,6 +362,10 @@ export async function replaceOwnPassword(
   if (!(await replacePassword(tx, row))) throw apiError('WRONG_PASSWORD');
 }
 
+/** Stores another hash of the same password, for a login with a hash that was imported. */
+export const replaceHash = (tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }) =>
+  replaceHashOf(tx, user);
+
 export interface RecoveredUser {
   userId: string;
   userName: string;
@@ -315,7 +396,12 @@ export const listAdministrators = (tx: Tx, tenantId: string, limit: number): Pro
   listAdministratorNames(tx, tenantId, limit);
 
 /** Throws if there is no room for `added` users. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
-async function assertWithinAccountLimit(tx: Tx, tenantId: string, accountCount: number, added = 1): Promise<void> {
+export async function assertWithinAccountLimit(
+  tx: Tx,
+  tenantId: string,
+  accountCount: number,
+  added = 1,
+): Promise<void> {
   if (accountCount === -1) return;
   const count = await countUsers(tx, tenantId, accountCount);
   if (count + added > accountCount) throw apiError('ACCOUNT_LIMIT', { accountCount });
@@ -335,7 +421,9 @@ function rethrowAsNameTaken(error: unknown): never {
   throw errorCode(error) === '23505' ? apiError('USER_NAME_TAKEN') : error;
 }
 
-const fieldsOf = (input: Partial<Omit<UserInput, 'userName' | 'password' | 'mustChangePassword'>>): UserFields => ({
+export const fieldsOf = (
+  input: Partial<Omit<UserInput, 'userName' | 'password' | 'mustChangePassword'>>,
+): UserFields => ({
   ...userRecord.withDefaults(input),
   administrator: input.roles?.includes('admin') ?? false,
 });

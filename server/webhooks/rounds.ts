@@ -1,6 +1,7 @@
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
+import { RETRY_DAYS } from '../ledger/archive.ts';
 import { type ChangeRow, changesAfter, changesByIds } from '../ledger/feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import {
@@ -22,7 +23,6 @@ import {
   type WebhookState,
 } from './dispatch-queries.ts';
 import type { Message, Outcome } from './sending.ts';
-import { RETRY_DAYS } from './webhooks.ts';
 
 /**
  * A webhook is processed in rounds. The transaction of a round records the results of the previous messages and returns

@@ -4,6 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { assertSettingsEtag, etagOfParts, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, type Rows } from '../http/fields.ts';
+import { RETRY_DAYS } from '../ledger/archive.ts';
 import { isChangeStored, lastPosition } from '../ledger/feed.ts';
 import { AddressError, type ResolveTarget } from './addresses.ts';
 import {
@@ -28,8 +29,6 @@ import { formatSecret, generateSecret } from './sending.ts';
 
 const MAX_WEBHOOKS = 20;
 const OLD_SECRET_HOURS = 24;
-/** How long a delivery is retried. */
-export const RETRY_DAYS = 3;
 
 /** Rejects a URL that must not be called. Each delivery attempt checks again. */
 export async function assertAllowedAddress(resolveTarget: ResolveTarget, url: string): Promise<void> {

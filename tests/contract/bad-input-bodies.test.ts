@@ -155,7 +155,7 @@ test('a body of 1 MiB is accepted, one byte more is rejected', async () => {
   assert.equal(Buffer.byteLength(padded(MiB)), MiB);
   assert.equal((await admin.post('/system/dept-api', undefined, { raw: padded(MiB) })).code, 200);
   const error = { status: 413, reason: 'BODY_TOO_LARGE', fields: { limit: MiB } };
-  const where = ({ path }: Operation) => path !== BULK;
+  const where = ({ path }: Operation) => !path.endsWith('/bulk');
   await expectRejectedByAll([['1 MiB plus one byte', { raw: padded(MiB + 1) }]], { ...error, where });
 });
 
@@ -164,7 +164,7 @@ test('a bulk body of 8 MiB is accepted, one byte more is rejected', async () => 
   assert.equal(Buffer.byteLength(padded(8 * MiB)), 8 * MiB);
   assert.equal((await admin.post(BULK, undefined, { raw: padded(8 * MiB) })).code, 200);
   const error = { status: 413, reason: 'BODY_TOO_LARGE', fields: { limit: 8 * MiB } };
-  const where = ({ path }: Operation) => path === BULK;
+  const where = ({ path }: Operation) => path.endsWith('/bulk');
   await expectRejectedByAll([['8 MiB plus one byte', { raw: padded(8 * MiB + 1) }]], { ...error, where });
 });
 

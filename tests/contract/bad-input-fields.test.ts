@@ -15,9 +15,11 @@ const url = 'http://127.0.0.1:9/';
 const { data: hook } = await admin.post('/system/webhook-api', { url, status: '1' });
 const deleted = await admin.createDepartment();
 await admin.delete(`/system/dept-api/${deleted}`);
+/** The records that patches change; other operations with an id restore the deleted department. */
+const patched: Record<string, string> = { patchDepartment: deptId, patchTenant: child.id, patchUser: member.id };
 const operations = (await readOperations(service)).map((operation) => ({
   ...operation,
-  path: operation.path.replace('{id}', deleted),
+  path: operation.path.replace('{id}', patched[operation.operationId] ?? deleted),
 }));
 
 /** The caller and the smallest accepted body of each operation that takes a body. */
@@ -27,6 +29,11 @@ const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = 
   updateDepartment: [admin, { deptId }],
   orderDepartments: [admin, { parentId: 0, deptIds: [deptId] }],
   addDepartments: [admin, { departments: [{ ref: 'a' }] }],
+  patchDepartment: [admin, { parentId: 0 }],
+  patchTenant: [admin, { tenantParent: admin.tenantId }],
+  patchUser: [admin, { userName: 'patched', password: PASSWORD }],
+  readUsers: [admin, { ids: [] }],
+  addUsers: [admin, { departments: [{ ref: 'd' }], users: [{ ref: 'a', userName: 'bulk', password: PASSWORD }] }],
   createTenant: [admin, { username: 'first', password: PASSWORD }],
   updateTenant: [admin, { id: child.id }],
   createUser: [admin, { userName: 'another', password: PASSWORD }],

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { test } from 'node:test';
 import { settings } from '../../server/config.ts';
 import { errorCatalog } from '../../server/http/errors.ts';
-import { readOperations, reasonsIn } from '../support/openapi.ts';
+import { hasEnvelope, operationsOf, readDocument, reasonsIn } from '../support/openapi.ts';
 import { startService } from '../support/service.ts';
 
 // The compiled test runs in dist/tests/contract.
@@ -97,13 +97,15 @@ test('the interface document describes every operation and all of its error reas
   const find = (title: string) => sections.find((section) => section.startsWith(title));
   const shared = find('### Errors that any operation can return') ?? '';
   const missing: string[] = [];
-  for (const { method, path, responses } of await readOperations(service)) {
+  for (const operation of operationsOf(await readDocument(service))) {
+    const { method, path, responses } = operation;
     const name = `${method} ${path}`;
     const section =
       find(`### \`${name}\``) ??
       find(`### \`${name.replace('{id}', '{ids}')}\``) ??
       sections.find((text) => text.startsWith('## Health') && text.includes(`\`${name}\``));
     if (!section) missing.push(name);
+    if (!hasEnvelope(operation)) continue;
     const reasons = Object.values(responses).flatMap(reasonsIn);
     assert.ok(reasons.includes('INTERNAL'), `${name}: found no reasons in its response schemas`);
     for (const reason of reasons) {

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS } from '../support/expect.ts';
+import { DEPTS, databaseTime } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-
-const databaseTime = async (): Promise<string> => {
-  const [{ time }] = await service.superuser<[{ time: string }]>`
-    select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time`;
-  return time;
-};
 
 test('the history of a department is read page by page, oldest or newest first', async () => {
   const admin = await service.createTenant();
@@ -58,7 +52,7 @@ test('a diff lists what was created, deleted, moved, renamed and changed between
   const below = await admin.createDepartment({ deptName: 'below', parentId: c });
   const deleted = await admin.createDepartment({ deptName: 'gone', parentId: a });
   const same = await admin.createDepartment({ deptName: 'same' });
-  const from = await databaseTime();
+  const from = await databaseTime(service);
   await admin.put(DEPTS, { deptId: a, deptName: 'A' });
   await admin.put(DEPTS, { deptId: c, deptName: 'C', leader: '张三', parentId: b });
   await admin.delete(`${DEPTS}/${deleted}`);
@@ -67,7 +61,7 @@ test('a diff lists what was created, deleted, moved, renamed and changed between
   await admin.delete(`${DEPTS}/${temporary}`);
   await admin.put(DEPTS, { deptId: same, deptName: 'other' });
   await admin.put(DEPTS, { deptId: same, deptName: 'same' });
-  const to = await databaseTime();
+  const to = await databaseTime(service);
   await admin.put(DEPTS, { deptId: b, deptName: 'later' });
   const expected = {
     created: [{ deptId: Number(fresh), deptName: 'new', parentId: Number(below), path: ['b', 'C', 'below'] }],
@@ -100,7 +94,7 @@ test('a diff lists what was created, deleted, moved, renamed and changed between
 
 test('a diff requires a valid period and at most 10,000 changed departments', async () => {
   const admin = await service.createTenant();
-  const from = await databaseTime();
+  const from = await databaseTime(service);
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)
     select ${admin.tenantId}, 50000000 + n, 'sql' from generate_series(1, 10001) n`;

@@ -1,30 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS, TENANTS, USERS } from '../support/expect.ts';
+import { DEPTS, databaseTime, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 // Changes store times as text in the time zone of the writer, and some tests write directly to the database.
 await service.superuser`set time zone 'Asia/Shanghai'`;
 
-const databaseTime = async (format = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"', zone = 'UTC'): Promise<string> => {
-  const [{ time }] = await service.superuser<[{ time: string }]>`
-    select to_char(clock_timestamp() at time zone ${zone}, ${format}) as time`;
-  return time;
-};
 const outcomeOf = ({ status, data }: { status: number; data: { reason?: string } }) =>
   `${status} ${data?.reason ?? ''}`;
 const ids = (rows: { deptId: number }[]) => rows.map(({ deptId }) => String(deptId));
 
 test('asOf shows the fields of a department at that time, and its ancestors before and after a move above it', async () => {
   const admin = await service.createTenant();
-  const before = await databaseTime();
+  const before = await databaseTime(service);
   const [a, b] = [await admin.createDepartment({ deptName: 'a' }), await admin.createDepartment({ deptName: 'b' })];
   const low = await admin.createDepartment({ deptName: 'low', parentId: a });
   const lowest = await admin.createDepartment({ deptName: 'lowest', parentId: low });
-  const then = await databaseTime();
+  const then = await databaseTime(service);
   await admin.put(DEPTS, { deptId: a, deptName: 'a', parentId: b });
-  const moved = await databaseTime();
+  const moved = await databaseTime(service);
   await admin.put(DEPTS, { deptId: lowest, deptName: 'renamed' });
   await admin.delete(`${DEPTS}/${lowest}`);
   const read = async (time: string) => (await admin.get(`${DEPTS}/${lowest}?asOf=${time}`)).data;
@@ -32,7 +27,7 @@ test('asOf shows the fields of a department at that time, and its ancestors befo
   assert.equal((await read(moved)).ancestors, `0,${b},${a},${low}`);
   assert.equal((await read(moved)).deptName, 'lowest');
   assert.equal((await read(before)).reason, 'DEPT_NOT_FOUND');
-  assert.equal((await read(await databaseTime())).reason, 'DEPT_NOT_FOUND');
+  assert.equal((await read(await databaseTime(service))).reason, 'DEPT_NOT_FOUND');
   const list = await admin.get(`${DEPTS}/list?underId=${b}&withPath=true&sort=deptName&asOf=${moved}`);
   assert.deepEqual(
     list.data.rows.map(({ deptName, pathNames }: { deptName: string; pathNames: string[] }) => [deptName, pathNames]),
@@ -65,12 +60,12 @@ test('a batch delete takes effect for all departments at the same time', async (
 test('asOf shows a department before its deletion and after its restoration in the database, not between', async () => {
   const admin = await service.createTenant();
   const id = await admin.createDepartment({ deptName: 'again' });
-  const first = await databaseTime();
+  const first = await databaseTime(service);
   await admin.delete(`${DEPTS}/${id}`);
-  const deleted = await databaseTime();
+  const deleted = await databaseTime(service);
   await service.superuser`
     update banyan.departments set del_flag = '0', update_by = 'sql' where tenant_id = ${admin.tenantId} and dept_id = ${id}`;
-  const restored = await databaseTime();
+  const restored = await databaseTime(service);
   const statuses = [];
   for (const time of [first, deleted, restored]) {
     statuses.push((await admin.get(`${DEPTS}/${id}?asOf=${time}`)).status);
@@ -89,23 +84,23 @@ test('asOf accepts a time with or without offset, a day or a second, and rejects
   const admin = await service.createTenant();
   const id = await admin.createDepartment({ deptName: 'first' });
   const zone = 'Asia/Shanghai';
-  const inZone = await databaseTime('YYYY-MM-DD HH24:MI:SS.US', zone);
-  const inUtc = await databaseTime();
-  const offset = (await databaseTime('YYYY-MM-DD"T"HH24:MI:SS.US', 'Asia/Kolkata')).concat('+05:30');
+  const inZone = await databaseTime(service, 'YYYY-MM-DD HH24:MI:SS.US', zone);
+  const inUtc = await databaseTime(service);
+  const offset = (await databaseTime(service, 'YYYY-MM-DD"T"HH24:MI:SS.US', 'Asia/Kolkata')).concat('+05:30');
   await admin.put(DEPTS, { deptId: id, deptName: 'second' });
   for (const time of [inZone, inUtc, offset]) {
     const { data, text } = await admin.get(`${DEPTS}/${id}?asOf=${encodeURIComponent(time)}`);
     assert.equal(data.deptName, 'first', `${time}: ${text}`);
   }
   // A day and a second stand for their beginning, which is before the department was created.
-  const day = await databaseTime('YYYY-MM-DD', zone);
+  const day = await databaseTime(service, 'YYYY-MM-DD', zone);
   assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${day}`)).status, 404);
   const [{ second }] = await service.superuser<[{ second: string }]>`
     select to_char(min(time) at time zone ${zone}, 'YYYY-MM-DD"T"HH24:MI:SS') as second
     from banyan.changes where tenant_id = ${admin.tenantId} and resource = 'department'`;
   assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${second}`)).status, 404);
   const wrong = ['yesterday', '2026-02-31', '2026-01-01T25:00', '2026-01-01T08:00:00Z;', '0000-00-00', '1', 'now'];
-  const later = await databaseTime('"2199"-MM-DD"T"HH24:MI:SS"Z"');
+  const later = await databaseTime(service, '"2199"-MM-DD"T"HH24:MI:SS"Z"');
   for (const time of [...wrong, later]) {
     for (const path of [
       `${DEPTS}/${id}?`,
@@ -128,7 +123,7 @@ test('asOf accepts a time with or without offset, a day or a second, and rejects
 test('parameters that cannot be combined with asOf are rejected with their name', async () => {
   const admin = await service.createTenant();
   const id = await admin.createDepartment();
-  const time = await databaseTime();
+  const time = await databaseTime(service);
   for (const [path, field] of [
     [`${DEPTS}/${id}?includeDeleted=true`, 'includeDeleted'],
     [`${DEPTS}/list?cursor=`, 'cursor'],
@@ -145,7 +140,7 @@ test('asOf lists children page by page with hasChildren at that time', async () 
   const created: string[] = [];
   for (let n = 0; n < 5; n++) created.push(await admin.createDepartment({ orderNum: 5 - n }));
   const below = await admin.createDepartment({ parentId: created[4] });
-  const time = await databaseTime();
+  const time = await databaseTime(service);
   await admin.put(DEPTS, { deptId: below, parentId: created[0] });
   const rows = [];
   for (let cursor = ''; ; ) {
@@ -164,7 +159,7 @@ test('asOf lists children page by page with hasChildren at that time', async () 
 test('asOf shows tenants and users, also deleted ones, to the tenants that are above them today', async () => {
   const admin = await service.createTenant({ tenantName: 'boss' });
   const other = await service.createTenant();
-  const early = await databaseTime();
+  const early = await databaseTime(service);
   const child = await admin.create(TENANTS, { tenantName: 'first', quotaBo: { merchant: 3, zr: 4 } });
   const home = await admin.createDepartment();
   const user = await admin.createUser({ userName: 'anna', deptId: home, nickName: 'A' });
@@ -172,11 +167,11 @@ test('asOf shows tenants and users, also deleted ones, to the tenants that are a
     (await admin.get(`${TENANTS}/${child}`)).data,
     (await admin.get(`${USERS}/${user}`)).data,
   ];
-  const time = await databaseTime();
+  const time = await databaseTime(service);
   // A password change is recorded, but does not change the user record.
   await service.superuser`
     update banyan.users set password_hash = 'another' where tenant_id = ${admin.tenantId} and user_id = ${user}`;
-  assert.deepEqual((await admin.get(`${USERS}/${user}?asOf=${await databaseTime()}`)).data, userThen);
+  assert.deepEqual((await admin.get(`${USERS}/${user}?asOf=${await databaseTime(service)}`)).data, userThen);
   await admin.put(TENANTS, { id: child, tenantName: 'second' });
   await admin.delete(`${TENANTS}/${child}`);
   await admin.put(USERS, { userId: user, userName: 'anna', password: 'another horse' });
@@ -193,7 +188,7 @@ test('asOf shows tenants and users, also deleted ones, to the tenants that are a
   assert.equal(outcomeOf(await other.get(`${TENANTS}/${child}?asOf=${time}`)), '404 TENANT_NOT_FOUND');
   assert.equal(outcomeOf(await other.get(`${USERS}/${user}?asOf=${time}`)), '404 USER_NOT_FOUND');
   const member = await service.createMember(admin);
-  const now = await databaseTime();
+  const now = await databaseTime(service);
   assert.equal((await member.get(`${USERS}/${member.id}?asOf=${now}`)).status, 200);
   assert.equal(outcomeOf(await member.get(`${USERS}/${user}?asOf=${time}`)), '403 NOT_ALLOWED');
   assert.equal(outcomeOf(await member.get(`${TENANTS}/${admin.id}?asOf=${now}`)), '403 NOT_ALLOWED');
@@ -203,7 +198,7 @@ test('asOf, history and diff show nothing to other tenants', async () => {
   const admin = await service.createTenant();
   const top = await admin.createDepartment({ deptName: 'theirs' });
   await admin.createDepartment({ parentId: top });
-  const time = await databaseTime();
+  const time = await databaseTime(service);
   const outsiders: Client[] = [await service.createTenant(), await service.createTenant({}, admin), service.root];
   for (const outsider of outsiders) {
     for (const id of [top, '9007199254740993', '9223372036854775808']) {

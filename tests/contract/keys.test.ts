@@ -167,6 +167,7 @@ test('after a rotation the former key works for its grace period, and a rotation
     update banyan.api_key_secrets set expires = now() where key_id = ${keyId} and secret_id =
       (select min(secret_id) from banyan.api_key_secrets where key_id = ${keyId})`;
   assert.deepEqual(await statuses(first, second, third), [401, 200, 200]);
+  expectError(await first.get(`${DEPTS}/list`), 401, 'INVALID_KEY');
   const fourth = await rotate({ graceSeconds: 0 });
   assert.deepEqual(await statuses(first, second, third, fourth), [401, 401, 401, 200]);
   for (const graceSeconds of [-1, 604_801, 1.5, '1']) {

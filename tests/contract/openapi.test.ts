@@ -86,9 +86,10 @@ test('every operation documents its success and its errors, each reason under it
         assert.equal(status, expected, `${operationId} ${status} ${reason}`);
         listed.add(response.description.includes(`\`${reason}\``) ? reason : '');
       }
-      assert.deepEqual(response.content?.['application/problem+json']?.schema, {
-        $ref: '#/components/schemas/Problem',
-      });
+      // All errors have this form; the document says so once, and refers to it in one response.
+      const problem = response.content?.['application/problem+json']?.schema;
+      const reference = { $ref: '#/components/schemas/Problem' };
+      assert.deepEqual(problem, status === 'default' ? reference : undefined);
     }
   }
   const documented = new Set(operations.flatMap(({ responses }) => Object.values(responses).flatMap(reasonsIn)));
@@ -99,14 +100,6 @@ test('every operation documents its success and its errors, each reason under it
   );
 });
 
-test('the document explains every reason', () => {
-  const explained = document.components.schemas.ErrorCode?.description?.replaceAll('\\', '').split('\n\n').slice(1);
-  assert.deepEqual(
-    explained,
-    Object.entries(errorCatalog).map(([reason, [, , text]]) => `\`${reason}\` ${text}`),
-  );
-});
-
 test('an operation with its own text for a reason documents that text', () => {
   const conflictTextOf = (id: string) =>
     operations.find(({ operationId }) => operationId === id)?.responses[409]?.description;
@@ -114,7 +107,7 @@ test('an operation with its own text for a reason documents that text', () => {
     ['ACCOUNT_LIMIT', 'createUser', 'createTenant'],
     ['BRANCH_TOO_LARGE', 'deleteDepartments', 'orderDepartments'],
   ] as const) {
-    // An operation with the usual text lists the code only; the component explains it.
+    // An operation with the usual text lists the code only.
     assert.match(conflictTextOf(usual) ?? '', new RegExp(`\`${reason}\`(?! )`));
     assert.ok(conflictTextOf(other)?.includes(`\`${reason}\` ${alternativeTexts[reason][2]}`), other);
     assert.doesNotMatch(alternativeTexts[reason][2], /\p{Script=Han}/u);
@@ -135,8 +128,8 @@ test('the headers that callers need are documented', () => {
       const isError = status !== '200' && status !== '304';
       // The introduction describes X-Request-Id and Content-Language, which all responses or all errors have.
       const expected: string[] = [];
-      // readDepartments reads with POST because a URL has no room for so many ids.
-      const reads = method === 'GET' || operationId === 'readDepartments';
+      // These read with POST because a URL has no room for so many ids.
+      const reads = method === 'GET' || ['readDepartments', 'readUsers'].includes(operationId);
       if (status === '200' && !reads && !['logIn', 'refresh'].includes(operationId))
         expected.push('Idempotent-Replayed');
       if (status === '200' && ['logIn', 'refresh', 'logOut', 'endSession'].includes(operationId))
@@ -188,7 +181,7 @@ test('every operation documents whether it requires an access token', () => {
 });
 
 test('path parameters are documented and required, and bodies are required JSON', () => {
-  for (const { operationId, path, parameters = [], requestBody } of operations) {
+  for (const { operationId, method, path, parameters = [], requestBody } of operations) {
     const inPath = parameters.filter((parameter) => parameter.in === 'path');
     assert.deepEqual(
       inPath.map(({ name }) => `{${name}}`),
@@ -198,7 +191,10 @@ test('path parameters are documented and required, and bodies are required JSON'
     assert.ok(inPath.every(({ required }) => required));
     if (!requestBody) continue;
     assert.equal(requestBody.required, true);
-    assert.deepEqual(Object.keys(requestBody.content), ['application/json']);
+    assert.deepEqual(Object.keys(requestBody.content), [
+      ...(method === 'PATCH' ? ['application/merge-patch+json'] : []),
+      'application/json',
+    ]);
   }
 });
 

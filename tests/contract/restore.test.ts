@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS, readDept, TENANTS, USERS } from '../support/expect.ts';
-import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
+import { DEPTS, readDept, resultOf, TENANTS, USERS } from '../support/expect.ts';
+import { type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 
-const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const restore = (client: Client, id: string, body?: unknown) => client.post(`${DEPTS}/${id}/restore`, body);
 const treeOf = async (client: Client) => (await client.get(`${DEPTS}/tree`)).data;
 
@@ -20,8 +19,8 @@ test('a restored department returns with its branch to its former place', async 
   await admin.delete(`${DEPTS}/${early}`);
   const before = await treeOf(admin);
   const original = await readDept(admin, root);
-  assert.equal(outcomeOf(await admin.delete(`${DEPTS}/${root}?subtree=true`)), 'done');
-  assert.equal(outcomeOf(await restore(admin, root)), 'done');
+  assert.equal(resultOf(await admin.delete(`${DEPTS}/${root}?subtree=true`)), 'done');
+  assert.equal(resultOf(await restore(admin, root)), 'done');
   assert.deepEqual(await treeOf(admin), before, 'a department deleted earlier stays deleted');
   assert.equal((await readDept(admin, lowest)).ancestors, `0,${top},${root},${low}`);
   const { updateBy: _, updateTime: __, ...current } = await readDept(admin, root);
@@ -41,10 +40,10 @@ test('only departments deleted by the same request are restored with a branch', 
   ];
   await admin.delete(`${DEPTS}/${root}?subtree=true`);
   // Restore one and two elsewhere, then delete two again on its own.
-  for (const id of [one, two]) assert.equal(outcomeOf(await restore(admin, id, { parentId: 0 })), 'done');
+  for (const id of [one, two]) assert.equal(resultOf(await restore(admin, id, { parentId: 0 })), 'done');
   await admin.put(DEPTS, { deptId: two, deptName: 'two' });
   await admin.delete(`${DEPTS}/${two}`);
-  assert.equal(outcomeOf(await restore(admin, root, {})), 'done');
+  assert.equal(resultOf(await restore(admin, root, {})), 'done');
   const rows = (await admin.get(`${DEPTS}/list`)).data.rows;
   const parents = rows.map(({ deptId, parentId }: Record<string, number>) => [String(deptId), String(parentId)]);
   assert.deepEqual(parents.sort(), [
@@ -60,15 +59,15 @@ test('a department that is not deleted or whose parent is invalid is not restore
   const parent = await admin.createDepartment();
   const child = await admin.createDepartment({ parentId: parent });
   const low = await admin.createDepartment({ parentId: child });
-  assert.equal(outcomeOf(await restore(admin, child)), 'DEPT_NOT_DELETED');
+  assert.equal(resultOf(await restore(admin, child)), 'DEPT_NOT_DELETED');
   for (const id of ['777777', '9007199254740993', '9999999999999999999']) {
     assert.equal((await restore(admin, id)).status, 404);
-    assert.equal(outcomeOf(await restore(admin, id)), 'DEPT_NOT_FOUND');
+    assert.equal(resultOf(await restore(admin, id)), 'DEPT_NOT_FOUND');
   }
   await admin.delete(`${DEPTS}/${child}?subtree=true`);
   await admin.put(DEPTS, { deptId: parent, status: '1' });
   const disabled = await restore(admin, child);
-  assert.deepEqual([disabled.status, outcomeOf(disabled)], [409, 'PARENT_DISABLED']);
+  assert.deepEqual([disabled.status, resultOf(disabled)], [409, 'PARENT_DISABLED']);
   await admin.delete(`${DEPTS}/${parent}`);
   const missingParent = await restore(admin, child);
   assert.deepEqual(
@@ -78,16 +77,16 @@ test('a department that is not deleted or whose parent is invalid is not restore
   const theirs = await other.createDepartment();
   for (const parentId of [theirs, '777777', '9007199254740993', parent]) {
     const response = await restore(admin, child, { parentId });
-    assert.deepEqual([response.status, outcomeOf(response)], [400, 'PARENT_NOT_FOUND']);
+    assert.deepEqual([response.status, resultOf(response)], [400, 'PARENT_NOT_FOUND']);
   }
-  for (const parentId of [child, low]) assert.equal(outcomeOf(await restore(admin, child, { parentId })), 'DEPT_CYCLE');
+  for (const parentId of [child, low]) assert.equal(resultOf(await restore(admin, child, { parentId })), 'DEPT_CYCLE');
   assert.equal((await restore(admin, child, { parentId: 9007199254740992 })).status, 400);
   assert.equal((await restore(admin, child, { parentId: '-1' })).status, 400);
   assert.equal((await restore(admin, child, null)).status, 400);
   // Read the deleted department first, so that a cached path would be stale after the restore.
   await admin.get(`${DEPTS}/${low}?includeDeleted=true`);
   const home = await admin.createDepartment();
-  assert.equal(outcomeOf(await restore(admin, child, { parentId: home })), 'done');
+  assert.equal(resultOf(await restore(admin, child, { parentId: home })), 'done');
   assert.equal((await readDept(admin, low)).ancestors, `0,${home},${child}`);
 });
 
@@ -105,9 +104,9 @@ test('members and other tenants cannot restore anything, and ids of other tenant
     const absent = await other.post(`${path.replace(/\d+$/, '777777')}/restore`);
     assert.equal(theirs.status, 404);
     assert.deepEqual(theirs.data, absent.data);
-    assert.equal(outcomeOf(await member.post(`${path}/restore`)), 'NOT_ALLOWED');
+    assert.equal(resultOf(await member.post(`${path}/restore`)), 'NOT_ALLOWED');
     assert.equal((await service.anonymous.post(`${path}/restore`)).status, 401);
-    assert.equal(outcomeOf(await admin.post(`${path}/restore`)), 'done');
+    assert.equal(resultOf(await admin.post(`${path}/restore`)), 'done');
   }
 });
 
@@ -122,14 +121,14 @@ test('a restored user keeps their password and existing departments, and their s
   await admin.put(USERS, { userId: member.id, deptId: main, deptIds: [remaining, removed], nickName: '李四' });
   await admin.delete(`${USERS}/${member.id}`);
   await admin.delete(`${DEPTS}/${removed}`);
-  assert.equal(outcomeOf(await admin.post(`${USERS}/${member.id}/restore`)), 'done');
+  assert.equal(resultOf(await admin.post(`${USERS}/${member.id}/restore`)), 'done');
   const { data } = await admin.get(`${USERS}/${member.id}`);
   assert.deepEqual([data.deptId, data.deptIds, data.nickName], [Number(main), [Number(remaining)], '李四']);
-  assert.equal(outcomeOf(await member.get('/auth/me')), 'SESSION_ENDED');
+  assert.equal(resultOf(await member.get('/auth/me')), 'SESSION_ENDED');
   await service.logIn(admin.tenantId, data.userName, PASSWORD);
   const again = await admin.post(`${USERS}/${member.id}/restore`);
-  assert.deepEqual([again.status, outcomeOf(again)], [409, 'USER_NOT_DELETED']);
-  assert.equal(outcomeOf(await admin.post(`${USERS}/9007199254740993/restore`)), 'USER_NOT_FOUND');
+  assert.deepEqual([again.status, resultOf(again)], [409, 'USER_NOT_DELETED']);
+  assert.equal(resultOf(await admin.post(`${USERS}/9007199254740993/restore`)), 'USER_NOT_FOUND');
   await admin.delete(`${USERS}/${member.id}`);
   await admin.delete(`${DEPTS}/${main}`);
   await admin.post(`${USERS}/${member.id}/restore`);
@@ -145,9 +144,9 @@ test('a user is not restored when their name is taken or the account limit is re
   assert.deepEqual([full.status, full.data], [409, { reason: 'ACCOUNT_LIMIT', accountCount: 2 }]);
   await service.root.put(TENANTS, { id: admin.id, accountCount: 3 });
   const taken = await admin.post(`${USERS}/${id}/restore`);
-  assert.deepEqual([taken.status, outcomeOf(taken)], [409, 'USER_NAME_TAKEN']);
+  assert.deepEqual([taken.status, resultOf(taken)], [409, 'USER_NAME_TAKEN']);
   await admin.delete(`${USERS}/${taker}`);
-  assert.equal(outcomeOf(await admin.post(`${USERS}/${id}/restore`)), 'done');
+  assert.equal(resultOf(await admin.post(`${USERS}/${id}/restore`)), 'done');
 });
 
 test('an administrator of a parent tenant can restore users of a child tenant, a sibling cannot', async () => {
@@ -157,9 +156,9 @@ test('an administrator of a parent tenant can restore users of a child tenant, a
   const id = await child.createUser({ userName: 'gone' });
   await child.delete(`${USERS}/${id}`);
   const path = `${USERS}/${id}/restore?tenantId=${child.tenantId}`;
-  assert.equal(outcomeOf(await sibling.post(path)), 'OTHER_TENANT');
-  assert.equal(outcomeOf(await admin.post(`${USERS}/${id}/restore`)), 'USER_NOT_FOUND');
-  assert.equal(outcomeOf(await admin.post(path)), 'done');
+  assert.equal(resultOf(await sibling.post(path)), 'OTHER_TENANT');
+  assert.equal(resultOf(await admin.post(`${USERS}/${id}/restore`)), 'USER_NOT_FOUND');
+  assert.equal(resultOf(await admin.post(path)), 'done');
   assert.equal((await child.get(`${USERS}/${id}`)).data.updateBy, 'boss');
 });
 
@@ -171,18 +170,18 @@ test('a restored tenant returns to its former place with its departments and use
   const { data: original } = await admin.get(`${TENANTS}/${child.id}`);
   await child.delete(`${TENANTS}/${low.id}`);
   await admin.delete(`${TENANTS}/${child.id}`);
-  assert.equal(outcomeOf(await child.get(`${DEPTS}/${id}`)), 'TENANT_DELETED');
+  assert.equal(resultOf(await child.get(`${DEPTS}/${id}`)), 'TENANT_DELETED');
   const missingParent = await admin.post(`${TENANTS}/${low.id}/restore`);
   assert.deepEqual(
     [missingParent.status, missingParent.data],
     [409, { reason: 'TENANT_PARENT_GONE', tenantParent: child.tenantId }],
   );
-  assert.equal(outcomeOf(await admin.post(`${TENANTS}/${child.id}/restore`)), 'done');
+  assert.equal(resultOf(await admin.post(`${TENANTS}/${child.id}/restore`)), 'done');
   assert.deepEqual((await admin.get(`${TENANTS}/${child.id}`)).data, original);
   assert.equal((await child.get(`${DEPTS}/${id}`)).code, 200, 'the department of the tenant was kept');
-  assert.equal(outcomeOf(await admin.post(`${TENANTS}/${child.id}/restore`)), 'TENANT_NOT_DELETED');
-  assert.equal(outcomeOf(await admin.post(`${TENANTS}/9007199254740993/restore`)), 'TENANT_NOT_FOUND');
-  assert.equal(outcomeOf(await child.post(`${TENANTS}/${low.id}/restore`)), 'done');
+  assert.equal(resultOf(await admin.post(`${TENANTS}/${child.id}/restore`)), 'TENANT_NOT_DELETED');
+  assert.equal(resultOf(await admin.post(`${TENANTS}/9007199254740993/restore`)), 'TENANT_NOT_FOUND');
+  assert.equal(resultOf(await child.post(`${TENANTS}/${low.id}/restore`)), 'done');
   assert.equal((await admin.get(`${TENANTS}/${low.id}`)).data.tenantParent, child.tenantId);
 });
 
@@ -194,7 +193,7 @@ test('concurrent restores with one Idempotency-Key restore once and return the s
   const responses = await Promise.all(
     [1, 2, 3].map(() => admin.post(`${DEPTS}/${id}/restore`, undefined, { headers })),
   );
-  assert.deepEqual(responses.map(outcomeOf), ['done', 'done', 'done']);
+  assert.deepEqual(responses.map(resultOf), ['done', 'done', 'done']);
   assert.equal((await admin.get('/system/change-api/list?action=restored')).data.rows.length, 1);
 });
 
@@ -206,8 +205,8 @@ test('a branch of 600 departments is restored completely', async () => {
   const { data } = await admin.post(`${DEPTS}/bulk`, { departments });
   const before = await treeOf(admin);
   const [root] = data.deptIds;
-  assert.equal(outcomeOf(await admin.delete(`${DEPTS}/${root}?subtree=true`)), 'done');
+  assert.equal(resultOf(await admin.delete(`${DEPTS}/${root}?subtree=true`)), 'done');
   assert.deepEqual(await treeOf(admin), []);
-  assert.equal(outcomeOf(await restore(admin, root)), 'done');
+  assert.equal(resultOf(await restore(admin, root)), 'done');
   assert.deepEqual(await treeOf(admin), before);
 });

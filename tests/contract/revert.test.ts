@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CHANGES, DEPTS, TENANTS, USERS } from '../support/expect.ts';
+import { CHANGES, DEPTS, resultOf, TENANTS, USERS } from '../support/expect.ts';
 import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 
-const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const revert = (client: Client, id: number, query = '') => client.post(`${CHANGES}/${id}/revert${query}`);
 /** The id of the latest change of a tenant itself, without those of tenants below. */
 const latestChange = async (client: Client, query = ''): Promise<number> =>
@@ -34,19 +33,19 @@ test('the creation, update, move and deletion of a department can be reverted, a
     () => admin.delete(path),
   ];
   for (const write of writes) {
-    assert.equal(outcomeOf(await write()), 'done');
+    assert.equal(resultOf(await write()), 'done');
     const change = await latestChange(admin);
     const { status: after } = await admin.get(path);
     const changed = after === 200 ? await readRecord(admin, path) : null;
-    assert.equal(outcomeOf(await revert(admin, change)), 'done');
+    assert.equal(resultOf(await revert(admin, change)), 'done');
     assert.deepEqual(await readRecord(admin, path), original);
     // Revert the revert, then revert the change once more.
-    assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+    assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
     assert.deepEqual((await admin.get(path)).status === 200 ? await readRecord(admin, path) : null, changed);
-    assert.equal(outcomeOf(await revert(admin, change)), 'done');
+    assert.equal(resultOf(await revert(admin, change)), 'done');
     assert.deepEqual(await readRecord(admin, path), original);
   }
-  assert.equal(outcomeOf(await revert(admin, created)), 'done');
+  assert.equal(resultOf(await revert(admin, created)), 'done');
   assert.equal((await admin.get(path)).status, 404);
   const { data } = await admin.get(`${CHANGES}/list?resourceId=${id}&limit=1`);
   assert.deepEqual([data.rows[0].action, data.rows[0].by], ['deleted', 'boss']);
@@ -62,17 +61,17 @@ test('a bulk creation, a reorder and a subtree delete are each reverted as one c
   const { data } = await admin.post(`${DEPTS}/bulk`, { departments });
   const creation = await latestChange(admin);
   const full = await tree();
-  assert.equal(outcomeOf(await revert(admin, creation)), 'done');
+  assert.equal(resultOf(await revert(admin, creation)), 'done');
   assert.deepEqual(await tree(), empty);
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
   assert.deepEqual(await tree(), full);
   const top = data.deptIds.slice(0, 10).reverse();
   await admin.put(`${DEPTS}/order`, { parentId: 0, deptIds: top });
   assert.notDeepEqual(await tree(), full);
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
   assert.deepEqual(await tree(), full);
   await admin.delete(`${DEPTS}/${top[0]}?subtree=true`);
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
   assert.deepEqual(await tree(), full);
   const below = await admin.createDepartment({ parentId: data.deptIds[500] });
   const rejected = await revert(admin, creation);
@@ -99,9 +98,9 @@ test('a change with later changes cannot be reverted until those are reverted, a
     [409, { reason: 'CHANGE_CONTRADICTED', changeIds: [c, d], resources: [`department ${id}`] }],
   );
   assert.equal((await admin.get(`${DEPTS}/${id}`)).data.deptName, 'd');
-  for (const change of [d, c, b]) assert.equal(outcomeOf(await revert(admin, change)), 'done');
+  for (const change of [d, c, b]) assert.equal(resultOf(await revert(admin, change)), 'done');
   assert.equal((await admin.get(`${DEPTS}/${id}`)).data.deptName, 'a');
-  assert.equal(outcomeOf(await revert(admin, b)), 'CHANGE_CONTRADICTED', 'the change is already reverted');
+  assert.equal(resultOf(await revert(admin, b)), 'CHANGE_CONTRADICTED', 'the change is already reverted');
   // The error lists at most 20 changes.
   for (let n = 0; n < 25; n++) await write(`n${n}`);
   assert.equal((await revert(admin, d)).data.changeIds.length, 20);
@@ -116,7 +115,7 @@ test('an old deletion cannot be reverted after the department was restored, chan
   await admin.put(DEPTS, { deptId: id, deptName: 'new' });
   await admin.delete(`${DEPTS}/${id}`);
   assert.equal((await revert(admin, first)).data.changeIds.length, 3);
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
   assert.equal((await admin.get(`${DEPTS}/${id}`)).data.deptName, 'new');
 });
 
@@ -127,10 +126,10 @@ test('reverting a restore to another parent and then the deletion returns the de
   await admin.delete(`${DEPTS}/${id}`);
   const deleted = await latestChange(admin);
   await admin.post(`${DEPTS}/${id}/restore`, { parentId: away });
-  assert.equal(outcomeOf(await revert(admin, deleted)), 'CHANGE_CONTRADICTED');
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal(resultOf(await revert(admin, deleted)), 'CHANGE_CONTRADICTED');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
   await admin.get(`${DEPTS}/${id}?includeDeleted=true`);
-  assert.equal(outcomeOf(await revert(admin, deleted)), 'done');
+  assert.equal(resultOf(await revert(admin, deleted)), 'done');
   assert.equal((await admin.get(`${DEPTS}/${id}`)).data.ancestors, `0,${home}`);
 });
 
@@ -144,14 +143,14 @@ test('a revert is rejected for the same reasons as the operation it performs', a
   assert.deepEqual([children.status, children.data], [409, { reason: 'DEPT_HAS_CHILDREN', deptIds: [Number(id)] }]);
   await admin.delete(`${DEPTS}/${low}`);
   const user = await admin.createUser({ userName: 'in', deptIds: [id] });
-  assert.equal(outcomeOf(await revert(admin, created)), 'DEPT_HAS_USERS');
+  assert.equal(resultOf(await revert(admin, created)), 'DEPT_HAS_USERS');
   await admin.put(USERS, { userId: user, deptIds: [away] });
   await admin.put(DEPTS, { deptId: id, parentId: away });
   const moved = await latestChange(admin);
   await admin.put(DEPTS, { deptId: home, status: '1' });
-  assert.equal(outcomeOf(await revert(admin, moved)), 'PARENT_DISABLED');
+  assert.equal(resultOf(await revert(admin, moved)), 'PARENT_DISABLED');
   await admin.put(DEPTS, { deptId: home, parentId: id });
-  assert.equal(outcomeOf(await revert(admin, moved)), 'DEPT_CYCLE');
+  assert.equal(resultOf(await revert(admin, moved)), 'DEPT_CYCLE');
   await admin.delete(`${DEPTS}/${home}`);
   const missing = await revert(admin, moved);
   assert.deepEqual([missing.status, missing.data], [409, { reason: 'PARENT_GONE', parentId: Number(home) }]);
@@ -164,8 +163,8 @@ test('a revert can return a department to a parent that was already disabled', a
   const id = await admin.createDepartment({ parentId: home });
   await admin.put(DEPTS, { deptId: home, status: '1' });
   for (const write of [() => admin.put(DEPTS, { deptId: id, parentId: away }), () => admin.delete(`${DEPTS}/${id}`)]) {
-    assert.equal(outcomeOf(await write()), 'done');
-    assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+    assert.equal(resultOf(await write()), 'done');
+    assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
     assert.equal((await admin.get(`${DEPTS}/${id}`)).data.parentId, Number(home));
   }
 });
@@ -179,7 +178,7 @@ test('the creation, update and deletion of a user can be reverted, with all thei
   const original = await readRecord(admin, path);
   await admin.put(USERS, { userId: id, userName: 'wang', deptId: two });
   const updated = await latestChange(admin);
-  assert.equal(outcomeOf(await revert(admin, updated)), 'done');
+  assert.equal(resultOf(await revert(admin, updated)), 'done');
   assert.deepEqual(await readRecord(admin, path), original);
   await admin.put(USERS, { userId: id, userName: 'wang' });
   const withoutDepartments = await latestChange(admin);
@@ -187,18 +186,18 @@ test('the creation, update and deletion of a user can be reverted, with all thei
   const missing = await revert(admin, withoutDepartments);
   assert.deepEqual([missing.status, missing.data], [409, { reason: 'USER_DEPT_GONE', deptIds: [Number(one)] }]);
   await admin.post(`${DEPTS}/${one}/restore`);
-  assert.equal(outcomeOf(await revert(admin, withoutDepartments)), 'done');
+  assert.equal(resultOf(await revert(admin, withoutDepartments)), 'done');
   await admin.delete(path);
   const deleted = await latestChange(admin);
   const other = await admin.createUser({ userName: 'LI' });
-  assert.equal(outcomeOf(await revert(admin, deleted)), 'ACCOUNT_LIMIT');
+  assert.equal(resultOf(await revert(admin, deleted)), 'ACCOUNT_LIMIT');
   await service.root.put(TENANTS, { id: admin.id, accountCount: 9 });
-  assert.equal(outcomeOf(await revert(admin, deleted)), 'USER_NAME_TAKEN');
+  assert.equal(resultOf(await revert(admin, deleted)), 'USER_NAME_TAKEN');
   await admin.delete(`${USERS}/${other}`);
-  assert.equal(outcomeOf(await revert(admin, deleted)), 'done');
+  assert.equal(resultOf(await revert(admin, deleted)), 'done');
   assert.deepEqual(await readRecord(admin, path), original);
   await service.logIn(admin.tenantId, 'li', PASSWORD);
-  assert.equal(outcomeOf(await revert(admin, created)), 'done');
+  assert.equal(resultOf(await revert(admin, created)), 'done');
   assert.equal((await admin.get(path)).status, 404);
 });
 
@@ -207,16 +206,16 @@ test('a revert can remove neither the last administrator nor the caller', async 
   const id = await admin.createUser({ userName: 'second', roles: ['admin'] });
   const created = await latestChange(admin);
   const second = await service.logIn(admin.tenantId, 'second');
-  assert.equal(outcomeOf(await revert(second, created)), 'OWN_USER');
+  assert.equal(resultOf(await revert(second, created)), 'OWN_USER');
   const { data: me } = await admin.get('/auth/me');
   await second.put(USERS, { userId: me.user.userId, roles: ['member'] });
   const demoted = await latestChange(second);
-  assert.equal(outcomeOf(await revert(second, demoted)), 'done');
+  assert.equal(resultOf(await revert(second, demoted)), 'done');
   await admin.put(USERS, { userId: id, roles: ['member'] });
   await admin.put(USERS, { userId: id, roles: ['admin'] });
   const promoted = await latestChange(admin);
   await admin.put(USERS, { userId: me.user.userId, roles: ['member'] });
-  assert.equal(outcomeOf(await revert(second, promoted)), 'LAST_ADMINISTRATOR');
+  assert.equal(resultOf(await revert(second, promoted)), 'LAST_ADMINISTRATOR');
 });
 
 test('password changes and logins cannot be reverted', async () => {
@@ -226,14 +225,14 @@ test('password changes and logins cannot be reverted', async () => {
   const { data } = await admin.get(`${CHANGES}/list?resource=user&resourceId=${id}&limit=2`);
   for (const { id: change } of data.rows) {
     const response = await revert(admin, change);
-    assert.deepEqual([response.status, outcomeOf(response)], [409, 'CHANGE_IRREVERSIBLE']);
+    assert.deepEqual([response.status, resultOf(response)], [409, 'CHANGE_IRREVERSIBLE']);
   }
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin, '&resource=login'))), 'CHANGE_IRREVERSIBLE');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin, '&resource=login'))), 'CHANGE_IRREVERSIBLE');
   // A later password change does not prevent reverting an earlier change of the user.
   await admin.put(USERS, { userId: id, nickName: '四' });
   const change = await latestChange(admin);
   await admin.put(USERS, { userId: id, nickName: '四', password: 'a third password' });
-  assert.equal(outcomeOf(await revert(admin, change)), 'done');
+  assert.equal(resultOf(await revert(admin, change)), 'done');
   assert.equal((await admin.get(`${USERS}/${id}`)).data.nickName, '李');
   await service.logIn(admin.tenantId, 'li', 'a third password');
 });
@@ -260,21 +259,21 @@ test('a tenant above can revert updates, moves and deletions of a tenant, with a
     [() => admin.delete(`${TENANTS}/${child.id}`), 'TENANT_DELETED'],
   ];
   for (const [write, outcomeForChild] of writes) {
-    assert.equal(outcomeOf(await write()), 'done');
+    assert.equal(resultOf(await write()), 'done');
     assert.notDeepEqual(await readRow(), original);
     const change = await latestChange(admin);
-    assert.equal(outcomeOf(await revert(child, change)), outcomeForChild);
-    assert.equal(outcomeOf(await revert(admin, change)), 'done');
+    assert.equal(resultOf(await revert(child, change)), outcomeForChild);
+    assert.equal(resultOf(await revert(admin, change)), 'done');
     assert.deepEqual(await readRow(), original);
   }
   const own = await latestChange(child, '&resource=tenant');
-  assert.equal(outcomeOf(await revert(child, own)), 'OWN_TENANT');
-  assert.equal(outcomeOf(await revert(admin, own)), 'CHANGE_NOT_FOUND', 'the change belongs to the child tenant');
-  assert.equal(outcomeOf(await revert(admin, own, `?tenantId=${child.tenantId}`)), 'done');
+  assert.equal(resultOf(await revert(child, own)), 'OWN_TENANT');
+  assert.equal(resultOf(await revert(admin, own)), 'CHANGE_NOT_FOUND', 'the change belongs to the child tenant');
+  assert.equal(resultOf(await revert(admin, own, `?tenantId=${child.tenantId}`)), 'done');
   assert.equal((await admin.get(`${TENANTS}/${child.id}`)).status, 404, 'the restore was reverted');
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
   assert.equal(
-    outcomeOf(await revert(admin, created)),
+    resultOf(await revert(admin, created)),
     'done',
     'reverted although the tenant has its first administrator',
   );
@@ -288,12 +287,12 @@ test('a parent tenant can revert changes of users below with tenantId, but not o
   const change = await latestChange(child);
   await child.createDepartment();
   const theirs = await latestChange(child);
-  assert.equal(outcomeOf(await revert(admin, change)), 'CHANGE_NOT_FOUND');
-  assert.equal(outcomeOf(await revert(admin, theirs, `?tenantId=${child.tenantId}`)), 'OTHER_TENANT');
+  assert.equal(resultOf(await revert(admin, change)), 'CHANGE_NOT_FOUND');
+  assert.equal(resultOf(await revert(admin, theirs, `?tenantId=${child.tenantId}`)), 'OTHER_TENANT');
   const headers = { 'idempotency-key': 'below' };
   const path = `${CHANGES}/${change}/revert?tenantId=${child.tenantId}`;
   const responses = [await admin.post(path, undefined, { headers }), await admin.post(path, undefined, { headers })];
-  assert.deepEqual(responses.map(outcomeOf), ['done', 'done']);
+  assert.deepEqual(responses.map(resultOf), ['done', 'done']);
   assert.equal(responses[1]?.headers['idempotent-replayed'], 'true');
   assert.equal((await child.get(`${USERS}/${id}`)).status, 404);
 });
@@ -306,8 +305,8 @@ test('members and other tenants cannot revert anything, and changes of other ten
   const [theirs, absent] = [await revert(other, change), await other.post(`${CHANGES}/9007199254740993/revert`)];
   assert.deepEqual([theirs.status, theirs.data], [404, { reason: 'CHANGE_NOT_FOUND' }]);
   assert.deepEqual([absent.status, absent.data], [404, { reason: 'CHANGE_NOT_FOUND' }]);
-  assert.equal(outcomeOf(await revert(other, change, `?tenantId=${admin.tenantId}`)), 'OTHER_TENANT');
-  assert.equal(outcomeOf(await revert(member, change)), 'NOT_ALLOWED');
+  assert.equal(resultOf(await revert(other, change, `?tenantId=${admin.tenantId}`)), 'OTHER_TENANT');
+  assert.equal(resultOf(await revert(member, change)), 'NOT_ALLOWED');
   assert.equal((await service.anonymous.post(`${CHANGES}/${change}/revert`)).status, 401);
   assert.equal((await admin.post(`${CHANGES}/x/revert`)).status, 400);
   assert.equal((await admin.get(`${DEPTS}/${id}`)).code, 200);
@@ -319,7 +318,7 @@ test('a change older than the retention period cannot be reverted, because later
   const change = await latestChange(admin);
   await service.superuser`update banyan.ledger_retention set complete_from = clock_timestamp()`;
   const old = await revert(admin, change);
-  assert.deepEqual([old.status, outcomeOf(old)], [409, 'CHANGE_TOO_OLD']);
+  assert.deepEqual([old.status, resultOf(old)], [409, 'CHANGE_TOO_OLD']);
   await admin.put(DEPTS, { deptId: id, deptName: 'new' });
-  assert.equal(outcomeOf(await revert(admin, await latestChange(admin))), 'done');
+  assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
 });

@@ -46,22 +46,34 @@ const makeReadOnly = ({ superuser }: Service) =>
     do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$;
     select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
 
-test('a database whose transactions are read-only by default is not ready', async () => {
-  const service = await startService();
-  assert.equal((await service.anonymous.get('/health/ready')).code, 200);
+/** Ends all connections of the service, and lets it open no more. */
+const refuseConnections = ({ superuser }: Service) =>
+  superuser.unsafe(`
+    do $$ begin execute format('alter database %I connection limit 0', current_database()); end $$;
+    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+
+test('a primary whose transactions are read-only by default takes writes and is ready, because every write states its mode', async () => {
+  const service = await startService(
+    { BANYAN_TENANT_REQUESTS_PER_SECOND: '1000' },
+    { timing: { sealMs: 50, loginCleanupMs: 50 } },
+  );
+  const admin = await service.createTenant();
   await makeReadOnly(service);
-  await waitFor('readiness has a new connection', async () => {
-    const { status, data } = await service.anonymous.get('/health/ready');
-    return status === 503 && data.reason === 'DATABASE_AWAY';
+  await waitFor('there is a new connection', async () => (await service.anonymous.get('/health/ready')).code === 200);
+  const id = await admin.createDepartment({ deptName: 'x' });
+  expectOk(await admin.put(DEPTS, { deptId: id }));
+  assert.ok((await service.logIn(admin.tenantId, 'boss')).token);
+  await waitFor('the ledger is sealed', async () => {
+    const unsealed = await service.superuser`select from banyan.unsealed_changes where tenant_id = ${admin.tenantId}`;
+    return unsealed.length === 0;
   });
-  expectError(await service.anonymous.get('/health/ready'), 503, 'DATABASE_AWAY');
 });
 
 test('with BANYAN_ERROR_STATUS=200 health checks have real statuses, and other errors do not', async () => {
   const service = await startService({ BANYAN_ERROR_STATUS: '200' });
   const { status } = await service.anonymous.get('/system/dept-api/list');
   assert.equal(status, 200);
-  await makeReadOnly(service);
+  await refuseConnections(service);
   await waitFor('readiness is refused', async () => (await service.anonymous.get('/health/ready')).code === 503);
   const ready = await service.anonymous.get('/health/ready');
   assert.deepEqual([ready.status, ready.code, ready.data.reason], [503, 503, 'DATABASE_AWAY']);

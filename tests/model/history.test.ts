@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { databaseTime } from '../support/expect.ts';
 import { isLong, report, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
-import { type Client, PASSWORD, type Service, startService } from '../support/service.ts';
+import { type Client, PASSWORD, startService } from '../support/service.ts';
 
 /**
  * Makes random writes and stores the responses of many reads after each, with the time. Later the same reads with asOf
@@ -22,12 +23,6 @@ interface Snapshot {
 
 /** The body of a response, which unlike the headers is the same for the same content. */
 const readText = async (client: Client, path: string) => (await client.get(path)).text;
-
-const databaseTime = async ({ superuser }: Service): Promise<string> => {
-  const [{ time }] = await superuser<[{ time: string }]>`
-    select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time`;
-  return time;
-};
 
 for (const seed of seeds(scale(1, 10))) {
   test(`reads with asOf return what the same reads returned at that time, seed ${seed}`, async (t) => {

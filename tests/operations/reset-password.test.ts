@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { resetPassword } from '../../server/cli/reset-password-command.ts';
 import { verifyLedger } from '../../server/ledger/verify.ts';
+import { outcomeOf } from '../support/expect.ts';
 import {
   assertStopped,
   launch,
@@ -15,13 +16,12 @@ import {
   startWithoutDeadlines,
   usedDataFolder,
 } from '../support/process.ts';
-import { type ApiResponse, type Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
+import { type Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 
 /** npm run reset-password, with which an operator regains access. */
 
 const service = await startService();
 const command = path.join(project, 'dist/server/cli/reset-password.js');
-const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? 'ok'}`;
 
 /** Resets a password on the service's database or another one. Runs in this process, because starting Node.js takes long. */
 async function reset(args: string[], { input = '', databaseUrl = service.databaseUrl } = {}) {
@@ -86,8 +86,8 @@ test('a disabled user with a lost password can log in again, and no other user i
     '401 REFRESH_REFUSED',
   );
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '401 LOGIN_FAILED');
-  assert.equal(outcomeOf(await tryPassword(tenantId, password, from)), '200 ok');
-  assert.equal(outcomeOf(await tryPassword(tenantId, password, '127.3.2.1')), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(tenantId, password, from)), '200 OK');
+  assert.equal(outcomeOf(await tryPassword(tenantId, password, '127.3.2.1')), '200 OK');
 
   const again = await service.logIn(tenantId, 'boss', password);
   const [updated, changed, ...more] = await byOperator(again);
@@ -102,8 +102,8 @@ test('a disabled user with a lost password can log in again, and no other user i
   assert.doesNotMatch(JSON.stringify([updated, changed]), /argon2|hash/);
   assert.deepEqual((await verifyLedger(service.owner)).errors, []);
 
-  assert.equal(await sessionState(namesake), '200 ok');
-  assert.equal(outcomeOf(await tryPassword(namesake.tenantId, PASSWORD)), '200 ok');
+  assert.equal(await sessionState(namesake), '200 OK');
+  assert.equal(outcomeOf(await tryPassword(namesake.tenantId, PASSWORD)), '200 OK');
   assert.deepEqual(await byOperator(namesake), []);
 });
 
@@ -124,8 +124,8 @@ test('a password is read from standard input and not shown, also when connected 
   assert.match(output, /User +anna \(member\)\n +Password +as read from standard input\n/);
   assert.doesNotMatch(output, /新的|enabled again/);
   assert.equal(await sessionState(anna), '401 SESSION_ENDED');
-  assert.equal(outcomeOf(await tryPassword(admin.tenantId, given, undefined, 'anna')), '200 ok');
-  assert.equal(await sessionState(admin), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(admin.tenantId, given, undefined, 'anna')), '200 OK');
+  assert.equal(await sessionState(admin), '200 OK');
 });
 
 test('invalid arguments fail with a message and change nothing', async () => {
@@ -155,8 +155,8 @@ test('invalid arguments fail with a message and change nothing', async () => {
   assert.equal(away.status, 2);
   assert.match(away.output, /^The password could not be changed: .*ECONNREFUSED/);
   assert.doesNotMatch(away.output, /hush-hush|\n +at /);
-  assert.equal(await sessionState(admin), '200 ok');
-  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 ok');
+  assert.equal(await sessionState(admin), '200 OK');
+  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 OK');
 });
 
 test('a reset that fails halfway is rolled back', async () => {
@@ -169,8 +169,8 @@ test('a reset that fails halfway is rolled back', async () => {
   await service.superuser.unsafe('drop function banyan.reject_delete cascade');
   assert.equal(status, 2);
   assert.match(output, /^The password could not be changed: rejected\.$/m);
-  assert.equal(await sessionState(admin), '200 ok');
-  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 ok');
+  assert.equal(await sessionState(admin), '200 OK');
+  assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD)), '200 OK');
   assert.deepEqual(await byOperator(admin), []);
 });
 
@@ -186,7 +186,7 @@ test('the tool warns when the tenant is out of service, and the user can log in 
     /Users of tenant \d+ cannot log in yet: it or one of its parent tenants is not in service \(disabled\)\./,
   );
   assert.equal((await setStatus('0')).code, 200);
-  assert.equal(outcomeOf(await tryPassword(admin.tenantId, password)), '200 ok');
+  assert.equal(outcomeOf(await tryPassword(admin.tenantId, password)), '200 OK');
 });
 
 test('with the embedded database the tool works while the service runs and while it is stopped', async () => {

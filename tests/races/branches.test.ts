@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resultOf } from '../support/expect.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -7,7 +8,6 @@ import { waitFor } from '../support/wait.ts';
 const service = await startService();
 const dept = '/system/dept-api';
 
-const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const removeBranch = (client: Client, id: string) => client.delete(`${dept}/${id}?subtree=true`);
 const reorder = (client: Client, parentId: string, deptIds: string[]) =>
   client.put(`${dept}/order`, { parentId, deptIds });
@@ -85,7 +85,7 @@ test('deleting a branch during concurrent creates, moves and joins leaves no orp
     const remove: [string, () => Promise<ApiResponse>] = ['delete all', () => removeBranch(admin, root)];
     const index = below(others.length + 1);
     const all = [...others.slice(0, index), remove, ...others.slice(index)];
-    await Promise.all(all.map(async ([name, call]) => tally.add(`${name}: ${outcomeOf(await call())}`)));
+    await Promise.all(all.map(async ([name, call]) => tally.add(`${name}: ${resultOf(await call())}`)));
     await assertInvariants(admin);
   });
   assert.ok(tally.get('delete all: done') > 0 && tally.get('create: done') > 0, JSON.stringify(tally.counts));
@@ -111,7 +111,7 @@ test('deleting a chain that grows at its end deletes all of it and rejects later
       }
     })();
     await waitFor('the chain has four departments', () => chain.length >= 4);
-    assert.equal(outcomeOf(await removeBranch(admin, chain[0] as string)), 'done');
+    assert.equal(resultOf(await removeBranch(admin, chain[0] as string)), 'done');
     growing = false;
     await grow;
     grown += chain.length;
@@ -136,7 +136,7 @@ test('two concurrent reorderings result in one of the two orders, never a mix', 
         .map(([, id]) => id as string);
     const [one, other] = [shuffled(), shuffled()];
     const responses = await Promise.all([reorder(admin, parent, one), reorder(admin, parent, other)]);
-    assert.deepEqual(responses.map(outcomeOf), ['done', 'done']);
+    assert.deepEqual(responses.map(resultOf), ['done', 'done']);
     const { rows } = (await admin.get(`${dept}/${parent}/children`)).data;
     const now = rows.map(({ deptId }: { deptId: number }) => String(deptId)).join();
     assert.ok(now === one.join() || now === other.join(), now);
@@ -166,8 +166,8 @@ test('a reordering during concurrent changes of the children numbers the listed 
       admin.post(dept, { parentId: parent, orderNum: 3 }),
       admin.delete(`${dept}/${pick(others)},${parent}`),
     ]);
-    for (const response of responses) tally.add(outcomeOf(response));
-    assert.equal(outcomeOf(responses[1] as ApiResponse), 'done');
+    for (const response of responses) tally.add(resultOf(response));
+    assert.equal(resultOf(responses[1] as ApiResponse), 'done');
     const { rows } = (await admin.get(`${dept}/${parent}/children`)).data;
     const numbers = new Map(rows.map(({ deptId, orderNum }: never) => [String(deptId), orderNum]));
     assert.deepEqual(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../db/driver.ts';
+import { resultOf } from '../support/expect.ts';
 import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
 import { type ApiResponse, asTenant, type Client, startService } from '../support/service.ts';
 import { runBeforeStatement } from '../support/statements.ts';
@@ -9,7 +10,6 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 const service = await startService();
 const WORKERS = 16;
 
-const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const move = (client: Client, deptId: string, parentId: string) => client.put('/system/dept-api', { deptId, parentId });
 
 /** Reads the tree over HTTP and asserts that it has no cycle and that every path is right. Returns the number of departments. */
@@ -68,7 +68,7 @@ test('an update of a department that is moved meanwhile takes its locks in order
   });
   moved.open();
   await other;
-  assert.equal(outcomeOf((await update) as ApiResponse), 'done');
+  assert.equal(resultOf((await update) as ApiResponse), 'done');
   assert.equal((await admin.get(`/system/dept-api/${deptId}`)).data.parentId, Number(home));
 });
 
@@ -100,13 +100,13 @@ test('an update fails with TOO_BUSY and writes nothing when the department is mo
   };
   const response = await put();
   await moving;
-  assert.deepEqual([response.status, outcomeOf(response), attempts], [503, 'TOO_BUSY', 4]);
+  assert.deepEqual([response.status, resultOf(response), attempts], [503, 'TOO_BUSY', 4]);
   assert.match(String(response.headers['retry-after']), /^[1-9]/);
   const { data } = await admin.get(`/system/dept-api/${deptId}`);
   assert.deepEqual([data.deptName, data.parentId], ['as it was', Number(away)]);
 
   beforeUpdate = async () => {};
-  assert.equal(outcomeOf(await put()), 'done');
+  assert.equal(resultOf(await put()), 'done');
 });
 
 test('concurrent random moves cause no cycle, wrong path, deadlock or 5xx response', async (t) => {
@@ -120,7 +120,7 @@ test('concurrent random moves cause no cycle, wrong path, deadlock or 5xx respon
     const tally = new Tally();
     await runConcurrently(WORKERS, moves, async () => {
       const response = await move(admin, pick(ids), below(20) === 0 ? '0' : pick(ids));
-      tally.add(outcomeOf(response));
+      tally.add(resultOf(response));
     });
     assert.deepEqual(Object.keys(tally.counts).sort(), ['DEPT_CYCLE', 'done']);
     assert.equal(await assertTree(admin), 60);
@@ -136,7 +136,7 @@ test('exactly one of two concurrent moves of A below B and B below A fails', asy
   const rounds = scale(8, 200);
   for (let round = 0; round < rounds; round++) {
     const [a, b] = [await admin.createDepartment(), await admin.createDepartment()];
-    const outcomes = (await Promise.all([move(admin, a, b), move(admin, b, a)])).map(outcomeOf);
+    const outcomes = (await Promise.all([move(admin, a, b), move(admin, b, a)])).map(resultOf);
     assert.deepEqual(outcomes.sort(), ['DEPT_CYCLE', 'done']);
   }
   report(t, { rounds, rejectedPerRound: 1 });
@@ -152,7 +152,7 @@ test('deleting a parent while a child is created below it never leaves a live ch
     const remove = () => admin.delete(`/system/dept-api/${parentId}`);
     const [first, second] = round % 2 ? [create, remove] : [remove, create];
     const responses = await Promise.all([first(), second()]);
-    tally.add(responses.map(outcomeOf).sort().join(' + '));
+    tally.add(responses.map(resultOf).sort().join(' + '));
   });
   const [{ orphans }] = await service.superuser<[{ orphans: number }]>`
     select count(*)::int as orphans from departments c
@@ -180,7 +180,7 @@ test('deleting a department while a user joins it never leaves a user in a delet
     const remove = () => admin.delete(`/system/dept-api/${deptId}`);
     const [first, second] = round % 2 ? [join, remove] : [remove, join];
     const responses = await Promise.all([first(), second()]);
-    tally.add(responses.map(outcomeOf).sort().join(' + '));
+    tally.add(responses.map(resultOf).sort().join(' + '));
     const [{ count }] = await service.superuser<[{ count: number }]>`
       select count(*)::int from user_departments m join departments d using (tenant_id, dept_id)
       where m.tenant_id = ${admin.tenantId} and d.del_flag <> '0'`;
@@ -213,7 +213,7 @@ test('overlapping batch deletes delete all or nothing, in any order of ids', asy
       [c, b, a],
     ];
     const responses = await Promise.all(batches.map((ids) => admin.delete(`/system/dept-api/${ids}`)));
-    for (const response of responses) tally.add(outcomeOf(response));
+    for (const response of responses) tally.add(resultOf(response));
     const deleted = new Set(batches.filter((_, n) => responses[n]?.code === 200).flat());
     for (const id of [a, b, c]) {
       assert.equal(
@@ -280,7 +280,7 @@ test('a transaction that hits a deadlock is retried from the beginning, also whe
   await waitFor('the other transaction waits for the key', async () => (await countLockWaits(owner)) === 2);
   await owner`select pg_advisory_unlock(4711)`;
   await assert.rejects(other, /rolled back/);
-  assert.equal(outcomeOf(await moving), 'done');
+  assert.equal(resultOf(await moving), 'done');
   assert.equal((await admin.get(`/system/dept-api/${deptId}`)).data.parentId, Number(away));
   const [{ deadlocks }] = await superuser<[{ deadlocks: number }]>`
     select deadlocks::int from pg_stat_database where datname = current_database()`;

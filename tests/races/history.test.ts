@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../db/driver.ts';
+import { databaseTime } from '../support/expect.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
@@ -8,12 +9,6 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 const service = await startService();
 const { superuser, owner } = service;
 const dept = '/system/dept-api';
-
-const databaseTime = async (): Promise<string> => {
-  const [{ time }] = await superuser<[{ time: string }]>`
-    select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time`;
-  return time;
-};
 
 test('a read as of a moment waits for earlier writers that have not committed', async () => {
   const admin = await service.createTenant();
@@ -29,7 +24,7 @@ test('a read as of a moment waits for earlier writers that have not committed', 
   try {
     const write = admin.put(dept, { deptId: id, deptName: 'after' });
     await waitFor('the writer waits at its commit', async () => (await countLockWaits(superuser)) > 0);
-    const time = await databaseTime();
+    const time = await databaseTime(service);
     const reads = [`${id}?asOf=`, '0/children?asOf=', 'tree?asOf=', 'list?asOf=', 'diff?from=2020-01-01&to='].map(
       async (path) => {
         const { text } = await admin.get(`${dept}/${path}${time}`);
@@ -74,7 +69,7 @@ test('repeated reads as of one moment are equal during concurrent writes', async
   const writers = [1, 2, 3, 4].map(() => write(admin));
   const first: { path: string; text: string }[] = [];
   await runConcurrently(3, scale(24, 600), async () => {
-    const time = await databaseTime();
+    const time = await databaseTime(service);
     const path = `${dept}/${pick(['tree?', 'list?pageSize=500&', '0/children?', `${pick(ids)}?`])}asOf=${time}`;
     first.push({ path, text: (await admin.get(path)).text });
   });
@@ -111,7 +106,7 @@ test('a tree that is too large for memory is returned as of a past moment', asyn
   const paths = ['tree?', 'tree?depth=4&', 'tree?rootId=60000001&', 'tree?rootId=60000001&depth=3&'];
   const expected = [];
   for (const path of paths) expected.push((await admin.get(`${dept}/${path}`)).text);
-  const time = await databaseTime();
+  const time = await databaseTime(service);
   await unsealed(
     (tx) => tx`
       update banyan.departments set dept_name = 'changed', order_num = 0, parent_id = null

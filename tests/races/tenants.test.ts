@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resultOf } from '../support/expect.ts';
 import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
-import { type ApiResponse, PASSWORD, startService } from '../support/service.ts';
+import { PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 const { root } = service;
-
-const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 
 async function createTenant(tenantParent?: string): Promise<{ id: string; tenantId: string }> {
   const id = await root.create('/system/tenant-api', tenantParent ? { tenantParent } : {});
@@ -36,7 +35,7 @@ test('concurrent random moves of tenants cause no cycle, wrong path or 5xx respo
     const tally = new Tally();
     const moves = scale(80, 2_000);
     await runConcurrently(16, moves, async () => {
-      tally.add(outcomeOf(await move(pick(tenants).id, pick(tenants).tenantId)));
+      tally.add(resultOf(await move(pick(tenants).id, pick(tenants).tenantId)));
     });
     assert.deepEqual(Object.keys(tally.counts).sort(), ['TENANT_CYCLE', 'done']);
     assert.equal(await countWrongPaths(), 0);
@@ -48,7 +47,7 @@ test('exactly one of two concurrent moves of two tenants below each other fails'
   const rounds = scale(6, 200);
   for (let round = 0; round < rounds; round++) {
     const [a, b] = [await createTenant(), await createTenant()];
-    const outcomes = (await Promise.all([move(a.id, b.tenantId), move(b.id, a.tenantId)])).map(outcomeOf);
+    const outcomes = (await Promise.all([move(a.id, b.tenantId), move(b.id, a.tenantId)])).map(resultOf);
     assert.deepEqual(outcomes.sort(), ['TENANT_CYCLE', 'done']);
   }
   report(t, { rounds, rejectedPerRound: 1 });
@@ -62,7 +61,7 @@ test('deleting a tenant while a child is created below it never leaves a live ch
     const create = () => root.post('/system/tenant-api', { tenantParent: tenantId });
     const remove = () => root.delete(`/system/tenant-api/${id}`);
     const [first, second] = round % 2 ? [create, remove] : [remove, create];
-    tally.add((await Promise.all([first(), second()])).map(outcomeOf).sort().join(' + '));
+    tally.add((await Promise.all([first(), second()])).map(resultOf).sort().join(' + '));
   });
   const [{ orphans }] = await service.superuser<[{ orphans: number }]>`
     select count(*)::int as orphans from tenants c join tenants p on p.tenant_id = c.parent_id
@@ -91,7 +90,7 @@ test('exactly 10 of many concurrent user creations succeed with accountCount 10,
     );
     const created = responses.filter(({ code }) => code === 200).length;
     assert.equal(created, expected);
-    assert.ok(responses.every((response) => ['done', 'ACCOUNT_LIMIT'].includes(outcomeOf(response))));
+    assert.ok(responses.every((response) => ['done', 'ACCOUNT_LIMIT'].includes(resultOf(response))));
     assert.equal((await root.get(`/system/user-api/list?tenantId=${tenantId}`)).data.total, expected);
     report(t, { accountCount, requests, created });
   }
@@ -117,7 +116,7 @@ test('one of the last two administrators remains when both are concurrently demo
       await waitFor('both requests wait for a lock', async () => (await countLockWaits(service.owner)) === 2);
       return { requests };
     });
-    assert.deepEqual((await Promise.all(requests)).map(outcomeOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
+    assert.deepEqual((await Promise.all(requests)).map(resultOf).sort(), ['LAST_ADMINISTRATOR', 'done']);
     const { rows } = (await root.get(`/system/user-api/list?tenantId=${tenantId}&status=0`)).data;
     assert.equal(rows.filter(({ roles }: { roles: string[] }) => roles.includes('admin')).length, 1);
   }
@@ -142,7 +141,7 @@ test("a write in a tenant fails when the tenant is moved out of the caller's sub
     await waitFor('all three writes wait for the move', async () => (await countLockWaits(service.owner)) === 3);
     return writes;
   });
-  for (const response of await Promise.all(writes)) assert.equal(outcomeOf(response), 'OTHER_TENANT', response.text);
+  for (const response of await Promise.all(writes)) assert.equal(resultOf(response), 'OTHER_TENANT', response.text);
   const { rows } = (await below.get('/system/user-api/list')).data;
   assert.deepEqual(
     rows.map(({ userName, nickName }: { userName: string; nickName: string }) => [userName, nickName]),

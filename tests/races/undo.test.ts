@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resultOf } from '../support/expect.ts';
 import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
@@ -9,7 +10,6 @@ const dept = '/system/dept-api';
 const users = '/system/user-api';
 const ledger = '/system/change-api';
 
-const outcomeOf = ({ code, data }: ApiResponse) => (code === 200 ? 'done' : (data?.reason ?? String(code)));
 const latestChange = async (client: Client, query = ''): Promise<number> =>
   (await client.get(`${ledger}/list?limit=1&below=false${query}`)).data.rows[0].id;
 const revert = (client: Client, id: number) => client.post(`${ledger}/${id}/revert`);
@@ -22,7 +22,7 @@ async function sendOverlapping(times: number, send: () => Promise<ApiResponse>):
     await waitFor('two requests wait for a lock', async () => (await countLockWaits(service.owner)) >= 2);
     return { responses };
   });
-  return (await responses).map(outcomeOf);
+  return (await responses).map(resultOf);
 }
 
 /** Asserts the invariants that must hold in whatever order the requests ran. */
@@ -58,7 +58,7 @@ test('exactly one of many concurrent reverts of a change succeeds', async (t) =>
       () => admin.delete(`${users}/${user}`),
     ];
     for (const write of writes) {
-      assert.equal(outcomeOf(await write()), 'done');
+      assert.equal(resultOf(await write()), 'done');
       const change = await latestChange(admin);
       const outcomes = await sendOverlapping(4, () => revert(admin, change));
       assert.deepEqual(outcomes.sort(), [...Array(3).fill('CHANGE_CONTRADICTED'), 'done']);
@@ -92,7 +92,7 @@ test('a revert that runs concurrently with a move, delete, create or join keeps 
     const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
     const id = await admin.createDepartment({ parentId: home });
     const changed = async (response: Promise<ApiResponse>, of = id) => {
-      assert.equal(outcomeOf(await response), 'done');
+      assert.equal(resultOf(await response), 'done');
       return latestChange(admin, `&resource=department&resourceId=${of}`);
     };
     const pairs: [string, () => Promise<[() => Promise<ApiResponse>, () => Promise<ApiResponse>]>][] = [
@@ -144,7 +144,7 @@ test('a revert that runs concurrently with a move, delete, create or join keeps 
     ];
     const [name, prepare] = pairs[round % pairs.length] as (typeof pairs)[number];
     const [one, two] = await prepare();
-    const outcomes = (await Promise.all(round % 4 < 2 ? [one(), two()] : [two(), one()].reverse())).map(outcomeOf);
+    const outcomes = (await Promise.all(round % 4 < 2 ? [one(), two()] : [two(), one()].reverse())).map(resultOf);
     tally.add(`${name}: ${outcomes.join(' + ')}`);
     // The later of the two requests fails, except that a branch can be deleted after a department was restored to it.
     const done = outcomes.filter((outcome) => outcome === 'done').length;
@@ -201,17 +201,17 @@ test('a deletion with users is exact while users join, and one of two reverts br
     const joining = [join(0), join(1)];
     const removing = [remove(), remove()];
     const joins = await Promise.all([...joining, join(2), join(3)]);
-    assert.deepEqual((await Promise.all(removing)).map(outcomeOf).sort(), ['DEPT_NOT_FOUND', 'done']);
-    const joined = joins.map(outcomeOf).filter((outcome) => outcome === 'done').length;
-    assert.equal(joins.map(outcomeOf).filter((outcome) => outcome === 'USER_DEPT_NOT_FOUND').length, 4 - joined);
+    assert.deepEqual((await Promise.all(removing)).map(resultOf).sort(), ['DEPT_NOT_FOUND', 'done']);
+    const joined = joins.map(resultOf).filter((outcome) => outcome === 'done').length;
+    assert.equal(joins.map(resultOf).filter((outcome) => outcome === 'USER_DEPT_NOT_FOUND').length, 4 - joined);
     await assertInvariants(admin.tenantId);
     const remaining = (await admin.get(`${users}/list?userName=${round}-`)).data.total;
     assert.equal(remaining, 0, 'every user of the department is deleted');
     const change = await latestChange(admin);
     const reverts = await Promise.all([revert(admin, change), revert(admin, change)]);
-    assert.deepEqual(reverts.map(outcomeOf).sort(), ['CHANGE_CONTRADICTED', 'done']);
+    assert.deepEqual(reverts.map(resultOf).sort(), ['CHANGE_CONTRADICTED', 'done']);
     assert.equal((await admin.get(`${dept}/${id}/users`)).data.total, 3 + joined);
     await assertInvariants(admin.tenantId);
-    assert.equal(outcomeOf(await remove()), 'done');
+    assert.equal(resultOf(await remove()), 'done');
   }
 });

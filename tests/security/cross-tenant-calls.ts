@@ -235,6 +235,46 @@ export const table: Row[] = [
     other: '404 DEPT_NOT_FOUND',
   },
   {
+    operation: `PATCH ${dept}/{id}`,
+    call: (client, { leaf }) => client.patch(`${dept}/${leaf}`, { deptName: 'patched' }),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${dept}/{id}`,
+    variant: 'in the tenant',
+    call: (client, { leaf, code }) => client.patch(`${dept}/${leaf}`, { tenantId: code }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `PATCH ${dept}/{id}`,
+    variant: 'to a department of the tenant',
+    call: (client, { leaf, parent }) => client.patch(`${dept}/${leaf}`, { parentId: parent }),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${tenant}/{id}`,
+    call: (client, { belowId }) => client.patch(`${tenant}/${belowId}`, { quotaBo: { zr: 7 } }),
+    other: '404 TENANT_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${tenant}/{id}`,
+    variant: 'of the tenant itself',
+    call: (client, { id }) => client.patch(`${tenant}/${id}`, { accountCount: 9 }),
+    other: '404 TENANT_NOT_FOUND',
+    admin: '403 OWN_TENANT',
+  },
+  {
+    operation: `PATCH ${people}/{id}`,
+    call: (client, { user }) => client.patch(`${people}/${user}`, { password, roles: ['admin'] }),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `PATCH ${people}/{id}`,
+    variant: 'in the tenant',
+    call: (client, { user, code }) => client.patch(`${people}/${user}?tenantId=${code}`, { status: '1' }),
+    other: '403 OTHER_TENANT',
+  },
+  {
     operation: `POST ${tenant}`,
     variant: 'below the tenant',
     call: (client, { code }) => client.post(tenant, { tenantParent: code, username: 'new', password }),
@@ -305,6 +345,49 @@ export const table: Row[] = [
     variant: 'in a department of the tenant',
     call: (client, { parent }) => client.post(people, { userName: 'two', password, deptIds: [parent] }),
     other: '400 USER_DEPT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    variant: 'in the tenant',
+    call: (client, { code }) =>
+      client.post(`${people}/bulk?tenantId=${code}`, { users: [{ ref: 'a', userName: 'three', password }] }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    variant: 'with a row in the tenant',
+    call: (client, { code }) =>
+      client.post(`${people}/bulk`, { users: [{ ref: 'a', userName: 'four', password, tenantId: code }] }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    variant: 'in a department of the tenant',
+    call: (client, { parent }) =>
+      client.post(`${people}/bulk`, { users: [{ ref: 'a', userName: 'five', password, deptIds: [parent] }] }),
+    other: '400 USER_DEPT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    variant: 'with departments below one of the tenant',
+    call: (client, { parent }) =>
+      client.post(`${people}/bulk`, {
+        parentId: parent,
+        departments: [{ ref: 'd' }],
+        users: [{ ref: 'a', userName: 'six', password, deptRef: 'd' }],
+      }),
+    other: '400 PARENT_NOT_FOUND',
+  },
+  {
+    operation: `POST ${people}/batch-read`,
+    call: (client, { user }) => client.post(`${people}/batch-read`, { ids: [user] }),
+    other: OK,
+  },
+  {
+    operation: `POST ${people}/batch-read`,
+    variant: 'in the tenant',
+    call: (client, { user, code }) => client.post(`${people}/batch-read?tenantId=${code}`, { ids: [user] }),
+    other: '403 OTHER_TENANT',
   },
   {
     operation: `GET ${people}/{id}`,

@@ -23,14 +23,13 @@ async function createKey(body: Record<string, unknown> = {}) {
   assert.equal(code, 200, text);
   return { keyId: data.keyId as number, key: data.key as string, client: withKey(data.key) };
 }
-/** The statements that the service sends for a request, without those of the feed and other background work. */
+/** The statements that the service sends during a request, including those of its background work. */
 async function statementsOf(call: () => Promise<{ status: number }>, expected: number): Promise<string[]> {
   queries.length = 0;
   assert.equal((await call()).status, expected);
-  return queries.flatMap(({ string }) =>
-    string && !/seal_changes|tenants_with|due_webhooks/.test(string) ? string : [],
-  );
+  return queries.flatMap(({ string }) => string ?? []);
 }
+const lookups = (statements: string[]) => statements.filter((text) => /find_api_key|api_key_secrets/.test(text));
 
 /** The ids in an array that the driver has sent as text. */
 const idsIn = (parameter: unknown) => String(parameter).match(/\d+/g) ?? [];
@@ -57,10 +56,10 @@ test('a key with the wrong form or checksum is rejected without a statement, an 
       assert.ok(text.length < 8 || !response.text.includes(text));
       return response;
     };
-    assert.deepEqual(await statementsOf(call, 401), [], text);
+    assert.deepEqual(lookups(await statementsOf(call, 401)), [], text);
   }
   const unknown = withKey(generateKey());
-  assert.equal((await statementsOf(() => unknown.get(`${DEPTS}/list`), 401)).length, 1);
+  assert.equal(lookups(await statementsOf(() => unknown.get(`${DEPTS}/list`), 401)).length, 1);
   expectError(await unknown.get(`${DEPTS}/list`), 401, 'INVALID_KEY');
 });
 
@@ -72,7 +71,12 @@ test('a read with a key sends the same number of statements as one with a token'
     for (const caller of [admin, client]) {
       // The first request of a process looks for the key, and fills the cache of paths.
       await caller.get(path);
-      counts.push((await statementsOf(() => caller.get(path), 200)).length);
+      // Work in the background, such as sealing, can only add statements.
+      let fewest = Number.POSITIVE_INFINITY;
+      for (let n = 0; n < 20; n++) {
+        fewest = Math.min(fewest, (await statementsOf(() => caller.get(path), 200)).length);
+      }
+      counts.push(fewest);
     }
     assert.ok((counts[0] ?? 0) > 0);
     assert.equal(counts[0], counts[1], path);
@@ -152,6 +156,29 @@ test('nobody gives a key a permission that they do not have, nor the right to ma
   const { keyId, client } = await createKey();
   await superuser`update banyan.api_keys set permissions = '{dept:read,key:write}' where key_id = ${keyId}`;
   expectError(await client.get(`${KEYS}/list`), 403, 'NOT_ALLOWED');
+});
+
+test('a key that may write users neither makes an administrator nor changes one', async () => {
+  const users = '/system/user-api';
+  const { client } = await createKey({ permissions: ['user:write', 'user:read', 'change:revert'] });
+  const body = { userName: 'made-by-key', password: 'correct horse battery' };
+  expectError(await client.post(users, { ...body, roles: ['admin'] }), 403, 'NOT_ALLOWED');
+  expectError(
+    await client.post(`${users}/bulk`, { users: [{ ref: 'a', ...body, roles: ['admin'] }] }),
+    403,
+    'NOT_ALLOWED',
+  );
+  const member = await client.create(users, body);
+  expectError(await client.put(users, { userId: member, roles: ['admin'] }), 403, 'NOT_ALLOWED');
+  const [boss] = (await admin.get(`${users}/list?userName=boss`)).data.rows;
+  expectError(await client.put(users, { ...boss, password: body.password }), 403, 'NOT_ALLOWED');
+  const other = await admin.createUser({ userName: 'other-admin', roles: ['admin'] });
+  expectError(await client.delete(`${users}/${other}`), 403, 'NOT_ALLOWED');
+  // Nor does a revert make one.
+  await admin.put(users, { userId: other, roles: ['member'] });
+  const [demoted] = (await admin.get(`/system/change-api/list?resource=user&resourceId=${other}&limit=1`)).data.rows;
+  expectError(await client.post(`/system/change-api/${demoted.id}/revert`), 403, 'NOT_ALLOWED');
+  assert.equal((await client.delete(`${users}/${member}`)).status, 200);
 });
 
 test('requestsPerMinute is exact over two nodes, and each key has a bucket of its own', async () => {

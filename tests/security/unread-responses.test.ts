@@ -110,6 +110,24 @@ test('half requests are answered with 408, and their connections are closed alth
   await waitFor('the node has closed all connections', () => open.size === 0);
 });
 
+test('at the limit of arriving bytes the address with the most loses its largest connection, and others none', async () => {
+  const node = await startNode(database, { timing: { lingerMs: 100 }, limits: { arrivingBytes: 300_000 } });
+  const { port, hostname } = new URL(node.base);
+  /** Sends part of the body of a login, which needs no token, and leaves out the rest. */
+  const sendPart = (localAddress: string, bytes: number) => {
+    const head = `POST /auth/login HTTP/1.1\r\nHost: banyan\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n`;
+    const socket = net.connect({ port: Number(port), host: hostname, localAddress }, () =>
+      socket.write(head + 'x'.repeat(bytes)),
+    );
+    sockets.push(socket.on('error', () => {}).resume());
+    return socket;
+  };
+  const other = sendPart('127.0.0.9', 100_000);
+  const [small, large] = [sendPart('127.0.0.8', 80_000), sendPart('127.0.0.8', 150_000)];
+  await waitFor('the largest connection is closed', () => large.closed);
+  assert.deepEqual([other.closed, small.closed], [false, false]);
+});
+
 test('at the limit of unsent bytes the largest connection is closed', async () => {
   const node = await startNode(database, { timing: { lingerMs: 100 }, limits: { unsentBytes: 1_000 } });
   const open = watchSockets(node.app.server);

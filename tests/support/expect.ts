@@ -11,6 +11,21 @@ export const CHANGES = '/system/change-api';
 /** Returns the status and the error code of a response in one string, such as `200 OK` or `401 NO_TOKEN`. */
 export const outcomeOf = ({ status, data }: ApiResponse): string => `${status} ${data?.reason ?? 'OK'}`;
 
+/** Returns `done`, or the error code of a response: for races, where each call may succeed or fail. */
+export const resultOf = ({ code, data }: ApiResponse): string =>
+  code === 200 ? 'done' : (data?.reason ?? String(code));
+
+/** Returns the time of the database, with microseconds. */
+export async function databaseTime(
+  { superuser }: Pick<Service, 'superuser'>,
+  format = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"',
+  zone = 'UTC',
+): Promise<string> {
+  const [{ time }] = await superuser<[{ time: string }]>`
+    select to_char(clock_timestamp() at time zone ${zone}, ${format}) as time`;
+  return time;
+}
+
 /** Expects success: exactly this envelope. */
 export function expectOk(response: ApiResponse, data: unknown = null): ApiResponse {
   assert.equal(response.status, 200, response.text);

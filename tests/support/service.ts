@@ -54,6 +54,12 @@ export class Client {
   get = (path: string, options?: RequestOptions) => this.call('GET', path, undefined, options);
   post = (path: string, body?: unknown, options?: RequestOptions) => this.call('POST', path, body, options);
   put = (path: string, body?: unknown, options?: RequestOptions) => this.call('PUT', path, body, options);
+  /** Sends a merge patch. */
+  patch = (path: string, body?: unknown, { headers = {}, ...options }: RequestOptions = {}) =>
+    this.call('PATCH', path, body, {
+      headers: { 'content-type': 'application/merge-patch+json', ...headers },
+      ...options,
+    });
   delete = (path: string, options?: RequestOptions) => this.call('DELETE', path, undefined, options);
 
   call(

@@ -1,0 +1,70 @@
+import { PassThrough } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { liftDeadline, restartDeadline } from './deadline.ts';
+import { ok, renderError, toApiError } from './envelope.ts';
+import { apiError } from './errors.ts';
+
+/** How often progress is reported. It also keeps proxies from closing the connection. */
+const REPORT_MS = 500;
+
+/** Long work that a request does before its transaction. */
+export interface Progress {
+  /** Throws once the client has disconnected: nobody waits for the rest. */
+  throwIfAborted(): void;
+  /** Says how much is done. */
+  report(done: number, total: number): void;
+}
+
+/**
+ * Responds to a request that may work for minutes. No deadline applies until all is prepared, that is until `report` has been
+ * called with `done` equal to `total`. A client that accepts `text/event-stream` receives events: `progress`, and at the end `result` or
+ * `refused` with the envelope. Others receive the envelope as usual. An error before the first event is a regular response.
+ */
+export async function respondWithProgress<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  config: Config,
+  work: (progress: Progress) => Promise<T>,
+) {
+  const events = acceptsEvents(request) ? new PassThrough() : undefined;
+  let hasBegun = false;
+  let lastReport = 0;
+  const send = (name: string, data: string) => {
+    if (!events) return;
+    events.write(`event: ${name}\ndata: ${data}\n\n`);
+    if (hasBegun) return;
+    hasBegun = true;
+    reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(events);
+  };
+  const progress: Progress = {
+    throwIfAborted() {
+      if (reply.raw.destroyed || request.raw.socket.destroyed) throw apiError('BAD_REQUEST', { cause: 'aborted' });
+    },
+    report(done, total) {
+      if (done === 0) liftDeadline(reply);
+      if (done === total) restartDeadline(reply);
+      const now = performance.now();
+      // A client that does not read gets fewer events.
+      if (done !== 0 && done !== total && (now - lastReport < REPORT_MS || events?.writableNeedDrain)) return;
+      lastReport = now;
+      send('progress', JSON.stringify({ done, total }));
+    },
+  };
+  try {
+    const envelope = ok(await work(progress));
+    if (!events) return envelope;
+    send('result', JSON.stringify(envelope));
+  } catch (error) {
+    if (!hasBegun) throw error;
+    const refusal = toApiError(error, request);
+    reply.errorStatus = refusal.status;
+    send('refused', renderError(refusal, { ...request.headers, accept: '*/*' }, request.id, config).body);
+  }
+  events?.end();
+  // Fastify takes a reply that has been sent for the response, whatever the schema says.
+  return reply as never;
+}
+
+const acceptsEvents = ({ headers }: FastifyRequest): boolean =>
+  /text\/event-stream(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(headers.accept ?? '');

@@ -1,0 +1,115 @@
+import { readActing } from '../access/acting.ts';
+import { shareOf, writeAfter } from '../auth/caller.ts';
+import type { App, Dependencies } from '../context.ts';
+import { ok } from '../http/envelope.ts';
+import { apiError } from '../http/errors.ts';
+import { writeHeaders } from '../http/etag.ts';
+import { TenantQuery } from '../http/fields.ts';
+import { responses } from '../http/openapi.ts';
+import { respondWithProgress } from '../http/progress.ts';
+import { checkNewUsers, createUsers, hashPasswords } from './bulk.ts';
+import { NewUserIds, NewUsers, ProgressEvents, UserBatch, UserIds } from './schema.ts';
+import { readUsers } from './users.ts';
+
+const path = '/system/user-api';
+const shared = { tags: ['Users'] };
+
+/** Enough for ten thousand users with all of their fields, as for departments. */
+const BULK_BODY_LIMIT = 8_388_608;
+
+/** How many users of a tenant a process creates in bulk at the same time: a request holds its memory while it hashes. */
+const MAX_IN_PROGRESS = 20_000;
+
+/** The routes for many users. */
+export function bulkUserRoutes(app: App, deps: Dependencies): void {
+  const { db, config } = deps;
+  const inProgress = new Map<string, number>();
+
+  /** Counts the rows of a request while it runs. */
+  async function limitRows<T>(tenantId: string, rows: number, work: () => Promise<T>): Promise<T> {
+    const before = inProgress.get(tenantId) ?? 0;
+    if (before > 0 && before + rows > MAX_IN_PROGRESS) throw apiError('TOO_BUSY');
+    inProgress.set(tenantId, before + rows);
+    try {
+      return await work();
+    } finally {
+      const left = (inProgress.get(tenantId) ?? 0) - rows;
+      if (left > 0) inProgress.set(tenantId, left);
+      else inProgress.delete(tenantId);
+    }
+  }
+
+  app.post(
+    `${path}/batch-read`,
+    {
+      config: { requires: 'user:read' },
+      schema: {
+        ...shared,
+        operationId: 'readUsers',
+        summary: 'Read users by their ids',
+        description: 'It writes nothing, so it needs no Idempotency-Key.',
+        querystring: TenantQuery,
+        body: UserIds,
+        response: responses('authenticated', { data: UserBatch, errors: ['OTHER_TENANT'], body: true }),
+      },
+    },
+    async (request) => ok(await readActing(db, request, (tx, caller) => readUsers(tx, caller, request.body.ids))),
+  );
+
+  app.post(
+    `${path}/bulk`,
+    {
+      config: { requires: 'user:write', writesMany: () => true, preparesLong: true },
+      bodyLimit: BULK_BODY_LIMIT,
+      schema: {
+        ...shared,
+        operationId: 'addUsers',
+        summary: 'Create users in bulk',
+        description:
+          'Creates all of them or none; `departments` also requires `dept:write`. Hashing takes minutes for thousands of ' +
+          'passwords; it ends when the client disconnects. With `Accept: text/event-stream` progress is streamed. An error has ' +
+          'the `ref` of its row, and up to 100 errors in `errors`. The body may have up to 8 MiB.',
+        headers: writeHeaders,
+        querystring: TenantQuery,
+        body: NewUsers,
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          data: NewUserIds,
+          events: ProgressEvents,
+          errors: [
+            'OTHER_TENANT',
+            'USER_DEPT_NOT_FOUND',
+            'USER_NAME_RESERVED',
+            'USER_NAME_TAKEN',
+            'PASSWORD_TOO_COMMON',
+            'PASSWORD_HAS_NAME',
+            'PASSWORD_HASH_FORBIDDEN',
+            'ACCOUNT_LIMIT',
+            'PARENT_NOT_FOUND',
+            'PARENT_DISABLED',
+            'TOO_DEEP',
+          ],
+          body: true,
+        }),
+      },
+    },
+    (request, reply) => {
+      const { body, query, token } = request;
+      return limitRows(token.tenantId, body.users.length, () =>
+        respondWithProgress(request, reply, config, (progress) =>
+          writeAfter(
+            db,
+            request,
+            async () => {
+              const checked = await readActing(db, request, (tx, caller) => checkNewUsers(tx, caller, body));
+              const hash = (password: string) => deps.passwords.hash(password, shareOf(request));
+              return { checked, hashes: await hashPasswords(body.users, hash, progress) };
+            },
+            (tx, caller, prepared) =>
+              createUsers(tx, caller, body, { ...prepared, ...query, maxLevels: config.departmentLevels }),
+          ),
+        ),
+      );
+    },
+  );
+}
