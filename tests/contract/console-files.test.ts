@@ -39,6 +39,9 @@ const screens = [
   '/tenants/new',
   '/tenants/1/edit',
   '/changes/diff',
+  '/webhooks',
+  '/webhooks/7',
+  '/keys',
 ];
 
 test('a browser gets the console page at the URL of every screen', async () => {
