@@ -48,7 +48,7 @@ async function takeShownKey(name: string): Promise<string> {
 }
 
 test('a key is created with permissions and limits, is shown once, and works', async () => {
-  const admin = await service.createTenant();
+  const admin = await service.createTenant({ tenantName: '榕树集团' });
   await logInOnPage(page, credentialsOf(admin), '/keys');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByText('暂无 API 密钥').waitFor();
@@ -68,9 +68,14 @@ test('a key is created with permissions and limits, is shown once, and works', a
   await form.getByLabel('允许的 IP 地址').fill('nonsense');
   await page.keyboard.press('Enter');
   await form.getByRole('button', { name: '创建' }).click();
-  await form.locator('.ant-form-item-explain-error').waitFor();
+  await form.getByText('“nonsense”不是有效的 IP 地址或网段').waitFor();
+  await form.getByLabel('允许的 IP 地址').press('Backspace');
+  await form.getByLabel('允许的 IP 地址').fill('999.0.0.1,');
+  await form.getByRole('button', { name: '创建' }).click();
+  await form.getByText('必须是 IPv4 或 IPv6 地址或网段').waitFor();
   await form.getByLabel('允许的 IP 地址').press('Backspace');
   await form.getByLabel('允许的 IP 地址').fill('127.0.0.1,10.1.2.3/8,');
+  await form.locator('.ant-form-item-explain-error').waitFor({ state: 'detached' });
   await expectNoAxeViolations(page);
   await screenshot(page, 'key-new');
   await form.getByRole('button', { name: '创建' }).click();
