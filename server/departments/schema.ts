@@ -67,7 +67,8 @@ export const SORTS = ['orderNum', 'deptName', 'createTime', 'updateTime'] as con
 export type Sort = (typeof SORTS)[number];
 
 /** An id in a query string, where every value is text. */
-export const QueryId = (description: string) => Type.String({ ...Long, type: 'string', description });
+export const QueryId = (description: string) =>
+  Type.String({ ...Long, type: 'string', 'x-component': 'QueryId', description });
 
 export const DeptFilter = Type.Object({
   ...TenantQuery.properties,

@@ -12,6 +12,7 @@ export const DateTime = Type.String({
   pattern:
     '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$',
   'x-problem': 'time',
+  'x-component': 'Time',
   description: TIME_FORMAT,
 });
 

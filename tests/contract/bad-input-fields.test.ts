@@ -13,13 +13,20 @@ const deptId = await admin.createDepartment();
 // The webhook is disabled, so no delivery changes the stored state that the tests compare.
 const url = 'http://127.0.0.1:9/';
 const { data: hook } = await admin.post('/system/webhook-api', { url, status: '1' });
+const key = { keyName: 'key', permissions: ['dept:read'] };
+const { data: existing } = await admin.post('/system/key-api', key);
 const deleted = await admin.createDepartment();
 await admin.delete(`/system/dept-api/${deleted}`);
-/** The records that patches change; other operations with an id restore the deleted department. */
-const patched: Record<string, string> = { patchDepartment: deptId, patchTenant: child.id, patchUser: member.id };
+/** The records of operations with an id; the others restore the deleted department. */
+const ids: Record<string, string> = {
+  patchDepartment: deptId,
+  patchTenant: child.id,
+  patchUser: member.id,
+  rotateKey: String(existing.keyId),
+};
 const operations = (await readOperations(service)).map((operation) => ({
   ...operation,
-  path: operation.path.replace('{id}', patched[operation.operationId] ?? deleted),
+  path: operation.path.replace('{id}', ids[operation.operationId] ?? deleted),
 }));
 
 /** The caller and the smallest accepted body of each operation that takes a body. */
@@ -43,6 +50,9 @@ const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = 
   addWebhook: [admin, { url, status: '1' }],
   updateWebhook: [admin, { id: hook.id, url, status: '1' }],
   restoreDepartment: [admin, {}],
+  addKey: [admin, key],
+  updateKey: [admin, { keyId: existing.keyId, ...key }],
+  rotateKey: [admin, {}],
   changePassword: [admin, { oldPassword: PASSWORD, newPassword: 'another horse' }],
 };
 

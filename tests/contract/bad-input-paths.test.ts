@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectError, runCases, storedState } from '../support/expect.ts';
-import { assertDocumented, readOperations, type Schema } from '../support/openapi.ts';
+import { assertDocumented, type Operation, readOperations, type Schema } from '../support/openapi.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
 const service = await startService();
 const admin = await service.createTenant();
 const operations = await readOperations(service);
 const withId = operations.filter(({ path }) => path.endsWith('{id}'));
+const bodyOf = ({ method }: Operation) => (method === 'PATCH' ? {} : undefined);
+const callWith = (operation: Operation, id: string) =>
+  admin.call(operation.method, operation.path.replace('{id}', id), bodyOf(operation));
 
 const invalidIds = [
   'abc',
@@ -46,7 +49,7 @@ for (const operation of withId) {
     await runCases(
       several ? [...invalidIds, ...invalidLists] : [...invalidIds, ...invalidLists, '1,2'],
       async (text) => {
-        const response = await admin.call(method, path.replace('{id}', text.replaceAll(' ', '%20')));
+        const response = await callWith(operation, text.replaceAll(' ', '%20'));
         assert.match(String(response.data.field), several ? /^ids?$/ : /^id$/, `${text}: ${response.text}`);
         expectError(response, 400, 'INVALID_FIELD', {}, text);
         assertDocumented(operation, response);
@@ -56,8 +59,8 @@ for (const operation of withId) {
   });
 
   test(`${method} ${path}: a missing id is rejected`, async () => {
-    expectError(await admin.call(method, path.replace('{id}', '')), 400, 'INVALID_FIELD');
-    const without = await admin.call(method, path.replace('/{id}', ''));
+    expectError(await callWith(operation, ''), 400, 'INVALID_FIELD');
+    const without = await admin.call(method, path.replace('/{id}', ''), bodyOf(operation));
     const allowed = path.startsWith('/system') ? 'POST, PUT' : 'GET, HEAD';
     expectError(without, 405, 'METHOD_NOT_ALLOWED', { allowed });
   });
@@ -66,12 +69,8 @@ for (const operation of withId) {
   if (!path.startsWith('/system')) continue;
   test(`${method} ${path}: ids beyond 2^53 and 2^63 are not found`, async () => {
     for (const id of ['0', '9007199254740993', '9223372036854775807', '9223372036854775808', '9999999999999999999']) {
-      const response = await admin.call(method, path.replace('{id}', id));
-      expectError(
-        response,
-        404,
-        `${{ dept: 'DEPT', user: 'USER', tenant: 'TENANT', webhook: 'WEBHOOK', change: 'CHANGE' }[path.split(/[/-]/)[2] as 'dept']}_NOT_FOUND`,
-      );
+      const response = await callWith(operation, id);
+      expectError(response, 404, `${path.split(/[/-]/)[2]?.toUpperCase()}_NOT_FOUND`);
       assertDocumented(operation, response);
       // An error that repeats the id must not round it.
       if (several) assert.match(response.text, new RegExp(`\\b${id}\\b`));
@@ -107,8 +106,10 @@ const bodies: Record<string, unknown> = {
     refresh_token: 'x',
     ids: [7],
     departments: [{ ref: 'x' }],
+    users: [{ ref: 'x', userName: 'x', password: PASSWORD }],
   },
   PUT: { userId: 7, deptId: 7, parentId: 0, deptIds: [7] },
+  PATCH: {},
 };
 
 for (const operation of operations) {

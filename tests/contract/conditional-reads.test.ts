@@ -11,6 +11,7 @@ const paths: Record<string, string> = {
   readTenant: `/system/tenant-api/${admin.id}`,
   readUser: `/system/user-api/${await admin.createUser({ userName: 'reader' })}`,
   readWebhook: `/system/webhook-api/${webhookId}`,
+  readKey: `/system/key-api/${await admin.create('/system/key-api', { keyName: 'reader', permissions: ['dept:read'] })}`,
 };
 const operations = (await readOperations(service)).filter(({ responses }) => responses[200]?.headers?.ETag);
 const getIf = (path: string, tag: string) => admin.get(path, { headers: { 'if-none-match': tag } });

@@ -89,7 +89,7 @@ function validValue(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknow
     return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10));
   }
   if (schema.pattern)
-    return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(schema.maxLength ?? 18, 40) });
+    return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(schema.maxLength ?? 19, 40) });
   if (types.includes('string')) {
     const { minLength = 0, maxLength = 60 } = schema;
     return fc.string({ unit: 'grapheme', minLength, maxLength: Math.max(minLength, Math.min(maxLength, 20)) });

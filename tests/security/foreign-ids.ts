@@ -47,6 +47,7 @@ const get = (path: string) => ({ method: 'GET', path });
 const remove = (path: string, headers = {}) => ({ method: 'DELETE', path, headers });
 const post = (path: string, body: object, headers = {}) => ({ method: 'POST', path, body, headers });
 const put = (path: string, body: object, headers = {}) => ({ method: 'PUT', path, body, headers });
+const patch = (path: string, body: object, headers = {}) => ({ method: 'PATCH', path, body, headers });
 
 const now = () => new Date().toISOString();
 
@@ -79,6 +80,14 @@ const departmentCalls: Omit<Call, 'kind'>[] = [
   { what: `PUT ${dept} deptId, with an Idempotency-Key`, call: (id) => put(dept, { deptId: id }, key()) },
   { what: `PUT ${dept} deptId, with If-Match`, call: (id) => put(dept, { deptId: id }, tag), ownLive: 412 },
   { what: `PUT ${dept} deptId, to the top level`, call: (id) => put(dept, { deptId: id, parentId: 0 }) },
+  { what: `PATCH ${dept}/{id}`, call: (id) => patch(`${dept}/${id}`, { deptName: 'changed' }) },
+  { what: `PATCH ${dept}/{id} with If-Match`, call: (id) => patch(`${dept}/${id}`, {}, tag), ownLive: 412 },
+  {
+    what: `PATCH ${dept}/{id} parentId`,
+    call: (id, { own }) => patch(`${dept}/${own.dept.live}`, { parentId: id }),
+    expected: 400,
+    ownLive: 409, // below itself
+  },
   {
     what: `PUT ${dept} parentId`,
     call: (id, { own }) => put(dept, { deptId: own.dept.live, parentId: id }),
@@ -93,6 +102,26 @@ const departmentCalls: Omit<Call, 'kind'>[] = [
   {
     what: `POST ${people} deptIds`,
     call: (id, { own }) => post(people, { userName: userName(), password, deptIds: [own.dept.live, id] }),
+    expected: 400,
+  },
+  {
+    what: `PATCH ${people}/{id} deptId`,
+    call: (id, { own }) => patch(`${people}/${own.user.live}`, { deptId: id }),
+    expected: 400,
+  },
+  {
+    what: `POST ${people}/bulk deptId`,
+    call: (id) => post(`${people}/bulk`, { users: [{ ref: 'a', userName: userName(), password, deptId: id }] }),
+    expected: 400,
+  },
+  {
+    what: `POST ${people}/bulk parentId`,
+    call: (id) =>
+      post(`${people}/bulk`, {
+        parentId: id,
+        departments: [{ ref: 'd' }],
+        users: [{ ref: 'a', userName: userName(), password }],
+      }),
     expected: 400,
   },
   {
@@ -151,6 +180,9 @@ const userCalls: Omit<Call, 'kind'>[] = [
     call: inChildTenant((id, code) => get(`${people}/${id}${code}`)),
     ownLive: 404,
   },
+  { what: `POST ${people}/batch-read ids`, call: (id) => post(`${people}/batch-read`, { ids: [id] }), expected: 200 },
+  { what: `PATCH ${people}/{id}`, call: (id) => patch(`${people}/${id}`, { nickName: 'changed' }) },
+  { what: `PATCH ${people}/{id} with If-Match`, call: (id) => patch(`${people}/${id}`, {}, tag), ownLive: 412 },
   { what: `PUT ${people} userId`, call: (id) => put(people, { userId: id, nickName: 'changed' }) },
   { what: `PUT ${people} userId, with a password`, call: (id) => put(people, { userId: id, password }) },
   { what: `PUT ${people} userId, with If-Match`, call: (id) => put(people, { userId: id }, tag), ownLive: 412 },
@@ -171,6 +203,8 @@ function inChildTenant(call: (id: string, query: string) => ReturnType<Call['cal
 const tenantCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${tenant}/{id}`, call: (id) => get(`${tenant}/${id}`) },
   { what: `GET ${tenant}/tree rootId`, call: (id) => get(`${tenant}/tree?rootId=${id}`) },
+  { what: `PATCH ${tenant}/{id}`, call: (id) => patch(`${tenant}/${id}`, { tenantName: 'changed' }) },
+  { what: `PATCH ${tenant}/{id} with If-Match`, call: (id) => patch(`${tenant}/${id}`, {}, tag), ownLive: 412 },
   { what: `PUT ${tenant} id`, call: (id) => put(tenant, { id, tenantName: 'changed' }) },
   { what: `PUT ${tenant} id, with If-Match`, call: (id) => put(tenant, { id }, tag), ownLive: 412 },
   { what: `PUT ${tenant} id, with an Idempotency-Key`, call: (id) => put(tenant, { id }, key()) },
