@@ -65,15 +65,17 @@ test('a key is created with permissions and limits, is shown once, and works', a
   await form.getByRole('checkbox', { name: '允许操作下级租户的数据' }).check();
   await form.getByRole('button', { name: '90 天' }).click();
   await form.getByLabel('每分钟请求数上限').fill('600');
+  // Not with Backspace: antd ignores it for a moment after a tag was added.
+  const removeAddress = form.locator('.ant-select-selection-item-remove');
   await form.getByLabel('允许的 IP 地址').fill('nonsense');
   await page.keyboard.press('Enter');
   await form.getByRole('button', { name: '创建' }).click();
   await form.getByText('“nonsense”不是有效的 IP 地址或网段').waitFor();
-  await form.getByLabel('允许的 IP 地址').press('Backspace');
+  await removeAddress.click();
   await form.getByLabel('允许的 IP 地址').fill('999.0.0.1,');
   await form.getByRole('button', { name: '创建' }).click();
   await form.getByText('必须是 IPv4 或 IPv6 地址或网段').waitFor();
-  await form.getByLabel('允许的 IP 地址').press('Backspace');
+  await removeAddress.click();
   await form.getByLabel('允许的 IP 地址').fill('127.0.0.1,10.1.2.3/8,');
   await form.locator('.ant-form-item-explain-error').waitFor({ state: 'detached' });
   await expectNoAxeViolations(page);
