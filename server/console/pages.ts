@@ -7,9 +7,9 @@ import { readFiles } from './files.ts';
 /** The build's output, relative to dist/server/console. */
 const BUILD_FOLDER = new URL('../../console/', import.meta.url);
 
-/** The URL paths of the console's screens, as in console/src/routes.tsx and console/src/tenants/tenants.tsx. */
+/** The URL paths of the console's screens, as in console/src/routes.tsx, tenants/tenants.tsx and webhooks/webhooks.tsx. */
 const SCREEN_PATH =
-  /^\/(?:(?:login|home|me)|(?:departments|chart)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|people(?:\/.*)?|changes(?:\/diff)?)?\/?$/;
+  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|people(?:\/.*)?|changes(?:\/diff)?)?\/?$/;
 
 /** Paths that never lead to a page: assets, and `//host`, which a browser would take for another site. */
 const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;

@@ -9,7 +9,7 @@ import { waitForAnimations } from './page-actions.ts';
 
 /** Every screen is tested with names of the maximum length, without spaces. */
 
-const fixture = await startConsole();
+const fixture = await startConsole({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const { service } = fixture;
 const page = await fixture.sharedPage();
 
@@ -69,6 +69,14 @@ for (const { kind, word, viewports } of NAMES)
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };
     const person = await admin.createUser({ ...user, deptId: dept });
     await admin.createUser({ userName: long(49), nickName: long(50), deptId: dept });
+    const url = `http://127.0.0.1/${'x'.repeat(1900)}`;
+    const webhook = await admin.create('/system/webhook-api', { name: long(100), url, status: '1' });
+    const networks = Array.from({ length: 20 }, (_, n) => `2001:db8:${n}:2:3:4:5:6`);
+    const key = await admin.create('/system/key-api', {
+      keyName: long(100),
+      permissions: ['dept:read'],
+      addresses: networks,
+    });
     // The path and the heading of each screen.
     const screens: [path: string, heading: string][] = [
       ['/home', '首页'],
@@ -81,6 +89,11 @@ for (const { kind, word, viewports } of NAMES)
       [`/tenants/${child.id}`, long(99)],
       [`/tenants/${child.id}/edit`, long(99)],
       ['/changes', '变更'],
+      [`/webhooks/${webhook}`, long(100)],
+      ['/webhooks', 'Webhook'],
+      [`/webhooks?form=${webhook}`, 'Webhook'],
+      ['/keys', 'API 密钥'],
+      [`/keys?key=${key}`, 'API 密钥'],
       ['/me', '个人中心'],
     ];
     const overflows: Record<string, string[]> = {};

@@ -94,9 +94,9 @@ test('a webhook is registered with chosen kinds, and its secret is shown once an
 });
 
 test('deliveries show the response of the receiver and can be resent', async () => {
-  const admin = await service.createTenant();
+  const admin = await service.createTenant({ tenantName: '榕树集团' });
   const receiver = await Receiver.start(() => 503);
-  const id = await register(admin, { name: 'crm', url: receiver.url, kinds: ['department.*'] });
+  const id = await register(admin, { name: '客户系统', url: receiver.url, kinds: ['department.*'] });
   const dept = await admin.createDepartment({ deptName: '研发部' });
   await logInOnPage(page, credentialsOf(admin), `/webhooks/${id}`);
   const row = deliveries().filter({ hasText: '部门：新建' });

@@ -39,6 +39,9 @@ const screens = [
   '/tenants/new',
   '/tenants/1/edit',
   '/changes/diff',
+  '/webhooks',
+  '/webhooks/7',
+  '/keys',
 ];
 
 test('a browser gets the console page at the URL of every screen', async () => {
@@ -110,7 +113,8 @@ test('HEAD returns the length of GET without the body', async () => {
 
 test('a browser gets the page with the status 404 at an unknown address, so that it shows the navigation', async () => {
   for (const at of [
-    '/webhooks',
+    '/hooks',
+    '/webhooks/7/8',
     '/home/foo',
     '/index.html',
     '/Login',

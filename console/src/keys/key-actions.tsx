@@ -5,6 +5,7 @@ import { api, type Key } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
+import { sessionGuard } from '../session.ts';
 import { openFromMenu } from '../ui/open-from-menu.ts';
 import { restoreFocus } from '../ui/restore-focus.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
@@ -89,7 +90,9 @@ function useSetStatus(keyId: number) {
   const t = useTexts(keysTexts);
   return useApiMutation({
     mutationFn: async (status: '0' | '1') => {
+      const assertSameSession = sessionGuard();
       for (;;) {
+        assertSameSession();
         const current = await api.readKey(keyId);
         try {
           return await api.updateKey({ ...toInput(toFormValues(current)), keyId, status }, current.etag);

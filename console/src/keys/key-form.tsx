@@ -16,7 +16,7 @@ import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { type FormHandle, useFormHandle } from '../ui/use-form-dialog.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { ExpiryInput } from './expiry-input.tsx';
-import { compareValues, formatTime, type KeyValues, NEW_KEY, toFormValues, toInput } from './key-values.ts';
+import { compareValues, formatTime, isNetwork, type KeyValues, NEW_KEY, toFormValues, toInput } from './key-values.ts';
 import { PermissionsInput } from './permissions-input.tsx';
 import { keyFormTexts } from './texts.ts';
 
@@ -148,7 +148,19 @@ export function KeyForm({ original, handle, onCancel, onSaved }: Props) {
           <InputNumber min={1} max={1_000_000} precision={0} className="full-width" />
         </Form.Item>
       </div>
-      <Form.Item name="addresses" label={t.addresses} extra={t.addressesHint}>
+      <Form.Item
+        name="addresses"
+        label={t.addresses}
+        extra={t.addressesHint}
+        rules={[
+          {
+            validator: async (_, addresses: string[] = []) => {
+              const invalid = addresses.find((address) => !isNetwork(address));
+              if (invalid !== undefined) throw new Error(t.addressInvalid(invalid));
+            },
+          },
+        ]}
+      >
         <Select mode="tags" open={false} suffixIcon={null} tokenSeparators={[',', '，', ' ', ';', '\n']} />
       </Form.Item>
       {original && (

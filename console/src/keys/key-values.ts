@@ -90,3 +90,9 @@ export function getKeyState({ status, expiresTime }: Pick<Key, 'status' | 'expir
 
 /** Full days until a time; 0 if it is less than a day away. */
 export const daysLeft = (time: string, now = dayjs()) => dayjs(time).diff(now, 'day');
+
+const IPV4 = /^(\d{1,3}\.){3}\d{1,3}(\/\d{1,2})?$/;
+const IPV6 = /^[0-9a-f:.]*:[0-9a-f:.]*(\/\d{1,3})?$/i;
+
+/** Whether a text looks like an address or a network. The service checks it in full. */
+export const isNetwork = (text: string) => IPV4.test(text) || IPV6.test(text);

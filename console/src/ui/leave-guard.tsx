@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { useBeforeUnload, useBlocker } from 'react-router';
 import { useTexts } from '../language.ts';
-import { uiTexts } from './texts.ts';
+import { leaveTexts } from './leave-texts.ts';
 import { useConfirmLeave } from './use-confirm-leave.ts';
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
 
 /** While mounted, asks before the user navigates away or closes the page. */
 export function LeaveGuard({ title, hint, onLeave }: Props) {
-  const t = useTexts(uiTexts);
+  const t = useTexts(leaveTexts);
   useBeforeUnload((event) => event.preventDefault());
   useConfirmLeave({
     shouldBlock: ({ currentLocation, nextLocation, historyAction }) =>

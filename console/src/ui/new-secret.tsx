@@ -3,7 +3,7 @@ import { Alert, Button } from 'antd';
 import type { ReactNode } from 'react';
 import { useTexts } from '../language.ts';
 import { LeaveGuard } from './leave-guard.tsx';
-import { uiTexts } from './texts.ts';
+import { leaveTexts } from './leave-texts.ts';
 import { useCopy } from './use-copy.ts';
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
 
 /** A key or secret that cannot be read again. Its dialog must not close on Escape. */
 export function NewSecret({ label, value, children, onClose }: Props) {
-  const t = useTexts(uiTexts);
+  const t = useTexts(leaveTexts);
   const copy = useCopy();
   return (
     <>

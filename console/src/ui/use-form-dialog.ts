@@ -1,7 +1,7 @@
 import { App } from 'antd';
 import { type RefObject, useEffect, useRef } from 'react';
 import { useTexts } from '../language.ts';
-import { uiTexts } from './texts.ts';
+import { leaveTexts } from './leave-texts.ts';
 
 /** Lets the dialog check for unsaved changes before it closes. */
 export interface FormHandle {
@@ -12,7 +12,7 @@ export interface FormHandle {
 
 /** For a dialog with a form: `cancel` asks before unsaved changes are discarded. The form fills in the handle. */
 export function useFormDialog(onClose: () => void) {
-  const t = useTexts(uiTexts);
+  const t = useTexts(leaveTexts);
   const { modal } = App.useApp();
   // Empty while the dialog shows something other than the form.
   const handle = useRef<FormHandle>(undefined);

@@ -71,7 +71,7 @@ function KindGroup({ resource, value, onToggle, disabled }: GroupProps) {
           onChange={({ target }) => onToggle(everything, target.checked)}
           aria-label={t.allOf(labels[resource])}
         >
-          {labels.all}
+          {t.everyAction}
         </Checkbox>
         {[...known, ...further].map((action) => (
           <Checkbox

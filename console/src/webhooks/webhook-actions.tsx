@@ -6,6 +6,7 @@ import { api, type Webhook } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy, queryKeys } from '../query-keys.ts';
+import { sessionGuard } from '../session.ts';
 import { openFromMenu } from '../ui/open-from-menu.ts';
 import { restoreFocus } from '../ui/restore-focus.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
@@ -124,7 +125,9 @@ function useSetStatus({ id }: Webhook) {
   const t = useTexts(webhooksTexts);
   return useApiMutation({
     mutationFn: async (status: '0' | '1') => {
+      const assertSameSession = sessionGuard();
       for (;;) {
+        assertSameSession();
         const current = await api.readWebhook(id);
         try {
           return await api.updateWebhook({ ...toInput(toFormValues(current)), id, status }, current.etag);
