@@ -99,6 +99,11 @@ export const actingCalls: ActingCall[] = [
     writes: true,
   },
   {
+    operation: `PATCH ${dept}/{id}`,
+    call: (client, query, { leaf }) => client.call('PATCH', `${dept}/${leaf}?${query}`, { deptName: `new ${++names}` }),
+    writes: true,
+  },
+  {
     operation: `PUT ${dept}/order`,
     call: (client, query, { leaf, dept: parentId }) =>
       client.put(`${dept}/order?${query}`, { parentId, deptIds: [leaf] }),
@@ -111,6 +116,22 @@ export const actingCalls: ActingCall[] = [
   {
     operation: `POST ${people}`,
     call: (client, query) => client.post(`${people}?${query}`, { userName: `new-${++names}`, password: PASSWORD }),
+    writes: true,
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    call: (client, query) =>
+      client.post(`${people}/bulk?${query}`, { users: [{ ref: 'a', userName: `new-${++names}`, password: PASSWORD }] }),
+    writes: true,
+  },
+  {
+    operation: `POST ${people}/batch-read`,
+    call: (client, query, { user }) => client.post(`${people}/batch-read?${query}`, { ids: [user] }),
+  },
+  {
+    operation: `PATCH ${people}/{id}`,
+    call: (client, query, { user }) =>
+      client.call('PATCH', `${people}/${user}?${query}`, { nickName: `new ${++names}` }),
     writes: true,
   },
   {
