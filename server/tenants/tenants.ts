@@ -221,7 +221,9 @@ export async function readTenantTree(
   const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
   // Assume the root: row security then covers only its subtree, so the cost depends only on its size.
   await setTenant(tx, root);
-  const rows = await readBranch(tx, root, caller.actsBelow ? depth : 1, MAX_TREE_SIZE + 1);
+  const rows = caller.actsBelow
+    ? await readBranch(tx, root, depth, MAX_TREE_SIZE + 1)
+    : (await readBranch(tx, root, 0, 1)).map((row) => ({ ...row, hasChildren: false }));
   if (rows.length > MAX_TREE_SIZE) throw apiError('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE_SIZE });
   const nodes = rows.map(({ tenantParent, ...row }) => ({
     tenantParent,
