@@ -358,10 +358,9 @@ create index changes_after_hash on changes (after_hash) where after_hash is not 
 alter table changes enable row level security;
 alter table changes force row level security;
 create policy own_tenant on changes using (tenant_id = current_setting('banyan.tenant', true));
--- For the audit log of descendants. The setting lists their codes; the transaction that sets it has just read them as
--- descendants of its own tenant.
+-- For reads that include the tenants below. Other reads compare the setting only and do not call the function for each row.
 create policy descendants on changes for select
-  using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
+  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
 -- tenant_version() and the archive run as the owner of the tables and look for references in all ledgers.
 create policy owner_reads on changes for select to current_user using (true);
 
@@ -417,6 +416,46 @@ alter table unsealed_changes force row level security;
 create policy own_tenant on unsealed_changes using (tenant_id = current_setting('banyan.tenant', true));
 create policy owner_reads on unsealed_changes for select to current_user using (true);
 
+-- The order of the changes of all tenants, for readers of a whole branch; order_changes() assigns positions to committed
+-- changes. Logins and webhooks are left out. Copies in the ledgers of ancestors are left out too, except those of tenants that
+-- leave a branch, or join one along with their parent: no ledger in that branch has such a change. The setting
+-- banyan.ordering lets the functions that maintain the order write rows of all tenants, and nobody else.
+create table change_positions (
+  tenant_id text not null,                       -- whose ledger has the change
+  position  bigint not null,
+  change_id bigint not null,
+  is_copy   boolean not null,                    -- only for readers of exactly this ledger's branch
+  primary key (tenant_id, position)
+);
+create index change_positions_order on change_positions (position);
+alter table change_positions enable row level security;
+alter table change_positions force row level security;
+create policy own_tenant on change_positions using (tenant_id = current_setting('banyan.tenant', true));
+create policy descendants on change_positions for select
+  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
+create policy owner_reads on change_positions for select to current_user using (true);
+create policy owner_orders on change_positions to current_user using (current_setting('banyan.ordering', true) = 'on');
+
+-- Changes without a position.
+create table unordered_changes (
+  tenant_id text not null,
+  change_id bigint not null,
+  is_copy   boolean not null,
+  primary key (tenant_id, change_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+alter table unordered_changes enable row level security;
+alter table unordered_changes force row level security;
+create policy own_tenant on unordered_changes using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on unordered_changes for select to current_user using (true);
+create policy owner_orders on unordered_changes to current_user using (current_setting('banyan.ordering', true) = 'on');
+
+-- A single row: the last position. Assigning positions locks it.
+create table change_order (
+  only_row boolean primary key default true check (only_row),
+  position bigint not null default 0
+);
+insert into change_order default values;
+
 -- Superseded changes older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here (server/ledger), so this
 -- table can be copied and emptied while the service runs.
 create table changes_archive (like changes including defaults, primary key (tenant_id, change_id));
@@ -427,7 +466,7 @@ alter table changes_archive enable row level security;
 alter table changes_archive force row level security;
 create policy own_tenant on changes_archive using (tenant_id = current_setting('banyan.tenant', true));
 create policy descendants on changes_archive for select
-  using (tenant_id = any (string_to_array(current_setting('banyan.descendants', true), ',')));
+  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
 
 -- Versions of tenants to which only archived changes refer. Can be copied and emptied together with changes_archive.
 create table tenant_versions_archive (like tenant_versions including defaults, primary key (tenant_id, hash));
@@ -460,13 +499,15 @@ create constraint trigger record_change after insert or update on users
 create sequence webhook_serial as bigint start 1001 maxvalue 9007199254740991;
 create sequence delivery_serial as bigint start 100001 maxvalue 9007199254740991;
 
--- Each webhook has a position in its tenant's ledger. Changes beyond it have not been queued yet.
+-- Each webhook has a position: in the ledger of its tenant, or in the order of all changes if it receives those of the tenants
+-- below too. Changes beyond it have not been queued yet.
 create table webhooks (
   tenant_id        text not null references tenants (tenant_id),
   webhook_id       bigint not null default nextval('webhook_serial'),
   name             text not null,
   url              text not null,
   kinds            text[] not null,                -- department.created, department.*, *
+  below            boolean not null default false, -- also receives the changes of all tenants below; never changes
   status           text not null check (status in ('0', '1')), -- 0: enabled, 1: disabled
   gone             boolean not null default false, -- disabled because the receiver responded 410 Gone
   del_flag         text not null default '0' check (del_flag in ('0', '2')), -- 2: deleted; its deliveries are removed first
@@ -489,16 +530,27 @@ create table webhooks (
 ) with (fillfactor = 70);                          -- room for HOT updates: the position changes often and is not indexed
 -- The dispatcher looks for work twice a second, and must not visit webhooks that have none.
 create index webhooks_due on webhooks (next_due) where status = '0' and del_flag = '0';
+create index webhooks_below on webhooks (tenant_id) where below;
 create index webhooks_deleted on webhooks (tenant_id, webhook_id) where del_flag <> '0';
 alter table webhooks enable row level security;
 alter table webhooks force row level security;
 create policy own_tenant on webhooks using (tenant_id = current_setting('banyan.tenant', true));
 create policy owner_reads on webhooks for select to current_user using (true);
+-- mark_webhooks_below_due() runs as the owner of the tables.
+create policy owner_marks on webhooks for update to current_user using (current_setting('banyan.ordering', true) = 'on');
+
+-- A single row: webhooks that receive the changes of the tenants below are due for all changes up to this position.
+create table webhooks_below_marked (
+  only_row boolean primary key default true check (only_row),
+  position bigint not null default 0
+);
+insert into webhooks_below_marked default values;
 
 create table webhook_deliveries (
   tenant_id   text not null,
   webhook_id  bigint not null,
   delivery_id bigint not null,
+  ledger      text,                            -- the tenant below whose ledger has the change; null: the webhook's tenant
   change_id   bigint,                          -- null: a test message
   type        text not null,                   -- department.created
   resource    text not null,
@@ -523,6 +575,8 @@ create index deliveries_of_resource on webhook_deliveries (tenant_id, webhook_id
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 create policy own_tenant on webhook_deliveries using (tenant_id = current_setting('banyan.tenant', true));
+-- The archive runs as the owner of the tables and looks for deliveries to webhooks of ancestors.
+create policy owner_reads on webhook_deliveries for select to current_user using (true);
 
 create trigger mark_webhooks_due after update on seal_heads for each row when (new.seq > old.seq)
   execute function mark_webhooks_due();

@@ -42,8 +42,14 @@ export const descendantCodes = (tx: Tx, tenantId: string, limit: number): Promis
   readTenantCodes(tx, tenantId, limit);
 
 /** The code of the caller's own tenant or of a descendant, by its internal id, even if that tenant is deleted. */
-export const codeWithinScope = (tx: Tx, { tenantId }: Caller, id: string): Promise<string | undefined> =>
-  readTenantCode(tx, tenantId, id);
+export const codeWithinScope = async (tx: Tx, caller: Caller, id: string): Promise<string | undefined> => {
+  const code = await readTenantCode(tx, caller.tenantId, id);
+  return code !== undefined && canSeeTenant(caller, code) ? code : undefined;
+};
+
+/** Whether a tenant in the subtree of the caller's own is in their scope: an API key may be limited to its own tenant. */
+export const canSeeTenant = ({ ownTenantId, actsBelow }: Caller, tenantId: string): boolean =>
+  actsBelow || tenantId === ownTenantId;
 
 /**
  * Returns the paths of those of the given tenants that are in the scope of `callerTenant`, even if the transaction has

@@ -355,6 +355,11 @@ export const errorCatalog = {
     '每个租户最多 {limit} 个 Webhook，请先删除不再使用的 Webhook',
     'A tenant can have at most {limit} webhooks. Delete one first.',
   ],
+  WEBHOOK_BELOW_FIXED: [
+    409,
+    'Webhook 创建后不能修改 below，请新建一个 Webhook',
+    'below cannot be changed after registration. Register another webhook.',
+  ],
   DELIVERY_TOO_OLD: [
     409,
     '对应的变更记录已清除，无法重新投递',

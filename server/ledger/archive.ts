@@ -56,6 +56,9 @@ async function moveVersions(tx: Tx, tenantId: string): Promise<number> {
 }
 
 async function moveBatch(tx: Tx, tenantId: string, cutoff: Date): Promise<number> {
+  // Webhooks of ancestors may receive the changes too.
+  const [{ path }] = await tx<[{ path: string[] }]>`
+    select coalesce((select path from tenants where tenant_id = ${tenantId}), array[${tenantId}::text]) as path`;
   const { count } = await tx`
     with old as (
       select c.change_id from changes c
@@ -69,11 +72,16 @@ async function moveBatch(tx: Tx, tenantId: string, cutoff: Date): Promise<number
             and (c.parent_id is null or n.parent_id is not null)))
         and not exists (
           select from webhook_deliveries d
-          where d.tenant_id = ${tenantId} and d.change_id = c.change_id and d.state = 'waiting')
+          where d.tenant_id = any (${path}) and d.change_id = c.change_id and d.state = 'waiting')
         -- Changes that a webhook has not queued yet have no delivery. After RETRY_DAYS they are archived anyway.
         and (c.time < now() - ${RETRY_DAYS} * interval '1 day' or not exists (
           select from webhooks w join seals s on s.tenant_id = w.tenant_id and s.seq > w.seq
-          where w.tenant_id = ${tenantId} and w.status = '0' and w.del_flag = '0' and s.change_id = c.change_id))
+          where w.tenant_id = ${tenantId} and not w.below and w.status = '0' and w.del_flag = '0'
+            and s.change_id = c.change_id))
+        and (c.time < now() - ${RETRY_DAYS} * interval '1 day' or not exists (
+          select from webhooks w join change_positions p on p.tenant_id = ${tenantId} and p.position > w.seq
+          where w.tenant_id = any (${path}) and w.below and w.status = '0' and w.del_flag = '0'
+            and p.change_id = c.change_id))
       order by c.time limit ${BATCH_SIZE}
     ), removed as (
       delete from changes c using old where c.tenant_id = ${tenantId} and c.change_id = old.change_id returning c.*

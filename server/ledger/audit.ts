@@ -4,8 +4,10 @@ import type { Caller } from '../auth/caller.ts';
 import { readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf } from '../http/fields.ts';
+import { assertActsBelow } from './branch-feed.ts';
+import { allowBelow } from './branch-queries.ts';
 import { asInvalidTime } from './point-in-time.ts';
-import { type AuditSearch, allowLedgers, listAudit } from './queries.ts';
+import { type AuditSearch, listAudit } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { AuditFilter } from './schema.ts';
 
@@ -13,12 +15,12 @@ import type { AuditFilter } from './schema.ts';
 const MAX_LEDGERS = 1_000;
 
 export async function listChanges(tx: Tx, resources: LedgerResources, caller: Caller, filter: AuditFilter) {
-  const { limit = 50 } = filter;
-  const below = filter.below !== false && caller.actsBelow;
+  const { limit = 50, below = caller.actsBelow } = filter;
+  if (below) assertActsBelow(caller);
   const tenantId = await assumeTenant(tx, caller, filter.tenantId);
   const codes = below ? await descendantCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
   if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
-  await allowLedgers(tx, codes);
+  if (below) await allowBelow(tx);
   const { rows, fitting } = await readFitting(listAudit(tx, codes, searchOf(filter), !below, limit + 1)).catch(
     asInvalidTime(filter.from ? 'from' : 'to'),
   );

@@ -18,15 +18,15 @@ type Shown = Awaited<ReturnType<typeof showChanges<ChangeRow>>>[number];
 /** A change as the feed shows it. */
 export type FeedChange = Omit<Shown, 'tenantId' | 'byTenantId'>;
 
-export interface FeedPage {
-  rows: FeedChange[];
+export interface FeedPage<Row = FeedChange> {
+  rows: Row[];
   next: string;
   /** The position after each row. */
   positions: number[];
 }
 
 /**
- * Reads the changes after a position in a tenant's ledger, in the order of their commits. It writes nothing: `hasUnsealed`
+ * Reads the changes after a position in a tenant's ledger, in the order of their commits. It writes nothing: `isBehind`
  * says that committed changes have no position yet, and then the caller has to seal the ledger and read again.
  */
 export async function readChanges(
@@ -34,13 +34,13 @@ export async function readChanges(
   resources: LedgerResources,
   caller: Caller,
   { after, limit, tenantId: requested }: { after: number; limit: number; tenantId: string | undefined },
-): Promise<FeedPage & { hasUnsealed: boolean }> {
+): Promise<FeedPage & { isBehind: boolean }> {
   const tenantId = await assumeTenant(tx, caller, requested);
   const { last, hasUnsealed } = await readLedgerEnd(tx, tenantId);
   const { rows, next } = await readUpTo(tx, tenantId, { after, last, limit });
   const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, rows);
   return {
-    hasUnsealed,
+    isBehind: hasUnsealed,
     rows: shown.map(({ seq: _, tenantId: __, byTenantId: ___, ...row }) => row),
     next: String(next),
     positions: rows.map(({ seq }) => seq),

@@ -45,7 +45,7 @@ export const readLedgerEnd = async (tx: Tx, tenantId: string): Promise<LedgerEnd
 };
 
 /** Part of a statement: a change by its id, archived or not. */
-const changeOrArchived = (tx: Tx, tenantId: string, changeId: Fragment) => tx`
+export const changeOrArchived = (tx: Tx, tenantId: string | Fragment, changeId: Fragment) => tx`
   select * from (
     (select * from changes c
     where c.tenant_id = ${tenantId} and c.change_id >= ${changeId} and c.change_id <= ${changeId}
@@ -106,10 +106,6 @@ export interface AuditSearch {
   /** Only changes before this one. */
   before: string | null;
 }
-
-/** Lets the transaction read the ledgers of these tenants, which must be its own tenant or descendants of it. */
-export const allowLedgers = (tx: Tx, tenantIds: string[]) => tx`
-  select set_config('banyan.descendants', ${tenantIds.join(',')}, true)`;
 
 /** Reads changes of several ledgers, latest first. `includeCopies` includes copies of changes of descendant tenants. */
 export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, includeCopies: boolean, limit: number) => {

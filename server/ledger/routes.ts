@@ -11,13 +11,14 @@ import { isClientWaiting } from '../http/streaming.ts';
 import type { Subscription } from '../http/subscriptions.ts';
 import { invalid, pathId } from '../http/validation.ts';
 import { listChanges } from './audit.ts';
-import { readChanges } from './feed.ts';
+import { createOrderer, readBranchChanges } from './branch-feed.ts';
+import { type FeedPage, readChanges } from './feed.ts';
 import type { LedgerResources } from './resources.ts';
 import { revertChange } from './revert.ts';
 import { AuditFilter, AuditPage, ChangePage, Events, FeedFilter, StreamFilter, StreamHeaders } from './schema.ts';
 import { createSealer } from './sealing.ts';
 import { streamChanges } from './stream.ts';
-import type { Subscribers } from './subscribers.ts';
+import type { FeedSource, Subscribers } from './subscribers.ts';
 
 const path = '/system/change-api';
 const shared = { tags: ['Changes'] };
@@ -29,18 +30,24 @@ export function ledgerRoutes(
 ): void {
   const { db } = deps;
   const seal = createSealer(db);
+  const order = createOrderer(db);
   const read = async (
     request: FastifyRequest,
-    page: { after: number; limit: number; tenantId: string | undefined },
-  ) => {
-    const readPage = () => readAs(db, request, (tx, caller) => readChanges(tx, resources, caller, page));
-    const sealed = await readPage();
-    if (!sealed.hasUnsealed || sealed.rows.length === page.limit) return sealed;
+    page: { after: number; limit: number; tenantId: string | undefined; below: boolean },
+  ): Promise<FeedPage> => {
+    const readFeed = page.below ? readBranchChanges : readChanges;
+    const readPage = () => readAs(db, request, (tx, caller) => readFeed(tx, resources, caller, page));
+    const first = await readPage();
+    if (!first.isBehind || first.rows.length === page.limit) return first;
     // A caller whose write has been acknowledged must find it. The caller is known by now, so that only those who may
     // read the ledger cause it to be sealed.
-    await seal(page.tenantId ?? request.token.tenantId);
+    await (page.below ? order() : seal(page.tenantId ?? request.token.tenantId));
     return readPage();
   };
+  const sourceOf = (request: FastifyRequest, { tenantId, below = false }: StreamFilter): FeedSource => ({
+    tenantId: tenantId ?? request.token.tenantId,
+    below,
+  });
 
   app.get(
     path,
@@ -60,8 +67,8 @@ export function ledgerRoutes(
       },
     },
     async (request, reply) => {
-      const { after = '0', limit = 100, wait = 0, tenantId } = request.query;
-      const from = { after: Number(after), limit, tenantId };
+      const { after = '0', limit = 100, wait = 0, tenantId, below = false } = request.query;
+      const from = { after: Number(after), limit, tenantId, below };
       const until = performance.now() + wait * 1000;
       let subscription: Subscription | undefined;
       for (;;) {
@@ -73,7 +80,7 @@ export function ledgerRoutes(
         from.after = Number(next);
         // A request that waits is a subscription, however it was written.
         subscription ??= app.loadShedder.subscribe(request, reply);
-        await subscribers.waitForChanges(tenantId ?? request.token.tenantId, from.after, left, subscription.signal);
+        await subscribers.waitForChanges(sourceOf(request, request.query), from.after, left, subscription.signal);
       }
     },
   );
@@ -96,10 +103,10 @@ export function ledgerRoutes(
       },
     },
     async (request, reply) => {
-      const { after = '0', tenantId } = request.query;
+      const { after = '0', tenantId, below = false } = request.query;
       const cursor = request.headers['last-event-id'] || after;
       if (!/^\d{1,18}$/.test(cursor)) throw invalid('Last-Event-ID', 'cursor');
-      const readAfter = (position: number) => read(request, { after: position, limit: 100, tenantId });
+      const readAfter = (position: number) => read(request, { after: position, limit: 100, tenantId, below });
       // Read the first page before the stream begins, so that its error is sent as a regular response.
       const first = await readAfter(Number(cursor));
       if (!isClientWaiting(reply)) return reply;
@@ -107,7 +114,7 @@ export function ledgerRoutes(
       const events = streamChanges(
         subscribers,
         readAfter,
-        { tenantId: tenantId ?? request.token.tenantId, after: Number(cursor), first },
+        { source: sourceOf(request, request.query), after: Number(cursor), first },
         {
           isToken: request.token.keyId === undefined || request.token.issued !== undefined,
           timeLeft: () => tokens.timeLeft(request.token),

@@ -30,7 +30,14 @@ const shownRecords: Record<Resource, object> = {
     { 'x-component': 'LoginRecord' },
   ),
   webhook: Type.Object(
-    { id: LongOut, name: Type.String(), url: Type.String(), kinds: Type.Array(Type.String()), status: Status },
+    {
+      id: LongOut,
+      name: Type.String(),
+      url: Type.String(),
+      kinds: Type.Array(Type.String()),
+      below: Type.Optional(Type.Boolean()),
+      status: Status,
+    },
     { 'x-component': 'WebhookRecord' },
   ),
   key: { 'x-ref': 'KeyRecord' },
@@ -45,6 +52,7 @@ const change = {
       'caller may not see',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
+  tenantId: Type.Optional(Type.String({ description: 'With `below`: the tenant of the change' })),
   resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
   resourceId: Type.String({ description: 'deptId, userId or the internal id of a tenant, as a string of digits' }),
   action: Type.String({
@@ -112,6 +120,13 @@ export const AsOf = Type.Object({ asOf });
 
 const tenantId = TenantQuery.properties.tenantId;
 
+const below = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: 'Includes all tenants below; a cursor of its own',
+  }),
+);
+
 export const FeedFilter = Type.Object({
   after: Type.Optional(
     Type.String({ ...Cursor, description: '`next` of the previous call; omitted or 0: from the beginning' }),
@@ -126,10 +141,11 @@ export const FeedFilter = Type.Object({
     }),
   ),
   tenantId,
+  below,
 });
 export type FeedFilter = Static<typeof FeedFilter>;
 
-export const StreamFilter = Type.Object({ after: FeedFilter.properties.after, tenantId });
+export const StreamFilter = Type.Object({ after: FeedFilter.properties.after, tenantId, below });
 export type StreamFilter = Static<typeof StreamFilter>;
 
 /** The media type has no schema for its events in OpenAPI 3.1, so the description refers to the one of their data. */

@@ -4,6 +4,7 @@ import { errorCode, isConnectionLost } from '../../db/errors.ts';
 import { Semaphore } from '../../db/semaphore.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
+import { orderAll } from './branch-feed.ts';
 import { MAX_SEALED } from './feed.ts';
 import { sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
 
@@ -31,7 +32,10 @@ export function createSealer(db: Database): (tenantId: string) => Promise<void> 
   return (tenantId) => seal(tenantId, undefined);
 }
 
-/** Seals changes in the background while the service runs, so that the hash chain lags by about a second at most. */
+/**
+ * Seals changes and puts them in order in the background while the service runs, so that the hash chain lags by about a second
+ * at most, and readers find little left to do.
+ */
 export function startSealing(app: App, db: Database): void {
   let sealing: Promise<void> | undefined;
   /** The last ledger of the round before. The next round begins after it, so that ledgers that fail do not hold up others. */
@@ -56,6 +60,7 @@ export function startSealing(app: App, db: Database): void {
         reportFailure(tenantId, error as Error);
       }
     }
+    await orderAll(db);
     failures.delete('');
   };
   const timer = setInterval(() => {

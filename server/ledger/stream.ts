@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from '../http/errors.ts';
 import type { Subscription } from '../http/subscriptions.ts';
 import type { FeedPage } from './feed.ts';
-import type { Subscribers } from './subscribers.ts';
+import type { FeedSource, Subscribers } from './subscribers.ts';
 
 /**
  * Yields server-sent events, one for each change, beginning with a page that has been read, until the access token or API key expires,
@@ -11,7 +11,7 @@ import type { Subscribers } from './subscribers.ts';
 export async function* streamChanges(
   subscribers: Subscribers,
   read: (after: number) => Promise<FeedPage>,
-  { tenantId, after, first }: { tenantId: string; after: number; first: FeedPage },
+  { source, after, first }: { source: FeedSource; after: number; first: FeedPage },
   { isToken, timeLeft, heartbeatMs, subscription }: StreamOptions,
 ): AsyncGenerator<string, void> {
   const { signal } = subscription;
@@ -23,7 +23,7 @@ export async function* streamChanges(
     position = Number(page.next);
     if (subscribers.closed) return;
     if (page.rows.length === 0) {
-      await subscribers.waitForChanges(tenantId, position, Math.max(0, Math.min(heartbeatMs, timeLeft())), signal);
+      await subscribers.waitForChanges(source, position, Math.max(0, Math.min(heartbeatMs, timeLeft())), signal);
     }
     if (subscription.displaced) yield errorEvent('TOO_BUSY');
     if (signal.aborted) return;

@@ -1,40 +1,61 @@
 import { once } from 'node:events';
 import type { Database } from '../../db/connect.ts';
 import type { Timing } from '../timing.ts';
+import { branchesWithNewChanges } from './branch-queries.ts';
 import { tenantsWithNewChanges } from './queries.ts';
 
 /** Long-polling clients and event streams that wait for new changes. They hold neither a connection nor a request slot. */
 export interface Subscribers {
-  /** Waits until a tenant's ledger has changes beyond `position`, `ms` have passed, or the signal aborts. */
-  waitForChanges(tenantId: string, position: number, ms: number, signal: AbortSignal): Promise<void>;
+  /** Waits until there are changes beyond a position, `ms` have passed, or the signal aborts. */
+  waitForChanges(source: FeedSource, position: number, ms: number, signal: AbortSignal): Promise<void>;
   /** Wakes all subscribers, because this process is shutting down. */
   close(): void;
   readonly closed: boolean;
 }
 
-interface Subscriber {
+/** A feed: the ledger of a tenant, or with `below` the tenant and all tenants below it, which have positions of their own. */
+export interface FeedSource {
   tenantId: string;
+  below: boolean;
+}
+
+interface Subscriber extends FeedSource {
   position: number;
   wake: () => void;
 }
 
-/** Runs one query every `feedPollMs` that checks the tenants of all subscribers of this process. */
+/**
+ * Checks for all subscribers of this process every `feedPollMs`, with one query for the ledgers that they read and another for
+ * the branches.
+ */
 export function createSubscribers(db: Database, { feedPollMs }: Timing): Subscribers {
   const waiting = new Set<Subscriber>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   async function poll() {
-    // Check the earliest position of each tenant. A subscriber that is ahead of it may read once without a result.
-    const positions = new Map<string, number>();
-    for (const { tenantId, position } of waiting) {
-      positions.set(tenantId, Math.min(position, positions.get(tenantId) ?? position));
-    }
     // While the database is unavailable, no subscriber is woken; the next request reports the error.
-    const changed = new Set(await db.use((sql) => tenantsWithNewChanges(sql, positions)).catch(() => []));
-    for (const { tenantId, wake } of waiting) if (changed.has(tenantId)) wake();
+    await Promise.all([pollLedgers(), pollBranches()]).catch(() => {});
     timer = undefined;
     schedule();
+  }
+
+  async function pollLedgers() {
+    const subscribers = [...waiting].filter(({ below }) => !below);
+    if (subscribers.length === 0) return;
+    const changed = new Set(await db.use((sql) => tenantsWithNewChanges(sql, earliestPositions(subscribers))));
+    for (const { tenantId, wake } of subscribers) if (changed.has(tenantId)) wake();
+  }
+
+  async function pollBranches() {
+    const subscribers = [...waiting].filter(({ below }) => below);
+    if (subscribers.length === 0) return;
+    const { last, changed } = await db.use((sql) => branchesWithNewChanges(sql, earliestPositions(subscribers)));
+    for (const subscriber of subscribers) {
+      if (changed.includes(subscriber.tenantId)) subscriber.wake();
+      // Other tenants' changes up to here need not be considered again, however long this one has none.
+      else subscriber.position = Math.max(subscriber.position, last);
+    }
   }
 
   function schedule() {
@@ -42,10 +63,10 @@ export function createSubscribers(db: Database, { feedPollMs }: Timing): Subscri
   }
 
   return {
-    async waitForChanges(tenantId, position, ms, signal) {
+    async waitForChanges({ tenantId, below }, position, ms, signal) {
       if (closed || signal.aborted) return;
       const done = new AbortController();
-      const subscriber = { tenantId, position, wake: () => done.abort() };
+      const subscriber = { tenantId, below, position, wake: () => done.abort() };
       const timeout = setTimeout(subscriber.wake, ms);
       signal.addEventListener('abort', subscriber.wake, { signal: done.signal });
       waiting.add(subscriber);
@@ -63,4 +84,13 @@ export function createSubscribers(db: Database, { feedPollMs }: Timing): Subscri
       return closed;
     },
   };
+}
+
+/** The earliest position of each tenant. A subscriber that is ahead of it may read once without a result. */
+function earliestPositions(subscribers: readonly Subscriber[]): Map<string, number> {
+  const positions = new Map<string, number>();
+  for (const { tenantId, position } of subscribers) {
+    positions.set(tenantId, Math.min(position, positions.get(tenantId) ?? position));
+  }
+  return positions;
 }

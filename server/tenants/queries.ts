@@ -31,6 +31,8 @@ export const readAnyById = async (tx: Tx, callerTenant: string, id: string) => {
 };
 
 export interface TenantSearch {
+  /** The only tenant that the caller may see; null: the whole subtree of their own. */
+  onlyTenant: string | null;
   tenantName: string | null;
   tenantId: string | null;
   status: string | null;
@@ -40,9 +42,10 @@ export interface TenantSearch {
 }
 
 const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
-  const { tenantName, tenantId, status, tenantParent, keyword, endsBefore } = search;
+  const { onlyTenant, tenantName, tenantId, status, tenantParent, keyword, endsBefore } = search;
   return tx`
     ${inScope(tx, callerTenant)}
+    ${onlyTenant === null ? tx`` : tx`and t.tenant_id = ${onlyTenant}`}
     ${tenantName === null ? tx`` : tx`and strpos(lower(t.tenant_name), lower(${tenantName})) > 0`}
     ${tenantId === null ? tx`` : tx`and t.tenant_id = ${tenantId}`}
     ${status === null ? tx`` : tx`and t.status = ${status}`}

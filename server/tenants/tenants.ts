@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
-import { lockTenantTree } from '../access/tenant-scope.ts';
+import { canSeeTenant, lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { NewPassword } from '../auth/password-policy.ts';
 import { MAX_ANSWER_BYTES, readFitting } from '../http/answer-size.ts';
@@ -62,6 +62,7 @@ export async function createTenant(
 ): Promise<string> {
   const fields = fieldsOf(input);
   await lockTenantTree(tx);
+  if (!caller.actsBelow) throw apiError('NOT_ALLOWED');
   const parentId = input.tenantParent ?? caller.tenantId;
   await assertParentInScope(tx, caller, parentId);
   const parentPath = await readPath(tx, caller.tenantId, parentId);
@@ -168,7 +169,7 @@ export async function restoreTenant(
 ): Promise<void> {
   await lockTenantTree(tx);
   const tenant = await readAnyById(tx, caller.tenantId, id);
-  if (!tenant) throw apiError('TENANT_NOT_FOUND');
+  if (!tenant || !canSeeTenant(caller, tenant.tenantId)) throw apiError('TENANT_NOT_FOUND');
   if (tenant.delFlag === '0') throw apiError('TENANT_NOT_DELETED');
   const { tenantParent } = tenant;
   if (!tenantParent || !(await readByCode(tx, caller.tenantId, tenantParent))) {
@@ -181,11 +182,12 @@ export async function restoreTenant(
 
 export async function listTenants(
   tx: Tx,
-  { tenantId }: Caller,
+  caller: Caller,
   filter: TenantFilter,
 ): Promise<Rows<ListedTenant> | CursorPage<ListedTenant>> {
+  const { tenantId } = caller;
   const { limit, offset } = pageOf(filter);
-  const search = searchOf(filter);
+  const search = searchOf(caller, filter);
   const { sort = 'id' } = filter;
   const withRules = filter.fields === 'ruleBo';
   if (filter.cursor !== undefined) {
@@ -219,7 +221,7 @@ export async function readTenantTree(
   const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
   // Assume the root: row security then covers only its subtree, so the cost depends only on its size.
   await setTenant(tx, root);
-  const rows = await readBranch(tx, root, depth, MAX_TREE_SIZE + 1);
+  const rows = await readBranch(tx, root, caller.actsBelow ? depth : 1, MAX_TREE_SIZE + 1);
   if (rows.length > MAX_TREE_SIZE) throw apiError('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE_SIZE });
   const nodes = rows.map(({ tenantParent, ...row }) => ({
     tenantParent,
@@ -242,11 +244,12 @@ const tooDeep = (limit: number) => apiError('TOO_DEEP', { limit, setting: 'BANYA
 
 async function findTenant(tx: Tx, caller: Caller, id: string): Promise<TenantRow> {
   const tenant = await readById(tx, caller.tenantId, id);
-  if (!tenant) throw apiError('TENANT_NOT_FOUND');
+  if (!tenant || !canSeeTenant(caller, tenant.tenantId)) throw apiError('TENANT_NOT_FOUND');
   return tenant;
 }
 
-const searchOf = (filter: TenantFilter): TenantSearch => ({
+const searchOf = (caller: Caller, filter: TenantFilter): TenantSearch => ({
+  onlyTenant: caller.actsBelow ? null : caller.ownTenantId,
   tenantName: filter.tenantName ?? null,
   tenantId: filter.tenantId ?? null,
   status: filter.status ?? null,

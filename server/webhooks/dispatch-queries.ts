@@ -30,12 +30,16 @@ export const findDueWebhooks = (
   select tenant_id as "tenantId", webhook_id as id, failing, path
   from due_webhooks(${maxBacklog}, ${limit}, ${full}::text[], ${fullFailing}::text[])`;
 
+/** Makes webhooks with `below` due whose branch has changed. */
+export const markBelowDue = (tx: Tx) => tx`select mark_webhooks_below_due()`;
+
 export interface LeasedWebhook {
   url: string;
   kinds: string[];
+  below: boolean;
   status: '0' | '1';
   deleted: boolean;
-  /** Its position in the ledger: changes up to it have been queued or did not match. */
+  /** Its position, in the ledger or in the order of all changes: changes up to it have been queued or did not match. */
   seq: number;
   /** The number of pending deliveries. */
   waiting: number;
@@ -45,7 +49,7 @@ export interface LeasedWebhook {
 }
 
 const leasedColumns = (tx: Tx) => tx`
-  w.url, w.kinds, w.status, w.del_flag <> '0' as deleted, w.seq, w.waiting, w.failures,
+  w.url, w.kinds, w.below, w.status, w.del_flag <> '0' as deleted, w.seq, w.waiting, w.failures,
   case when w.old_secret_until > now() then array[w.secret, w.old_secret] else array[w.secret] end as secrets`;
 
 /** Acquires the lease of a webhook. Returns undefined if another worker holds it or is just acquiring it. */
@@ -127,6 +131,8 @@ export const retryAllNow = (tx: Tx, { tenantId, id }: WebhookKey) => tx`
   where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting' and next_try < 'infinity'`;
 
 export interface NewDelivery {
+  /** The tenant whose ledger has the change. */
+  ledger: string;
   changeId: number;
   type: string;
   resource: string;
@@ -142,9 +148,9 @@ export const insertDeliveries = (
   deliveries: NewDelivery[],
   retryDays: number,
 ) => tx`
-  insert into webhook_deliveries (tenant_id, webhook_id, delivery_id, change_id, type, resource, resource_id, retry_until,
-    next_try)
-  select ${tenantId}, ${id}, nextval('delivery_serial'), m.change_id, m.type, m.resource, m.resource_id,
+  insert into webhook_deliveries (tenant_id, webhook_id, delivery_id, ledger, change_id, type, resource, resource_id,
+    retry_until, next_try)
+  select ${tenantId}, ${id}, nextval('delivery_serial'), nullif(m.ledger, ${tenantId}), m.change_id, m.type, m.resource, m.resource_id,
     now() + ${retryDays} * interval '1 day',
     case when m.first and not exists (
       select from webhook_deliveries e
@@ -152,8 +158,8 @@ export const insertDeliveries = (
         and e.resource = m.resource and e.resource_id = m.resource_id
     ) then now() else 'infinity' end
   from rows from (json_to_recordset(${JSON.stringify(deliveries)}::text::json)
-    as ("changeId" bigint, type text, resource text, "resourceId" bigint, first boolean))
-    with ordinality m (change_id, type, resource, resource_id, first, ordinal)
+    as (ledger text, "changeId" bigint, type text, resource text, "resourceId" bigint, first boolean))
+    with ordinality m (ledger, change_id, type, resource, resource_id, first, ordinal)
   order by m.ordinal`;
 
 export interface WebhookState {
@@ -166,8 +172,8 @@ export interface WebhookState {
 }
 
 /**
- * Saves the state of a webhook and renews its lease. If the ledger has changes beyond its position and the backlog has room for
- * them, the webhook stays due: sealing makes it due only once.
+ * Saves the state of a webhook and renews its lease. If there are changes beyond its position and the backlog has room for
+ * them, the webhook stays due: sealing makes it due only once, and so does marking those with `below`.
  */
 export const saveState = async (
   tx: Tx,
@@ -186,8 +192,9 @@ export const saveState = async (
     )
     update webhooks w set seq = ${seq}, failures = ${failures}, waiting = backlog.waiting, paused_until = pause.until,
       next_due = case
-        when backlog.waiting < ${maxBacklog}
-          and ${seq} < (select h.seq from seal_heads h where h.tenant_id = ${tenantId}) then now()
+        when backlog.waiting < ${maxBacklog} and ${seq} < (case when w.below
+          then (select m.position from webhooks_below_marked m)
+          else (select h.seq from seal_heads h where h.tenant_id = ${tenantId}) end) then now()
         when backlog.next_try is not null then greatest(backlog.next_try, pause.until)
       end,
       lease_until = clock_timestamp() + ${leaseSeconds} * interval '1 second',
@@ -201,6 +208,7 @@ export const saveState = async (
 
 export interface DueDelivery {
   deliveryId: number;
+  ledger: string;
   /** null: a test message. */
   changeId: number | null;
   type: string;
@@ -208,7 +216,7 @@ export interface DueDelivery {
 }
 
 export const readDueDeliveries = (tx: Tx, { tenantId, id }: WebhookKey, limit: number) => tx<DueDelivery[]>`
-  select delivery_id as "deliveryId", change_id as "changeId", type,
+  select delivery_id as "deliveryId", coalesce(ledger, tenant_id) as ledger, change_id as "changeId", type,
     ${exactTime(tx, tx`time`)} as time
   from webhook_deliveries
   where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting' and next_try <= now()

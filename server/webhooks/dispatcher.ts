@@ -4,10 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import { errorCode } from '../../db/errors.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
+import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
+import { lastBranchPosition, orderAll } from '../ledger/branch-feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import type { ResolveTarget } from './addresses.ts';
-import { type DueWebhook, findDueWebhooks, type WebhookKey } from './dispatch-queries.ts';
+import { type DueWebhook, findDueWebhooks, markBelowDue, type WebhookKey } from './dispatch-queries.ts';
 import { FairSlots } from './fair-slots.ts';
 import { type Attempt, acquireLease, type Job, MAX_BACKLOG, nextRound, purgeWebhook, type Round } from './rounds.ts';
 import { CHANGE_NOT_STORED, send } from './sending.ts';
@@ -43,8 +45,12 @@ export function startDispatcher(
   const runTransaction = <T>({ tenantId }: WebhookKey, work: () => Promise<T>): Promise<T> =>
     transactionsOfTenant.run(tenantId, () => transactions.run(work));
 
+  /** Webhooks with `below` are due for all changes up to this position, marked by this process or another. */
+  let markedPosition = -1;
+
   /** Starts work on webhooks that are due. Repeats while branches that are now full may have hidden others. */
   async function poll() {
+    await markBelow();
     for (let started = true; started && !slots.isFull && !stopping.signal.aborted; ) {
       const limit = 2 * MAX_WEBHOOKS;
       const [full, fullFailing] = [slots.fullBranches(), failingSlots.fullBranches()];
@@ -53,6 +59,15 @@ export function startDispatcher(
       for (const webhook of found) if (!stopping.signal.aborted && start(webhook)) started = true;
       if (found.length < limit) return;
     }
+  }
+
+  /** Makes webhooks with `below` due whose branch has changed. While nothing has changed, it only compares two positions. */
+  async function markBelow() {
+    await orderAll(db);
+    const last = await db.use(lastBranchPosition);
+    if (last === markedPosition) return;
+    await writeOutsideQueue(db, '', markBelowDue);
+    markedPosition = last;
   }
 
   /** Starts work on a webhook. Returns false if it is in progress already, or if its branch has no free slot. */

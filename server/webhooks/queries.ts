@@ -5,6 +5,7 @@ export interface WebhookFields {
   name: string;
   url: string;
   kinds: string[];
+  below: boolean;
   status: '0' | '1';
 }
 
@@ -12,7 +13,7 @@ const timestamp = (tx: Tx, column: string) =>
   tx`to_char(${tx(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const columns = (tx: Tx) => tx`
-  w.webhook_id as id, w.name, w.url, w.kinds, w.status, w.gone, w.waiting, w.failures,
+  w.webhook_id as id, w.name, w.url, w.kinds, w.below, w.status, w.gone, w.waiting, w.failures,
   ${timestamp(tx, 'w.next_due')} as "nextDue",
   case when w.old_secret_until > now() then ${timestamp(tx, 'w.old_secret_until')} end as "oldSecretUntil",
   w.create_by as "createBy", to_char(w.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
@@ -21,12 +22,12 @@ const columns = (tx: Tx) => tx`
 export const insertWebhook = async (
   tx: Tx,
   tenantId: string,
-  { name, url, kinds, status }: WebhookFields,
+  { name, url, kinds, below, status }: WebhookFields,
   { secret, seq, by }: { secret: Buffer; seq: number; by: string },
 ): Promise<number> => {
   const [row] = await tx<[{ id: number }]>`
-    insert into webhooks (tenant_id, name, url, kinds, status, secret, seq, create_by)
-    values (${tenantId}, ${name}, ${url}, ${kinds}::text[], ${status}, ${secret}, ${seq}, ${by})
+    insert into webhooks (tenant_id, name, url, kinds, below, status, secret, seq, create_by)
+    values (${tenantId}, ${name}, ${url}, ${kinds}::text[], ${below}, ${status}, ${secret}, ${seq}, ${by})
     returning webhook_id as id`;
   return row.id;
 };
@@ -63,7 +64,7 @@ export const updateWebhook = (
   tx: Tx,
   tenantId: string,
   id: number,
-  { name, url, kinds, status }: WebhookFields,
+  { name, url, kinds, status }: Omit<WebhookFields, 'below'>,
   by: string,
 ) => tx`
   with due as (
@@ -97,7 +98,7 @@ export const listDeliveries = (
   id: number,
   { state, earlierThan, limit }: { state: DeliveryState | null; earlierThan: string | null; limit: number },
 ) => tx<Delivery[]>`
-  select d.delivery_id as id, 'msg_' || d.delivery_id as "messageId", d.type, d.change_id as "changeId",
+  select d.delivery_id as id, 'msg_' || d.delivery_id as "messageId", d.type, coalesce(d.ledger, d.tenant_id) as "tenantId", d.change_id as "changeId",
     d.resource_id::text as "resourceId", d.state, d.attempts, ${timestamp(tx, 'd.time')} as time,
     case when d.next_try < 'infinity' then ${timestamp(tx, 'd.next_try')} end as "nextTry",
     ${timestamp(tx, 'd.last_time')} as "lastTime", d.last_ms as "lastMs", d.last_status as "lastStatus",
@@ -117,8 +118,10 @@ const firstAttempt = (tx: Tx, tenantId: string, id: number, resource: string, re
   ) then 'infinity' else now() end`;
 
 export const findDelivery = async (tx: Tx, tenantId: string, id: number, deliveryId: string) => {
-  const [row] = await tx<{ resource: string; resourceId: string; state: DeliveryState; changeId: number | null }[]>`
-    select resource, resource_id::text as "resourceId", state, change_id as "changeId" from webhook_deliveries
+  const [row] = await tx<
+    { resource: string; resourceId: string; state: DeliveryState; ledger: string; changeId: number | null }[]
+  >`
+    select resource, resource_id::text as "resourceId", state, coalesce(ledger, tenant_id) as ledger, change_id as "changeId" from webhook_deliveries
     where tenant_id = ${tenantId} and webhook_id = ${id} and delivery_id = ${bigintOf(deliveryId)}`;
   return row;
 };

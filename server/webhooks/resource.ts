@@ -4,5 +4,12 @@ import type { LedgerResource } from '../ledger/resources.ts';
 export const webhookResource: LedgerResource = {
   resource: 'webhook',
   show: (_tx, rows) =>
-    rows.map(({ row: { webhook_id: id, name, url, kinds, status } }) => ({ id, name, url, kinds, status })),
+    rows.map(({ row: { webhook_id: id, name, url, kinds, below, status } }) => ({
+      id,
+      name,
+      url,
+      kinds,
+      below,
+      status,
+    })),
 };

@@ -2,6 +2,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { RETRY_DAYS } from '../ledger/archive.ts';
+import { branchChangesAfter, branchChangesByIds } from '../ledger/branch-feed.ts';
 import { type ChangeRow, changesAfter, changesByIds } from '../ledger/feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import {
@@ -55,7 +56,7 @@ export interface Attempt {
 export interface Round {
   jobs: Job[];
   /** The state from which the next round continues. */
-  progress: Pick<LeasedWebhook, 'seq' | 'waiting'>;
+  progress: Pick<LeasedWebhook, 'seq' | 'waiting' | 'below'>;
 }
 
 /**
@@ -92,7 +93,8 @@ export function nextRound(
     const { tenantId } = key;
     // Read changes before locking the webhook: the lock on the end of the ledger comes first in the lock order.
     const room = Math.min(CHANGES_PER_ROUND, MAX_BACKLOG - progress.waiting);
-    const changes = !finish && room > 0 ? await changesAfter(tx, tenantId, progress.seq, room) : undefined;
+    const readAfter = progress.below ? branchChangesAfter : changesAfter;
+    const changes = !finish && room > 0 ? await readAfter(tx, tenantId, progress.seq, room) : undefined;
     const webhook = await lockLeasedWebhook(tx, key, leaseId);
     if (!webhook) return undefined;
     const results = attempts.map(resultOf);
@@ -119,7 +121,10 @@ export function nextRound(
       await releaseLease(tx, key, leaseId, RETENTION_DAYS);
       return undefined;
     }
-    return { jobs: await buildJobs(tx, resources, tenantId, webhook, due), progress: { seq: state.seq, waiting } };
+    return {
+      jobs: await buildJobs(tx, resources, tenantId, webhook, due),
+      progress: { seq: state.seq, waiting, below: webhook.below },
+    };
   });
 }
 
@@ -159,12 +164,12 @@ function stateAfter({ seq, failures: before }: LeasedWebhook, results: AttemptRe
 /** Creates deliveries for the changes that match the webhook's kinds. */
 async function enqueueChanges(tx: Tx, key: WebhookKey, { kinds }: LeasedWebhook, changes: ChangeRow[]): Promise<void> {
   const seen = new Set<string>();
-  const deliveries = changes.flatMap(({ id: changeId, resource, resourceId, action }) => {
+  const deliveries = changes.flatMap(({ id: changeId, tenantId: ledger, resource, resourceId, action }) => {
     const type = `${resource}.${action.replaceAll(' ', '_')}`;
     if (![type, `${resource}.*`, '*'].some((kind) => kinds.includes(kind))) return [];
     const first = !seen.has(`${resource} ${resourceId}`);
     seen.add(`${resource} ${resourceId}`);
-    return [{ changeId, type, resource, resourceId, first }];
+    return [{ ledger, changeId, type, resource, resourceId, first }];
   });
   if (deliveries.length > 0) await insertDeliveries(tx, key, deliveries, RETRY_DAYS);
 }
@@ -173,16 +178,24 @@ async function buildJobs(
   tx: Tx,
   resources: LedgerResources,
   tenantId: string,
-  { url, secrets }: LeasedWebhook,
+  { url, secrets, below }: LeasedWebhook,
   due: DueDelivery[],
 ): Promise<Job[]> {
-  const ids = due.flatMap(({ changeId }) => changeId ?? []);
-  const changes = new Map(
-    (ids.length > 0 ? await changesByIds(tx, resources, tenantId, ids) : []).map((row) => [row.id, row]),
-  );
+  const wanted = due.flatMap(({ ledger, changeId: id }) => (id === null ? [] : { ledger, id }));
+  const readWanted = () =>
+    below
+      ? branchChangesByIds(tx, resources, tenantId, wanted)
+      : changesByIds(
+          tx,
+          resources,
+          tenantId,
+          wanted.map(({ id }) => id),
+        );
+  const changes = new Map((wanted.length > 0 ? await readWanted() : []).map((row) => [row.id, row]));
   return due.map(({ deliveryId, changeId, type, time }) => {
     const change = changeId === null ? undefined : changes.get(changeId);
-    // The archive may have been emptied since the delivery was resent. Test messages never have a change.
+    // The archive may have been emptied since the delivery was resent, or the change's tenant has left the branch. Test messages
+    // never have a change.
     if (!change && changeId !== null) return { deliveryId, message: undefined };
     const body = JSON.stringify({ type, timestamp: change?.time ?? time, data: change ?? null });
     return { deliveryId, message: { id: `msg_${deliveryId}`, url, body, secrets } };

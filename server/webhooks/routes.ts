@@ -5,6 +5,7 @@ import { conditionalReadHeaders, conditionalWriteHeaders, ifMatchOf, okWithEtag,
 import { IdPath } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
+import { orderAll } from '../ledger/branch-feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import { createTargetResolver } from './addresses.ts';
 import { startDispatcher } from './dispatcher.ts';
@@ -55,7 +56,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
           data: WebhookSecret,
           location: true,
           writes: 'unconditional',
-          errors: ['WEBHOOK_ADDRESS_REFUSED', 'TOO_MANY_WEBHOOKS'],
+          errors: ['WEBHOOK_ADDRESS_REFUSED', 'TOO_MANY_WEBHOOKS', 'OTHER_TENANT'],
           body: true,
         }),
       },
@@ -64,7 +65,10 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
       const webhook = await writeAfter(
         db,
         request,
-        () => assertAllowedAddress(resolveTarget, request.body.url),
+        async () => {
+          await assertAllowedAddress(resolveTarget, request.body.url);
+          if (request.body.below) await orderAll(db);
+        },
         (tx, caller) => addWebhook(tx, caller, request.body),
       );
       reply.header('location', `${path}/${webhook.id}`);
@@ -124,7 +128,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         body: WebhookUpdate,
         response: responses('authenticated', {
           writes: 'conditional',
-          errors: ['WEBHOOK_NOT_FOUND', 'WEBHOOK_ADDRESS_REFUSED'],
+          errors: ['WEBHOOK_NOT_FOUND', 'WEBHOOK_ADDRESS_REFUSED', 'WEBHOOK_BELOW_FIXED'],
           body: true,
         }),
       },

@@ -5,6 +5,11 @@ import { auditFields, Long, LongOut, optional, orNull, Status, Text } from '../h
 const RESOURCES = ['department', 'tenant', 'user'];
 const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored', 'password_changed'];
 
+const Below = Type.Boolean({
+  default: false,
+  description: 'Receives changes of all tenants below too; fixed',
+});
+
 const Kind = Type.String({
   pattern: `^(\\*|(${RESOURCES.join('|')})\\.(\\*|${ACTIONS.join('|')}))$`,
   'x-problem': 'kind',
@@ -21,6 +26,7 @@ const fields = {
   kinds: optional(
     Type.Array(Kind, { minItems: 1, maxItems: 50, description: 'Kinds of changes to send; default: `*`' }),
   ),
+  below: optional(Below),
   status: optional(Status),
 };
 
@@ -41,6 +47,7 @@ export const Webhook = Type.Object(
     name: Type.String(),
     url: Type.String(),
     kinds: Type.Array(Type.String()),
+    below: Below,
     status: Status,
     gone: Type.Boolean({ description: 'Disabled because the receiver responded with 410 Gone' }),
     waiting: Type.Integer({ minimum: 0, description: 'Number of pending deliveries' }),
@@ -76,6 +83,7 @@ export const Delivery = Type.Object(
     id: LongOut,
     messageId: Type.String({ description: 'Header `webhook-id`, the same for every attempt' }),
     type: Type.String({ examples: ['department.created'] }),
+    tenantId: Type.String({ description: 'Tenant of the change' }),
     changeId: orNull(Type.Integer({ description: '`id` of the change; null for a test message' })),
     resourceId: Type.String(),
     state: StateField,

@@ -5,6 +5,7 @@ import { apiError } from '../http/errors.ts';
 import { assertSettingsEtag, etagOfParts, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, type Rows } from '../http/fields.ts';
 import { RETRY_DAYS } from '../ledger/archive.ts';
+import { assertActsBelow, isBranchChangeStored, lastBranchPosition } from '../ledger/branch-feed.ts';
 import { isChangeStored, lastPosition } from '../ledger/feed.ts';
 import { AddressError, type ResolveTarget } from './addresses.ts';
 import {
@@ -37,13 +38,14 @@ export async function assertAllowedAddress(resolveTarget: ResolveTarget, url: st
   });
 }
 
-/** Registers a webhook for all changes from now on. */
+/** Registers a webhook for all changes from now on. For one with `below`, all earlier changes must be in order by now. */
 export async function addWebhook(tx: Tx, caller: Caller, input: WebhookInput): Promise<WebhookSecret> {
   const { tenantId, userName: by } = caller;
+  if (input.below) assertActsBelow(caller);
   await lockTenant(tx, tenantId);
   if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) throw apiError('TOO_MANY_WEBHOOKS', { limit: MAX_WEBHOOKS });
   const secret = generateSecret();
-  const seq = await lastPosition(tx, tenantId);
+  const seq = input.below ? await lastBranchPosition(tx) : await lastPosition(tx, tenantId);
   const id = await insertWebhook(tx, tenantId, fieldsOf(input), { secret, seq, by });
   return { id, secret: formatSecret(secret) };
 }
@@ -60,7 +62,9 @@ export async function readWebhook(tx: Tx, { tenantId }: Caller, id: string): Pro
 }
 
 export async function updateWebhook(tx: Tx, caller: Caller, input: WebhookUpdate, ifMatch: IfMatch): Promise<void> {
-  const { id } = await findAndLock(tx, caller, idOf(input.id), ifMatch);
+  const { id, below } = await findAndLock(tx, caller, idOf(input.id), ifMatch);
+  // Its position is one in the other order.
+  if ((input.below ?? below) !== below) throw apiError('WEBHOOK_BELOW_FIXED', { field: 'below' });
   await updateRow(tx, caller.tenantId, id, fieldsOf(input), caller.userName);
 }
 
@@ -96,10 +100,14 @@ export async function resendDelivery(tx: Tx, caller: Caller, webhookId: string, 
   const delivery = await findDelivery(tx, tenantId, webhook.id, deliveryId);
   if (!delivery) throw apiError('DELIVERY_NOT_FOUND');
   assertEnabled(webhook);
-  const { state, changeId } = delivery;
+  const { state, ledger, changeId } = delivery;
   if (state === 'waiting') await retryNow(tx, tenantId, webhook.id, deliveryId);
   else {
-    const isStored = changeId === null || (await isChangeStored(tx, tenantId, changeId));
+    const isStored =
+      changeId === null ||
+      (webhook.below
+        ? await isBranchChangeStored(tx, tenantId, { ledger, id: changeId })
+        : await isChangeStored(tx, tenantId, changeId));
     if (!isStored) throw apiError('DELIVERY_TOO_OLD');
     await requeueDelivery(tx, tenantId, webhook.id, deliveryId, { ...delivery, retryDays: RETRY_DAYS });
   }
@@ -128,9 +136,10 @@ function assertEnabled({ status }: Webhook): void {
 const webhookEtag = ({ waiting, failures, nextDue, oldSecretUntil, ...settings }: Webhook): string =>
   etagOfParts(settings, [waiting, failures, nextDue, oldSecretUntil]);
 
-const fieldsOf = ({ name, url, kinds, status }: WebhookInput): WebhookFields => ({
+const fieldsOf = ({ name, url, kinds, below, status }: WebhookInput): WebhookFields => ({
   name: name ?? '',
   url: new URL(url).href,
   kinds: [...new Set(kinds ?? ['*'])],
+  below: below ?? false,
   status: status ?? '0',
 });

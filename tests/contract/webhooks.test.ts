@@ -37,6 +37,7 @@ test('a webhook can be registered, read without its secret, updated and deleted'
     name: 'payroll',
     url: 'http://127.0.0.1:9/x',
     kinds: ['user.*'],
+    below: false,
     status: '1',
     gone: false,
     waiting: 0,

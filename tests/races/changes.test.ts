@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { connectOwner } from '../../db/driver.ts';
 import { createDatabase } from '../support/database.ts';
 import { newDataFolder, start } from '../support/process.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-import { readBatches, type SubscriberOptions } from './subscriber-file.ts';
+import { type Row, rebuild, Subscriber } from './subscriber-process.ts';
 
 const dept = '/system/dept-api';
 const OPERATIONS = 200;
@@ -44,66 +41,6 @@ async function createTenant(): Promise<Client> {
   const { tenantId } = (await admin.get(`/system/tenant-api/${id}`)).data;
   const { data } = await admin.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
   return new Client(admin.base, data.access_token, undefined, tenantId);
-}
-
-interface Row {
-  id: number;
-  resource: string;
-  before: { deptId: number } | null;
-  after: { deptId: number; parentId: number; deptName: string } | null;
-}
-
-/** A subscriber process and the changes it has saved. Starts and kills run one after another. */
-class Subscriber {
-  private readonly options: Omit<SubscriberOptions, 'base'>;
-  private child: ChildProcess | undefined;
-  private pending = Promise.resolve();
-
-  constructor(options: Omit<SubscriberOptions, 'base'>) {
-    this.options = options;
-    after(() => this.kill());
-  }
-
-  /** Starts the process, which resumes from its last cursor. A running process receives the service's new address. */
-  start(base: string): Promise<void> {
-    this.pending = this.pending.then(() => {
-      this.child ??= fork(fileURLToPath(new URL('./subscriber.js', import.meta.url)), { execArgv: [] });
-      this.child.send({ ...this.options, base });
-    });
-    return this.pending;
-  }
-
-  kill(): Promise<void> {
-    this.pending = this.pending.then(async () => {
-      if (!this.child) return;
-      this.child.kill('SIGKILL');
-      await once(this.child, 'exit');
-      this.child = undefined;
-    });
-    return this.pending;
-  }
-
-  batches = () => readBatches(this.options.file);
-  cursor = () => Number(this.batches().at(-1)?.next ?? 0);
-  received = () => this.batches().flatMap(({ rows }) => rows as Row[]);
-}
-
-/** Rebuilds the departments from these changes alone. */
-function rebuild(rows: Row[]) {
-  const tree = new Map<number, NonNullable<Row['after']>>();
-  for (const { resource, before, after } of rows) {
-    if (resource !== 'department') continue;
-    if (before) assert.ok(tree.has(before.deptId), `a change of unknown department ${before.deptId}`);
-    if (!after) tree.delete(before?.deptId as number);
-    else {
-      // A department never comes before its parent.
-      if (after.parentId !== 0) assert.ok(tree.has(after.parentId), `${after.deptId} below an unknown parent`);
-      tree.set(after.deptId, after);
-    }
-  }
-  return [...tree.values()]
-    .map(({ deptId, parentId, deptName }) => ({ deptId, parentId, deptName }))
-    .sort((a, b) => a.deptId - b.deptId);
 }
 
 async function assertFeedComplete(tenantId: string, rows: Row[]) {

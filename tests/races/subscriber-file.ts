@@ -8,6 +8,8 @@ export interface SubscriberOptions {
   file: string;
   /** Long polling, or server-sent events. */
   transport: 'polling' | 'events';
+  /** Whether it reads the tenants below too. */
+  below?: boolean;
 }
 
 /** One line of the file. */

@@ -26,12 +26,12 @@ function save({ file }: SubscriberOptions, batch: Batch): void {
 }
 
 async function poll(options: SubscriberOptions): Promise<void> {
-  const response = await request(options, `?after=${after}&limit=20&wait=5`, {});
+  const response = await request(options, `?below=${options.below === true}&after=${after}&limit=20&wait=5`, {});
   save(options, ((await response.json()) as { data: Batch }).data);
 }
 
 async function readEvents(options: SubscriberOptions): Promise<void> {
-  const response = await request(options, '/stream', { 'last-event-id': after });
+  const response = await request(options, `/stream?below=${options.below === true}`, { 'last-event-id': after });
   let buffer = '';
   for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const events = (buffer + text).split('\n\n');

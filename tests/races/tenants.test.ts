@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Sql, Tx } from '../../db/driver.ts';
 import { resultOf } from '../support/expect.ts';
 import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
-import { PASSWORD, startService } from '../support/service.ts';
+import { type ApiResponse, PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
@@ -150,4 +151,44 @@ test("a write in a tenant fails when the tenant is moved out of the caller's sub
       ['anna', null],
     ],
   );
+});
+
+test("a write of departments fails when the tenant is moved out of the caller's subtree meanwhile", async () => {
+  const dept = '/system/dept-api';
+  const [above, elsewhere] = [await service.createTenant(), await service.createTenant()];
+  const below = await service.createTenant({}, above);
+  const [id, leaf] = [await below.createDepartment({ deptName: 'kept' }), await below.createDepartment()];
+  const deleted = await below.createDepartment();
+  await below.delete(`${dept}/${deleted}`);
+  const { data: changes } = await below.get('/system/change-api/list?below=false&limit=1&resource=department');
+  const tree = (await below.get(`${dept}/tree`)).data;
+  const inside = `?tenantId=${below.tenantId}`;
+  const writes: Record<string, () => Promise<ApiResponse>> = {
+    'a creation': () => above.post(`${dept}${inside}`, {}),
+    'a creation below a department': () => above.post(`${dept}${inside}`, { parentId: id }),
+    'a creation in bulk': () => above.post(`${dept}/bulk${inside}`, { departments: [{ ref: 'a' }] }),
+    'an update': () => above.put(`${dept}${inside}`, { deptId: id, deptName: 'changed' }),
+    'a move': () => above.put(`${dept}${inside}`, { deptId: leaf, parentId: id }),
+    'an order': () => above.put(`${dept}/order${inside}`, { parentId: 0, deptIds: [leaf, id] }),
+    'a deletion': () => above.delete(`${dept}/${leaf}${inside}`),
+    'a deletion of a subtree': () => above.delete(`${dept}/${id}${inside}&subtree=true`),
+    'a restore': () => above.post(`${dept}/${deleted}/restore${inside}`),
+    'a revert': () => above.post(`/system/change-api/${changes.rows[0].id}/revert${inside}`),
+  };
+  const moveTo = (sql: Sql | Tx, parent: string) => sql`
+    update banyan.tenants set parent_id = ${parent}, path = array['000000', ${parent}, tenant_id]
+    where tenant_id = ${below.tenantId}`;
+  for (const [name, write] of Object.entries(writes)) {
+    const { response } = await service.superuser.begin(async (tx) => {
+      // The statement of a move, not committed yet.
+      await moveTo(tx, elsewhere.tenantId);
+      const response = write();
+      await waitFor(`${name} waits for the move`, async () => (await countLockWaits(service.owner)) === 1);
+      return { response };
+    });
+    const answer = await response;
+    assert.equal(resultOf(answer), 'OTHER_TENANT', `${name}: ${answer.text}`);
+    await moveTo(service.superuser, above.tenantId);
+  }
+  assert.deepEqual((await below.get(`${dept}/tree`)).data, tree);
 });

@@ -622,7 +622,7 @@ export const table: Row[] = [
 ];
 
 /** Requests an event stream. An open stream does not end, so it is closed after its headers. */
-async function openStream({ base, token }: Client, path: string): Promise<ApiResponse> {
+export async function openStream({ base, token }: Client, path: string): Promise<ApiResponse> {
   const connection = new AbortController();
   const response = await fetch(base + path, {
     headers: token ? { authorization: `Bearer ${token}` } : {},

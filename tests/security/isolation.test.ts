@@ -50,6 +50,10 @@ const B = other.tenantId;
 // Sealing soon deletes the rows of unsealed_changes. These two stay, because the service may no longer delete any.
 await superuser`revoke delete on banyan.unsealed_changes from ${superuser(role)}`;
 for (const tenantId of [A, B]) await superuser`insert into banyan.unsealed_changes values (${tenantId}, 0)`;
+// The same for unordered_changes: the service may no longer put changes in order, once those until now are.
+await superuser`select banyan.order_changes(1000)`;
+await superuser`revoke execute on function banyan.order_changes from ${superuser(role)}`;
+for (const tenantId of [A, B]) await superuser`insert into banyan.unordered_changes values (${tenantId}, 0, false)`;
 await superuser`insert into banyan.changes_archive select * from banyan.changes`;
 await superuser`insert into banyan.tenant_versions_archive select * from banyan.tenant_versions`;
 
@@ -82,6 +86,7 @@ test('only known tables have no tenant_id', async () => {
   assert.deepEqual(
     rows.map(({ name }) => name),
     [
+      'change_order',
       'functions',
       'ledger_retention',
       'login_addresses',
@@ -90,6 +95,7 @@ test('only known tables have no tenant_id', async () => {
       'service_login',
       'signing_keys',
       'tenant_tree_lock',
+      'webhooks_below_marked',
     ],
   );
 });
@@ -142,9 +148,13 @@ test('only known functions are security definer, and none is executable by publi
   assert.deepEqual(
     [...functions],
     [
+      { name: 'branches_with_new_changes', public: false, path },
       { name: 'due_webhooks', public: false, path },
       { name: 'find_api_key', public: false, path },
+      { name: 'has_unordered_changes', public: false, path },
       { name: 'login_name_hash', public: false, path },
+      { name: 'mark_webhooks_below_due', public: false, path },
+      { name: 'order_changes', public: false, path },
       { name: 'search_departments', public: false, path },
       { name: 'tenant_branches', public: false, path },
       { name: 'tenant_state', public: false, path },
@@ -299,8 +309,8 @@ test('readInTenant and writeInTenant leave no current tenant on the connection',
 });
 
 test('rows of another tenant cannot be written, and own rows cannot be moved to it', async () => {
-  // Only the owner can write to the archive.
-  for (const name of names.filter((name) => !name.endsWith('_archive'))) {
+  // Only the owner can write to the archive, and only a function of the owner assigns positions.
+  for (const name of names.filter((name) => !name.endsWith('_archive') && name !== 'change_positions')) {
     const [row] = await superuser<[{ json: never }]>`
       select to_jsonb(t) as json from ${superuser(name)} t where tenant_id = ${B} limit 1`;
     await assert.rejects(
@@ -313,7 +323,7 @@ test('rows of another tenant cannot be written, and own rows cannot be moved to 
       `insert into ${name}`,
     );
     // Rows of these tables are never updated.
-    if (['changes', 'tenant_versions', 'seals', 'unsealed_changes'].includes(name)) {
+    if (['changes', 'tenant_versions', 'seals', 'unsealed_changes', 'unordered_changes'].includes(name)) {
       await assert.rejects(
         inTenant(A, (tx) => tx`update ${tx(name)} set tenant_id = tenant_id`),
         isError('42501', /permission denied/),
@@ -372,9 +382,12 @@ test('row security also applies to the owner of the tables', async () => {
       'changes',
       'seal_heads',
       'unsealed_changes',
+      'change_positions',
+      'unordered_changes',
       'webhooks',
       'api_keys',
       'api_key_secrets',
+      'webhook_deliveries',
     ];
     if (!readable.includes(name) && !name.startsWith('tenant_versions'))
       assert.deepEqual(await codesIn(service.owner, name), [], name);

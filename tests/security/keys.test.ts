@@ -278,3 +278,33 @@ test('a process notes a use once a minute, however many requests it serves', asy
   );
   assert.equal(noted.filter((id) => id === String(keyId)).length, 1);
 });
+
+test('a key that was not made for the tenants below sees and changes only its own tenant', async () => {
+  const TENANTS = '/system/tenant-api';
+  const child = await service.createTenant({}, admin);
+  const permissions = ['tenant:read', 'tenant:write', 'dept:read'];
+  const { client: narrow } = await createKey({ permissions });
+  const { client: wide } = await createKey({ permissions, below: true });
+  const deleted = await admin.create(TENANTS, {});
+  await admin.delete(`${TENANTS}/${deleted}`);
+  const { data: list } = await narrow.get(`${TENANTS}/list`);
+  assert.deepEqual([list.total, list.rows[0].tenantId], [1, admin.tenantId]);
+  assert.deepEqual((await narrow.get(`${TENANTS}/list?tenantId=${child.tenantId}`)).data.rows, []);
+  assert.deepEqual((await narrow.get(`${TENANTS}/tree`)).data.children, []);
+  assert.equal((await narrow.get('/system/overview-api')).data.tenantsBelow, 0);
+  const unknown = '7777777777777777771';
+  for (const call of [
+    (id: string) => narrow.get(`${TENANTS}/${id}`),
+    (id: string) => narrow.get(`${TENANTS}/${id}?asOf=${encodeURIComponent(new Date().toISOString())}`),
+    (id: string) => narrow.get(`${TENANTS}/tree?rootId=${id}`),
+    (id: string) => narrow.put(TENANTS, { id, tenantName: 'changed' }),
+    (id: string) => narrow.call('PATCH', `${TENANTS}/${id}`, { tenantName: 'changed' }),
+    (id: string) => narrow.delete(`${TENANTS}/${id}`),
+    (id: string) => narrow.post(`${TENANTS}/${id}/restore`),
+  ]) {
+    for (const id of [child.id, deleted, unknown]) expectError(await call(id), 404, 'TENANT_NOT_FOUND');
+  }
+  expectError(await narrow.post(TENANTS, { tenantName: 'new' }), 403, 'NOT_ALLOWED');
+  assert.equal((await wide.get(`${TENANTS}/${child.id}`)).code, 200);
+  assert.equal((await wide.post(TENANTS, { tenantName: 'new' })).code, 200);
+});

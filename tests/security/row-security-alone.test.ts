@@ -81,7 +81,12 @@ async function useEverything(): Promise<void> {
     const now = new Date().toISOString();
     const paths = [
       `/system/change-api?after=${changes.next}`,
+      '/system/change-api?below=true&limit=2',
+      '/system/change-api?below=true',
+      `/system/change-api?below=true&tenantId=${child.tenantId}`,
       '/system/change-api/list',
+      `${dept}/list?tenantId=${child.tenantId}`,
+      `${dept}/tree?tenantId=${child.tenantId}`,
       `/system/change-api/list?below=false&resource=department&resourceId=${top}&by=boss&from=2020-01-01&to=2999-01-01`,
       `${dept}/${top}/history`,
       `${dept}/diff?from=${now}`,
@@ -203,10 +208,13 @@ for (const column of [
   for (const { id } of rows) foreign.add(id);
 }
 
-/** A digest of all rows of B and of tenants below it. Seals are left out, because sealing runs in the background. */
+/** Sealing and ordering run in the background. */
+const BACKGROUND = ['unsealed_changes', 'seals', 'seal_heads', 'unordered_changes', 'change_positions'];
+
+/** A digest of all rows of B and of tenants below it. */
 async function stateOfB(): Promise<string> {
   const states = tables
-    .filter(({ name }) => !['unsealed_changes', 'seals', 'seal_heads'].includes(name))
+    .filter(({ name }) => !BACKGROUND.includes(name))
     .map(
       ({ name }) => superuser<[{ state: string }]>`
       select md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as state from ${superuser(name)} t
@@ -298,8 +306,15 @@ test('security invoker functions without a tenant condition show no rows of anot
     functions
       .map(({ name }) => name)
       .filter((name) => !/^record_|^(change_hash_input|mark_webhooks_due|seal_changes|user_record)$/.test(name)),
-    // These three return numbers only: count_accounts, department_height, take_request_tokens.
-    ['count_accounts', 'department_descendants', 'department_height', 'read_departments', 'take_request_tokens'],
+    // These four return numbers or a boolean only: count_accounts, department_height, is_readable_below, take_request_tokens.
+    [
+      'count_accounts',
+      'department_descendants',
+      'department_height',
+      'is_readable_below',
+      'read_departments',
+      'take_request_tokens',
+    ],
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
   const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];

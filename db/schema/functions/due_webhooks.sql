@@ -18,7 +18,7 @@ create or replace function due_webhooks(max_backlog int, max_rows int, full_bran
     where w.status = '0' and w.del_flag = '0' and w.next_due <= statement_timestamp()
     union
     select w.tenant_id, w.webhook_id from writing c join webhooks w on w.tenant_id = c.tenant_id
-    where w.status = '0' and w.del_flag = '0' and w.waiting < max_backlog
+    where not w.below and w.status = '0' and w.del_flag = '0' and w.waiting < max_backlog
     union
     select w.tenant_id, w.webhook_id from webhooks w where w.del_flag <> '0'
   )

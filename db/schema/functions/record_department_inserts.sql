@@ -25,6 +25,8 @@ begin
     ) r
     cross join lateral (select case when is_shared then origin -> (r.n::int - 1) else origin end as origin) o
     returning tenant_id, change_id
+  ), unordered as (
+    insert into unordered_changes select tenant_id, change_id, false from recorded
   )
   insert into unsealed_changes select tenant_id, change_id from recorded;
   return null;

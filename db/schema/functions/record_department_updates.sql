@@ -35,6 +35,8 @@ begin
         else 'updated' end as action) a
     where o.del_flag = '0' or n.del_flag = '0'
     returning tenant_id, change_id
+  ), unordered as (
+    insert into unordered_changes select tenant_id, change_id, false from recorded
   )
   insert into unsealed_changes select tenant_id, change_id from recorded;
   return null;

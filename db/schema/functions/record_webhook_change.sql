@@ -7,11 +7,11 @@ declare
 begin
   if tg_op = 'UPDATE' then
     old_record := jsonb_build_object('webhook_id', old.webhook_id, 'name', old.name, 'url', old.url, 'kinds', old.kinds,
-      'status', old.status);
+      'below', old.below, 'status', old.status);
   end if;
   if new.del_flag = '0' then
     new_record := jsonb_build_object('webhook_id', new.webhook_id, 'name', new.name, 'url', new.url, 'kinds', new.kinds,
-      'status', new.status);
+      'below', new.below, 'status', new.status);
   end if;
   perform record_change(new.tenant_id, case when tg_op = 'INSERT' then new.create_by else new.update_by end,
     'webhook', new.webhook_id,

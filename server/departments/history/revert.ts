@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/driver.ts';
-import { lockTenant } from '../../access/tenant-scope.ts';
+import { assumeTenantForWrite } from '../../access/tenant-scope.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { assertNoConflicts } from '../../ledger/conflicts.ts';
@@ -11,7 +11,7 @@ import { department, storedContents, storedParent } from '../record.ts';
 import { assertUnused, moveDepartment, parentOf } from '../rules.ts';
 import { wasDisabled } from './restore-queries.ts';
 
-/** Reverts changes of departments of the caller's own tenant. */
+/** Reverts changes of departments of the caller's own tenant or of one below it. */
 export async function revertDepartments(
   tx: Tx,
   caller: Caller,
@@ -19,15 +19,14 @@ export async function revertDepartments(
   goals: Goal[],
   { maxLevels }: { maxLevels: number },
 ): Promise<void> {
-  const { tenantId, userName } = caller;
-  if (ledger !== tenantId) throw apiError('OTHER_TENANT');
+  const { userName } = caller;
   const created = goals.filter(({ to }) => !to).map(({ id }) => id);
   const deleted = goals.filter(({ from }) => !from);
   const moved = goals.filter(({ from, to }) => from && to && storedParent(from) !== storedParent(to));
   const updated = goals.filter(({ from, to }) => from && to && storedParent(from) === storedParent(to));
 
   // Lock the tree first, so that no department is moved or restored between the checks and the writes.
-  await lockTenant(tx, tenantId);
+  const { tenantId } = await assumeTenantForWrite(tx, caller, ledger);
   const parents = parentsOutside([...deleted, ...moved], deleted);
   const locked = await lockAnyForUpdate(tx, tenantId, [...new Set([...goals.map(({ id }) => id), ...parents.keys()])]);
   const found = new Map(locked.map((dept) => [dept.deptId, dept]));
@@ -56,7 +55,7 @@ export async function revertDepartments(
   for (const { id, to } of moved) {
     const row = to as StoredRow;
     const values = { ...department.fromStored(row, found.get(id)), parentId: parentIn(row) };
-    await moveDepartment(tx, caller, id, values, { maxLevels, allowDisabled: true });
+    await moveDepartment(tx, { ...caller, tenantId }, id, values, { maxLevels, allowDisabled: true });
   }
   if (updated.length > 0) {
     const rows = updated.map(({ id, to }) => ({

@@ -1,0 +1,168 @@
+import { createBatcher } from '../../db/batcher.ts';
+import type { Database } from '../../db/connect.ts';
+import type { Sql, Tx } from '../../db/driver.ts';
+import { forceIndexScans } from '../../db/planner.ts';
+import { writeOutsideQueue } from '../../db/tenant-scope.ts';
+import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { readFitting } from '../http/answer-size.ts';
+import { apiError } from '../http/errors.ts';
+import {
+  allowBelow,
+  type Branch,
+  findPlacedChanges,
+  orderChanges,
+  type PlacedChange,
+  readOrderEnd,
+  readPlacedChanges,
+} from './branch-queries.ts';
+import type { FeedChange, FeedPage } from './feed.ts';
+import type { ChangeRow } from './queries.ts';
+import { type LedgerResources, showChanges } from './resources.ts';
+import type { Reader } from './visibility.ts';
+
+/** The feed of a branch: the changes of a tenant and of all tenants below it, in one order (docs/decisions/0013). */
+
+/** The maximum number of changes that one transaction puts in order. */
+const MAX_ORDERED = 5_000;
+/** Every branch is smaller. */
+const MAX_TENANTS = 1_000_000_000;
+/** The first number of positions, per row of the page, in which changes of the branch are looked for. */
+const FIRST_WINDOW = 4;
+
+/** A change in the feed of a branch: `tenantId` is the tenant that it belongs to. */
+export type BranchChange = FeedChange & { tenantId: string };
+
+/** Puts everything that is committed by now in order, in short transactions. */
+export async function orderAll(db: Database): Promise<void> {
+  // Most calls find nothing to do, and then need no transaction.
+  if (!(await db.use(readOrderEnd)).hasUnordered) return;
+  // The function sees all tenants. The transaction itself needs none.
+  while ((await writeOutsideQueue(db, '', (tx) => orderChanges(tx, MAX_ORDERED))) === MAX_ORDERED);
+}
+
+/** Returns a function that puts everything in order that is committed when it is called. Concurrent readers share a run. */
+export function createOrderer(db: Database): () => Promise<void> {
+  const order = createBatcher<undefined, void>(
+    async (_key, batch) => {
+      await orderAll(db);
+      for (const { resolve } of batch) resolve();
+    },
+    { maxInFlight: 1, maxBatchSize: Number.MAX_SAFE_INTEGER },
+  );
+  return () => order('', undefined);
+}
+
+/** Throws unless the caller may read the tenants below their own. */
+export function assertActsBelow({ actsBelow }: Caller): void {
+  if (!actsBelow) throw apiError('OTHER_TENANT');
+}
+
+/**
+ * Reads the changes of a branch after a position. It writes nothing: `isBehind` says that committed changes, of whichever
+ * tenant, have no position yet, and then the caller has to order them and read again.
+ */
+export async function readBranchChanges(
+  tx: Tx,
+  resources: LedgerResources,
+  caller: Caller,
+  { after, limit, tenantId: requested }: { after: number; limit: number; tenantId: string | undefined },
+): Promise<FeedPage<BranchChange> & { isBehind: boolean }> {
+  assertActsBelow(caller);
+  const branch = await assumeTenant(tx, caller, requested);
+  const { last, hasUnordered } = await readOrderEnd(tx);
+  const { rows, next } = await branchChangesUpTo(tx, branch, { after, last, limit });
+  return {
+    isBehind: hasUnordered,
+    rows: await showBranchChanges(tx, resources, { readerTenant: caller.tenantId, tenantId: branch }, rows),
+    next: String(next),
+    positions: rows.map(({ seq }) => seq),
+  };
+}
+
+/** Reads the same changes as stored rows. The transaction must have assumed the tenant. */
+export const branchChangesAfter = async (tx: Tx, branch: string, after: number, limit: number) =>
+  branchChangesUpTo(tx, branch, { after, last: (await readOrderEnd(tx)).last, limit });
+
+async function branchChangesUpTo(
+  tx: Tx,
+  branch: string,
+  { after, last, limit }: { after: number; last: number; limit: number },
+) {
+  let rows: (ChangeRow & { seq: number })[] = [];
+  let next = after;
+  if (next >= last) return { rows, next };
+  // Read the tenants after the end of the order, in case each statement has its own snapshot: a tenant that has joined the branch
+  // by now may have changes before that end.
+  const tenants = { root: branch, tenantIds: await descendantCodes(tx, branch, MAX_TENANTS) };
+  await allowBelow(tx);
+  await forceIndexScans(tx);
+  // Continue until there is a row: changes may have been removed from the archive.
+  while (rows.length === 0 && next < last) {
+    const { placed, upTo } = await findInWindow(tx, tenants, { after: next, last, limit });
+    const found =
+      placed.length > 0 ? await readFitting(readPlacedChanges(tx, branch, placed)) : { rows: [], fitting: 0 };
+    rows = found.rows.slice(0, found.fitting);
+    if (rows.length < found.rows.length) next = rows.at(-1)?.seq ?? upTo;
+    else next = placed.length === limit ? (placed.at(-1)?.position ?? upTo) : upTo;
+  }
+  return { rows, next };
+}
+
+/**
+ * Finds the first changes of the branch. The window grows until it has enough of them, so that a branch with a small part of
+ * all changes costs a few statements more, and a page of a large one never visits many more changes than it has.
+ */
+async function findInWindow(
+  tx: Tx,
+  branch: Branch,
+  { after, last, limit }: { after: number; last: number; limit: number },
+): Promise<{ placed: PlacedChange[]; upTo: number }> {
+  for (let window = limit * FIRST_WINDOW; ; window *= 4) {
+    const upTo = Math.min(last, after + window);
+    const placed = await findPlacedChanges(tx, branch, { after, upTo, limit });
+    if (placed.length === limit || upTo === last) return { placed, upTo };
+  }
+}
+
+/** The last position of the order. Changes that are committed but have no position yet will be after it. */
+export const lastBranchPosition = async (sql: Sql | Tx): Promise<number> => (await readOrderEnd(sql)).last;
+
+/** Reads changes of a branch by their ids, as its feed shows them. Leaves out those of tenants that have left the branch. */
+export async function branchChangesByIds(
+  tx: Tx,
+  resources: LedgerResources,
+  branch: string,
+  changes: readonly { ledger: string; id: number }[],
+): Promise<BranchChange[]> {
+  await allowBelow(tx);
+  const rows = await readPlacedChanges(
+    tx,
+    branch,
+    changes.map((change) => ({ position: 0, ...change })),
+  );
+  return showBranchChanges(tx, resources, { readerTenant: branch, tenantId: branch }, rows);
+}
+
+/** Whether a change of the branch is still stored, and its tenant still in the branch. */
+export const isBranchChangeStored = async (tx: Tx, branch: string, change: { ledger: string; id: number }) => {
+  await allowBelow(tx);
+  return (await readPlacedChanges(tx, branch, [{ position: 0, ...change }])).length > 0;
+};
+
+async function showBranchChanges(
+  tx: Tx,
+  resources: LedgerResources,
+  reader: Reader,
+  rows: (ChangeRow & { seq: number })[],
+): Promise<BranchChange[]> {
+  const shown = await showChanges(tx, resources, reader, rows);
+  return shown.map(({ seq: _, byTenantId: __, ...row }) => ({ ...row, tenantId: ownerOf(row) }));
+}
+
+/** The tenant that a change belongs to. That a tenant left the branch, or joined it, is in the ledger of the branch. */
+function ownerOf({ tenantId, resource, before, after }: Omit<FeedChange, 'tenantId'> & { tenantId: string }): string {
+  return resource === 'tenant'
+    ? String(((after ?? before) as { tenantId?: string } | null)?.tenantId ?? tenantId)
+    : tenantId;
+}

@@ -1,0 +1,84 @@
+import type { Sql, Tx } from '../../db/driver.ts';
+import { type ChangeRow, changeColumns, changeOrArchived } from './queries.ts';
+
+/**
+ * Statements on the order of the changes of all tenants, from which a tenant and the tenants below it are read as one branch.
+ */
+
+/** Lets the transaction read the ledgers of the tenants below the one that it has assumed. */
+export const allowBelow = (tx: Tx) => tx`select set_config('banyan.below', 'on', true)`;
+
+/** Assigns positions to committed changes of all tenants; returns how many it assigned. */
+export const orderChanges = async (tx: Tx, maxRows: number): Promise<number> => {
+  const [row] = await tx<[{ ordered: number }]>`select order_changes(${maxRows}) as ordered`;
+  return row.ordered;
+};
+
+export interface OrderEnd {
+  /** The last position. */
+  last: number;
+  /** Whether committed changes of any tenant have no position yet. */
+  hasUnordered: boolean;
+}
+
+export const readOrderEnd = async (sql: Sql | Tx): Promise<OrderEnd> => {
+  const [row] = await sql<[OrderEnd]>`
+    select position as last, has_unordered_changes() as "hasUnordered" from change_order`;
+  return row;
+};
+
+/** A change in the order: which ledger has it. */
+export interface PlacedChange {
+  position: number;
+  ledger: string;
+  id: number;
+}
+
+/** The tenants of a branch, whose codes are known to be at or below `root`. */
+export interface Branch {
+  root: string;
+  tenantIds: string[];
+}
+
+/**
+ * Finds the first changes of a branch after one position and up to another: one lookup for each tenant in the branch, so
+ * changes of other tenants cost nothing. Copies are for the readers of the ledger's own branch.
+ */
+export const findPlacedChanges = (
+  tx: Tx,
+  { root, tenantIds }: Branch,
+  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+) => tx<PlacedChange[]>`
+  select p.position, p.tenant_id as ledger, p.change_id as id from unnest(${tenantIds}::text[]) ledger
+  cross join lateral (
+    select * from change_positions p
+    where p.tenant_id = ledger and p.position > ${after} and p.position <= ${upTo}
+      and (not p.is_copy or p.tenant_id = ${root})
+    order by p.position limit ${limit}
+  ) p
+  order by p.position limit ${limit}`;
+
+/** Reads changes of a branch, archived or not, in the given order. Leaves out those that are no longer stored. */
+export const readPlacedChanges = (tx: Tx, root: string, changes: readonly PlacedChange[]) => tx<
+  (ChangeRow & { seq: number })[]
+>`
+  select wanted.position as seq, ${changeColumns(tx)}
+  from rows from (json_to_recordset(${JSON.stringify(changes)}::text::json)
+    as (position bigint, ledger text, id bigint)) with ordinality wanted (position, ledger, id, n)
+  cross join lateral (
+    select t.tenant_id from tenants t
+    where t.tenant_id = wanted.ledger and t.path @> array[${root}::text] limit 1
+  ) t
+  cross join lateral (${changeOrArchived(tx, tx`t.tenant_id`, tx`wanted.id`)}) c
+  order by wanted.n`;
+
+/**
+ * Returns the branches that have changes beyond the given position, and the last position that was considered: a later call
+ * may begin there.
+ */
+export const branchesWithNewChanges = async (sql: Sql, positions: ReadonlyMap<string, number>) => {
+  const [row] = await sql<[{ last: number; changed: string[] }]>`
+    select last, changed from branches_with_new_changes(
+      ${[...positions.keys()]}::text[], ${[...positions.values()].map(String)}::bigint[])`;
+  return row;
+};

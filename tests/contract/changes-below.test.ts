@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { test } from 'node:test';
+import { CHANGES, DEPTS, TENANTS } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
+
+/** The feed of a tenant and of all tenants below it, in one order. */
+
+const service = await startService();
+
+interface Row {
+  id: number;
+  tenantId: string;
+  by: string;
+  resource: string;
+  resourceId: string;
+  action: string;
+  before: { tenantParent?: string | null } | null;
+  after: { tenantParent?: string | null } | null;
+}
+
+async function readBelow(client: Client, { after = '0', limit = 1000, query = '' } = {}) {
+  const response = await client.get(`${CHANGES}?below=true&after=${after}&limit=${limit}${query}`);
+  assert.equal(response.code, 200, response.text);
+  return response.data as { rows: Row[]; next: string };
+}
+
+/** Reads page by page. */
+async function readAllBelow(client: Client, limit: number): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let after = '0'; ; ) {
+    const page = await readBelow(client, { after, limit });
+    rows.push(...page.rows);
+    if (page.next === after) return rows;
+    after = page.next;
+  }
+}
+
+const show = ({ tenantId, resource, action }: Row) => `${tenantId} ${resource} ${action}`;
+const idsOf = (rows: { id: number }[]) => rows.map(({ id }) => id);
+
+test('below=true returns the changes of a tenant and of all tenants below, once each and in one order', async () => {
+  const top = await service.createTenant();
+  const middle = await service.createTenant({}, top);
+  const low = await service.createTenant({}, middle);
+  const beside = await service.createTenant();
+  for (const client of [low, top, beside, middle, low]) await client.createDepartment();
+  await low.createUser({ userName: 'anna' });
+  const rows = await readAllBelow(top, 1000);
+  assert.deepEqual(rows.map(show), [
+    `${top.tenantId} tenant created`,
+    `${top.tenantId} user created`,
+    `${middle.tenantId} tenant created`,
+    `${middle.tenantId} user created`,
+    `${low.tenantId} tenant created`,
+    `${low.tenantId} user created`,
+    `${low.tenantId} department created`,
+    `${top.tenantId} department created`,
+    `${middle.tenantId} department created`,
+    `${low.tenantId} department created`,
+    `${low.tenantId} user created`,
+  ]);
+  // The same rows on pages of any size, and the same changes as in the audit log and in each feed.
+  for (const limit of [1, 3]) assert.deepEqual(await readAllBelow(top, limit), rows);
+  const { data: audit } = await top.get(`${CHANGES}/list?limit=500`);
+  const audited = audit.rows.filter(({ resource }: Row) => resource !== 'login');
+  assert.deepEqual(idsOf(audited).reverse(), idsOf(rows));
+  for (const { tenantId } of [middle, low]) {
+    const { data } = await top.get(`${CHANGES}?limit=1000&tenantId=${tenantId}`);
+    const own = data.rows.filter((row: Row) => row.resource !== 'tenant' || row.resourceId !== low.id);
+    const expected = rows.filter((row) => row.tenantId === tenantId && row.resourceId !== low.id);
+    assert.deepEqual(idsOf(own), idsOf(expected));
+  }
+  // A tenant below can be the top of what is read, and its administrator reads the same.
+  const part = await readBelow(top, { query: `&tenantId=${middle.tenantId}` });
+  assert.deepEqual(
+    part.rows,
+    rows.filter(({ tenantId }) => tenantId !== top.tenantId),
+  );
+  const { rows: own } = await readBelow(middle);
+  assert.deepEqual(idsOf(own), idsOf(part.rows));
+});
+
+test('without below, the feed is as before: rows have no tenantId', async () => {
+  const top = await service.createTenant();
+  await (await service.createTenant({}, top)).createDepartment();
+  const { data } = await top.get(CHANGES);
+  assert.deepEqual(
+    data.rows.map(({ resource, action, tenantId }: Row) => `${resource} ${action} ${tenantId}`),
+    ['tenant created undefined', 'user created undefined', 'tenant created undefined'],
+  );
+});
+
+test('a long poll with below ends with the first change of a tenant below, and not with one of another tenant', async () => {
+  const top = await service.createTenant();
+  const low = await service.createTenant({}, top);
+  const beside = await service.createTenant();
+  const { next } = await readBelow(top);
+  const waiting = readBelow(top, { after: next, query: '&wait=60' });
+  await beside.createDepartment();
+  // The feed of the tenant beside has its change by now, and the poll still waits.
+  assert.ok((await readBelow(beside)).rows.length > 0);
+  const id = await low.createDepartment();
+  const { rows } = await waiting;
+  assert.deepEqual(
+    rows.map(({ tenantId, resourceId }) => [tenantId, resourceId]),
+    [[low.tenantId, id]],
+  );
+});
+
+test('the stream with below sends the changes of all tenants below, with the cursor as id', async () => {
+  const top = await service.createTenant();
+  const low = await service.createTenant({}, top);
+  const { next } = await readBelow(top);
+  const event = new Promise<string>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${top.token}` };
+    const request = http.get(`${service.base}${CHANGES}/stream?below=true&after=${next}`, { headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+        const found = text.split('\n\n').find((part) => part.includes('event: change'));
+        if (!found || !text.endsWith('\n\n')) return;
+        request.destroy();
+        resolve(found);
+      });
+      response.on('error', () => {});
+    });
+    request.on('error', (error) => (request.destroyed ? undefined : reject(error)));
+  });
+  const id = await low.createDepartment();
+  const row = JSON.parse(/^data: (.*)$/m.exec(await event)?.[1] as string);
+  assert.deepEqual([row.tenantId, row.resourceId], [low.tenantId, id]);
+  const cursor = /^id: (.*)$/m.exec(await event)?.[1] as string;
+  assert.deepEqual((await readBelow(top, { after: cursor })).rows, []);
+});
+
+test('a tenant that moves leaves one branch and joins another, together with the tenants below it', async () => {
+  const above = await service.createTenant();
+  const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
+  const team = await service.createTenant({}, from);
+  const group = await service.createTenant({}, team);
+  await group.createDepartment({ deptName: 'before' });
+  const [atAbove, atFrom, atTo] = await Promise.all(
+    [above, from, to].map(async (each) => (await readBelow(each)).next),
+  );
+  const { data } = await above.get(`${TENANTS}/${team.id}`);
+  assert.equal((await above.put(TENANTS, { ...data, tenantParent: to.tenantId })).code, 200);
+  await group.createDepartment({ deptName: 'after' });
+  const shown = async (client: Client, after: string | undefined) =>
+    (await readBelow(client, { after: after ?? '0' })).rows.map(
+      (row) => `${show(row)} ${row.before?.tenantParent} ${row.after?.tenantParent}`,
+    );
+  const [f, t] = [from.tenantId, to.tenantId];
+  const created = `${group.tenantId} department created undefined undefined`;
+  assert.deepEqual(await shown(above, atAbove), [`${team.tenantId} tenant moved ${f} ${t}`, created]);
+  assert.deepEqual(await shown(from, atFrom), [
+    `${team.tenantId} tenant moved ${f} undefined`,
+    `${group.tenantId} tenant moved ${team.tenantId} undefined`,
+  ]);
+  // The new branch does not learn where the tenant was before.
+  assert.deepEqual(await shown(to, atTo), [
+    `${team.tenantId} tenant moved null ${t}`,
+    `${group.tenantId} tenant moved undefined ${team.tenantId}`,
+    created,
+  ]);
+  // What the former branch has not read by then is no longer shown there.
+  const all = await readBelow(from);
+  assert.ok(!all.rows.some(({ tenantId, resource }) => tenantId === group.tenantId && resource === 'department'));
+});
+
+test('administrators above are named only while they are above, as in the other feeds', async () => {
+  const top = await service.createTenant();
+  const low = await service.createTenant({}, top);
+  await top.post(`${DEPTS}?tenantId=${low.tenantId}`, {});
+  for (const client of [top, low]) {
+    const row = (await readBelow(client)).rows.at(-1);
+    assert.deepEqual([row?.tenantId, row?.by, row?.resource], [low.tenantId, 'boss', 'department']);
+  }
+  const { data } = await low.get(`${CHANGES}/list?limit=1`);
+  assert.deepEqual([data.rows[0].byTenantId, data.rows[0].address], [top.tenantId, null]);
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { connectOwner } from '../../db/driver.ts';
+import { createDatabase } from '../support/database.ts';
+import { newDataFolder, start } from '../support/process.ts';
+import { Receiver } from '../support/receiver.ts';
+import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
+import { Client, PASSWORD } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+import { type Row, rebuild, Subscriber } from './subscriber-process.ts';
+
+const dept = '/system/dept-api';
+const TENANTS = 8;
+const WRITERS = 16;
+const OPERATIONS = scale(240, 1_000);
+
+const { databaseUrl, superuserUrl } = await createDatabase();
+const superuser = connectOwner({ url: superuserUrl });
+after(() => superuser.end());
+const folder = newDataFolder();
+const launchService = () => start(folder, { DATABASE_URL: databaseUrl, BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+let run = launchService();
+const root = await run.admin();
+/** The address of the service. Pending while the service restarts. */
+let serviceBase = Promise.resolve(root.base);
+
+/** Kills the service in the middle of writes: it is stopped first, so requests sent meanwhile are certain to be cut off. */
+async function killService(): Promise<void> {
+  run.child.kill('SIGSTOP');
+  // Let writers whose responses have arrived send their next request.
+  for (let turn = 0; turn < 3; turn++) await setImmediate();
+  serviceBase = run.kill('SIGKILL').then(async () => {
+    run = launchService();
+    return (await run.ready()).base;
+  });
+  await serviceBase;
+}
+
+async function createTenant(above: Client): Promise<Client> {
+  const base = await serviceBase;
+  const creator = new Client(base, above.token);
+  const id = await creator.create('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
+  const { tenantId } = (await creator.get(`/system/tenant-api/${id}`)).data;
+  const { data } = await creator.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
+  return new Client(base, data.access_token, undefined, tenantId);
+}
+
+/** A tenant with seven below it, on several levels, and the first departments of each. */
+async function createBranch(pick: <T>(from: readonly T[]) => T) {
+  const clients = [await createTenant(root)];
+  while (clients.length < TENANTS) clients.push(await createTenant(pick(clients)));
+  const writers = [...clients, await createTenant(root)].map(async (client) => ({
+    client,
+    ids: await Promise.all([1, 2, 3].map((n) => client.createDepartment({ deptName: `root ${n}` }))),
+  }));
+  return {
+    top: clients[0] as Client,
+    codes: clients.map(({ tenantId }) => tenantId),
+    writers: await Promise.all(writers),
+  };
+}
+
+const SHOWN = ['department', 'tenant', 'user'];
+
+/** The changes that a reader of the branch must have received, by tenant in the order of the ids that were published. */
+const readCommitted = (codes: string[]) => superuser<{ id: number; tenantId: string; resource: string }[]>`
+  select c.change_id as id, c.tenant_id as "tenantId", c.resource
+  from banyan.changes c join banyan.change_positions p using (tenant_id, change_id)
+  where c.tenant_id = any (${codes}) and c.resource = any (${SHOWN}) and not c.is_copy order by p.position`;
+
+async function assertComplete(codes: string[], rows: Row[], acknowledged: Map<string, string[]>) {
+  const received = rows.map(({ id }) => id);
+  assert.equal(new Set(received).size, received.length, 'no change is delivered twice');
+  const [{ committed }] = await superuser<[{ committed: number }]>`
+    select count(*)::int as committed from banyan.changes c
+    where c.tenant_id = any (${codes}) and c.resource = any (${SHOWN}) and not c.is_copy`;
+  assert.equal(received.length, committed, 'no change is missing');
+  assert.deepEqual(
+    received,
+    (await readCommitted(codes)).map(({ id }) => id),
+    'changes come in the order of their positions',
+  );
+  for (const code of codes) {
+    const own = rows.filter(({ tenantId }) => tenantId === code);
+    const tree = await superuser<{ deptId: number; parentId: number; deptName: string }[]>`
+      select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName"
+      from banyan.departments where tenant_id = ${code} and del_flag = '0' order by dept_id`;
+    // It also fails when a change comes before one on which it depends.
+    assert.deepEqual(rebuild(own), [...tree], `the departments of ${code}`);
+    const created = new Set(own.map(({ after }) => String(after?.deptId)));
+    const missing = acknowledged.get(code)?.filter((id) => !created.has(id));
+    assert.deepEqual(missing, [], 'every acknowledged change is delivered');
+  }
+}
+
+test('one reader receives the changes of 8 tenants once and in order while 16 clients write and both sides are killed', async (t) => {
+  const tally = new Tally();
+  const runs = scale(1, 20);
+  for (let n = 0; n < runs; n++) {
+    const { pick, below } = seededRandom(firstSeed + n);
+    const { top, codes, writers } = await createBranch(pick);
+    const receiver = await Receiver.start();
+    const platform = new Client(await serviceBase, top.token);
+    await platform.create('/system/webhook-api', { url: receiver.url, kinds: ['department.*'], below: true });
+    const [{ from }] = await superuser<[{ from: number }]>`select position as from from banyan.change_order`;
+    const subscribers = (['polling', 'events'] as const).map((transport) => {
+      const file = path.join(folder, '..', `received ${n} ${transport}`);
+      return new Subscriber({ token: top.token as string, file, transport, below: true });
+    });
+    const startAll = (base: string) => Promise.all(subscribers.map((subscriber) => subscriber.start(base)));
+    await startAll(await serviceBase);
+    const randomOperation = () => 20 + below(OPERATIONS - 40);
+    const [serviceKill, subscribersKill] = [randomOperation(), randomOperation()];
+    const acknowledged = new Map<string, string[]>(codes.map((code) => [code, []]));
+
+    await runConcurrently(WRITERS, OPERATIONS, async (operation) => {
+      if (operation === serviceKill) {
+        await killService();
+        await startAll(await serviceBase);
+      }
+      if (operation === subscribersKill) {
+        await Promise.all(subscribers.map((subscriber) => subscriber.kill()));
+        await startAll(await serviceBase);
+      }
+      const { client: writer, ids } = pick(writers);
+      const client = new Client(await serviceBase, writer.token);
+      const id = pick(ids);
+      const kind = below(10);
+      const write =
+        kind < 6
+          ? client.post(dept, { parentId: id, deptName: `created ${operation}` })
+          : kind < 8
+            ? client.put(dept, { deptId: id, deptName: `renamed ${operation}` })
+            : client.put(dept, { deptId: id, deptName: `moved ${operation}`, parentId: pick(ids) });
+      // The service may be killed in the middle of the write: committed or not, the feed must agree.
+      const response = await write.catch(() => undefined);
+      if (response?.code === 200 && kind < 6) {
+        const created = String(response.headers.location).split('/').at(-1) as string;
+        ids.push(created);
+        acknowledged.get(writer.tenantId)?.push(created);
+      }
+      tally.add(response ? (response.code === 200 ? 'done' : (response.data?.reason ?? response.code)) : 'cut off');
+    });
+
+    // A read puts all changes that are committed by now in order.
+    await new Client(await serviceBase, top.token).get('/system/change-api?below=true&limit=1');
+    const [{ last }] = await superuser<[{ last: number }]>`select position as last from banyan.change_order`;
+    for (const subscriber of subscribers) {
+      await waitFor('the subscriber has received all changes', () => subscriber.cursor() >= last);
+      await subscriber.kill();
+      const rows = subscriber.received();
+      await assertComplete(codes, rows, acknowledged);
+      tally.counts.received = tally.get('received') + rows.length;
+    }
+    const wanted = await superuser<{ id: number }[]>`
+      select c.change_id as id from banyan.changes c join banyan.change_positions p using (tenant_id, change_id)
+      where c.tenant_id = any (${codes}) and c.resource = 'department' and p.position > ${from}`;
+    const delivered = () => new Set(receiver.accepted.map(({ data }) => data.id));
+    await waitFor('the webhook has delivered all changes', () => delivered().size >= wanted.length);
+    assert.deepEqual(
+      [...delivered()].sort(),
+      wanted.map(({ id }) => id).sort(),
+      'the webhook delivers the same changes',
+    );
+    assertOrderPerRecord(receiver);
+    tally.counts.delivered = tally.get('delivered') + wanted.length;
+  }
+  assert.ok(tally.get('done') > 0);
+  assert.ok(tally.get('cut off') > 0, 'the service was killed in the middle of writes');
+  report(t, { runs, tenants: TENANTS, writers: WRITERS, ...tally.counts, seed: firstSeed });
+  assert.equal(await run.stop(), 0, run.stderr);
+});
+
+/** A message may arrive again after the service was killed, but never after a later change of the same record was accepted. */
+function assertOrderPerRecord({ accepted }: Receiver): void {
+  const latest = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const { id, data } of accepted) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    assert.ok((latest.get(data.resourceId) ?? 0) < data.id, `the changes of department ${data.resourceId} in order`);
+    latest.set(data.resourceId, data.id);
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readBatches, type SubscriberOptions } from './subscriber-file.ts';
+
+/** A change, as far as these tests read it. */
+export interface Row {
+  id: number;
+  /** Only in the feed of a branch. */
+  tenantId?: string;
+  resource: string;
+  before: { deptId: number } | null;
+  after: { deptId: number; parentId: number; deptName: string } | null;
+}
+
+/** A subscriber process and the changes it has saved. Starts and kills run one after another. */
+export class Subscriber {
+  private readonly options: Omit<SubscriberOptions, 'base'>;
+  private child: ChildProcess | undefined;
+  private pending = Promise.resolve();
+
+  constructor(options: Omit<SubscriberOptions, 'base'>) {
+    this.options = options;
+    after(() => this.kill());
+  }
+
+  /** Starts the process, which resumes from its last cursor. A running process receives the service's new address. */
+  start(base: string): Promise<void> {
+    this.pending = this.pending.then(() => {
+      this.child ??= fork(fileURLToPath(new URL('./subscriber.js', import.meta.url)), { execArgv: [] });
+      this.child.send({ ...this.options, base });
+    });
+    return this.pending;
+  }
+
+  kill(): Promise<void> {
+    this.pending = this.pending.then(async () => {
+      if (!this.child) return;
+      this.child.kill('SIGKILL');
+      await once(this.child, 'exit');
+      this.child = undefined;
+    });
+    return this.pending;
+  }
+
+  batches = () => readBatches(this.options.file);
+  cursor = () => Number(this.batches().at(-1)?.next ?? 0);
+  received = () => this.batches().flatMap(({ rows }) => rows as Row[]);
+}
+
+/** Rebuilds the departments from these changes alone. */
+export function rebuild(rows: Row[]) {
+  const tree = new Map<number, NonNullable<Row['after']>>();
+  for (const { resource, before, after } of rows) {
+    if (resource !== 'department') continue;
+    if (before) assert.ok(tree.has(before.deptId), `a change of unknown department ${before.deptId}`);
+    if (!after) tree.delete(before?.deptId as number);
+    else {
+      // A department never comes before its parent.
+      if (after.parentId !== 0) assert.ok(tree.has(after.parentId), `${after.deptId} below an unknown parent`);
+      tree.set(after.deptId, after);
+    }
+  }
+  return [...tree.values()]
+    .map(({ deptId, parentId, deptName }) => ({ deptId, parentId, deptName }))
+    .sort((a, b) => a.deptId - b.deptId);
+}

@@ -1,0 +1,157 @@
+import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
+import { dept, openStream, people } from './cross-tenant-calls.ts';
+
+/** Calls of every operation that takes `?tenantId=`. */
+
+const changes = '/system/change-api';
+
+/** Records of the tenant that the calls name. */
+export interface ActingTarget {
+  dept: string;
+  leaf: string;
+  user: string;
+  deletedDept: string;
+  deletedUser: string;
+  /** A change of a department that can be reverted. */
+  change: string;
+}
+
+export interface ActingCall {
+  operation: string;
+  /** `query` is `tenantId=…`, or `x=` without one. */
+  call(client: Client, query: string, target: ActingTarget): Promise<ApiResponse>;
+  /** Whether it changes the tenant. */
+  writes?: boolean;
+  /** Whether members may call it in their own tenant. */
+  forMembers?: boolean;
+  /** Whether administrators of the tenant and those above it get different answers: addresses are shown to those above only. */
+  differs?: boolean;
+}
+
+let names = 0;
+
+/** Deletions come last, because the administrator above really performs each operation. */
+export const actingCalls: ActingCall[] = [
+  {
+    operation: `GET ${dept}/{id}`,
+    call: (client, query, { dept: id }) => client.get(`${dept}/${id}?${query}`),
+    forMembers: true,
+  },
+  { operation: `GET ${dept}/list`, call: (client, query) => client.get(`${dept}/list?${query}`), forMembers: true },
+  {
+    operation: `POST ${dept}/batch-read`,
+    call: (client, query, { leaf }) => client.post(`${dept}/batch-read?${query}`, { ids: [leaf] }),
+    forMembers: true,
+  },
+  {
+    operation: `GET ${dept}/{id}/children`,
+    call: (client, query, { dept: id }) => client.get(`${dept}/${id}/children?${query}`),
+    forMembers: true,
+  },
+  { operation: `GET ${dept}/tree`, call: (client, query) => client.get(`${dept}/tree?${query}`), forMembers: true },
+  {
+    operation: `GET ${dept}/{id}/history`,
+    call: (client, query, { leaf }) => client.get(`${dept}/${leaf}/history?${query}`),
+  },
+  {
+    operation: `GET ${dept}/diff`,
+    call: (client, query) => client.get(`${dept}/diff?from=2020-01-01&to=2020-01-02&${query}`),
+    forMembers: true,
+  },
+  {
+    operation: `GET ${dept}/{id}/users`,
+    call: (client, query, { dept: id }) => client.get(`${dept}/${id}/users?below=true&${query}`),
+  },
+  { operation: `GET ${people}/list`, call: (client, query) => client.get(`${people}/list?${query}`) },
+  { operation: `GET ${people}/{id}`, call: (client, query, { user }) => client.get(`${people}/${user}?${query}`) },
+  { operation: `GET ${changes}`, call: (client, query) => client.get(`${changes}?${query}`) },
+  { operation: `GET ${changes}`, call: (client, query) => client.get(`${changes}?below=true&${query}`) },
+  { operation: `GET ${changes}/stream`, call: (client, query) => openStream(client, `${changes}/stream?${query}`) },
+  {
+    operation: `GET ${changes}/stream`,
+    call: (client, query) => openStream(client, `${changes}/stream?below=true&${query}`),
+  },
+  { operation: `GET ${changes}/list`, call: (client, query) => client.get(`${changes}/list?${query}`), differs: true },
+  {
+    operation: `GET ${changes}/list`,
+    call: (client, query) => client.get(`${changes}/list?below=true&${query}`),
+    differs: true,
+  },
+  {
+    operation: `POST ${changes}/{id}/revert`,
+    call: (client, query, { change }) => client.post(`${changes}/${change}/revert?${query}`),
+    writes: true,
+  },
+  { operation: `POST ${dept}`, call: (client, query) => client.post(`${dept}?${query}`, {}), writes: true },
+  {
+    operation: `POST ${dept}/bulk`,
+    call: (client, query) => client.post(`${dept}/bulk?${query}`, { departments: [{ ref: 'a' }] }),
+    writes: true,
+  },
+  {
+    operation: `PUT ${dept}`,
+    call: (client, query, { leaf }) => client.put(`${dept}?${query}`, { deptId: leaf, deptName: `new ${++names}` }),
+    writes: true,
+  },
+  {
+    operation: `PUT ${dept}`,
+    call: (client, query, { leaf, dept: parentId }) => client.put(`${dept}?${query}`, { deptId: leaf, parentId }),
+    writes: true,
+  },
+  {
+    operation: `PATCH ${dept}/{id}`,
+    call: (client, query, { leaf }) => client.call('PATCH', `${dept}/${leaf}?${query}`, { deptName: `new ${++names}` }),
+    writes: true,
+  },
+  {
+    operation: `PUT ${dept}/order`,
+    call: (client, query, { leaf, dept: parentId }) =>
+      client.put(`${dept}/order?${query}`, { parentId, deptIds: [leaf] }),
+  },
+  {
+    operation: `POST ${dept}/{id}/restore`,
+    call: (client, query, { deletedDept }) => client.post(`${dept}/${deletedDept}/restore?${query}`),
+    writes: true,
+  },
+  {
+    operation: `POST ${people}`,
+    call: (client, query) => client.post(`${people}?${query}`, { userName: `new-${++names}`, password: PASSWORD }),
+    writes: true,
+  },
+  {
+    operation: `POST ${people}/bulk`,
+    call: (client, query) =>
+      client.post(`${people}/bulk?${query}`, { users: [{ ref: 'a', userName: `new-${++names}`, password: PASSWORD }] }),
+    writes: true,
+  },
+  {
+    operation: `POST ${people}/batch-read`,
+    call: (client, query, { user }) => client.post(`${people}/batch-read?${query}`, { ids: [user] }),
+  },
+  {
+    operation: `PATCH ${people}/{id}`,
+    call: (client, query, { user }) =>
+      client.call('PATCH', `${people}/${user}?${query}`, { nickName: `new ${++names}` }),
+    writes: true,
+  },
+  {
+    operation: `PUT ${people}`,
+    call: (client, query, { user }) => client.put(`${people}?${query}`, { userId: user, nickName: `new ${++names}` }),
+    writes: true,
+  },
+  {
+    operation: `POST ${people}/{id}/restore`,
+    call: (client, query, { deletedUser }) => client.post(`${people}/${deletedUser}/restore?${query}`),
+    writes: true,
+  },
+  {
+    operation: `DELETE ${people}/{id}`,
+    call: (client, query, { user }) => client.delete(`${people}/${user}?${query}`),
+    writes: true,
+  },
+  {
+    operation: `DELETE ${dept}/{id}`,
+    call: (client, query, { dept: id }) => client.delete(`${dept}/${id}?subtree=true&${query}`),
+    writes: true,
+  },
+];

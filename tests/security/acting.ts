@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { outcomeOf, storedState } from '../support/expect.ts';
+import { readOperations } from '../support/openapi.ts';
+import type { ApiResponse, Client, Service } from '../support/service.ts';
+import { type ActingTarget, actingCalls } from './acting-calls.ts';
+import { absent, dept, people, tenant } from './cross-tenant-calls.ts';
+
+/** Calls every operation that takes `?tenantId=` for a tenant below, with callers that may and callers that may not. */
+export async function testActing(service: Service): Promise<void> {
+  const above = await service.createTenant();
+  const low = await service.createTenant({}, above);
+  const child = await service.createTenant({}, low);
+  const beside = await service.createTenant({}, above);
+  const target = await createTarget(low);
+  const deletedId = await above.create(tenant, {});
+  const { tenantId: deleted } = (await above.get(`${tenant}/${deletedId}`)).data;
+  assert.equal((await above.delete(`${tenant}/${deletedId}`)).code, 200);
+  const memberAbove = await service.createMember(above);
+  const memberLow = await service.createMember(low);
+
+  /** Callers and tenants in which they must not act. */
+  const outsiders: [string, Client, string][] = [
+    ['an administrator below names a tenant above', child, low.tenantId],
+    ['an administrator below names the tenant above that', child, above.tenantId],
+    ['an administrator names a tenant beside', beside, low.tenantId],
+    ['an administrator names a tenant below one beside', beside, child.tenantId],
+    ['an administrator names the tenant above', low, above.tenantId],
+    ['an administrator above names a deleted tenant', above, deleted],
+    ['a member names a tenant below', memberAbove, low.tenantId],
+    ['a member names the tenant above', memberLow, above.tenantId],
+  ];
+
+  test('every operation that takes tenantId is among the calls', async () => {
+    const operations = await readOperations(service);
+    const taking = operations.filter(({ parameters = [] }) =>
+      parameters.some((parameter) => parameter.name === 'tenantId' && parameter.in === 'query'),
+    );
+    const documented = taking
+      .map(({ method, path }) => `${method} ${path}`)
+      // There tenantId is a filter like others.
+      .filter((operation) => operation !== `GET ${tenant}/list`);
+    assert.deepEqual([...new Set(actingCalls.map(({ operation }) => operation))].sort(), documented.sort());
+  });
+
+  for (const [n, { operation, call, writes = false, forMembers = false, differs = false }] of actingCalls.entries()) {
+    const title = `${operation} ${n}`;
+    test(`a tenant outside the caller's scope is answered like one that does not exist: ${title}`, async () => {
+      const before = await storedState(service);
+      const refused = outsiders.map(async ([name, client, code]) => {
+        const response = await call(client, `tenantId=${code}`, target);
+        const isMember = client === memberAbove || client === memberLow;
+        assert.equal(outcomeOf(response), isMember && !forMembers ? '403 NOT_ALLOWED' : '403 OTHER_TENANT', name);
+        const unknown = await call(client, `tenantId=${absent.code}`, target);
+        assert.equal(withoutCode(response, code), withoutCode(unknown, absent.code), name);
+      });
+      const invalid = ['x', '1'.repeat(19), "'%20or%20true"].map(async (malformed) => {
+        const responses = [above, beside].map((client) => call(client, `tenantId=${malformed}`, target));
+        const [first, other] = (await Promise.all(responses)).map(({ status, text }) => `${status} ${text}`);
+        assert.match(String(first), /^400 /, malformed);
+        assert.equal(other, first, malformed);
+      });
+      await Promise.all([...refused, ...invalid]);
+      assert.deepEqual(await storedState(service), before, 'the database changed');
+    });
+
+    test(`an administrator above acts in the tenant below: ${title}`, async () => {
+      const ownMember = await call(memberLow, `tenantId=${low.tenantId}`, target);
+      assert.equal(outcomeOf(ownMember), forMembers ? '200 OK' : '403 NOT_ALLOWED', 'a member names their own tenant');
+      const [{ last }] = await service.superuser<[{ last: string }]>`
+        select coalesce(max(change_id), 0)::text as last from banyan.changes where tenant_id = ${low.tenantId}`;
+      const own = writes ? undefined : await call(low, `tenantId=${low.tenantId}`, target);
+      const response = await call(above, `tenantId=${low.tenantId}`, target);
+      assert.equal(outcomeOf(response), '200 OK', response.text);
+      if (own && !differs) assert.deepEqual(response.data, own.data);
+      if (!writes) return;
+      const written = await service.superuser<{ name: string; code: string }[]>`
+        select distinct actor_name as name, actor_tenant_id as code from banyan.changes
+        where tenant_id = ${low.tenantId} and change_id > ${last} and resource <> 'login'`;
+      assert.deepEqual([...written], [{ name: 'boss', code: above.tenantId }]);
+      // The ledger of the changed tenant names the caller and the caller's tenant to its own administrators.
+      const { data } = await low.get('/system/change-api/list?below=false&limit=1');
+      assert.deepEqual([data.rows[0].by, data.rows[0].byTenantId], ['boss', above.tenantId]);
+    });
+  }
+}
+
+async function createTarget(admin: Client): Promise<ActingTarget> {
+  const id = await admin.createDepartment({ deptName: 'parent' });
+  const leaf = await admin.createDepartment({ deptName: 'leaf', parentId: id });
+  const user = await admin.createUser({ userName: 'anna' });
+  const [deletedDept, deletedUser] = [await admin.createDepartment(), await admin.createUser({ userName: 'otto' })];
+  for (const path of [`${dept}/${deletedDept}`, `${people}/${deletedUser}`]) {
+    assert.equal((await admin.delete(path)).code, 200);
+  }
+  await admin.createDepartment({ deptName: 'to be reverted' });
+  const { data } = await admin.get('/system/change-api/list?below=false&limit=1');
+  return { dept: id, leaf, user, deletedDept, deletedUser, change: String(data.rows[0].id) };
+}
+
+const withoutCode = ({ status, text }: ApiResponse, code: string) =>
+  `${status} ${text}`.replaceAll(new RegExp(`\\b${code}\\b`, 'g'), '#');
