@@ -90,8 +90,8 @@ test('a screen whose files are missing shows an error and does not reload the pa
 
 test('an unknown address shows the navigation and that there is no such page, with the status 404', async () => {
   const page = await fixture.newPage();
-  await logInByForm(page, {}, '/webhooks');
-  for (const at of ['/webhooks', '/home/foo']) {
+  await logInByForm(page, {}, '/hooks');
+  for (const at of ['/hooks', '/home/foo']) {
     const response = await page.goto(at);
     assert.equal(response?.status(), 404, at);
     await title(page, '页面不存在').waitFor();

@@ -203,6 +203,39 @@ test('editing keeps kinds that the form does not offer, and a conflict can be re
   assert.deepEqual([name, kinds], ['theirs', ['user.moved', 'user.created', 'department.moved']]);
 });
 
+test('a webhook with the tenants below shows the tenant of each delivery and cannot be changed to another scope', async () => {
+  const admin = await service.createTenant();
+  const child = await service.createTenant({ tenantName: '分公司' }, admin);
+  const receiver = await Receiver.start();
+  await logInOnPage(page, credentialsOf(admin), '/webhooks?form=new');
+  const form = dialogOf('新建 Webhook');
+  await form.getByLabel('名称').fill('branch');
+  await form.getByLabel('接收地址').fill(receiver.url);
+  await form.getByRole('checkbox', { name: '同时接收所有下级租户的变更' }).check();
+  await form.getByRole('button', { name: '创建' }).click();
+  await dialogOf('branch 的签名密钥').getByRole('button', { name: '关闭', exact: true }).last().click();
+  await rowOf('branch').getByText('含下级租户').waitFor();
+  await child.createDepartment({ deptName: '销售部' });
+  await waitFor('the change of the child arrives', () =>
+    receiver.all.some(({ type }) => type === 'department.created'),
+  );
+  await page.getByRole('link', { name: 'branch' }).click();
+  const row = deliveries().filter({ hasText: '部门：新建' });
+  await row.getByRole('button', { name: /^详情/ }).click();
+  await row.getByText(child.tenantId, { exact: true }).waitFor();
+  await row.getByRole('link', { name: '查看此对象的变更' }).click();
+  await page.getByText('仅显示“销售部”的变更').waitFor();
+  await logInOnPage(page, credentialsOf(admin), '/webhooks');
+  await page.getByRole('button', { name: '编辑 branch' }).click();
+  const scope = dialogOf('编辑：branch').getByRole('checkbox', { name: '同时接收所有下级租户的变更' });
+  assert.deepEqual([await scope.isChecked(), await scope.isDisabled()], [true, true]);
+  await dialogOf('编辑：branch').getByLabel('名称').fill('renamed');
+  await dialogOf('编辑：branch').getByRole('button', { name: '保存' }).click();
+  await page.getByText('已保存').waitFor();
+  const [{ name, below }] = (await admin.get(`${path}/list`)).data.rows;
+  assert.deepEqual([name, below], ['renamed', true]);
+});
+
 test('a webhook is deleted after a confirmation, and the change log names it and its fields', async () => {
   const admin = await service.createTenant();
   const id = await register(admin, { name: 'short-lived', url: 'http://127.0.0.1:9/x', kinds: ['tenant.*'] });

@@ -69,7 +69,7 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
         status: u.status,
       };
     case 'webhook':
-      return { name: w.name, url: w.url, kinds: w.kinds, status: w.status };
+      return { name: w.name, url: w.url, kinds: w.kinds, below: w.belowLabel, status: w.status };
     case 'key':
       return {
         keyName: k.keyName,

@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 import { api, type Delivery, type Webhook } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
+import { useMe } from '../session.ts';
 import { formatDateTime } from '../ui/change-summary.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
@@ -72,13 +73,15 @@ export function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery:
 function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   const t = useTexts(deliveryTexts);
   const getResponse = useResponseText();
-  const { messageId, type, resourceId, changeId, state, attempts, time, nextTry } = delivery;
+  const ownTenantId = useMe().tenant.tenantId;
+  const { messageId, type, resourceId, tenantId, changeId, state, attempts, time, nextTry } = delivery;
   const { lastTime, lastMs, lastError, lastAnswer } = delivery;
   const next = nextTry ? formatDateTime(nextTry) : t.behind;
   return (
     <>
       <DescriptionList
         items={[
+          ...(tenantId === ownTenantId ? [] : [{ label: t.tenant, value: tenantId }]),
           { label: t.messageId, value: <code>{messageId}</code> },
           { label: t.time, value: formatDateTime(time) },
           { label: t.attemptsLabel, value: String(attempts) },
@@ -102,7 +105,11 @@ function DeliveryDetails({ delivery }: { delivery: Delivery }) {
         </div>
       )}
       {changeId !== null && (
-        <Link to={`/changes?resource=${type.split('.')[0]}&resourceId=${resourceId}`}>{t.change}</Link>
+        <Link
+          to={`/changes?resource=${type.split('.')[0]}&resourceId=${resourceId}${tenantId === ownTenantId ? '' : `&tenant=${tenantId}`}`}
+        >
+          {t.change}
+        </Link>
       )}
     </>
   );

@@ -68,7 +68,7 @@ function Detail({ webhook }: { webhook: Webhook }) {
           className="webhooks-wide"
           items={[
             { label: t.url, value: webhook.url },
-            { label: t.kinds, value: <KindList kinds={webhook.kinds} full /> },
+            { label: t.kinds, value: <KindList webhook={webhook} full /> },
           ]}
         />
         <DescriptionList

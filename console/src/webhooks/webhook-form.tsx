@@ -1,4 +1,4 @@
-import { Button, Form, Input, Radio } from 'antd';
+import { Button, Checkbox, Form, Input, Radio } from 'antd';
 import { type RefObject, useEffect } from 'react';
 import { api, type Webhook, type WebhookSecret } from '../api.ts';
 import { ApiError } from '../http.ts';
@@ -27,7 +27,7 @@ interface Props {
   onSaved: (created?: { name: string; secret: string }) => void;
 }
 
-const NEW_WEBHOOK: WebhookValues = { name: '', url: '', kinds: ['*'], status: '0' };
+const NEW_WEBHOOK: WebhookValues = { name: '', url: '', kinds: ['*'], below: false, status: '0' };
 
 export function WebhookForm({ original, handle, onCancel, onSaved }: Props) {
   const t = useTexts(webhookFormTexts);
@@ -42,7 +42,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: Props) {
   /** Returns the secret of a new webhook, and false if the user did not resolve a conflict. */
   const save = async (values: WebhookValues): Promise<WebhookSecret | boolean> => {
     const record = toInput(values);
-    if (!original) return api.addWebhook(record);
+    if (!original) return api.addWebhook({ ...record, below: values.below });
     const { id } = original.data;
     const outcome = await saveOrResolve<Webhook>({
       // The version that the form is based on, also if it was restored from a draft.
@@ -127,6 +127,9 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: Props) {
         rules={[{ required: true, type: 'array', min: 1, message: t.kindsRequired }]}
       >
         <KindsInput />
+      </Form.Item>
+      <Form.Item name="below" label={t.below} valuePropName="checked" extra={t.belowHint}>
+        <Checkbox disabled={original !== undefined}>{t.belowLabel}</Checkbox>
       </Form.Item>
       <Form.Item name="status" label={t.status}>
         <Radio.Group

@@ -75,7 +75,7 @@ function Rows({ onCreate }: { onCreate: () => void }) {
       pagination={false}
       columns={[
         { key: 'name', title: t.name, render: (_, webhook) => <WebhookName webhook={webhook} /> },
-        { key: 'kinds', title: t.kinds, width: '24%', render: (_, { kinds }) => <KindList kinds={kinds} /> },
+        { key: 'kinds', title: t.kinds, width: '24%', render: (_, webhook) => <KindList webhook={webhook} /> },
         { key: 'status', title: t.status, width: 150, render: (_, webhook) => <WebhookStatus webhook={webhook} /> },
         { key: 'last', title: t.lastDelivery, width: 220, render: (_, webhook) => <LastDelivery webhook={webhook} /> },
         { key: 'actions', title: t.actions, width: 120, render: (_, webhook) => <RowActions webhook={webhook} /> },

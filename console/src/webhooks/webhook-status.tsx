@@ -54,14 +54,15 @@ export function LastDelivery({ webhook: { id, status } }: { webhook: Webhook }) 
 const MAX_KINDS = 3;
 
 /** The subscribed kinds of changes; of many, the first ones and their number. */
-export function KindList({ kinds, full = false }: { kinds: string[]; full?: boolean }) {
+export function KindList({ webhook: { kinds, below }, full = false }: { webhook: Webhook; full?: boolean }) {
   const t = useTexts(webhooksTexts);
   const formatList = useListFormat();
   const kindLabel = useKindLabel();
-  if (full || kinds.length <= MAX_KINDS) return <>{formatList(kinds.map(kindLabel))}</>;
+  const shown = full ? kinds : kinds.slice(0, MAX_KINDS);
   return (
     <>
-      {formatList(kinds.slice(0, MAX_KINDS).map(kindLabel))} {t.moreKinds(kinds.length)}
+      {formatList(shown.map(kindLabel))} {shown.length < kinds.length && t.moreKinds(kinds.length)}
+      {below && <div className="secondary">{t.below}</div>}
     </>
   );
 }

@@ -5,6 +5,7 @@ export interface WebhookValues {
   name?: string;
   url: string;
   kinds: string[];
+  below: boolean;
   status: '0' | '1';
   /** The version that the form was filled with. It has no input field. */
   etag?: string;
@@ -19,11 +20,12 @@ export const toFormValues = ({ data, etag }: Versioned<Webhook>): WebhookValues 
   name: data.name,
   url: data.url,
   kinds: data.kinds,
+  below: data.below,
   status: data.status,
   etag,
 });
 
-/** Returns all fields, because an update replaces the whole record. */
+/** Returns all fields that an update replaces. */
 export const toInput = ({ name, url, kinds, status }: WebhookValues): WebhookInput & Pick<Webhook, 'name'> => ({
   name: name?.trim() ?? '',
   url: url.trim(),
