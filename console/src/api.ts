@@ -86,6 +86,8 @@ interface TenantScope {
 
 /** Every operation of the service that the console uses, named after its operationId in the OpenAPI document. */
 export const api = {
+  readVersion: (signal?: Signal) => read<{ version: string }>('/version', { signal }),
+
   listDepartments: (query: DeptFilter, signal?: Signal) =>
     read<Static<typeof DeptPage>>(`${dept}/list`, { query, signal }),
   readDepartment: (id: Id, signal?: Signal) => read<Dept>(`${dept}/${id}`, { signal }),

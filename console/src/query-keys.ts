@@ -6,6 +6,7 @@ import type { Id } from './api.ts';
  * `queryKeys.<domain>.all` refetches everything that shows them.
  */
 export const queryKeys = {
+  version: ['version'],
   departments: {
     all: ['departments'],
     detail: (id: Id) => ['departments', 'detail', id],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { version } from '../../server/version.ts';
 import {
   expectNoAxeViolations,
   expectNoCspViolations,
@@ -22,8 +23,9 @@ async function createAdministrator(userName: string) {
   return { username: userName };
 }
 
-test('a user can change their password; a wrong old password is reported at its field', async () => {
+test('a user sees the version of the service and can change their password; a wrong old password is reported at its field', async () => {
   await logInOnPage(page, await createAdministrator('mei'), '/me');
+  await page.getByText(version, { exact: true }).waitFor();
   await page.getByLabel('旧密码').fill('not my password');
   await page.getByLabel('新密码', { exact: true }).fill('another password');
   await page.getByLabel('确认新密码').fill('another passwort');

@@ -1,5 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { Segmented } from 'antd';
+import { api } from '../api.ts';
 import { setLanguage, useLanguage, useListFormat, useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { useStore } from '../store.ts';
 import { type ThemeMode, themeMode } from '../theme.ts';
@@ -14,6 +17,10 @@ export default function Me() {
   const t = useTexts(meTexts);
   const formatList = useListFormat();
   const { user, tenant, roles } = useMe();
+  const { data: service } = useQuery({
+    queryKey: queryKeys.version,
+    queryFn: ({ signal }) => api.readVersion(signal),
+  });
   return (
     <div className="stack narrow-content">
       <PageTitle title={t.title} />
@@ -24,6 +31,7 @@ export default function Me() {
             { label: t.name, value: user.nickName },
             { label: t.tenant, value: `${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim() },
             { label: t.roles, value: formatList(roles.map((role) => t[role])) },
+            { label: t.version, value: service?.data.version ?? '' },
           ]}
         />
       </Card>
