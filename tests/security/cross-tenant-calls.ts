@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { postForm } from '../support/oauth.ts';
 import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
 
@@ -623,16 +626,22 @@ export const table: Row[] = [
 
 /** Requests an event stream. An open stream does not end, so it is closed after its headers. */
 export async function openStream({ base, token }: Client, path: string): Promise<ApiResponse> {
-  const connection = new AbortController();
-  const response = await fetch(base + path, {
-    headers: token ? { authorization: `Bearer ${token}` } : {},
-    signal: connection.signal,
-  });
-  const isOpen = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  const text = isOpen ? '' : await response.text();
-  connection.abort();
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  // Not fetch: it keeps connections open, and the service would wait for them when it is closed.
+  const request = http.get(base + path, { headers, agent: false });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  const isOpen = response.headers['content-type']?.startsWith('text/event-stream') ?? false;
+  const text = isOpen ? '' : await textOf(response);
+  request.destroy();
   const { code, msg, data } = isOpen ? { code: 200, msg: '', data: null } : JSON.parse(text);
-  return { status: response.status, headers: Object.fromEntries(response.headers), text, code, msg, data };
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers as ApiResponse['headers'],
+    text,
+    code,
+    msg,
+    data,
+  };
 }
 
 /** A public operation returns the same to every caller. */
