@@ -91,12 +91,15 @@ export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, c
   },
 });
 
+/** Every operation with a body has some of these. */
+const BODY_CODES = new Set<ErrorCode>(['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_REQUIRED', 'FIELD_REQUIRED']);
+
 /**
  * Lists the codes of this operation. Those that most operations have are listed by the responses without others. A code that
  * has another text in this operation is explained here.
  */
 function describeCodes(codes: ErrorCode[], alternative: ErrorCode[], common: ReadonlySet<ErrorCode>): string {
-  const own = codes.filter((code) => !common.has(code));
+  const own = codes.filter((code) => !common.has(code) && !BODY_CODES.has(code));
   const listed = (own.length > 0 ? own : codes).map((code) => `\`${code}\``).join(', ');
   const explained = codesOf(alternativeTexts).filter((code) => codes.includes(code) && alternative.includes(code));
   return [listed, ...explained.map((code) => explain(code, alternativeTexts[code]))].join('\n\n');

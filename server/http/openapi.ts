@@ -315,7 +315,7 @@ export function responses(
   }
   return {
     200: {
-      description: '操作成功',
+      description: 'OK',
       headers: {
         ...(location ? { Location: header('Path of the new resource') } : {}),
         ...(etag ? { ETag: etagHeader } : {}),
