@@ -1,6 +1,7 @@
 import type net from 'node:net';
 import { type ConnectionListener, type ConnectionTiming, defaultConnectionTiming, type Sql } from './driver.ts';
 import { errorCode, isConnectionLost } from './errors.ts';
+import { createFairLimit, type FairLimit } from './fair-limit.ts';
 import { createWriteLimits, type WriteLimits } from './write-limits.ts';
 
 /** The service's connections. Each is used by one piece of work at a time. */
@@ -16,6 +17,8 @@ export interface Pool {
   waitMs: number;
   /** How many connections may be open. */
   size: number;
+  /** Shares the connections among reads: of ten, they may use eight. Batched reads need so few that they are not counted. */
+  reads: FairLimit;
   /** Shares the connections among writes. */
   writes: WriteLimits;
   /** Ends all connections. Work that waits for one fails. */
@@ -124,6 +127,7 @@ export function createPool(
     connectionsOpened: () => opened,
     waitMs,
     size: maxConnections,
+    reads: createFairLimit(Math.max(1, Math.floor(maxConnections * 0.8))),
     writes: createWriteLimits(maxConnections),
     async close() {
       closed = true;

@@ -45,9 +45,14 @@ export const writeOutsideTenants = <T>(db: Database, work: (tx: Tx) => Promise<T
 export const writeOutsideQueue = <T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
   retry(() => transaction(db, 'isolation level read committed read write', tenantId, work));
 
-/** Runs a read-only transaction that sees one tenant only. All of its statements see one snapshot. */
+/**
+ * Runs a read-only transaction that sees one tenant only. All of its statements see one snapshot. Expensive reads of one tenant
+ * leave connections to the others. `work` must not run another read in a transaction of its own: it could wait for itself.
+ */
 export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transaction(db, 'isolation level repeatable read read only', tenantId, work);
+  const requestedAt = performance.now();
+  const read = () => transaction(db, 'isolation level repeatable read read only', tenantId, work, { requestedAt });
+  return db.reads.run(tenantId, read);
 }
 
 async function transaction<T>(

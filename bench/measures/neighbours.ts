@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { FloodKind, FloodOptions } from '../flood-process.ts';
 import { type Context, type Measure, median, type Result, type Tenant } from '../measure.ts';
 import { fillTenant } from '../organization.ts';
-import { call, createTenant, startService } from '../services.ts';
+import { call, createTenant, logIn, startService } from '../services.ts';
 
 const KINDS: FloodKind[] = ['reads', 'writes', 'lists', 'trees', 'streams', 'webhooks', 'logins', 'idempotentWrites'];
 /** The neighbour sends a read, a write and a health check this often, whether or not the last ones have responses. */
@@ -44,7 +44,8 @@ export const neighbours: Measure = async (context) => {
     for (let n = 0; n < SLOW_RECEIVERS; n++) {
       await call(service.base, 'POST', '/system/webhook-api', flooding.token, { url: `${address}/${n}` });
     }
-    const neighbour: Tenant = { ...context.small };
+    // A new session: the measure of logins ends older ones.
+    const neighbour: Tenant = { ...context.small, token: await logIn(service.base, context.small.tenantId, 'boss') };
     const results: Result[] = [];
     let refused = 0;
     let slowestHealth = 0;
