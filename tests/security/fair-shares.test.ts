@@ -6,7 +6,7 @@ import { databaseOf, startNode } from '../faults/node.ts';
 import { expectError } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
-import { waitFor } from '../support/wait.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** Request slots, subscriptions and connections are shared: a tenant or address that takes all leaves some for others. */
 
@@ -140,4 +140,18 @@ test('at the limit of connections the address with the most makes room', async (
     assert.equal(status, 200);
   }
   await waitFor('an idle connection was closed', () => many.some(({ closed }) => closed));
+});
+
+test('reads of one tenant that are slow in the database leave connections to the reads of others', async () => {
+  const { slow } = await service.superuser.begin(async (tx) => {
+    await tx`lock table banyan.webhooks in access exclusive mode`;
+    const slow = Array.from({ length: 50 }, () => noisy.get('/system/webhook-api/list'));
+    await waitFor('reads wait for the lock', async () => (await countLockWaits(service.superuser)) >= 4);
+    assert.equal((await quiet.get('/system/dept-api/list')).code, 200);
+    assert.equal((await quiet.get('/system/overview-api')).code, 200);
+    // A tenant that is alone gets half of the eight connections for reads.
+    assert.equal(await countLockWaits(service.superuser), 4);
+    return { slow };
+  });
+  for (const response of await Promise.all(slow)) assert.equal(response.code, 200);
 });
