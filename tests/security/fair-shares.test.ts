@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
 import { after, test } from 'node:test';
-import type { Tx } from '../../db/driver.ts';
 import { databaseOf, startNode } from '../faults/node.ts';
 import { expectError } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
@@ -24,10 +23,10 @@ after(() => {
   for (const each of open) each.destroy();
 });
 
-const whileLocked = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+const whileLocked = <T>(work: () => Promise<T>): Promise<T> =>
   service.superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in access exclusive mode`;
-    return work(tx);
+    return work();
   }) as Promise<T>;
 
 /** Sends requests that wait for the lock, and collects the responses that arrive nevertheless. */
@@ -144,12 +143,12 @@ test('at the limit of connections the address with the most makes room', async (
 });
 
 test('reads of one tenant that are slow in the database leave connections to the reads of others', async () => {
-  const slow = await whileLocked(async (tx) => {
+  const slow = await whileLocked(async () => {
     const waiting = Array.from({ length: 50 }, () => noisy.get('/system/dept-api/list'));
-    await waitFor('reads wait for the lock', async () => (await countLockWaits(tx)) >= 4);
+    await waitFor('reads wait for the lock', async () => (await countLockWaits(service.owner)) >= 4);
     assert.equal((await quiet.get('/system/webhook-api/list')).code, 200);
     // A tenant that is alone gets half of the eight connections for reads.
-    assert.equal(await countLockWaits(tx), 4);
+    assert.equal(await countLockWaits(service.owner), 4);
     return { all: Promise.all(waiting) };
   });
   for (const response of await slow.all) assert.equal(response.code, 200);
