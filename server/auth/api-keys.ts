@@ -25,7 +25,7 @@ export class KeyReader {
     return this.found.get(cacheKey(hashKey(key), address));
   }
 
-  /** Finds a key by its text. Throws if it has the wrong form or there is none. */
+  /** Finds a key by its text. Throws if its form is invalid or the key does not exist. */
   async find(key: string, address: string): Promise<KeyToken> {
     // An invalid form or checksum is rejected before anything is read.
     if (!isKey(key)) throw apiError('INVALID_KEY');

@@ -54,7 +54,7 @@ export const writeAs = async <T>(
   work: Work<T>,
   startedAt = performance.now(),
 ): Promise<T> => {
-  // Nothing slow happens for a caller whose session has ended or who has not the required permission.
+  // Check the session and the permission before any slow work.
   if (needsSlowHash(request)) await readAs(db, request, async () => {});
   return write(db, request, { startedAt, keyed: await readKey(request) }, work);
 };
@@ -184,7 +184,7 @@ export async function loadKey(tx: Tx, token: KeyToken): Promise<Caller> {
 }
 
 /**
- * Loads the user or the API key that a token belongs to, for another caller who asks about it. Throws unless they may use the
+ * Loads the user or the API key that a token belongs to, for introspection by another caller. Throws unless they may use the
  * service. The address that the token is used from is not known here.
  */
 export async function loadHolder(tx: Tx, holder: Holder): Promise<Caller> {

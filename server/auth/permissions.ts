@@ -22,7 +22,7 @@ export const PERMISSIONS = [
 export type Permission = (typeof PERMISSIONS)[number];
 
 /**
- * What an operation requires. `self`: it concerns only the user who is logged in, so every user may call it. `session`: the
+ * What an operation requires. `self`: it concerns only the caller's own account, so every user may call it. `session`: the
  * same, even before the user has changed a password that they must change.
  */
 export type Requirement = Permission | 'self' | 'session';

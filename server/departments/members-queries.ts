@@ -70,7 +70,7 @@ export const readMembers = (tx: Tx, tenantId: string, deptIds: string[], limit: 
 export const deleteMembersOf = (tx: Tx, tenantId: string, deptIds: string[]) => tx`
   delete from user_departments where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[])`;
 
-/** Adds members to a department. A user who is in it already stays; it becomes their main department if it is to be. */
+/** Adds members to a department. Existing members stay. If `main` is set, it becomes their main department. */
 export const addMembers = (
   tx: Tx,
   tenantId: string,

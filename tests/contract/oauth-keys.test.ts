@@ -5,7 +5,7 @@ import { assertDocumented, operationsOf, readDocument } from '../support/openapi
 import { Client, PASSWORD, startService } from '../support/service.ts';
 import { encode, tamper } from '../support/tokens.ts';
 
-/** Other software verifies access tokens with the published keys. It uses jose, as any other service could. */
+/** Verifies access tokens with the published keys, as other software does. The verifier is jose. */
 
 const service = await startService();
 const admin = await service.createTenant();
