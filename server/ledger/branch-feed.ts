@@ -21,7 +21,7 @@ import type { ChangeRow } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { Reader } from './visibility.ts';
 
-/** The feed of a branch: the changes of a tenant and of all tenants below it, in one order (docs/decisions/0013). */
+/** The feed of a branch: the changes of a tenant and of all tenants below it, in one order (docs/decisions/0016). */
 
 /** The maximum number of changes that one transaction puts in order. */
 const MAX_ORDERED = 5_000;
