@@ -59,13 +59,12 @@ export const replayedHeader = header(
   '`true`: this is the stored response to an earlier request with the same Idempotency-Key',
 );
 
-/** Errors of the connection or the service, not of the operation. They share the response `default`. */
-export const DEFAULT_STATUSES: ReadonlySet<number> = new Set([408, 413, 415, 431, 500, 503]);
+/** Errors of the connection, the service or a limit on requests, not of the operation. They share the response `default`. */
+export const DEFAULT_STATUSES: ReadonlySet<number> = new Set([408, 413, 415, 429, 431, 500, 503]);
 
 const statusHeaders: Partial<Record<number | 'default', Record<string, ReturnType<typeof header>>>> = {
   401: { 'WWW-Authenticate': header('Bearer') },
-  429: { 'Retry-After': header('Seconds to wait before a retry') },
-  default: { 'Retry-After': header('With 503: seconds to wait before a retry') },
+  default: { 'Retry-After': header('With 429 and 503: seconds to wait before a retry') },
 };
 
 /**
@@ -118,7 +117,6 @@ const STATUS_NAMES: Record<number, string> = {
   404: 'NotFound',
   409: 'Conflict',
   412: 'Changed',
-  429: 'Limited',
 };
 
 /** These occur only together with others that are in the name. */

@@ -196,7 +196,7 @@ its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Acce
 stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
 9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
 \`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` of an operation lists errors that have the statuses 408, 413,
-415, 431, 500 and 503.
+415, 429, 431, 500 and 503.
 
 Operations name the permission that they require. Administrators have all permissions; members have \`dept:read\`, and may do
 what concerns only themselves.
@@ -262,6 +262,8 @@ const tokenErrors: ErrorCode[] = [
   'TOO_MANY_REQUESTS',
 ];
 
+const errorCodes = Object.keys(errorCatalog) as ErrorCode[];
+
 /** The codes that do not tell the responses of operations apart. */
 const COMMON_CODES = new Set<ErrorCode>([
   ...commonErrors,
@@ -309,7 +311,8 @@ export function responses(
     ...own,
   ];
   const byStatus = new Map<number | 'default', ErrorCode[]>();
-  for (const code of new Set(all)) {
+  // In the order of the catalogue, so that operations with the same errors share a response.
+  for (const code of errorCodes.filter((code) => all.includes(code))) {
     const status = DEFAULT_STATUSES.has(errorCatalog[code][0]) ? 'default' : errorCatalog[code][0];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
