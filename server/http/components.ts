@@ -72,24 +72,24 @@ interface Use {
 }
 
 /**
- * Collects objects that many operations repeat. Those that occur more than once become components, with the name that
+ * Collects objects that many operations repeat. Those that occur often enough become components, with the name that
  * `nameOf` gives them; of several with the same name the most frequent one.
  */
 export class Repeated {
-  private readonly uses = new Map<string, { name: string; value: unknown; uses: Use[] }>();
+  private readonly uses = new Map<string, { name: string; value: unknown; uses: Use[]; minUses: number }>();
 
-  add(name: string, holder: object, key: string): void {
+  add(name: string, holder: object, key: string, minUses = 2): void {
     const value = (holder as Json)[key];
     const text = `${name} ${JSON.stringify(value)}`;
-    const known = this.uses.get(text) ?? { name, value, uses: [] };
+    const known = this.uses.get(text) ?? { name, value, uses: [], minUses };
     known.uses.push({ holder: holder as Json, key });
     this.uses.set(text, known);
   }
 
   moveTo(components: Components, section: Section): void {
     const byFrequency = [...this.uses.values()].sort((a, b) => b.uses.length - a.uses.length);
-    for (const { name, value, uses } of byFrequency) {
-      if (uses.length < 2 || name in components[section]) continue;
+    for (const { name, value, uses, minUses } of byFrequency) {
+      if (uses.length < minUses || name in components[section]) continue;
       components[section][name] = value;
       for (const { holder, key } of uses) holder[key] = reference(section, name);
     }

@@ -91,7 +91,12 @@ export const describeErrors = ({ status, codes, alternative }: DeclaredErrors, c
 });
 
 /** Every operation with a body has some of these. */
-const BODY_CODES = new Set<ErrorCode>(['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_REQUIRED', 'FIELD_REQUIRED']);
+export const BODY_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'INVALID_JSON',
+  'FORBIDDEN_KEY',
+  'BODY_REQUIRED',
+  'FIELD_REQUIRED',
+]);
 
 /**
  * Lists the codes of this operation. Those that most operations have are listed by the responses without others. A code that
@@ -119,6 +124,8 @@ const STATUS_NAMES: Record<number, string> = {
   412: 'Changed',
 };
 
+export const statusName = (status: number): string => STATUS_NAMES[status] ?? `Status${status}`;
+
 /** These occur only together with others that are in the name. */
 const UNNAMED = new Set<ErrorCode>(['FORBIDDEN_KEY', 'FIELD_REQUIRED']);
 
@@ -132,7 +139,7 @@ export function errorResponseName({ status, codes }: DeclaredErrors, common: Rea
     return codes.includes('DATABASE_AWAY') ? 'Failure' : 'FailureWithoutDatabase';
   }
   return [
-    STATUS_NAMES[status] ?? `Status${status}`,
+    statusName(status),
     ...(status === 400 && !codes.includes('UNKNOWN_PARAMETER') ? ['AnyParameters'] : []),
     ...(status === 403 && codes.includes('USER_DISABLED') && !codes.includes('PASSWORD_CHANGE_REQUIRED')
       ? ['Session']

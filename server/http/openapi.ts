@@ -12,6 +12,7 @@ import {
   errorSchemas,
   header,
   replayedHeader,
+  statusName,
 } from './error-responses.ts';
 import { type alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
 import { createContent, sendContent } from './static-content.ts';
@@ -150,18 +151,37 @@ function useComponents(generated: GeneratedDocument): object {
   }
   headers.moveTo(components, 'headers');
   parameters.moveTo(components, 'parameters');
+  const errors: { responses: Record<string, Generated>; status: string; declared: DeclaredErrors }[] = [];
   for (const { responses } of operationsOf(document)) {
     for (const [status, response] of Object.entries(responses)) {
       const { 'x-errors': declared, ...shown } = response as Generated & { 'x-errors'?: DeclaredErrors };
       responses[status] = shown;
+      if (declared) errors.push({ responses, status, declared });
       const success = status === '304' ? 'NotModified' : (oauthErrorName(status, shown) ?? successName(shown));
       const name = declared ? errorResponseName(declared, COMMON_CODES) : success;
-      if (name) shared.add(name, responses, status);
+      if (name) shared.add(name, responses, status, declared ? MIN_USES_OF_ERRORS : 2);
     }
   }
   shared.moveTo(components, 'responses');
+  for (const { responses, status, declared } of errors) {
+    const { description, headers } = responses[status] as Generated & { description?: string };
+    if (declared.status === 'default' || description === undefined || headers) continue;
+    const name = `${statusName(declared.status)}Other`;
+    components.responses[name] ??= anyError;
+    responses[status] = { $ref: `#/components/responses/${name}`, description } as Generated;
+  }
   return { ...document, components: { ...document.components, ...components } };
 }
+
+/**
+ * Errors that fewer operations share have a response of their status that allows all codes, with the codes of the operation in
+ * its description. This keeps the document small.
+ */
+const MIN_USES_OF_ERRORS = 4;
+const anyError = {
+  description: 'The operation lists its codes',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
 
 /** The envelope of all successes. Each response adds the schema of its `data`. */
 const Success = {
@@ -196,7 +216,8 @@ its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Acce
 stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
 9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
 \`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` of an operation lists errors that have the statuses 408, 413,
-415, 429, 431, 500 and 503.
+415, 429, 431, 500 and 503. Many operations share the codes of \`BadRequestJsonBody\` and \`Forbidden\`; a response that allows any code
+lists only the others.
 
 Operations name the permission that they require. Administrators have all permissions; members have \`dept:read\`, and may do
 what concerns only themselves.
@@ -265,7 +286,7 @@ const tokenErrors: ErrorCode[] = [
 const errorCodes = Object.keys(errorCatalog) as ErrorCode[];
 
 /** The codes that do not tell the responses of operations apart. */
-const COMMON_CODES = new Set<ErrorCode>([
+export const COMMON_CODES = new Set<ErrorCode>([
   ...commonErrors,
   ...databaseErrors,
   ...bodyErrors.filter((code) => !['INVALID_JSON', 'FORBIDDEN_KEY'].includes(code)),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { BODY_CODES } from '../../server/http/error-responses.ts';
+import { COMMON_CODES } from '../../server/http/openapi.ts';
 import type { ApiResponse, Service } from './service.ts';
 
 /** The OpenAPI document of the service. Tests derive cases from it, so that new operations and fields are covered too. */
@@ -104,7 +106,9 @@ function resolve<T>(document: Document, value: T): T {
     .split('/')
     .reduce((node, key) => (node as Record<string, unknown>)[key], document as unknown);
   assert.ok(target, `${$ref} does not exist`);
-  return target as T;
+  // A reference may replace the description.
+  const { description } = value as { description?: string };
+  return description === undefined ? (target as T) : { ...(target as T), description };
 }
 
 /** Replaces references at any depth, and merges the parts of `allOf`. The schemas of requests contain no cycles. */
@@ -133,10 +137,16 @@ export const hasEnvelope = ({ tags }: Operation) => !STANDARD_TAGS.includes(tags
 /** Reads the operations whose responses have our envelope. */
 export const readOperations = async (service: Service) => operationsOf(await readDocument(service)).filter(hasEnvelope);
 
-/** Returns the error codes that the document lists for a response. */
-export const reasonsIn = (response: ResponseObject | undefined): string[] =>
-  (response?.content?.['application/json']?.schema.allOf?.[1]?.properties?.data?.properties?.reason?.enum ??
-    []) as string[];
+/** Returns the error codes that the document lists for a response: in the schema, or if that allows any, in the description. */
+export function reasonsIn(response: ResponseObject | undefined): string[] {
+  const schema = response?.content?.['application/json']?.schema;
+  if (schema?.$ref === '#/components/schemas/Error') return codesIn(response?.description);
+  return (schema?.allOf?.[1]?.properties?.data?.properties?.reason?.enum ?? []) as string[];
+}
+
+/** The codes that the first line of a description lists. */
+const codesIn = (description = ''): string[] =>
+  [...(description.split('\n')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, code]) => code as string);
 
 /** Returns the schema that the document gives for the data of a success. */
 export const dataOf = (response: ResponseObject | undefined): Schema | undefined => {
@@ -203,6 +213,9 @@ function part(schema: Schema): Schema {
   };
 }
 
+/** Codes that many operations share are not listed by each of them. */
+const SHARED_CODES: ReadonlySet<string> = new Set([...COMMON_CODES, ...BODY_CODES]);
+
 /** Asserts that the document describes the response: its status, headers and body, without additional fields. */
 export function assertDocumented(operation: Operation, response: ApiResponse): void {
   const name = `${operation.method} ${operation.path} responded ${response.text}`;
@@ -213,8 +226,13 @@ export function assertDocumented(operation: Operation, response: ApiResponse): v
   const schema = (documented.content?.[type] ?? operation.responses.default?.content?.[type])?.schema;
   assert.ok(schema, `${name}: content type ${type} is not documented`);
   const validate = validatorOf(operation.document, schema);
-  validate(JSON.parse(response.text));
+  const body = JSON.parse(response.text);
+  validate(body);
   assert.deepEqual(validate.errors ?? [], [], name);
+  if (schema.$ref === '#/components/schemas/Error') {
+    const { reason } = body.data;
+    assert.ok(codesIn(documented.description).includes(reason) || SHARED_CODES.has(reason), `${name}: not documented`);
+  }
   for (const header of Object.keys(documented.headers ?? {})) {
     // These headers are optional: the first is sent only with replayed responses, the second only to browsers.
     if (['Idempotent-Replayed', 'Set-Cookie'].includes(header)) continue;
