@@ -81,6 +81,23 @@ test('below=true returns the changes of a tenant and of all tenants below, once 
   assert.deepEqual(idsOf(own), idsOf(part.rows));
 });
 
+test('the feed with below leaves out webhooks, API keys and logins, as the feed without it does', async () => {
+  const top = await service.createTenant();
+  const low = await service.createTenant({}, top);
+  const { next } = await readBelow(top);
+  await low.post('/system/key-api', { keyName: 'k', permissions: ['dept:read'] });
+  await low.post('/system/webhook-api', { url: 'https://example.com/' });
+  await service.logIn(low.tenantId, 'boss');
+  const id = await low.createDepartment();
+  for (const query of ['', `&tenantId=${low.tenantId}`]) {
+    const { rows } = await readBelow(top, { after: next, query });
+    assert.deepEqual(
+      rows.map(({ resource, resourceId }) => [resource, resourceId]),
+      [['department', id]],
+    );
+  }
+});
+
 test('without below, the feed is as before: rows have no tenantId', async () => {
   const top = await service.createTenant();
   await (await service.createTenant({}, top)).createDepartment();

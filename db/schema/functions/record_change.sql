@@ -1,6 +1,6 @@
 -- Writes one change to the ledger of the tenant `ledger`, whichever tenant the transaction has set. A tenant's change has
 -- hashes instead of records. `in_order` says whether readers of a whole branch get the change; by default they get it
--- unless it is a copy, a login or a change of a webhook.
+-- unless it is a copy, a login or a change of a webhook or an API key.
 create or replace function record_change(ledger text, actor text, resource text, resource_id bigint, action text,
     old_record jsonb, new_record jsonb, is_copy boolean default false, before_hash bytea default null,
     after_hash bytea default null, in_order boolean default null) returns void
@@ -19,7 +19,7 @@ begin
     returning change_id
   ), unordered as (
     insert into unordered_changes select ledger, r.change_id, record_change.is_copy from recorded r
-    where coalesce(in_order, not record_change.is_copy and record_change.resource not in ('login', 'webhook'))
+    where coalesce(in_order, not record_change.is_copy and record_change.resource not in ('login', 'webhook', 'key'))
   )
   insert into unsealed_changes select ledger, change_id from recorded;
   perform set_config('banyan.tenant', coalesce(tenant, ''), true);
