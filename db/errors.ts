@@ -1,6 +1,10 @@
 /** Returns the code of an error: PostgreSQL's SQLSTATE or a code of the driver or the system. An error without one has ''. */
 export const errorCode = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
+/** Returns the name of the constraint or unique index that a statement violated, or ''. */
+export const constraintOf = (error: unknown): string =>
+  String((error as { constraint_name?: unknown } | null)?.constraint_name ?? '');
+
 /** Whether a connection that had been established broke: codes of the driver and of the system. */
 export const isConnectionLost = (code: string): boolean =>
   /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ERR_STREAM_)/.test(code);

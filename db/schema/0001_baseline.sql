@@ -65,6 +65,8 @@ create table departments (
   phone       text check (char_length(phone) <= 32),
   email       text check (char_length(email) <= 254),
   status      text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled
+  source      text check (char_length(source) between 1 and 50),        -- the system that external_id comes from
+  external_id text check (char_length(external_id) between 1 and 200),
   del_flag    text not null default '0' check (del_flag in ('0', '2')), -- 0: exists, 2: deleted
   create_by   text not null,
   create_time timestamptz not null default now(),
@@ -72,7 +74,8 @@ create table departments (
   update_time timestamptz,                                 -- null: never updated
   primary key (tenant_id, dept_id),
   foreign key (tenant_id, parent_id) references departments,
-  check (parent_id <> dept_id)
+  check (parent_id <> dept_id),
+  check ((source is null) = (external_id is null))
 );
 create index departments_children on departments (tenant_id, parent_id, order_num, dept_id) where del_flag = '0';
 -- One index for each sort order of the list. Names sort by code point, so the order is the same in every database.
@@ -81,6 +84,8 @@ create index departments_by_name on departments (tenant_id, dept_name collate "C
 create index departments_by_creation on departments (tenant_id, create_time, dept_id) where del_flag = '0';
 create index departments_by_update on departments
   (tenant_id, (coalesce(update_time, '-infinity'::timestamptz)), dept_id) where del_flag = '0';
+create unique index departments_external_id on departments (tenant_id, source, external_id)
+  where del_flag = '0' and source is not null;
 -- The prefix contains the tenant, so a search touches no entries of other tenants. A small pending list keeps the cost of
 -- inserts even: with the default of 4 MB an occasional create would have to flush all of it.
 create index departments_search on departments
@@ -115,6 +120,8 @@ create table users (
   email         text check (char_length(email) <= 254),
   phone         text check (char_length(phone) <= 32),
   status        text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled
+  source        text check (char_length(source) between 1 and 50),        -- the system that external_id comes from
+  external_id   text check (char_length(external_id) between 1 and 200),
   administrator boolean not null default false,
   password_hash text not null,                             -- argon2id; bcrypt if it was imported, until the next login
   must_change_password boolean not null default false,     -- an administrator has set the password, and the user must replace it
@@ -123,9 +130,12 @@ create table users (
   create_time   timestamptz not null default now(),
   update_by     text not null default '',
   update_time   timestamptz,                               -- null: never updated
-  primary key (tenant_id, user_id)
+  primary key (tenant_id, user_id),
+  check ((source is null) = (external_id is null))
 );
 create unique index users_name on users (tenant_id, user_key) where del_flag = '0';
+create unique index users_external_id on users (tenant_id, source, external_id)
+  where del_flag = '0' and source is not null;
 create index users_administrators on users (tenant_id) where administrator and status = '0' and del_flag = '0';
 alter table users enable row level security;
 alter table users force row level security;

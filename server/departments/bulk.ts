@@ -3,8 +3,14 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { jsonId } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
+import {
+  assertExternalId,
+  assertNewExternalId,
+  listExternalIds,
+  rethrowAsExternalIdTaken,
+} from '../records/external-id.ts';
 import { lockParents, tooDeep } from './levels.ts';
-import { insertDepts, readDept, reserveIds } from './queries.ts';
+import { findByExternalIds, insertDepts, readDept, reserveIds } from './queries.ts';
 import { department } from './record.ts';
 import { assertOwnTenant, parentOf } from './rules.ts';
 import type { NewDept, NewDeptIds, NewDepts } from './tree/schema.ts';
@@ -16,11 +22,15 @@ export async function checkNewDepartments(tx: Tx, caller: Caller, input: NewDept
   const parent = parentId && (await readDept(tx, caller.tenantId, parentId, false));
   if (parentId && !parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
   if (parent && parent.status !== '0') throw apiError('PARENT_DISABLED');
+  await assertExternalIdsFree(tx, caller.tenantId, input.departments);
 }
 
 /** Checks the entries, and returns the index of each one's parent. */
 function planDepartments(caller: Caller, { departments }: NewDepts): number[] {
+  const externalIds = new Set<string>();
   for (const [n, entry] of departments.entries()) {
+    assertExternalId(entry, `departments[${n}].`);
+    assertNewExternalId(externalIds, entry, `departments[${n}].`);
     assertOwnTenant(caller, entry.tenantId, { field: `departments[${n}].tenantId` });
     // Unknown fields are ignored, but ignoring this one would create the department below the wrong parent.
     if ((entry as { parentId?: unknown }).parentId != null) throw invalid(`departments[${n}].parentId`, 'entryParent');
@@ -54,8 +64,16 @@ export async function addDepartments(
     parentId: parents[n] === NONE ? parentId : String(deptIds[parents[n] as number]),
     by: caller.userName,
   }));
-  await insertDepts(tx, caller.tenantId, rows);
+  await assertExternalIdsFree(tx, caller.tenantId, departments);
+  await insertDepts(tx, caller.tenantId, rows).catch(rethrowAsExternalIdTaken);
   return { deptIds };
+}
+
+/** Names the entry whose external id is taken. The unique index decides: another transaction may still take one. */
+async function assertExternalIdsFree(tx: Tx, tenantId: string, departments: NewDept[]): Promise<void> {
+  const listed = listExternalIds(departments);
+  const [taken] = listed.length > 0 ? await findByExternalIds(tx, tenantId, listed) : [];
+  if (taken) throw apiError('EXTERNAL_ID_TAKEN', { field: `departments[${taken.index}].externalId` });
 }
 
 const NONE = -1;

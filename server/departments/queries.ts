@@ -1,6 +1,7 @@
 import { bigintOf, type Fragment, idsForGenericPlan, raw, type Sql, type Tx } from '../../db/driver.ts';
 import type { RequestOrigin } from '../../db/tenant-scope.ts';
-import { type DepartmentRow, type DepartmentValues, department } from './record.ts';
+import type { ListedExternalId } from '../records/external-id.ts';
+import { type DepartmentReplacement, type DepartmentRow, type DepartmentValues, department } from './record.ts';
 import type { Dept } from './schema.ts';
 
 /** Selects the path from the top down to `id`, in the format of `ancestors`. */
@@ -103,6 +104,19 @@ export const readDept = async (tx: Tx, tenantId: string, deptId: string, include
   return row;
 };
 
+/** Finds departments by their external ids. Returns the index of each external id that a department has. */
+export const findByExternalIds = (tx: Tx, tenantId: string, listed: readonly ListedExternalId[]) => tx<
+  { index: number; deptId: number }[]
+>`
+  select w.index, d.dept_id as "deptId"
+  from json_to_recordset(${JSON.stringify(listed)}::text::json) as w (index int, source text, "externalId" text)
+  cross join lateral (
+    -- limit 1 forces the index, whatever the statistics say.
+    select d.dept_id from departments d where d.tenant_id = ${tenantId} and d.source = w.source
+      and d.external_id = w."externalId" and d.del_flag = '0' limit 1
+  ) d
+  order by w.index`;
+
 /** Returns the ids of those departments that exist. */
 export const readIds = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
   select dept_id as "deptId" from departments
@@ -182,7 +196,7 @@ export const updateInPlace = async (
   tenantId: string,
   deptId: string,
   by: string,
-  { parentId, ...values }: DepartmentValues & { parentId: string | null | undefined },
+  { parentId, ...values }: DepartmentReplacement & { parentId: string | null | undefined },
 ): Promise<{ updated: boolean; parentBefore: string | null | undefined }> => {
   const existing = tx`tenant_id = ${tenantId} and dept_id = ${bigintOf(deptId)} and del_flag = '0'`;
   const [row] = await tx<[{ updated: boolean; found: boolean; parentId: string | null }]>`
@@ -204,7 +218,7 @@ export const moveDept = (
   tenantId: string,
   deptId: string,
   by: string,
-  { parentId, ...values }: DepartmentRow,
+  { parentId, ...values }: DepartmentReplacement & { parentId: string | null },
 ) => tx`
   update departments set parent_id = ${parentId}, ${department.assignments(tx, values)}, update_by = ${by},
     update_time = now()

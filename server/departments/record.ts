@@ -1,5 +1,6 @@
 import { Email, Int, Status, Text } from '../http/fields.ts';
-import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
+import { externalIdFields } from '../records/external-id.ts';
+import { defineRecord, type Replacement, type StoredRow, type ValuesOf } from '../records/record.ts';
 
 /** The one definition of a department's fields. The database function read_departments lists them in this order. */
 export const department = defineRecord({
@@ -9,9 +10,13 @@ export const department = defineRecord({
   phone: { column: 'phone', type: 'text', schema: Text(32), default: null },
   email: { column: 'email', type: 'text', schema: Email, default: null },
   status: { column: 'status', type: 'text', schema: Status, default: '0' as const },
+  ...externalIdFields,
 });
 
 export type DepartmentValues = ValuesOf<typeof department.fields>;
+
+/** The values of an update, of which some may stay as they are. */
+export type DepartmentReplacement = Replacement<typeof department.fields>;
 
 /** A department to be written. `parentId` null: top level. */
 export type DepartmentRow = DepartmentValues & { parentId: string | null };

@@ -8,6 +8,12 @@ import { assertEtag, etagOf, type IfMatch } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../http/fields.ts';
 import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import { invalid } from '../http/validation.ts';
+import {
+  assertExternalId,
+  completeExternalId,
+  externalIdError,
+  rethrowAsExternalIdTaken,
+} from '../records/external-id.ts';
 import { readMove } from './level-queries.ts';
 import { assertNotTooDeep, lockParents, type Parents, tooDeep } from './levels.ts';
 import type { MemberRemoval } from './members.ts';
@@ -23,7 +29,7 @@ import {
   readDept,
   updateInPlace,
 } from './queries.ts';
-import { type DepartmentRow, department } from './record.ts';
+import { type DepartmentReplacement, department } from './record.ts';
 import type { Dept, DeptInput, DeptPatch, DeptUpdate } from './schema.ts';
 
 export interface Creation {
@@ -41,7 +47,10 @@ export async function createDepartment(
 ): Promise<number> {
   const parents = await lockParents(tx, caller.tenantId, [parentOf(input.parentId ?? 0)], { wait: true });
   const options = { wait: true, parents, maxLevels };
-  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input }], options);
+  // Several callers may share createDepartments. If one of them sent an external id that is taken, each runs again, alone.
+  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input }], options).catch(
+    rethrowAsExternalIdTaken,
+  );
   if (created instanceof ApiError) throw created;
   return created as number;
 }
@@ -65,6 +74,8 @@ export async function createDepartments(
     const parentId = parentOf(input.parentId ?? 0);
     const parent = parents.get(parentId);
     if (isOtherTenant(caller, input.tenantId)) return apiError('OTHER_TENANT');
+    const incomplete = externalIdError(input);
+    if (incomplete) return incomplete;
     if (!parent) return wait ? apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId as string) }) : 'alone';
     if (parent.status !== '0') return apiError('PARENT_DISABLED');
     if (parent.level >= maxLevels) return tooDeep(maxLevels);
@@ -98,9 +109,13 @@ export async function updateDepartment(
   const deptId = idOf(input.deptId);
   // The parent changes only when it is sent: leaving it out must not move a branch.
   const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
-  const values = department.withDefaults(input);
+  assertExternalId(input);
+  const values = department.replacement(completeExternalId(input));
   await assertUnchanged(tx, tenantId, deptId, ifMatch, parentId);
-  const { updated, parentBefore } = await updateInPlace(tx, tenantId, deptId, userName, { ...values, parentId });
+  const { updated, parentBefore } = await updateInPlace(tx, tenantId, deptId, userName, {
+    ...values,
+    parentId,
+  }).catch(rethrowAsExternalIdTaken);
   if (updated) return;
   if (parentId === undefined) throw apiError('DEPT_NOT_FOUND');
   // It was moved while we waited for its lock. We hold that lock now, but the tree has to be locked first.
@@ -128,11 +143,14 @@ export async function patchDepartment(
   const current = locked.find((dept) => dept.deptId === deptId);
   if (current?.delFlag !== '0') throw apiError('DEPT_NOT_FOUND');
   if (ifMatch) assertEtag(ifMatch, etagOf(await readDept(tx, tenantId, deptId, false)));
-  const values = department.withDefaults(mergePatch(department.pick(current), patch));
+  const values = department.withDefaults(mergePatch(department.pick(current), completeExternalId(patch)));
+  assertExternalId(values);
   if (parentId !== undefined && parentId !== current.parentId) {
     await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });
   } else if (!department.isEqual(values, current)) {
-    await updateInPlace(tx, tenantId, deptId, userName, { ...values, parentId: undefined });
+    await updateInPlace(tx, tenantId, deptId, userName, { ...values, parentId: undefined }).catch(
+      rethrowAsExternalIdTaken,
+    );
   }
 }
 
@@ -141,7 +159,7 @@ export async function moveDepartment(
   tx: Tx,
   { tenantId, userName }: Caller,
   deptId: string,
-  row: DepartmentRow,
+  row: DepartmentReplacement & { parentId: string | null },
   { maxLevels, allowDisabled = false }: { maxLevels: number; allowDisabled?: boolean },
 ): Promise<void> {
   const { parentId } = row;
@@ -160,7 +178,10 @@ export async function moveDepartment(
     if (parent.status !== '0' && !allowDisabled) throw apiError('PARENT_DISABLED');
   }
   await assertNotTooDeep(tx, tenantId, deptId, { from: level, to: parentLevel + 1, maxLevels });
-  await Promise.all([moveDept(tx, tenantId, deptId, userName, row), bumpTreeVersion(tx, tenantId)]);
+  await Promise.all([
+    moveDept(tx, tenantId, deptId, userName, row).catch(rethrowAsExternalIdTaken),
+    bumpTreeVersion(tx, tenantId),
+  ]);
 }
 
 export async function removeDepartments(

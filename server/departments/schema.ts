@@ -33,7 +33,8 @@ export const DeptUpdate = Type.Object(
   {
     ...extending('DepartmentInput', 'DepartmentUpdate', Type.Object({ deptId: Long })),
     description:
-      'Replaces the department: a field that is omitted gets its default. Only `parentId` stays as it is when omitted.',
+      'Replaces the department: a field that is omitted gets its default. Only `parentId`, `source` and `externalId` stay as ' +
+      'they are when omitted.',
   },
 );
 export type DeptUpdate = Static<typeof DeptUpdate>;

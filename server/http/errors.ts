@@ -335,6 +335,11 @@ export const errorCatalog = {
     '用户名已存在，请使用其他用户名',
     'The user name is already in use in this tenant. Choose another name.',
   ],
+  EXTERNAL_ID_TAKEN: [
+    409,
+    '该来源（source）的外部编号（externalId）已被使用，请使用其他编号，或修改已有的记录',
+    'The externalId of this source is already in use in this tenant. Use another one, or change the existing record.',
+  ],
   LAST_ADMINISTRATOR: [
     409,
     '不能删除、停用或降级租户的最后一位管理员，请先指定其他管理员',

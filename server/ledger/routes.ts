@@ -171,6 +171,7 @@ export function ledgerRoutes(
             'OTHER_TENANT',
             'CHANGE_NOT_FOUND',
             'CHANGE_CONTRADICTED',
+            'EXTERNAL_ID_TAKEN',
             'CHANGE_IRREVERSIBLE',
             'CHANGE_TOO_OLD',
             'PARENT_GONE',

@@ -13,6 +13,8 @@ export interface Field<Schema extends TSchema = TSchema, Default = unknown> {
   schema: Schema;
   /** The value if the field is omitted, or did not exist yet when a row was recorded. */
   default: Default;
+  /** A replacement that omits the field leaves it as it is, so that callers who do not know the field cannot erase it. */
+  keptIfOmitted?: true;
 }
 
 export type Fields = Record<string, Field>;
@@ -20,6 +22,11 @@ export type Fields = Record<string, Field>;
 /** The value of a field as the service stores and returns it. */
 type ValueOf<F extends Field> = Static<F['schema']> | (null extends F['default'] ? null : never);
 export type ValuesOf<F extends Fields> = { [Name in keyof F]: ValueOf<F[Name]> };
+
+/** The values of a replacement; undefined: the field stays as it is. */
+export type Replacement<F extends Fields> = {
+  [Name in keyof F]: ValueOf<F[Name]> | (F[Name] extends { keptIfOmitted: true } ? undefined : never);
+};
 
 /** A row as the ledger stores it: values by column name. */
 export type StoredRow = Record<string, unknown>;
@@ -42,6 +49,13 @@ export function defineRecord<const F extends Fields>(fields: F) {
     /** Fills in the defaults of fields that are omitted or null. */
     withDefaults: (input: { [Name in keyof F]?: Static<F[Name]['schema']> | null | undefined }): ValuesOf<F> =>
       mapFields(fields, (field, name) => input[name as keyof F] ?? field.default) as ValuesOf<F>,
+    /** Like `withDefaults`, for a replacement: fields that are kept if omitted are left out. */
+    replacement: (input: { [Name in keyof F]?: Static<F[Name]['schema']> | null | undefined }): Replacement<F> =>
+      mapFields(fields, (field, name) =>
+        field.keptIfOmitted && input[name as keyof F] === undefined
+          ? undefined
+          : (input[name as keyof F] ?? field.default),
+      ) as Replacement<F>,
     /** The fields of a record that has others too. */
     pick: (values: ValuesOf<F>): ValuesOf<F> => mapFields(fields, (_, name) => values[name]) as ValuesOf<F>,
     isEqual: (a: ValuesOf<F>, b: ValuesOf<F>): boolean => names.every((name) => a[name] === b[name]),
@@ -72,9 +86,10 @@ export function defineRecord<const F extends Fields>(fields: F) {
         .join(', '),
     /** `dept_name, …` */
     columnNames: entries.map(([, { column }]) => column).join(', '),
-    /** `dept_name = …, …` for an update. */
-    assignments: (tx: Tx, values: ValuesOf<F>): Fragment =>
+    /** `dept_name = …, …` for an update. A value that is left out stays as it is. */
+    assignments: (tx: Tx, values: Replacement<F>): Fragment =>
       entries
+        .filter(([name]) => values[name] !== undefined)
         .map(([name, { column, type }]) => tx`${raw(tx, column)} = ${values[name] as never}::${raw(tx, type)}`)
         .reduce((all, each) => tx`${all}, ${each}`),
     /** The values in the order of `columnNames`. */

@@ -81,6 +81,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
             'USER_DEPT_NOT_FOUND',
             'USER_NAME_RESERVED',
             'USER_NAME_TAKEN',
+            'EXTERNAL_ID_TAKEN',
             'PASSWORD_TOO_COMMON',
             'PASSWORD_HAS_NAME',
             'PASSWORD_HASH_FORBIDDEN',

@@ -13,7 +13,8 @@ import type { Progress } from '../http/progress.ts';
 import { RowErrors } from '../http/row-errors.ts';
 import { createSlices } from '../http/slices.ts';
 import { createRowValidator, invalid } from '../http/validation.ts';
-import { findTakenKeys, insertUsers, readTenantLimits } from './queries.ts';
+import { assertExternalId, assertNewExternalId, listExternalIds } from '../records/external-id.ts';
+import { findByExternalIds, findTakenKeys, insertUsers, readTenantLimits } from './queries.ts';
 import { NewUser, type NewUserIds, type NewUsers } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
 import { assertMayManage, assertWithinAccountLimit, fieldsOf, inChunks, namesOf } from './users.ts';
@@ -57,7 +58,7 @@ function newDeptsOf(caller: Caller, { parentId = null, departments }: NewUsers):
 async function checkRows(caller: Caller, { departments, users }: NewUsers, errors: RowErrors): Promise<void> {
   const pause = createSlices();
   const deptRefs = new Set(departments?.map(({ ref }) => ref));
-  const [refs, keys] = [new Set<string>(), new Set<string>()];
+  const [refs, keys, externalIds] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const [n, row] of users.entries()) {
     await pause();
     if (errors.isFull) return;
@@ -68,6 +69,8 @@ async function checkRows(caller: Caller, { departments, users }: NewUsers, error
     const key = userKey(row.userName);
     check(() => assertNew(refs, row.ref, `${path}.ref`));
     check(() => assertNew(keys, key, `${path}.userName`));
+    check(() => assertExternalId(row, `${path}.`));
+    check(() => assertNewExternalId(externalIds, row, `${path}.`));
     check(() => assertUserNameAllowed(row.userName, `${path}.userName`));
     check(() => assertPassword(caller, row, path));
     check(() => assertDeptRefs(deptRefs, row, path));
@@ -115,7 +118,7 @@ async function checkNames({ tenantId }: Caller, tenant: Tenant, users: NewUser[]
   }
 }
 
-/** Checks the rows against what is stored: names that are taken, and departments that do not exist. */
+/** Checks the rows against what is stored: names and external ids that are taken, and departments that do not exist. */
 async function checkAgainstStored(
   tx: Tx,
   tenantId: string,
@@ -132,6 +135,12 @@ async function checkAgainstStored(
     valid.map(({ key }) => key),
   );
   const missing = new Set(await findMissingDepts(tx, tenantId, [...new Set(valid.flatMap(({ ids }) => ids))]));
+  const listed = listExternalIds(users.map((row, n) => (errors.has(n) ? {} : row)));
+  const found = listed.length > 0 ? await findByExternalIds(tx, tenantId, listed) : [];
+  for (const { index } of found) {
+    const error = apiError('EXTERNAL_ID_TAKEN', { field: `users[${index}].externalId` });
+    errors.add(index, users[index]?.ref, error);
+  }
   for (const { n, row, key, ids } of valid) {
     if (taken.has(key)) errors.add(n, row.ref, apiError('USER_NAME_TAKEN', { field: `users[${n}].userName` }));
     const lost = ids.filter((id) => missing.has(id));

@@ -1,6 +1,7 @@
 import { bigintOf, type Fragment, raw, type Tx } from '../../db/driver.ts';
 import type { Rows } from '../http/fields.ts';
-import { type UserValues, user } from './record.ts';
+import type { ListedExternalId } from '../records/external-id.ts';
+import { type UserReplacement, type UserValues, user } from './record.ts';
 import type { User } from './schema.ts';
 
 /** The fields of a user that a write sets. */
@@ -203,6 +204,19 @@ export const findTakenKeys = async (tx: Tx, tenantId: string, userKeys: string[]
   return new Set(rows.map(({ userKey }) => userKey));
 };
 
+/** Finds users by their external ids. Returns the index of each external id that a user has. */
+export const findByExternalIds = (tx: Tx, tenantId: string, listed: readonly ListedExternalId[]) => tx<
+  { index: number; userId: number }[]
+>`
+  select w.index, u.user_id as "userId"
+  from json_to_recordset(${JSON.stringify(listed)}::text::json) as w (index int, source text, "externalId" text)
+  cross join lateral (
+    -- limit 1 forces the index, whatever the statistics say.
+    select u.user_id from users u where u.tenant_id = ${tenantId} and u.source = w.source
+      and u.external_id = w."externalId" and u.del_flag = '0' limit 1
+  ) u
+  order by w.index`;
+
 /** Reads the account limit and the names of a tenant. */
 export const readTenantLimits = async (tx: Tx, tenantId: string) => {
   const [row] = await tx<[{ accountCount: number; tenantName: string | null; companyName: string | null }]>`
@@ -214,7 +228,8 @@ export const readTenantLimits = async (tx: Tx, tenantId: string) => {
 /** Replaces a user. If `mustChangePassword` is null, it stays as it is. */
 export const updateUser = (
   tx: Tx,
-  row: UserFields & {
+  row: UserReplacement & {
+    administrator: boolean;
     tenantId: string;
     userId: string;
     userName: string;

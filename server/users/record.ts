@@ -1,5 +1,6 @@
 import { Email, Status, Text } from '../http/fields.ts';
-import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
+import { externalIdFields } from '../records/external-id.ts';
+import { defineRecord, type Replacement, type StoredRow, type ValuesOf } from '../records/record.ts';
 
 /** The one definition of a user's plain fields. The name, departments and roles are handled separately. */
 export const user = defineRecord({
@@ -7,9 +8,11 @@ export const user = defineRecord({
   email: { column: 'email', type: 'text', schema: Email, default: null },
   phone: { column: 'phone', type: 'text', schema: Text(32), default: null },
   status: { column: 'status', type: 'text', schema: Status, default: '0' as const },
+  ...externalIdFields,
 });
 
 export type UserValues = ValuesOf<typeof user.fields>;
+export type UserReplacement = Replacement<typeof user.fields>;
 
 export const rolesOf = (administrator: boolean): ('admin' | 'member')[] => [administrator ? 'admin' : 'member'];
 

@@ -61,7 +61,8 @@ export const UserUpdate = Type.Object(
   {
     ...extending(fields, 'UserUpdate', changedCredentials),
     description:
-      'Full replacement: omitted fields get their defaults. Only the name, the password and `mustChangePassword` stay when omitted.',
+      'Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `source` and ' +
+      '`externalId` stay when omitted.',
   },
 );
 export type UserUpdate = Static<typeof UserUpdate>;

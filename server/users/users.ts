@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
-import { errorCode } from '../../db/errors.ts';
+import { constraintOf, errorCode } from '../../db/errors.ts';
 import { assumeTenant, assumeTenantForWrite, lockTenant } from '../access/tenant-scope.ts';
 import { asUser, type Caller } from '../auth/caller.ts';
 import { assertWithoutNames, type NewPassword } from '../auth/password-policy.ts';
@@ -20,6 +20,7 @@ import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds, pageOf, type Rows } from '../http/fields.ts';
 import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
+import { assertExternalId, completeExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
 import {
   countMembers,
   countUsers,
@@ -53,6 +54,7 @@ import { assertUserNameAllowed } from './user-name.ts';
 export async function createUser(tx: Tx, caller: Caller, input: UserInput, password: NewPassword): Promise<number> {
   const { userName } = input;
   assertUserNameAllowed(userName, 'userName');
+  assertExternalId(input);
   const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
   assertMayManage(caller, [fieldsOf(input)]);
   assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
@@ -61,7 +63,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   const userId = await insertUser(tx, {
     ...{ tenantId, userName, userKey: userKey(userName), by: caller.userName, ...fieldsOf(input) },
     ...{ passwordHash: password.hash, mustChangePassword: input.mustChangePassword ?? false },
-  }).catch(rethrowAsNameTaken);
+  }).catch(rethrowAsTaken);
   await addMemberships(tx, tenantId, [{ userId: String(userId), ...depts }]);
   return userId;
 }
@@ -148,10 +150,11 @@ export async function updateUser(
   // Lock the tenant first: two concurrent requests could each demote one of the last two administrators.
   const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
   const userId = idOf(input.userId);
+  assertExternalId(input);
   const [user] = await lockUsers(tx, tenantId, [userId]);
   if (!user) throw apiError('USER_NOT_FOUND');
   if (ifMatch) assertEtag(ifMatch, etagOf(await readRow(tx, tenantId, userId)));
-  const fields = fieldsOf(input);
+  const fields = { ...userRecord.replacement(completeExternalId(input)), administrator: isAdministrator(input) };
   assertMayManage(caller, [user, fields]);
   if (!fields.administrator || fields.status !== '0') await assertNotLastAdministrator(tx, tenantId, [user]);
   const depts = await lockUserDepartments(tx, tenantId, input);
@@ -162,7 +165,7 @@ export async function updateUser(
   // Unless the request says otherwise, a new password need not be changed, and an old one is left as it is.
   const mustChangePassword = input.mustChangePassword ?? (password ? false : null);
   const row = { tenantId, userId, userName, userKey: userKey(userName), mustChangePassword, by, ...fields };
-  await updateRow(tx, row).catch(rethrowAsNameTaken);
+  await updateRow(tx, row).catch(rethrowAsTaken);
   await removeMemberships(tx, tenantId, [userId]);
   await addMemberships(tx, tenantId, [{ userId, ...depts }]);
   if (password) await updatePassword(tx, tenantId, userId, password.hash, by);
@@ -186,11 +189,16 @@ export async function patchUser(
   assertEtag(ifMatch, etagOf(current));
   const { userName, deptId, deptIds, roles, mustChangePassword } = current;
   const before = { userName, ...userRecord.pick(current), deptId, deptIds, roles, mustChangePassword };
-  const { mustChangePassword: required = false, ...after } = mergePatch<Omit<UserPatch, 'userId'>>(before, patch);
+  const { mustChangePassword: required = false, ...after } = mergePatch<Omit<UserPatch, 'userId'>>(
+    before,
+    completeExternalId(patch),
+  );
   if (!password && isUnchanged(before, { ...after, mustChangePassword: required })) return;
   // As in a replacement, a new password need not be changed unless the patch says so.
   const sent = 'mustChangePassword' in patch ? required : null;
-  await updateUser(tx, caller, { ...after, userId, tenantId, mustChangePassword: sent }, { password });
+  // With the defaults of fields that the patch resets: a replacement would keep some that are omitted.
+  const fields = { ...after, ...userRecord.withDefaults(after) };
+  await updateUser(tx, caller, { ...fields, userId, tenantId, mustChangePassword: sent }, { password });
 }
 
 /** Whether a patch leaves everything as it is. */
@@ -282,7 +290,7 @@ export async function restoreDeletedUsers(
   if (locked.some(({ delFlag }) => delFlag === '0')) throw apiError('USER_NOT_DELETED');
   await assertWithinAccountLimit(tx, tenantId, accountCount, users.length);
   const memberships = await lockFormerDepartments(tx, tenantId, users);
-  await markRestored(tx, tenantId, userIds, caller.userName).catch(rethrowAsNameTaken);
+  await markRestored(tx, tenantId, userIds, caller.userName).catch(rethrowAsTaken);
   await addMemberships(tx, tenantId, memberships);
 }
 
@@ -417,13 +425,16 @@ async function assertNotLastAdministrator(
   if (demoted.length > 0 && !(await hasOtherAdministrator(tx, tenantId, demoted))) throw apiError('LAST_ADMINISTRATOR');
 }
 
-function rethrowAsNameTaken(error: unknown): never {
-  throw errorCode(error) === '23505' ? apiError('USER_NAME_TAKEN') : error;
+function rethrowAsTaken(error: unknown): never {
+  if (errorCode(error) === '23505' && constraintOf(error) === 'users_name') throw apiError('USER_NAME_TAKEN');
+  return rethrowAsExternalIdTaken(error);
 }
 
 export const fieldsOf = (
   input: Partial<Omit<UserInput, 'userName' | 'password' | 'mustChangePassword'>>,
 ): UserFields => ({
   ...userRecord.withDefaults(input),
-  administrator: input.roles?.includes('admin') ?? false,
+  administrator: isAdministrator(input),
 });
+
+const isAdministrator = ({ roles }: Pick<UserInput, 'roles'>): boolean => roles?.includes('admin') ?? false;

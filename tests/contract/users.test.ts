@@ -43,7 +43,7 @@ describe('Operations on users', () => {
       tenantId,
       userName: 'Wang',
       ...sent,
-      mustChangePassword: false,
+      ...{ source: null, externalId: null, mustChangePassword: false },
       ...audit,
     });
     assert.match(createTime, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
@@ -236,7 +236,7 @@ describe('An update replaces all fields', () => {
     assert.deepEqual(shown, {
       ...{ userId, tenantId, createBy, createTime, userName: 'replaced', updateBy: 'boss' },
       ...{ nickName: null, deptId: null, deptIds: [], email: null, phone: null, status: '0', roles: ['member'] },
-      mustChangePassword: false,
+      ...{ source: null, externalId: null, mustChangePassword: false },
     });
     assert.ok(updateTime);
     await service.logIn(admin.tenantId, 'replaced');

@@ -6,7 +6,8 @@ import { departmentsTexts } from './texts.ts';
 /** The largest value of a PostgreSQL integer. */
 export const MAX_ORDER = 2147483647;
 
-type EditableField = Exclude<keyof DeptInput, 'parentId' | 'tenantId'>;
+/** An update that omits `source` and `externalId` keeps them: they belong to another system. */
+type EditableField = Exclude<keyof DeptInput, 'parentId' | 'tenantId' | 'source' | 'externalId'>;
 
 /**
  * The values of the department forms. Empty fields are empty strings. The type is derived from the request body: an

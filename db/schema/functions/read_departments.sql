@@ -38,7 +38,8 @@ begin
     (select json_agg(json_build_array(
         d.dept_id, coalesce(d.parent_id, 0),
         coalesce((select p.parent_id from departments p where p.tenant_id = tenant and p.dept_id = d.parent_id), 0),
-        d.dept_name, d.order_num, d.leader, d.phone, d.email, d.status, d.del_flag,
+        d.dept_name, d.order_num, d.leader, d.phone, d.email, d.status, d.source, d.external_id,
+        d.del_flag,
         d.create_by, to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS'),
         d.update_by, to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS')
       ))

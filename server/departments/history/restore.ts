@@ -4,6 +4,7 @@ import { lockTenant } from '../../access/tenant-scope.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { jsonId } from '../../http/fields.ts';
+import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
 import { assertRestoredNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markRestored } from '../queries.ts';
 import { parentOf } from '../rules.ts';
@@ -40,7 +41,7 @@ export async function restoreDepartment(
     if (parent.status !== '0') throw apiError('PARENT_DISABLED');
   }
   const parents = new Map([...branch].map((id) => [id, found.get(id)?.parentId ?? null]));
-  await markRestored(tx, tenantId, parents.set(deptId, parentId), userName);
+  await markRestored(tx, tenantId, parents.set(deptId, parentId), userName).catch(rethrowAsExternalIdTaken);
   await assertRestoredNotTooDeep(tx, tenantId, [deptId], maxLevels);
   if (parentId !== dept.parentId) await bumpTreeVersion(tx, tenantId);
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { assertNoConflicts } from '../../ledger/conflicts.ts';
 import type { Goal } from '../../ledger/resources.ts';
+import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { assertRestoredNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
@@ -46,7 +47,7 @@ export async function revertDepartments(
   }
   if (deleted.length > 0) {
     const parentIds = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
-    await markRestored(tx, tenantId, parentIds, userName);
+    await markRestored(tx, tenantId, parentIds, userName).catch(rethrowAsExternalIdTaken);
     const roots = [...parentIds].filter(([, parentId]) => !parentId || !parentIds.has(parentId)).map(([id]) => id);
     await assertRestoredNotTooDeep(tx, tenantId, roots, maxLevels);
     if ([...parentIds].some(([id, parentId]) => found.get(id)?.parentId !== parentId))
@@ -62,7 +63,7 @@ export async function revertDepartments(
       deptId: id,
       ...department.fromStored(to as StoredRow, found.get(id)),
     }));
-    await updateMany(tx, tenantId, userName, rows);
+    await updateMany(tx, tenantId, userName, rows).catch(rethrowAsExternalIdTaken);
   }
 }
 

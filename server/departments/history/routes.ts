@@ -98,6 +98,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
             'OTHER_TENANT',
             'DEPT_NOT_FOUND',
             'DEPT_NOT_DELETED',
+            'EXTERNAL_ID_TAKEN',
             'PARENT_GONE',
             'PARENT_NOT_FOUND',
             'PARENT_DISABLED',

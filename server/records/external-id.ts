@@ -1,0 +1,71 @@
+import Type from 'typebox';
+import { constraintOf, errorCode } from '../../db/errors.ts';
+import { type ApiError, apiError } from '../http/errors.ts';
+import { invalid } from '../http/validation.ts';
+
+/** Identifies a record in another system. The two fields are set together, and unique together within a tenant. */
+export interface ExternalId {
+  source?: string | null | undefined;
+  externalId?: string | null | undefined;
+}
+
+export const externalIdFields = {
+  source: {
+    column: 'source',
+    type: 'text',
+    schema: Type.String({ minLength: 1, maxLength: 50, description: 'The system that `externalId` comes from' }),
+    default: null,
+    keptIfOmitted: true,
+  },
+  externalId: {
+    column: 'external_id',
+    type: 'text',
+    schema: Type.String({ minLength: 1, maxLength: 200, description: 'The id in `source`, unique with it' }),
+    default: null,
+    keptIfOmitted: true,
+  },
+} as const;
+
+/** Sets both fields to null if one is null and the other is omitted: null erases the pair. */
+export const completeExternalId = <T extends ExternalId>(input: T): T =>
+  (input.source === null && input.externalId === undefined) || (input.externalId === null && input.source === undefined)
+    ? { ...input, source: null, externalId: null }
+    : input;
+
+/** Returns an error if one of the two fields is set without the other. `path` leads to the record within the request. */
+export function externalIdError({ source, externalId }: ExternalId, path = ''): ApiError | undefined {
+  if ((source == null) === (externalId == null)) return undefined;
+  return apiError('FIELD_REQUIRED', { field: `${path}${source == null ? 'source' : 'externalId'}` });
+}
+
+export function assertExternalId(input: ExternalId, path = ''): void {
+  const error = externalIdError(input, path);
+  if (error) throw error;
+}
+
+/** An external id of a request for several records, and the index of its record. */
+export interface ListedExternalId {
+  index: number;
+  source: string;
+  externalId: string;
+}
+
+/** Returns the external ids of a list of records. */
+export const listExternalIds = (records: readonly ExternalId[]): ListedExternalId[] =>
+  records.flatMap(({ source, externalId }, index) =>
+    source != null && externalId != null ? [{ index, source, externalId }] : [],
+  );
+
+/** Throws if a list contains an external id twice. `known` contains those of the records before it. */
+export function assertNewExternalId(known: Set<string>, { source, externalId }: ExternalId, path: string): void {
+  if (source == null || externalId == null) return;
+  const key = JSON.stringify([source, externalId]);
+  if (known.has(key)) throw invalid(`${path}externalId`, 'repeated');
+  known.add(key);
+}
+
+/** Reports a violation of the unique index on external ids, of departments or of users. */
+export function rethrowAsExternalIdTaken(error: unknown): never {
+  const isTaken = errorCode(error) === '23505' && constraintOf(error).endsWith('_external_id');
+  throw isTaken ? apiError('EXTERNAL_ID_TAKEN') : error;
+}

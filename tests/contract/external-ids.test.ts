@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PASSWORD } from '../support/database.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
+
+/** Departments and users have the id that another system gave them: `source` and `externalId`. */
+
+const service = await startService();
+const admin = await service.createTenant();
+let count = 0;
+/** Returns an external id that no other test uses, with characters that need encoding in a path. */
+const newExternalId = () => ({ source: 'hr/系统 1', externalId: `a/b %${++count}?#` });
+const externalIdOf = ({ source, externalId }: { source: unknown; externalId: unknown }) => ({ source, externalId });
+
+/** Departments and users follow the same rules. */
+const resources = [
+  {
+    name: 'department',
+    path: DEPTS,
+    idField: 'deptId',
+    create: (client: Client, body: object = {}) => client.createDepartment({ deptName: 'd', ...body }),
+    body: () => ({ deptName: 'd' }),
+    bulk: (rows: object[]) => ({ departments: rows.map((row, n) => ({ ref: `r${n}`, ...row })) }),
+    list: 'departments',
+  },
+  {
+    name: 'user',
+    path: USERS,
+    idField: 'userId',
+    create: (client: Client, body: object = {}) => client.createUser({ userName: `u${++count}`, ...body }),
+    body: () => ({ userName: `u${++count}`, password: PASSWORD }),
+    bulk: (rows: object[]) => ({
+      users: rows.map((row, n) => ({ ref: `r${n}`, userName: `u${++count}`, password: PASSWORD, ...row })),
+    }),
+    list: 'users',
+  },
+];
+
+for (const { name, path, idField, create, body, bulk, list } of resources) {
+  describe(`The external id of a ${name}`, () => {
+    const put = (id: string, fields: object = {}) =>
+      admin.put(path, { [idField]: id, ...(name === 'department' ? { deptName: 'renamed' } : {}), ...fields });
+    const shown = async (id: string, query = '') => externalIdOf(await read(admin, `${path}/${id}${query}`));
+
+    test('is stored, and null without one', async () => {
+      const wanted = newExternalId();
+      assert.deepEqual(await shown(await create(admin, wanted)), wanted);
+      assert.deepEqual(await shown(await create(admin)), { source: null, externalId: null });
+    });
+
+    test('consists of both fields or neither, within their limits', async () => {
+      const id = await create(admin, newExternalId());
+      for (const [fields, missing] of [
+        [{ source: 'hr' }, 'externalId'],
+        [{ externalId: '1' }, 'source'],
+        [{ source: null, externalId: '1' }, 'source'],
+      ] as const) {
+        expectInvalid(await admin.post(path, { ...body(), ...fields }), missing, 'FIELD_REQUIRED');
+        expectInvalid(await put(id, fields), missing, 'FIELD_REQUIRED');
+        expectInvalid(await admin.post(`${path}/bulk`, bulk([fields])), `${list}[0].${missing}`, 'FIELD_REQUIRED');
+      }
+      expectInvalid(await admin.patch(`${path}/${id}`, { source: null, externalId: '1' }), 'source', 'FIELD_REQUIRED');
+      for (const [fields, field] of [
+        [{ source: '', externalId: '1' }, 'source'],
+        [{ source: 'x'.repeat(51), externalId: '1' }, 'source'],
+        [{ source: 'hr', externalId: '' }, 'externalId'],
+        [{ source: 'hr', externalId: 'x'.repeat(201) }, 'externalId'],
+        [{ source: 'hr', externalId: 1 }, 'externalId'],
+      ] as const)
+        expectInvalid(await admin.post(path, { ...body(), ...fields }), field);
+      const longest = { source: '源'.repeat(50), externalId: '号'.repeat(200) };
+      assert.deepEqual(await shown(await create(admin, longest)), longest);
+    });
+
+    test('stays when a replacement omits it, and is erased with null', async () => {
+      const [wanted, other] = [newExternalId(), newExternalId()];
+      const id = await create(admin, wanted);
+      expectOk(await put(id));
+      assert.deepEqual(await shown(id), wanted);
+      expectOk(await put(id, other));
+      assert.deepEqual(await shown(id), other);
+      expectOk(await put(id, { source: null }));
+      assert.deepEqual(await shown(id), { source: null, externalId: null });
+    });
+
+    test('is changed by a patch, one field at a time or both', async () => {
+      const wanted = newExternalId();
+      const id = await create(admin, wanted);
+      expectOk(await admin.patch(`${path}/${id}`, { phone: '1' }));
+      assert.deepEqual(await shown(id), wanted);
+      expectOk(await admin.patch(`${path}/${id}`, { externalId: 'patched' }));
+      assert.deepEqual(await shown(id), { ...wanted, externalId: 'patched' });
+      expectOk(await admin.patch(`${path}/${id}`, { externalId: null }));
+      assert.deepEqual(await shown(id), { source: null, externalId: null });
+      expectInvalid(await admin.patch(`${path}/${id}`, { externalId: '1' }), 'source', 'FIELD_REQUIRED');
+    });
+
+    test('is unique in its tenant, and free again when it was erased', async () => {
+      const wanted = newExternalId();
+      const first = await create(admin, wanted);
+      const second = await create(admin, { ...wanted, source: 'other' });
+      const taken = (response: Parameters<typeof expectError>[0], fields = {}) =>
+        expectError(response, 409, 'EXTERNAL_ID_TAKEN', fields);
+      taken(await admin.post(path, { ...body(), ...wanted }));
+      taken(await put(second, wanted));
+      taken(await admin.patch(`${path}/${second}`, { source: wanted.source }));
+      taken(await admin.post(`${path}/bulk`, bulk([newExternalId(), wanted])), { field: `${list}[1].externalId` });
+      await create(await service.createTenant(), wanted);
+      expectOk(await put(first, { source: null, externalId: null }));
+      expectOk(await put(second, wanted));
+    });
+
+    test('is accepted in bulk, once', async () => {
+      const [first, second] = [newExternalId(), newExternalId()];
+      const { data } = await admin.post(`${path}/bulk`, bulk([first, {}, second]));
+      const ids: number[] = data[`${idField}s`];
+      assert.deepEqual(await Promise.all(ids.map((id) => shown(String(id)))), [
+        first,
+        { source: null, externalId: null },
+        second,
+      ]);
+      const third = newExternalId();
+      expectInvalid(await admin.post(`${path}/bulk`, bulk([third, third])), `${list}[1].externalId`);
+    });
+
+    test('survives deletion and restore, unless another record has taken it', async () => {
+      const wanted = newExternalId();
+      const first = await create(admin, wanted);
+      expectOk(await admin.delete(`${path}/${first}`));
+      expectOk(await admin.post(`${path}/${first}/restore`, {}));
+      assert.deepEqual(await shown(first), wanted);
+      expectOk(await admin.delete(`${path}/${first}`));
+      const second = await create(admin, wanted);
+      expectError(await admin.post(`${path}/${first}/restore`, {}), 409, 'EXTERNAL_ID_TAKEN');
+      expectOk(await put(second, { source: null }));
+      expectOk(await admin.post(`${path}/${first}/restore`, {}));
+      assert.deepEqual(await shown(first), wanted);
+    });
+  });
+}
+
+test('a department keeps its external id when it is moved', async () => {
+  const wanted = newExternalId();
+  const [top, id] = [await admin.createDepartment(), await admin.createDepartment(wanted)];
+  expectOk(await admin.put(DEPTS, { deptId: id, parentId: top }));
+  assert.deepEqual(externalIdOf(await read(admin, `${DEPTS}/${id}`)), wanted);
+});
