@@ -8,6 +8,8 @@ export interface Search {
   exact: boolean;
   leader: string | null;
   status: string | null;
+  source: string | null;
+  externalId: string | null;
   /** '0': top level. */
   parentId: string | null;
   underId: string | null;
@@ -18,9 +20,15 @@ export const searchOf = (filter: DeptFilter): Search => ({
   exact: filter.exact ?? false,
   leader: filter.leader ?? null,
   status: filter.status ?? null,
+  source: filter.source ?? null,
+  externalId: filter.externalId ?? null,
   parentId: filter.parentId === undefined ? null : idOf(filter.parentId),
   underId: filter.underId === undefined || idOf(filter.underId) === '0' ? null : idOf(filter.underId),
 });
+
+/** A search for both parts of an external id finds one department at most; undefined: it is another search. */
+export const externalIdOf = ({ source, externalId }: Search) =>
+  source !== null && externalId !== null ? { index: 0, source, externalId } : undefined;
 
 export interface Order {
   sort: Sort;

@@ -92,12 +92,17 @@ export const countRows = async (tx: Tx, tenantId: string, search: Search, source
 };
 
 /** The conditions that an index serves or that cost almost nothing for each row. */
-const cheapConditions = (tx: Tx, tenantId: string, { status, parentId, underId }: Search, source: Source) => tx`
+const cheapConditions = (tx: Tx, tenantId: string, search: Search, rows: Source) => {
+  const { status, source, externalId, parentId, underId } = search;
+  return tx`
   d.tenant_id = ${tenantId} and d.del_flag = '0'
-  ${source.from === 'ids' ? tx`and d.dept_id = any(array(select unnest(${source.ids}::bigint[])))` : tx``}
-  ${source.from === 'branch' ? tx`and d.dept_id = any(array(${descendantIds(tx, tenantId, underId ?? '0')}))` : tx``}
+  ${rows.from === 'ids' ? tx`and d.dept_id = any(array(select unnest(${rows.ids}::bigint[])))` : tx``}
+  ${rows.from === 'branch' ? tx`and d.dept_id = any(array(${descendantIds(tx, tenantId, underId ?? '0')}))` : tx``}
   ${status === null ? tx`` : tx`and d.status = ${status}`}
+  ${source === null ? tx`` : tx`and d.source = ${source}`}
+  ${externalId === null ? tx`` : tx`and d.external_id = ${externalId}`}
   ${parentId === null ? tx`` : parentId === '0' ? tx`and d.parent_id is null` : tx`and d.parent_id = ${bigintOf(parentId)}`}`;
+};
 
 /** The conditions that compare text, which is expensive for each row. */
 const textConditions = (tx: Tx, { deptName, exact, leader }: Search) => tx`

@@ -5,7 +5,7 @@ import { idOf, jsonId, pageOf, type Rows } from '../http/fields.ts';
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
 import { PathBudget, pathsTooLong } from '../http/path-budget.ts';
 import { createSlices } from '../http/slices.ts';
-import { isValidKey, type Order, orderOf, type Search, searchOf, sortOf } from './filter.ts';
+import { externalIdOf, isValidKey, type Order, orderOf, type Search, searchOf, sortOf } from './filter.ts';
 import {
   countRows,
   type KeyedDept,
@@ -19,7 +19,7 @@ import {
   searchIds,
 } from './list-queries.ts';
 import { addAncestors } from './path-cache.ts';
-import { readAncestors } from './queries.ts';
+import { findByExternalIds, readAncestors } from './queries.ts';
 import type { DeptBatch, DeptFilter, DeptRow } from './schema.ts';
 
 /** Up to this many matches are read by their ids and sorted; for more, the index of the sort order is scanned. */
@@ -85,6 +85,7 @@ async function readCursorPage(
   range: PageRange,
 ): Promise<KeyedDept[]> {
   const oneMore = { ...range, limit: range.limit + 1 };
+  if (externalIdOf(search)) return (await readFewMatches(tx, tenantId, search, order, oneMore)) ?? [];
   const { deptName, leader, underId } = search;
   if ((deptName ?? leader ?? underId) === null)
     return readPage(tx, tenantId, search, { from: 'index' }, order, oneMore);
@@ -154,11 +155,16 @@ async function filterDescendants(tx: Tx, tenantId: string, underId: string, ids:
 }
 
 /**
- * Finds the matches by name and leader, or all departments of the branch; undefined when there are more than `maxRows` in
+ * Finds the matches by external id, or by name and leader, or all departments of the branch; undefined when there are more than `maxRows` in
  * either case. With `parentId` the search index is not used: the index of children finds the few candidates.
  */
 async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: number): Promise<Source | undefined> {
   const { deptName, leader, parentId, underId } = search;
+  const externalId = externalIdOf(search);
+  if (externalId) {
+    const ids = (await findByExternalIds(tx, tenantId, [externalId])).map(({ deptId }) => String(deptId));
+    return { from: 'ids', ids: underId === null ? ids : await filterDescendants(tx, tenantId, underId, ids) };
+  }
   if (parentId === null && (deptName ?? leader) !== null) {
     const ids = await searchIds(tx, search, maxRows);
     if (ids) return { from: 'ids', ids: underId === null ? ids : await filterDescendants(tx, tenantId, underId, ids) };

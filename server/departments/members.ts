@@ -94,4 +94,13 @@ export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { w
 export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>
   countRows(tx, tenantId, NO_FILTER, { from: 'index' });
 
-const NO_FILTER = { deptName: null, exact: false, leader: null, status: null, parentId: null, underId: null };
+const NO_FILTER = {
+  deptName: null,
+  exact: false,
+  leader: null,
+  status: null,
+  source: null,
+  externalId: null,
+  parentId: null,
+  underId: null,
+};

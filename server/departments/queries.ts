@@ -1,6 +1,6 @@
 import { bigintOf, type Fragment, idsForGenericPlan, raw, type Sql, type Tx } from '../../db/driver.ts';
 import type { RequestOrigin } from '../../db/tenant-scope.ts';
-import type { ListedExternalId } from '../records/external-id.ts';
+import type { ExternalIdPath, ListedExternalId } from '../records/external-id.ts';
 import { type DepartmentReplacement, type DepartmentRow, type DepartmentValues, department } from './record.ts';
 import type { Dept } from './schema.ts';
 
@@ -101,6 +101,13 @@ export const readDept = async (tx: Tx, tenantId: string, deptId: string, include
   const [row] = await tx<Dept[]>`
     select ${columns(tx)} from departments d
     where d.tenant_id = ${tenantId} and d.dept_id = ${bigintOf(deptId)} and (${includeDeleted} or d.del_flag = '0')`;
+  return row;
+};
+
+export const readDeptByExternalId = async (tx: Tx, tenantId: string, { source, externalId }: ExternalIdPath) => {
+  const [row] = await tx<Dept[]>`
+    select ${columns(tx)} from departments d
+    where d.tenant_id = ${tenantId} and d.source = ${source} and d.external_id = ${externalId} and d.del_flag = '0'`;
   return row;
 };
 

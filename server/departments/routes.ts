@@ -17,13 +17,14 @@ import { invalid, PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import { asOf } from '../ledger/schema.ts';
+import { ExternalIdPath } from '../records/external-id.ts';
 import { createDepartmentCreator } from './batched-create.ts';
 import { createDepartmentReader } from './batched-read.ts';
 import { listDepartmentsAt, readDepartmentAt } from './history/reads.ts';
 import { departmentHistoryRoutes } from './history/routes.ts';
 import { listDepartments, readDepartments } from './list.ts';
 import type { MemberRemoval } from './members.ts';
-import { patchDepartment, removeDepartments, updateDepartment } from './rules.ts';
+import { patchDepartment, readDepartmentByExternalId, removeDepartments, updateDepartment } from './rules.ts';
 import {
   Dept,
   DeptBatch,
@@ -131,6 +132,28 @@ export function departmentRoutes(
       },
     },
     async (request) => ok(await readActing(db, request, (tx, caller) => readDepartments(tx, caller, request.body.ids))),
+  );
+
+  app.get(
+    `${path}/external/:source/:externalId`,
+    {
+      config: { requires: 'dept:read' },
+      schema: {
+        ...shared,
+        operationId: 'readDepartmentByExternalId',
+        summary: 'Read a department by its external id',
+        headers: conditionalReadHeaders,
+        params: ExternalIdPath,
+        querystring: TenantQuery,
+        response: responses('authenticated', { data: Dept, etag: true, errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND'] }),
+      },
+    },
+    async (request, reply) => {
+      const dept = await readActing(db, request, (tx, caller) =>
+        readDepartmentByExternalId(tx, caller, request.params),
+      );
+      return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
+    },
   );
 
   app.get(

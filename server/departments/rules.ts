@@ -11,6 +11,7 @@ import { invalid } from '../http/validation.ts';
 import {
   assertExternalId,
   completeExternalId,
+  type ExternalIdPath,
   externalIdError,
   rethrowAsExternalIdTaken,
 } from '../records/external-id.ts';
@@ -27,6 +28,7 @@ import {
   markDeleted,
   moveDept,
   readDept,
+  readDeptByExternalId,
   updateInPlace,
 } from './queries.ts';
 import { type DepartmentReplacement, department } from './record.ts';
@@ -94,6 +96,12 @@ type Send = (insert: () => Promise<number[]>) => Promise<number[]>;
 
 export async function readDepartment(tx: Tx, { tenantId }: Caller, deptId: string): Promise<Dept> {
   const dept = await readDept(tx, tenantId, deptId, false);
+  if (!dept) throw apiError('DEPT_NOT_FOUND');
+  return dept;
+}
+
+export async function readDepartmentByExternalId(tx: Tx, { tenantId }: Caller, path: ExternalIdPath): Promise<Dept> {
+  const dept = await readDeptByExternalId(tx, tenantId, path);
   if (!dept) throw apiError('DEPT_NOT_FOUND');
   return dept;
 }

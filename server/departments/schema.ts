@@ -3,6 +3,7 @@ import { extending } from '../http/components.ts';
 import { auditFields, Long, LongOut, MAX_IDS, optional, paging, Status, TenantQuery, Text } from '../http/fields.ts';
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 import { asOf } from '../ledger/schema.ts';
+import { externalIdFilters } from '../records/external-id.ts';
 import { department } from './record.ts';
 
 /** What a caller sends about a department, apart from its position in the tree. */
@@ -77,6 +78,7 @@ export const DeptFilter = Type.Object({
   exact: Type.Optional(Type.Boolean({ default: false, description: '`deptName` is the whole name' })),
   leader: Type.Optional(Text(50, "Part of the leader's name, case-insensitive")),
   status: Type.Optional(Status),
+  ...externalIdFilters,
   parentId: Type.Optional(QueryId('Only direct children of this department; 0: the top level')),
   underId: Type.Optional(QueryId('Only descendants of this department, at any level; 0: all departments')),
   sort: Type.Optional(

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { constraintOf, errorCode } from '../../db/errors.ts';
 import { type ApiError, apiError } from '../http/errors.ts';
 import { invalid } from '../http/validation.ts';
@@ -25,6 +25,19 @@ export const externalIdFields = {
     keptIfOmitted: true,
   },
 } as const;
+
+/** Filters of a list. */
+export const externalIdFilters = {
+  source: Type.Optional(Type.String({ maxLength: 50, description: 'The whole `source`' })),
+  externalId: Type.Optional(Type.String({ maxLength: 200, description: 'The whole `externalId`' })),
+};
+
+/** The path of a record that is read by its external id. */
+export const ExternalIdPath = Type.Object({
+  source: externalIdFields.source.schema,
+  externalId: externalIdFields.externalId.schema,
+});
+export type ExternalIdPath = Static<typeof ExternalIdPath>;
 
 /** Sets both fields to null if one is null and the other is omitted: null erases the pair. */
 export const completeExternalId = <T extends ExternalId>(input: T): T =>

@@ -1,6 +1,6 @@
 import { bigintOf, type Fragment, raw, type Tx } from '../../db/driver.ts';
 import type { Rows } from '../http/fields.ts';
-import type { ListedExternalId } from '../records/external-id.ts';
+import type { ExternalIdPath, ListedExternalId } from '../records/external-id.ts';
 import { type UserReplacement, type UserValues, user } from './record.ts';
 import type { User } from './schema.ts';
 
@@ -25,6 +25,13 @@ export const readUser = async (tx: Tx, tenantId: string, userId: string) => {
   return row && withNumbers(row);
 };
 
+export const readUserByExternalId = async (tx: Tx, tenantId: string, { source, externalId }: ExternalIdPath) => {
+  const [row] = await tx<User[]>`
+    select ${columns(tx)} from users u
+    where u.tenant_id = ${tenantId} and u.source = ${source} and u.external_id = ${externalId} and u.del_flag = '0'`;
+  return row && withNumbers(row);
+};
+
 export const readUsers = async (tx: Tx, tenantId: string, userIds: string[]): Promise<User[]> => {
   const rows = await tx<User[]>`
     select ${columns(tx)} from users u
@@ -38,6 +45,8 @@ export interface UserSearch {
   status: string | null;
   /** Part of the user name, nickname or phone number. */
   q: string | null;
+  source: string | null;
+  externalId: string | null;
 }
 
 export const listUsers = async (
@@ -45,7 +54,7 @@ export const listUsers = async (
   tenantId: string,
   filter: UserSearch & { limit: number; offset: number },
 ): Promise<Rows<User>> => {
-  const { userName, deptId, status, q } = filter;
+  const { userName, deptId, status, q, source, externalId } = filter;
   const contains = (column: Fragment, text: string) => tx`strpos(lower(${column}), lower(${text})) > 0`;
   const inDept = (id: string) => tx`and exists (
     select from user_departments m
@@ -55,6 +64,8 @@ export const listUsers = async (
     ${userName === null ? tx`` : tx`and ${contains(tx`u.user_name`, userName)}`}
     ${q === null ? tx`` : tx`and (${contains(tx`u.user_name`, q)} or ${contains(tx`u.nick_name`, q)} or strpos(u.phone, ${q}) > 0)`}
     ${deptId === null ? tx`` : inDept(deptId)}
+    ${source === null ? tx`` : tx`and u.source = ${source}`}
+    ${externalId === null ? tx`` : tx`and u.external_id = ${externalId}`}
     ${status === null ? tx`` : tx`and u.status = ${status}`}`;
   const [rows, [{ total }]] = await Promise.all([
     tx<User[]>`

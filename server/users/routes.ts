@@ -17,11 +17,21 @@ import { responses } from '../http/openapi.ts';
 import { PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { asOf } from '../ledger/schema.ts';
+import { ExternalIdPath } from '../records/external-id.ts';
 import { bulkUserRoutes } from './bulk-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
 import { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
-import { createUser, listDepartmentUsers, listUsers, patchUser, readUser, removeUsers, updateUser } from './users.ts';
+import {
+  createUser,
+  listDepartmentUsers,
+  listUsers,
+  patchUser,
+  readUser,
+  readUserByExternalId,
+  removeUsers,
+  updateUser,
+} from './users.ts';
 
 const path = '/system/user-api';
 const shared = { tags: ['Users'] };
@@ -88,6 +98,29 @@ export function userRoutes(app: App, deps: Dependencies): void {
       },
     },
     async (request) => ok(await readAs(db, request, (tx, caller) => listUsers(tx, caller, request.query))),
+  );
+
+  app.get(
+    `${path}/external/:source/:externalId`,
+    {
+      config: { requires: 'user:read' },
+      schema: {
+        ...shared,
+        operationId: 'readUserByExternalId',
+        summary: 'Read a user by their external id',
+        headers: conditionalReadHeaders,
+        params: ExternalIdPath,
+        querystring: TenantQuery,
+        response: responses('authenticated', { data: User, etag: true, errors: ['OTHER_TENANT', 'USER_NOT_FOUND'] }),
+      },
+    },
+    async (request, reply) => {
+      const { params, query } = request;
+      return okWithEtag(
+        reply,
+        await readAs(db, request, (tx, caller) => readUserByExternalId(tx, caller, params, query.tenantId)),
+      );
+    },
   );
 
   app.get(

@@ -17,6 +17,7 @@ import {
   TenantQuery,
   Text,
 } from '../http/fields.ts';
+import { externalIdFilters } from '../records/external-id.ts';
 import { user } from './record.ts';
 
 export const Role = Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] });
@@ -160,6 +161,7 @@ export const UserFilter = Type.Object({
   userName: Type.Optional(Text(50, 'Part of the name, case-insensitive')),
   deptId: Type.Optional(Type.String({ ...Long, type: 'string' })),
   status: Type.Optional(Status),
+  ...externalIdFilters,
   q: Type.Optional(Text(50, 'Part of the user name or nickname (case-insensitive) or of the phone number')),
   ...paging,
 });

@@ -20,7 +20,12 @@ import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds, pageOf, type Rows } from '../http/fields.ts';
 import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
-import { assertExternalId, completeExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
+import {
+  assertExternalId,
+  completeExternalId,
+  type ExternalIdPath,
+  rethrowAsExternalIdTaken,
+} from '../records/external-id.ts';
 import {
   countMembers,
   countUsers,
@@ -37,6 +42,7 @@ import {
   readMembers,
   readNames,
   readUser as readRow,
+  readUserByExternalId as readRowByExternalId,
   readUsers as readRows,
   recordUserChanges,
   recoverUser as recoverRow,
@@ -110,6 +116,18 @@ export async function readUser(
   assertMayRead(caller, userId, requestedTenant);
   const tenantId = await assumeTenant(tx, caller, requestedTenant);
   const user = await readRow(tx, tenantId, userId);
+  if (!user) throw apiError('USER_NOT_FOUND');
+  return { data: user, etag: etagOf(user) };
+}
+
+export async function readUserByExternalId(
+  tx: Tx,
+  caller: Caller,
+  path: ExternalIdPath,
+  requestedTenant: string | undefined,
+): Promise<Tagged<User>> {
+  const tenantId = await assumeTenant(tx, caller, requestedTenant);
+  const user = await readRowByExternalId(tx, tenantId, path);
   if (!user) throw apiError('USER_NOT_FOUND');
   return { data: user, etag: etagOf(user) };
 }
@@ -327,6 +345,8 @@ export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Pro
     deptId: filter.deptId === undefined ? null : idOf(filter.deptId),
     status: filter.status ?? null,
     q: filter.q ?? null,
+    source: filter.source ?? null,
+    externalId: filter.externalId ?? null,
     ...pageOf(filter),
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PASSWORD } from '../support/database.ts';
-import { DEPTS, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
+import { CHANGES, DEPTS, databaseTime, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 /** Departments and users have the id that another system gave them: `source` and `externalId`. */
@@ -122,6 +122,71 @@ for (const { name, path, idField, create, body, bulk, list } of resources) {
       ]);
       const third = newExternalId();
       expectInvalid(await admin.post(`${path}/bulk`, bulk([third, third])), `${list}[1].externalId`);
+    });
+
+    test('finds its record, in its own tenant only', async () => {
+      const wanted = newExternalId();
+      const id = await create(admin, wanted);
+      const byExternalId = `${path}/external/${encodeURIComponent(wanted.source)}/${encodeURIComponent(wanted.externalId)}`;
+      const [found, expected] = [await admin.get(byExternalId), await admin.get(`${path}/${id}`)];
+      expectOk(found, expected.data);
+      assert.equal(found.headers.etag, expected.headers.etag);
+      const cached = await admin.get(byExternalId, { headers: { 'if-none-match': String(found.headers.etag) } });
+      assert.equal(cached.status, 304);
+      const missing = name === 'user' ? 'USER_NOT_FOUND' : 'DEPT_NOT_FOUND';
+      const below = await service.createTenant({}, admin);
+      expectError(await below.get(byExternalId), 404, missing);
+      expectError(await admin.get(`${byExternalId}?tenantId=${below.tenantId}`), 404, missing);
+      const belowId = await create(below, wanted);
+      const { data } = await admin.get(`${byExternalId}?tenantId=${below.tenantId}`);
+      assert.equal(String(data[idField]), belowId);
+      expectInvalid(await admin.get(`${path}/external/${'x'.repeat(51)}/1`), 'source');
+      expectInvalid(await admin.get(`${path}/external/hr/${'x'.repeat(201)}`), 'externalId');
+      expectOk(await admin.delete(`${path}/${id}`));
+      expectError(await admin.get(byExternalId), 404, missing);
+    });
+
+    test('filters the list, each field by itself and both together', async () => {
+      const source = `list ${name}`;
+      const ids: string[] = [];
+      for (const externalId of ['1', '2', '10']) ids.push(await create(admin, { source, externalId }));
+      await create(admin, { source: `${source} `, externalId: `${name} 2` });
+      const listed = async (query: Record<string, string>) => {
+        const { rows, total } = await read(admin, `${path}/list?${new URLSearchParams(query)}`);
+        if (total !== undefined) assert.equal(total, rows.length);
+        return rows.map((row: Record<string, unknown>) => String(row[idField]));
+      };
+      assert.deepEqual(await listed({ source }), ids);
+      assert.deepEqual(await listed({ source, externalId: '2' }), [ids[1]]);
+      assert.deepEqual(await listed({ source, externalId: 'x' }), []);
+      assert.deepEqual(await listed({ source: source.toUpperCase() }), []);
+      assert.equal((await listed({ externalId: `${name} 2` })).length, 1);
+      assert.deepEqual(await listed({ source, externalId: '2', status: '1' }), []);
+      if (name === 'user') return;
+      assert.deepEqual(await listed({ source, externalId: '2', cursor: '' }), [ids[1]]);
+      assert.deepEqual(await listed({ source, cursor: '' }), ids);
+      assert.deepEqual(await listed({ source, externalId: '2', underId: String(ids[0]) }), []);
+      assert.deepEqual(await listed({ source, externalId: '2', underId: '0' }), [ids[1]]);
+      const asOf = await databaseTime(service);
+      expectOk(await put(String(ids[1]), { source: null }));
+      assert.deepEqual(await listed({ source, externalId: '2', asOf }), [ids[1]]);
+      assert.deepEqual(await listed({ source, asOf }), ids);
+      assert.deepEqual(await listed({ source, externalId: '2' }), []);
+      assert.deepEqual(await shown(String(ids[1]), `?asOf=${asOf}`), { source, externalId: '2' });
+    });
+
+    test('is recorded by the ledger, and restored by a revert unless another record has taken it', async () => {
+      const [wanted, other] = [newExternalId(), newExternalId()];
+      const id = await create(admin, wanted);
+      expectOk(await put(id, other));
+      const { rows } = await read(admin, `${CHANGES}/list?below=false&limit=1`);
+      assert.deepEqual([rows[0].before, rows[0].after].map(externalIdOf), [wanted, other]);
+      const rival = await create(admin, wanted);
+      const revert = () => admin.post(`${CHANGES}/${rows[0].id}/revert`);
+      expectError(await revert(), 409, 'EXTERNAL_ID_TAKEN');
+      expectOk(await put(rival, { source: null }));
+      assert.equal((await revert()).code, 200);
+      assert.deepEqual(await shown(id), wanted);
     });
 
     test('survives deletion and restore, unless another record has taken it', async () => {

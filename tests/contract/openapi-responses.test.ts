@@ -33,8 +33,10 @@ async function call(
 ): Promise<ApiResponse> {
   const operation = operationOf(id);
   const path =
-    operation.path.replace('{id}', at).replace('{deliveryId}', String(testDeliveryId)) +
-    (query && `?${encodeURI(query)}`);
+    operation.path
+      .replace('{id}', at)
+      .replace('{source}', 'hr').replace('{externalId}', at)
+      .replace('{deliveryId}', String(testDeliveryId)) + (query && `?${encodeURI(query)}`);
   const response = await client.call(operation.method, path, body, options);
   assertDocumented(operation, response);
   return response;
@@ -76,6 +78,9 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['updateDepartment', admin, () => ({ body: { deptId: below, parentId: 0 } })],
   ['patchDepartment', admin, () => ({ id: below, body: { leader: '张三', phone: null } })],
   ['readDepartment', admin, () => ({ id: below })],
+  ['patchDepartment', admin, () => ({ id: below, body: { source: 'hr', externalId: '1' } })],
+  ['readDepartmentByExternalId', member, () => ({ id: '1' })],
+  ['listDepartments', member, () => ({ query: 'source=hr&externalId=1' })],
   ['listDepartments', member, () => ({ query: 'deptName=总&status=0&parentId=0&pageNum=1&pageSize=2' })],
   ['listChildren', member, () => ({ id: '0', query: 'limit=1' })],
   ['listChildren', member, () => ({ id: top })],
@@ -121,6 +126,9 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['updateUser', admin, () => ({ body: { userId: member.id, deptIds: [top], phone: '1' } })],
   ['readUser', admin, () => ({ id: member.id })],
   ['patchUser', admin, () => ({ id: member.id, body: { nickName: '小王', deptIds: [top], email: null } })],
+  ['patchUser', admin, () => ({ id: member.id, body: { source: 'hr', externalId: '1' } })],
+  ['readUserByExternalId', admin, () => ({ id: '1' })],
+  ['listUsers', admin, () => ({ query: 'source=hr&externalId=1' })],
   ['readUsers', admin, () => ({ body: { ids: [member.id, '7', '9007199254740993'] } })],
   [
     'addUsers',
@@ -276,6 +284,8 @@ test('errors of business rules are documented for the operations that return the
     ['DEPT_NOT_FOUND', 'listDepartmentUsers', { id: '7' }],
     ['TENANT_NOT_FOUND', 'readTenantTree', { query: 'rootId=7' }],
     ['DEPT_NOT_FOUND', 'updateDepartment', { body: { deptId: 7 } }],
+    ['DEPT_NOT_FOUND', 'readDepartmentByExternalId', { id: '2' }],
+    ['EXTERNAL_ID_TAKEN', 'createDepartment', { body: { source: 'hr', externalId: '1' } }],
     ['DEPT_CYCLE', 'updateDepartment', { body: { deptId: top, parentId: inside } }],
     ['DEPT_HAS_CHILDREN', 'deleteDepartments', { id: top }],
     ['DEPT_HAS_USERS', 'deleteDepartments', { id: top, query: 'subtree=true' }],
@@ -300,6 +310,8 @@ test('errors of business rules are documented for the operations that return the
     ['OWN_TENANT', 'deleteTenant', { id: admin.id }],
     ['TENANT_HAS_CHILDREN', 'deleteTenant', { id: child.id }],
     ['USER_NAME_TAKEN', 'createUser', { body: { ...newUser, userName: 'BOSS' } }],
+    ['EXTERNAL_ID_TAKEN', 'createUser', { body: { ...newUser, source: 'hr', externalId: '1' } }],
+    ['USER_NOT_FOUND', 'readUserByExternalId', { id: '2' }],
     ['USER_DEPT_NOT_FOUND', 'createUser', { body: { ...newUser, deptId: 7 } }],
     ['OTHER_TENANT', 'createUser', { body: { ...newUser, tenantId: '000000' } }],
     ['DEPT_NOT_FOUND', 'patchDepartment', { id: '7', body: {} }],

@@ -46,6 +46,8 @@ export const show = (state: State, dept: Dept) => ({
       .map(({ deptId }) => deptId),
   ].join(','),
   ...dept.fields,
+  source: null,
+  externalId: null,
   delFlag: dept.deleted ? '2' : '0',
   tenantId: dept.tenantId,
   ...showAuditFields(dept),

@@ -38,6 +38,8 @@ export const showUser = (user: User) => ({
   deptId: user.deptId,
   deptIds: user.deptIds,
   ...user.fields,
+  source: null,
+  externalId: null,
   roles: [user.administrator ? 'admin' : 'member'],
   mustChangePassword: false,
   ...showAuditFields(user),

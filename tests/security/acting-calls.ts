@@ -5,7 +5,7 @@ import { dept, openStream, people } from './cross-tenant-calls.ts';
 
 const changes = '/system/change-api';
 
-/** Records of the tenant that the calls name. */
+/** Records of the tenant that the calls name. `leaf` and `user` have the external id 1 of the source `hr`. */
 export interface ActingTarget {
   dept: string;
   leaf: string;
@@ -37,6 +37,11 @@ export const actingCalls: ActingCall[] = [
     call: (client, query, { dept: id }) => client.get(`${dept}/${id}?${query}`),
     forMembers: true,
   },
+  {
+    operation: `GET ${dept}/external/{source}/{externalId}`,
+    call: (client, query) => client.get(`${dept}/external/hr/1?${query}`),
+    forMembers: true,
+  },
   { operation: `GET ${dept}/list`, call: (client, query) => client.get(`${dept}/list?${query}`), forMembers: true },
   {
     operation: `POST ${dept}/batch-read`,
@@ -63,6 +68,10 @@ export const actingCalls: ActingCall[] = [
     call: (client, query, { dept: id }) => client.get(`${dept}/${id}/users?below=true&${query}`),
   },
   { operation: `GET ${people}/list`, call: (client, query) => client.get(`${people}/list?${query}`) },
+  {
+    operation: `GET ${people}/external/{source}/{externalId}`,
+    call: (client, query) => client.get(`${people}/external/hr/1?${query}`),
+  },
   { operation: `GET ${people}/{id}`, call: (client, query, { user }) => client.get(`${people}/${user}?${query}`) },
   { operation: `GET ${changes}`, call: (client, query) => client.get(`${changes}?${query}`) },
   { operation: `GET ${changes}`, call: (client, query) => client.get(`${changes}?below=true&${query}`) },

@@ -87,8 +87,9 @@ export async function testActing(service: Service): Promise<void> {
 
 async function createTarget(admin: Client): Promise<ActingTarget> {
   const id = await admin.createDepartment({ deptName: 'parent' });
-  const leaf = await admin.createDepartment({ deptName: 'leaf', parentId: id });
-  const user = await admin.createUser({ userName: 'anna' });
+  const external = { source: 'hr', externalId: '1' };
+  const leaf = await admin.createDepartment({ deptName: 'leaf', parentId: id, ...external });
+  const user = await admin.createUser({ userName: 'anna', ...external });
   const [deletedDept, deletedUser] = [await admin.createDepartment(), await admin.createUser({ userName: 'otto' })];
   for (const path of [`${dept}/${deletedDept}`, `${people}/${deletedUser}`]) {
     assert.equal((await admin.delete(path)).code, 200);

@@ -28,6 +28,8 @@ export interface Target {
   parent: string;
   leaf: string;
   user: string;
+  /** The external id of `leaf` and of `user`, of the source `hr`. */
+  externalId: string;
   /** The code and id of the tenant, and those of the tenant below it. */
   code: string;
   id: string;
@@ -51,6 +53,7 @@ export const absent: Target = {
   parent: '777777771',
   leaf: '777777772',
   user: '777777773',
+  externalId: '777777781',
   code: '777777777777777771',
   id: '7777777777777777771',
   belowCode: '777777777777777772',
@@ -97,6 +100,19 @@ export const table: Row[] = [
     operation: `GET ${dept}/{id}`,
     call: (client, { leaf }) => client.get(`${dept}/${leaf}?includeDeleted=true`),
     other: '404 DEPT_NOT_FOUND',
+    member: OK,
+  },
+  {
+    operation: `GET ${dept}/external/{source}/{externalId}`,
+    call: (client, { externalId }) => client.get(`${dept}/external/hr/${externalId}`),
+    other: '404 DEPT_NOT_FOUND',
+    member: OK,
+  },
+  {
+    operation: `GET ${dept}/list`,
+    variant: 'by an external id in the tenant',
+    call: (client, { externalId }) => client.get(`${dept}/list?source=hr&externalId=${externalId}`),
+    other: OK,
     member: OK,
   },
   {
@@ -391,6 +407,23 @@ export const table: Row[] = [
     variant: 'in the tenant',
     call: (client, { user, code }) => client.post(`${people}/batch-read?tenantId=${code}`, { ids: [user] }),
     other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${people}/external/{source}/{externalId}`,
+    call: (client, { externalId }) => client.get(`${people}/external/hr/${externalId}`),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `GET ${people}/external/{source}/{externalId}`,
+    variant: 'in the tenant',
+    call: (client, { externalId, code }) => client.get(`${people}/external/hr/${externalId}?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${people}/list`,
+    variant: 'by an external id in the tenant',
+    call: (client, { externalId }) => client.get(`${people}/list?source=hr&externalId=${externalId}`),
+    other: OK,
   },
   {
     operation: `GET ${people}/{id}`,

@@ -26,8 +26,9 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
   const admin = await service.createTenant({ tenantName: 'theirs' });
   const below = await service.createTenant({ tenantName: 'below theirs' }, admin);
   const parent = await admin.createDepartment({ deptName: 'parent' });
-  const leaf = await admin.createDepartment({ deptName: 'leaf' });
-  const user = await admin.createUser({ userName: 'anna', deptId: parent });
+  const external = { source: 'hr', externalId: '555555551' };
+  const leaf = await admin.createDepartment({ deptName: 'leaf', ...external });
+  const user = await admin.createUser({ userName: 'anna', deptId: parent, ...external });
   const webhook = await admin.create(hook, disabledWebhook);
   const { data: changes } = await admin.get('/system/change-api/list?below=false&limit=1&resource=department');
   const [deletedDept, deletedUser] = [await admin.createDepartment(), await admin.createUser({ userName: 'deleted' })];
@@ -38,6 +39,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     parent,
     leaf,
     user,
+    externalId: external.externalId,
     deletedDept,
     deletedUser,
     deletedId,

@@ -23,7 +23,7 @@ export const hadMoreDepartmentsThan = async (tx: Tx, tenantId: string, limit: nu
 export const readPage = async (
   tx: Tx,
   tenantId: string,
-  { deptName, exact, leader, status, parentId, underId }: Search,
+  { deptName, exact, leader, status, source: externalSource, externalId, parentId, underId }: Search,
   { sort, descending }: Order,
   { time, limit, offset }: { time: PointInTime; limit: number; offset: number },
 ): Promise<{ total: number; rows: StoredRow[] }> => {
@@ -41,6 +41,8 @@ export const readPage = async (
       from ${source}
       where c.after is not null
         ${status === null ? tx`` : tx`and ${stored.status(tx)} = ${status}`}
+        ${externalSource === null ? tx`` : tx`and ${stored.source(tx)} = ${externalSource}`}
+        ${externalId === null ? tx`` : tx`and ${stored.externalId(tx)} = ${externalId}`}
         ${parentId === null ? tx`` : tx`and ${stored.parentId(tx)} = ${bigintOf(parentId)}`}
         ${deptName === null ? tx`` : tx`and strpos(lower(${stored.deptName(tx)}), lower(${deptName})) > 0`}
         ${deptName !== null && exact ? tx`and lower(${stored.deptName(tx)}) = lower(${deptName})` : tx``}
