@@ -61,7 +61,8 @@ create table departments (
   parent_id   bigint,                                      -- null: top level (0 in the interface)
   dept_name   text not null default '' check (char_length(dept_name) <= 100),
   order_num   int not null default 0,                      -- position among siblings
-  leader      text check (char_length(leader) <= 50),
+  leader      text check (char_length(leader) <= 50),    -- null: the name of the user in leader_id
+  leader_id   bigint,                                      -- a user; one who was deleted leads nothing
   phone       text check (char_length(phone) <= 32),
   email       text check (char_length(email) <= 254),
   status      text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled
@@ -86,6 +87,7 @@ create index departments_by_update on departments
   (tenant_id, (coalesce(update_time, '-infinity'::timestamptz)), dept_id) where del_flag = '0';
 create unique index departments_external_id on departments (tenant_id, source, external_id)
   where del_flag = '0' and source is not null;
+create index departments_leader on departments (tenant_id, leader_id) where leader_id is not null and del_flag = '0';
 -- The prefix contains the tenant, so a search touches no entries of other tenants. A small pending list keeps the cost of
 -- inserts even: with the default of 4 MB an occasional create would have to flush all of it.
 create index departments_search on departments
@@ -133,6 +135,7 @@ create table users (
   primary key (tenant_id, user_id),
   check ((source is null) = (external_id is null))
 );
+alter table departments add foreign key (tenant_id, leader_id) references users;
 create unique index users_name on users (tenant_id, user_key) where del_flag = '0';
 create unique index users_external_id on users (tenant_id, source, external_id)
   where del_flag = '0' and source is not null;

@@ -22,8 +22,8 @@ type Item = PendingItem<
 
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
- * fails on its own, and is answered after the commit. A request with an Idempotency-Key, one for a tenant below, or one
- * whose parent is locked by another transaction runs in a transaction of its own.
+ * fails on its own, and is answered after the commit. A request with an Idempotency-Key, one for a tenant below, one
+ * that names a leader, or one whose parent is locked by another transaction runs in a transaction of its own.
  */
 export function createDepartmentCreator({
   db,
@@ -76,7 +76,7 @@ export function createDepartmentCreator({
   return async (request) => {
     const requestedAt = performance.now();
     const { token, body: input, headers } = request;
-    const runsAlone = headers['idempotency-key'] !== undefined || isActing(request);
+    const runsAlone = headers['idempotency-key'] !== undefined || isActing(request) || input.leaderId != null;
     const created = runsAlone
       ? 'alone'
       : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requestedAt });

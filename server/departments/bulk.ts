@@ -9,6 +9,7 @@ import {
   listExternalIds,
   rethrowAsExternalIdTaken,
 } from '../records/external-id.ts';
+import { lockLeaders } from './leaders.ts';
 import { lockParents, tooDeep } from './levels.ts';
 import { findByExternalIds, insertDepts, readDept, reserveIds } from './queries.ts';
 import { department } from './record.ts';
@@ -50,6 +51,7 @@ export async function addDepartments(
 ): Promise<NewDeptIds> {
   const { departments } = input;
   const parents = planDepartments(caller, input);
+  const led = await lockLeaders(tx, caller.tenantId, departments, (n) => `departments[${n}].leaderId`);
   const parentId = parentOf(input.parentId ?? 0);
   const height = heightOf(parents);
   const locked = await lockParents(tx, caller.tenantId, [parentId], { wait: true, height });
@@ -58,7 +60,7 @@ export async function addDepartments(
   if (parent.status !== '0') throw apiError('PARENT_DISABLED');
   if (parent.level + height > maxLevels) throw tooDeep(maxLevels);
   const deptIds = await reserveIds(tx, departments.length);
-  const rows = departments.map((entry, n) => ({
+  const rows = led.map((entry, n) => ({
     ...department.withDefaults(entry),
     deptId: deptIds[n] as number,
     parentId: parents[n] === NONE ? parentId : String(deptIds[parents[n] as number]),

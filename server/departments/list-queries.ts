@@ -1,7 +1,7 @@
 import { bigintOf, exactTime, type Tx } from '../../db/driver.ts';
 import type { CursorPosition } from '../http/pagination.ts';
 import type { Order, Search } from './filter.ts';
-import { columns } from './queries.ts';
+import { columns, usersNamed } from './queries.ts';
 import type { Dept, Sort } from './schema.ts';
 
 /**
@@ -47,7 +47,7 @@ const selectPage = (tx: Tx, tenantId: string, search: Search, source: Source, or
     ? tx`and (${key}, d.dept_id) ${operator} (${range.after.key}::text::${type}, ${bigintOf(range.after.id)}::bigint)`
     : tx``;
   const candidates = tx`departments d where ${cheapConditions(tx, tenantId, search, source)} ${after}`;
-  const matching = textConditions(tx, search);
+  const matching = textConditions(tx, tenantId, search);
   const rows =
     source.from === 'index' && source.maxScanned !== undefined
       ? tx`(select * from ${candidates} order by ${orderBy} limit ${source.maxScanned}) d where true ${matching}`
@@ -87,7 +87,7 @@ export const readPageIds = async (
 export const countRows = async (tx: Tx, tenantId: string, search: Search, source: Source): Promise<number> => {
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*) as total from departments d
-    where ${cheapConditions(tx, tenantId, search, source)} ${textConditions(tx, search)}`;
+    where ${cheapConditions(tx, tenantId, search, source)} ${textConditions(tx, tenantId, search)}`;
   return total;
 };
 
@@ -105,10 +105,15 @@ const cheapConditions = (tx: Tx, tenantId: string, search: Search, rows: Source)
 };
 
 /** The conditions that compare text, which is expensive for each row. */
-const textConditions = (tx: Tx, { deptName, exact, leader }: Search) => tx`
+const textConditions = (tx: Tx, tenantId: string, { deptName, exact, leader }: Search) => tx`
   ${deptName !== null && exact ? tx`and lower(d.dept_name) = lower(${deptName})` : tx``}
   ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
-  ${leader === null ? tx`` : tx`and strpos(lower(d.leader), lower(${leader})) > 0`}`;
+  ${leader === null ? tx`` : hasLeader(tx, tenantId, leader)}`;
+
+/** The text contains the part or, for departments that show the name of a user, that name does. */
+const hasLeader = (tx: Tx, tenantId: string, part: string) => tx`
+  and (strpos(lower(d.leader), lower(${part})) > 0
+    or d.leader is null and d.leader_id is not null and d.leader_id = any(array(${usersNamed(tx, tenantId, part)})))`;
 
 const descendantIds = (tx: Tx, tenantId: string, underId: string, maxRows: number | null = null) => tx`
   select id from department_descendants(${tenantId}, ${bigintOf(underId)}, ${maxRows}) as b (id)`;

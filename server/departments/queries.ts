@@ -21,11 +21,50 @@ const pathTo = (tx: Tx, tenantId: Fragment, id: Fragment) => tx`
 /** The columns of a read, for a row `d`. `ancestors` is derived from the parents, never stored, so it cannot be stale. */
 export const columns = (tx: Tx, ancestors = pathTo(tx, tx`d.tenant_id`, tx`d.parent_id`)) => tx`
   d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId", ${ancestors} as ancestors,
-  ${raw(tx, ownColumns)},
+  ${raw(tx, shownColumns)},
   d.del_flag as "delFlag", d.tenant_id as "tenantId",
   d.create_by as "createBy", to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
   d.update_by as "updateBy", to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS') as "updateTime"`;
 const ownColumns = department.columns('d');
+
+/** Reads an expression of the user `u` who leads the department `d`; null: nobody, or the user was deleted. */
+const ofLeader = (value: string) => `(
+  select ${value} from users u
+  where u.tenant_id = d.tenant_id and u.user_id = d.leader_id and u.del_flag = '0' limit 1)`;
+const userLabel = "coalesce(nullif(u.nick_name, ''), u.user_name)";
+
+/** The leader of a department `d` as reads show it: the text, or else the name of the user. */
+export const shownLeader = `case when d.leader is null and d.leader_id is not null then ${ofLeader(userLabel)} else d.leader end`;
+const shownColumns = department.columns('d', {
+  leader: shownLeader,
+  leaderId: `case when d.leader_id is not null then ${ofLeader('u.user_id')} end`,
+});
+
+/** Selects the ids of the users whose name contains a text. */
+export const usersNamed = (tx: Tx, tenantId: string, part: string) => tx`
+  select u.user_id from users u
+  where u.tenant_id = ${tenantId} and u.del_flag = '0' and strpos(lower(${raw(tx, userLabel)}), lower(${part})) > 0`;
+
+/** Keeps users from being deleted until the transaction ends, and reads their names. */
+export const lockLeadersForShare = (tx: Tx, tenantId: string, userIds: string[]) => tx<
+  { userId: number; name: string }[]
+>`
+  select u.user_id as "userId", ${raw(tx, userLabel)} as name from users u
+  where u.tenant_id = ${tenantId} and u.user_id = any(${userIds.map(bigintOf)}::bigint[]) and u.del_flag = '0'
+  order by u.user_id for share`;
+
+/**
+ * The assignments of an update. A leader that is sent as it is shown, because a caller sends back what they read, is not
+ * stored: otherwise the name of the user would no longer follow them.
+ */
+const assignments = (tx: Tx, values: DepartmentReplacement) => {
+  if (values.leader === null || values.leaderId === null) return department.assignments(tx, values);
+  const leaderId = values.leaderId === undefined ? tx`departments.leader_id` : tx`${values.leaderId}::bigint`;
+  const leader = tx`nullif(${values.leader}::text, (
+    select ${raw(tx, userLabel)} from users u
+    where u.tenant_id = departments.tenant_id and u.user_id = ${leaderId} and u.del_flag = '0' limit 1))`;
+  return department.assignments(tx, values, { leader });
+};
 
 /** A row of the database function read_departments: the fields of the record come between the ids and `delFlag`. */
 export type FoundRow = [deptId: number, parentId: number, grandparentId: number, ...rest: (string | number | null)[]];
@@ -210,7 +249,7 @@ export const updateInPlace = async (
     with before as materialized (
       select parent_id from departments where ${existing}
     ), updated as (
-      update departments set ${department.assignments(tx, values)}, update_by = ${by}, update_time = now()
+      update departments set ${assignments(tx, values)}, update_by = ${by}, update_time = now()
       where ${existing} ${parentId === undefined ? tx`` : tx`and parent_id is not distinct from ${parentId}::bigint`}
       returning 1
     )
@@ -227,7 +266,7 @@ export const moveDept = (
   by: string,
   { parentId, ...values }: DepartmentReplacement & { parentId: string | null },
 ) => tx`
-  update departments set parent_id = ${parentId}, ${department.assignments(tx, values)}, update_by = ${by},
+  update departments set parent_id = ${parentId}, ${assignments(tx, values)}, update_by = ${by},
     update_time = now()
   where tenant_id = ${tenantId} and dept_id = ${bigintOf(deptId)} and del_flag = '0'`;
 

@@ -15,6 +15,7 @@ import {
   externalIdError,
   rethrowAsExternalIdTaken,
 } from '../records/external-id.ts';
+import { lockLeader } from './leaders.ts';
 import { readMove } from './level-queries.ts';
 import { assertNotTooDeep, lockParents, type Parents, tooDeep } from './levels.ts';
 import type { MemberRemoval } from './members.ts';
@@ -47,10 +48,11 @@ export async function createDepartment(
   input: DeptInput,
   { maxLevels }: { maxLevels: number },
 ): Promise<number> {
+  const led = await lockLeader(tx, caller.tenantId, input);
   const parents = await lockParents(tx, caller.tenantId, [parentOf(input.parentId ?? 0)], { wait: true });
   const options = { wait: true, parents, maxLevels };
   // Several callers may share createDepartments. If one of them sent an external id that is taken, each runs again, alone.
-  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input }], options).catch(
+  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input: led }], options).catch(
     rethrowAsExternalIdTaken,
   );
   if (created instanceof ApiError) throw created;
@@ -118,7 +120,7 @@ export async function updateDepartment(
   // The parent changes only when it is sent: leaving it out must not move a branch.
   const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
   assertExternalId(input);
-  const values = department.replacement(completeExternalId(input));
+  const values = department.replacement(completeExternalId(await lockLeader(tx, tenantId, input)));
   await assertUnchanged(tx, tenantId, deptId, ifMatch, parentId);
   const { updated, parentBefore } = await updateInPlace(tx, tenantId, deptId, userName, {
     ...values,
@@ -145,13 +147,14 @@ export async function patchDepartment(
   assertKept(patch, ['parentId']);
   const { tenantId, userName } = caller;
   const parentId = patch.parentId == null ? undefined : parentOf(patch.parentId);
+  const led = await lockLeader(tx, tenantId, completeExternalId(patch));
   // A move locks the tree before any department. The ETag covers `ancestors`, so it needs that lock too.
   if (ifMatch || parentId !== undefined) await lockTenant(tx, tenantId);
   const locked = await lockAnyForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]);
   const current = locked.find((dept) => dept.deptId === deptId);
   if (current?.delFlag !== '0') throw apiError('DEPT_NOT_FOUND');
   if (ifMatch) assertEtag(ifMatch, etagOf(await readDept(tx, tenantId, deptId, false)));
-  const values = department.withDefaults(mergePatch(department.pick(current), completeExternalId(patch)));
+  const values = department.withDefaults(mergePatch(department.pick(current), led));
   assertExternalId(values);
   if (parentId !== undefined && parentId !== current.parentId) {
     await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });

@@ -1,6 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
-import { auditFields, Long, LongOut, MAX_IDS, optional, paging, Status, TenantQuery, Text } from '../http/fields.ts';
+import {
+  auditFields,
+  Long,
+  LongOut,
+  MAX_IDS,
+  optional,
+  orNull,
+  paging,
+  Status,
+  TenantQuery,
+  Text,
+} from '../http/fields.ts';
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 import { asOf } from '../ledger/schema.ts';
 import { externalIdFilters } from '../records/external-id.ts';
@@ -34,8 +45,8 @@ export const DeptUpdate = Type.Object(
   {
     ...extending('DepartmentInput', 'DepartmentUpdate', Type.Object({ deptId: Long })),
     description:
-      'Replaces the department: a field that is omitted gets its default. Only `parentId`, `source` and `externalId` stay as ' +
-      'they are when omitted.',
+      'Replaces the department: a field that is omitted gets its default. Only `parentId`, `leaderId`, `source` and ' +
+      '`externalId` stay as they are when omitted.',
   },
 );
 export type DeptUpdate = Static<typeof DeptUpdate>;
@@ -56,6 +67,7 @@ export const Dept = Type.Object(
       examples: ['0,100,101'],
     }),
     ...department.output,
+    leaderId: orNull(LongOut),
     delFlag: Type.Unsafe<'0' | '2'>({ type: 'string', enum: ['0', '2'], description: '0 = exists, 2 = deleted' }),
     tenantId: Type.String(),
     ...auditFields,

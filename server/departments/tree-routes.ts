@@ -152,7 +152,14 @@ export function treeRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', {
           writes: 'unconditional',
           data: NewDeptIds,
-          errors: ['OTHER_TENANT', 'PARENT_NOT_FOUND', 'PARENT_DISABLED', 'TOO_DEEP', 'EXTERNAL_ID_TAKEN'],
+          errors: [
+            'OTHER_TENANT',
+            'PARENT_NOT_FOUND',
+            'PARENT_DISABLED',
+            'LEADER_NOT_FOUND',
+            'TOO_DEEP',
+            'EXTERNAL_ID_TAKEN',
+          ],
           body: true,
         }),
       },

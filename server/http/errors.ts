@@ -58,6 +58,11 @@ export const errorCatalog = {
     '用户所属部门不存在：{deptIds}，请选择该租户的已有部门',
     'These departments do not exist in the tenant of the user: {deptIds}. Use existing departments.',
   ],
+  LEADER_NOT_FOUND: [
+    400,
+    '负责人不存在：{leaderId}，请选择该租户的已有用户',
+    'The user {leaderId} does not exist in this tenant and cannot lead a department. Use an existing user.',
+  ],
   TENANT_TREE_TOO_LARGE: [
     400,
     '租户数量超过 {limit} 个，请用 depth 限制层级，或用 rootId 缩小范围',

@@ -39,7 +39,13 @@ export const readLastDeleted = async (tx: Tx, tenantId: string, resource: Resour
  * The latest change of a record at or before a time. Changes of one record are in the order of their ids, even if the clock
  * was set back between them. A new password does not change the record.
  */
-export const latestChange = (tx: Tx, tenantId: string, resource: Resource, id: Fragment, time: PointInTime) => tx`
+export const latestChange = (
+  tx: Tx,
+  tenantId: string,
+  resource: Resource,
+  id: Fragment,
+  time: PointInTime | Fragment,
+) => tx`
   select c.change_id, c.time, ${resource === 'tenant' ? storedRow(tx, 'after') : tx`c.after`} as after from changes c
   where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= ${id} and c.resource_id <= ${id}
     and c.time <= (select ${time}::text::timestamptz)

@@ -8,7 +8,7 @@ export interface Field<Schema extends TSchema = TSchema, Default = unknown> {
   /** Names that the column had earlier: the ledger still holds rows that use them. */
   formerColumns?: string[];
   /** PostgreSQL's type. */
-  type: 'text' | 'int' | 'date';
+  type: 'text' | 'int' | 'bigint' | 'date';
   /** The values that callers may send. */
   schema: Schema;
   /** The value if the field is omitted, or did not exist yet when a row was recorded. */
@@ -76,21 +76,24 @@ export function defineRecord<const F extends Fields>(fields: F) {
           return column === undefined ? [] : [[name, row[column]]];
         }),
       ) as Partial<ValuesOf<F>>,
-    /** `d.dept_name as "deptName", …` */
-    columns: (alias: string): string =>
+    /** `d.dept_name as "deptName", …`; `shown` has other expressions for some of the fields. */
+    columns: (alias: string, shown: { [Name in keyof F]?: string } = {}): string =>
       entries
         .map(([name, { column, type }]) => {
-          const value = type === 'date' ? `to_char(${alias}.${column}, 'YYYY-MM-DD')` : `${alias}.${column}`;
+          const value = shown[name] ?? stored(alias, column, type);
           return `${value} as "${name}"`;
         })
         .join(', '),
     /** `dept_name, …` */
     columnNames: entries.map(([, { column }]) => column).join(', '),
-    /** `dept_name = …, …` for an update. A value that is left out stays as it is. */
-    assignments: (tx: Tx, values: Replacement<F>): Fragment =>
+    /** `dept_name = …, …` for an update. A value that is left out stays as it is; `written` has expressions for some fields. */
+    assignments: (tx: Tx, values: Replacement<F>, written: { [Name in keyof F]?: Fragment } = {}): Fragment =>
       entries
         .filter(([name]) => values[name] !== undefined)
-        .map(([name, { column, type }]) => tx`${raw(tx, column)} = ${values[name] as never}::${raw(tx, type)}`)
+        .map(
+          ([name, { column, type }]) =>
+            tx`${raw(tx, column)} = ${written[name] ?? tx`${values[name] as never}::${raw(tx, type)}`}`,
+        )
         .reduce((all, each) => tx`${all}, ${each}`),
     /** The values in the order of `columnNames`. */
     values: (tx: Tx, values: ValuesOf<F>): Fragment =>
@@ -113,6 +116,10 @@ export function defineRecord<const F extends Fields>(fields: F) {
     },
   };
 }
+
+/** Reads a column as responses have it. */
+const stored = (alias: string, column: string, type: Field['type']): string =>
+  type === 'date' ? `to_char(${alias}.${column}, 'YYYY-MM-DD')` : `${alias}.${column}`;
 
 const storedColumn = (row: StoredRow, { column, formerColumns = [] }: Field): string | undefined =>
   [column, ...formerColumns].find((each) => each in row);

@@ -88,6 +88,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
             'ACCOUNT_LIMIT',
             'PARENT_NOT_FOUND',
             'PARENT_DISABLED',
+            'LEADER_NOT_FOUND',
             'TOO_DEEP',
           ],
           body: true,

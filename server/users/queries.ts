@@ -2,7 +2,7 @@ import { bigintOf, type Fragment, raw, type Tx } from '../../db/driver.ts';
 import type { Rows } from '../http/fields.ts';
 import type { ExternalIdPath, ListedExternalId } from '../records/external-id.ts';
 import { type UserReplacement, type UserValues, user } from './record.ts';
-import type { User } from './schema.ts';
+import type { Leader, User } from './schema.ts';
 
 /** The fields of a user that a write sets. */
 export type UserFields = UserValues & { administrator: boolean };
@@ -37,6 +37,37 @@ export const readUsers = async (tx: Tx, tenantId: string, userIds: string[]): Pr
     select ${columns(tx)} from users u
     where u.tenant_id = ${tenantId} and u.user_id = any(${userIds.map(bigintOf)}::bigint[]) and u.del_flag = '0'`;
   return rows.map(withNumbers);
+};
+
+/**
+ * Reads the leaders of a user: those of their main department and of its ancestors, the nearest first. Returns no row if the
+ * user does not exist, and one without a department if nobody leads them.
+ */
+export const readLeaders = (tx: Tx, tenantId: string, userId: string) => {
+  const lookUp = (id: Fragment) => tx`
+    cross join lateral (
+      -- limit 1 forces the primary key, whatever the statistics say.
+      select d.dept_id, d.parent_id, d.dept_name, d.leader_id from departments d
+      where d.tenant_id = ${tenantId} and d.dept_id = ${id} limit 1
+    ) d`;
+  return tx<(Leader | { deptId: null })[]>`
+    with recursive up as (
+      select d.*, 1 as level from user_departments m ${lookUp(tx`m.dept_id`)}
+      where m.tenant_id = ${tenantId} and m.user_id = ${bigintOf(userId)} and m.main
+      union all
+      select d.*, up.level + 1 from up ${lookUp(tx`up.parent_id`)}
+    )
+    select l.dept_id as "deptId", l.dept_name as "deptName", l.user_id as "userId", l.user_name as "userName",
+      l.nick_name as "nickName", l.status
+    from users self
+    left join (
+      select up.level, up.dept_id, up.dept_name, u.* from up cross join lateral (
+        select u.user_id, u.user_name, u.nick_name, u.status from users u
+        where u.tenant_id = ${tenantId} and u.user_id = up.leader_id and u.del_flag = '0' limit 1
+      ) u
+    ) l on l.user_id <> self.user_id
+    where self.tenant_id = ${tenantId} and self.user_id = ${bigintOf(userId)} and self.del_flag = '0'
+    order by l.level`;
 };
 
 export interface UserSearch {

@@ -20,13 +20,14 @@ import { asOf } from '../ledger/schema.ts';
 import { ExternalIdPath } from '../records/external-id.ts';
 import { bulkUserRoutes } from './bulk-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
-import { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
+import { DeptUserFilter, Leader, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
 import {
   createUser,
   listDepartmentUsers,
   listUsers,
   patchUser,
+  readLeaders,
   readUser,
   readUserByExternalId,
   removeUsers,
@@ -150,6 +151,27 @@ export function userRoutes(app: App, deps: Dependencies): void {
         return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }
       return okWithEtag(reply, await readAs(db, request, (tx, caller) => readUser(tx, caller, id, tenantId)));
+    },
+  );
+
+  app.get(
+    `${path}/:id/leaders`,
+    {
+      config: { requires: 'user:read', allowsSelf: true },
+      schema: {
+        ...shared,
+        operationId: 'readLeaders',
+        summary: 'Read the leaders of a user',
+        description:
+          'Those of their main department and of the departments above it, the nearest first, without the user themselves.',
+        params: IdPath,
+        querystring: TenantQuery,
+        response: responses('authenticated', { data: Type.Array(Leader), errors: ['OTHER_TENANT', 'USER_NOT_FOUND'] }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      return ok(await readAs(db, request, (tx, caller) => readLeaders(tx, caller, id, request.query.tenantId)));
     },
   );
 

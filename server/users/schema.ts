@@ -156,6 +156,19 @@ export const User = Type.Object(
 );
 export type User = Static<typeof User>;
 
+export const Leader = Type.Object(
+  {
+    deptId: LongOut,
+    deptName: Type.String(),
+    userId: LongOut,
+    userName: Type.String(),
+    nickName: orNull(Type.String()),
+    status: Status,
+  },
+  { description: 'A user and the department that they lead' },
+);
+export type Leader = Static<typeof Leader>;
+
 export const UserFilter = Type.Object({
   ...TenantQuery.properties,
   userName: Type.Optional(Text(50, 'Part of the name, case-insensitive')),

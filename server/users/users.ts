@@ -39,6 +39,7 @@ import {
   lockUsers,
   markDeleted,
   markRestored,
+  readLeaders as readLeaderRows,
   readMembers,
   readNames,
   readUser as readRow,
@@ -54,7 +55,16 @@ import {
   updateUser as updateRow,
 } from './queries.ts';
 import { user as userRecord } from './record.ts';
-import type { DeptUserFilter, User, UserBatch, UserFilter, UserInput, UserPatch, UserUpdate } from './schema.ts';
+import type {
+  DeptUserFilter,
+  Leader,
+  User,
+  UserBatch,
+  UserFilter,
+  UserInput,
+  UserPatch,
+  UserUpdate,
+} from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
 
 export async function createUser(tx: Tx, caller: Caller, input: UserInput, password: NewPassword): Promise<number> {
@@ -118,6 +128,20 @@ export async function readUser(
   const user = await readRow(tx, tenantId, userId);
   if (!user) throw apiError('USER_NOT_FOUND');
   return { data: user, etag: etagOf(user) };
+}
+
+/** Reads the leaders of a user, the nearest first. Callers with `user:read` read those of any user; others their own. */
+export async function readLeaders(
+  tx: Tx,
+  caller: Caller,
+  userId: string,
+  requestedTenant: string | undefined,
+): Promise<Leader[]> {
+  assertMayRead(caller, userId, requestedTenant);
+  const tenantId = await assumeTenant(tx, caller, requestedTenant);
+  const rows = await readLeaderRows(tx, tenantId, userId);
+  if (rows.length === 0) throw apiError('USER_NOT_FOUND');
+  return rows.flatMap((row) => (row.deptId === null ? [] : [row]));
 }
 
 export async function readUserByExternalId(

@@ -35,7 +35,8 @@ async function call(
   const path =
     operation.path
       .replace('{id}', at)
-      .replace('{source}', 'hr').replace('{externalId}', at)
+      .replace('{source}', 'hr')
+      .replace('{externalId}', at)
       .replace('{deliveryId}', String(testDeliveryId)) + (query && `?${encodeURI(query)}`);
   const response = await client.call(operation.method, path, body, options);
   assertDocumented(operation, response);
@@ -127,6 +128,10 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readUser', admin, () => ({ id: member.id })],
   ['patchUser', admin, () => ({ id: member.id, body: { nickName: '小王', deptIds: [top], email: null } })],
   ['patchUser', admin, () => ({ id: member.id, body: { source: 'hr', externalId: '1' } })],
+  ['patchDepartment', admin, () => ({ id: top, body: { leaderId: member.id } })],
+  ['readDepartment', member, () => ({ id: top })],
+  ['readLeaders', admin, () => ({ id: member.id })],
+  ['readLeaders', member, () => ({ id: member.id })],
   ['readUserByExternalId', admin, () => ({ id: '1' })],
   ['listUsers', admin, () => ({ query: 'source=hr&externalId=1' })],
   ['readUsers', admin, () => ({ body: { ids: [member.id, '7', '9007199254740993'] } })],
@@ -280,6 +285,8 @@ test('errors of business rules are documented for the operations that return the
     ['NOT_ALLOWED', 'createDepartment', { body: {} }, await service.createMember(admin)],
     ['OTHER_TENANT', 'createDepartment', { body: { tenantId: '000000' } }],
     ['PARENT_NOT_FOUND', 'createDepartment', { body: { parentId: 7 } }],
+    ['LEADER_NOT_FOUND', 'createDepartment', { body: { leaderId: '9007199254740993' } }],
+    ['LEADER_NOT_FOUND', 'patchDepartment', { id: off, body: { leaderId: 7 } }],
     ['PARENT_DISABLED', 'createDepartment', { body: { parentId: off } }],
     ['DEPT_NOT_FOUND', 'listDepartmentUsers', { id: '7' }],
     ['TENANT_NOT_FOUND', 'readTenantTree', { query: 'rootId=7' }],

@@ -46,6 +46,7 @@ export const show = (state: State, dept: Dept) => ({
       .map(({ deptId }) => deptId),
   ].join(','),
   ...dept.fields,
+  leaderId: null,
   source: null,
   externalId: null,
   delFlag: dept.deleted ? '2' : '0',

@@ -69,6 +69,15 @@ export const actingCalls: ActingCall[] = [
   },
   { operation: `GET ${people}/list`, call: (client, query) => client.get(`${people}/list?${query}`) },
   {
+    operation: `GET ${people}/{id}/leaders`,
+    call: (client, query, { user }) => client.get(`${people}/${user}/leaders?${query}`),
+  },
+  {
+    operation: `POST ${dept}`,
+    call: (client, query, { user }) => client.post(`${dept}?${query}`, { leaderId: user }),
+    writes: true,
+  },
+  {
     operation: `GET ${people}/external/{source}/{externalId}`,
     call: (client, query) => client.get(`${people}/external/hr/1?${query}`),
   },

@@ -409,6 +409,23 @@ export const table: Row[] = [
     other: '403 OTHER_TENANT',
   },
   {
+    operation: `GET ${people}/{id}/leaders`,
+    call: (client, { user }) => client.get(`${people}/${user}/leaders`),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `GET ${people}/{id}/leaders`,
+    variant: 'in the tenant',
+    call: (client, { user, code }) => client.get(`${people}/${user}/leaders?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${dept}`,
+    variant: 'with a leader of the tenant',
+    call: (client, { user }) => client.post(dept, { leaderId: user }),
+    other: '400 LEADER_NOT_FOUND',
+  },
+  {
     operation: `GET ${people}/external/{source}/{externalId}`,
     call: (client, { externalId }) => client.get(`${people}/external/hr/${externalId}`),
     other: '404 USER_NOT_FOUND',

@@ -7,7 +7,7 @@ import { departmentsTexts } from './texts.ts';
 export const MAX_ORDER = 2147483647;
 
 /** An update that omits `source` and `externalId` keeps them: they belong to another system. */
-type EditableField = Exclude<keyof DeptInput, 'parentId' | 'tenantId' | 'source' | 'externalId'>;
+type EditableField = Exclude<keyof DeptInput, 'parentId' | 'tenantId' | 'source' | 'externalId' | 'leaderId'>;
 
 /**
  * The values of the department forms. Empty fields are empty strings. The type is derived from the request body: an

@@ -38,10 +38,15 @@ begin
     (select json_agg(json_build_array(
         d.dept_id, coalesce(d.parent_id, 0),
         coalesce((select p.parent_id from departments p where p.tenant_id = tenant and p.dept_id = d.parent_id), 0),
-        d.dept_name, d.order_num, d.leader, d.phone, d.email, d.status, d.source, d.external_id,
+        d.dept_name, d.order_num, coalesce(d.leader, l.name), l.user_id, d.phone, d.email, d.status, d.source, d.external_id,
         d.del_flag,
         d.create_by, to_char(d.create_time, 'YYYY-MM-DD HH24:MI:SS'),
         d.update_by, to_char(d.update_time, 'YYYY-MM-DD HH24:MI:SS')
       ))
-      from departments d where d.tenant_id = tenant and d.dept_id = any((select dept_ids)::bigint[]));
+      from departments d
+      left join lateral (
+        select u.user_id, coalesce(nullif(u.nick_name, ''), u.user_name) as name from users u
+        where d.leader_id is not null and u.tenant_id = tenant and u.user_id = d.leader_id and u.del_flag = '0' limit 1
+      ) l on true
+      where d.tenant_id = tenant and d.dept_id = any((select dept_ids)::bigint[]));
 end $$;

@@ -15,14 +15,21 @@ begin
     return;
   end if;
   return query
-    select d.dept_id from departments d
+    (select d.dept_id from departments d
     where search_ngrams(d.tenant_id || 'n', d.dept_name) || search_ngrams(d.tenant_id || 'l', d.leader) @> wanted
       and d.del_flag = '0'
       -- Not a bare column: the planner would choose an index that leads with tenant_id and read the whole tenant.
       and d.tenant_id || '' = tenant
       -- Compare the texts too: the n-grams may occur in another order.
       and (name_part is null or strpos(lower(d.dept_name), lower(name_part)) > 0)
-      and (leader_part is null or strpos(lower(d.leader), lower(leader_part)) > 0)
+      and (leader_part is null or strpos(lower(d.leader), lower(leader_part)) > 0))
+    union all
+    -- Departments that show the name of a user as their leader.
+    (select d.dept_id from departments d
+    join users u on u.tenant_id = tenant and u.user_id = d.leader_id and u.del_flag = '0'
+    where leader_part is not null and d.tenant_id = tenant and d.leader_id is not null and d.del_flag = '0'
+      and d.leader is null and strpos(lower(coalesce(nullif(u.nick_name, ''), u.user_name)), lower(leader_part)) > 0
+      and (name_part is null or strpos(lower(d.dept_name), lower(name_part)) > 0))
     limit max_rows;
 end $$;
 revoke execute on function search_departments from public;

@@ -5,8 +5,10 @@ import { apiError } from '../../http/errors.ts';
 import { createSlices } from '../../http/slices.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
-import { type DepartmentValues, department, storedParent } from '../record.ts';
+import { type Leaders, showLeader } from '../leaders.ts';
+import { type DepartmentValues, department, storedLeader, storedParent } from '../record.ts';
 import { type PathsAt, readPathsAt } from './ancestors.ts';
+import { readLeadersAt } from './leaders.ts';
 import { readChangedBetween } from './queries.ts';
 import { type DeptWithPath, type Diff, MAX_COMPARED } from './schema.ts';
 
@@ -26,23 +28,28 @@ export async function compareDepartments(
     });
   const pathsBefore = await readPathsAt(tx, tenantId, parents('before'), from);
   const pathsAfter = await readPathsAt(tx, tenantId, parents('after'), to);
+  const sides = (side: 'before' | 'after') => changed.map((versions) => versions[side]);
+  const leadersBefore = await readLeadersAt(tx, tenantId, sides('before'), from);
+  const leadersAfter = await readLeadersAt(tx, tenantId, sides('after'), to);
   const diff: Diff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
   const pause = createSlices();
   for (const { before, after } of changed) {
     await pause();
-    if (before && after) addChanges(diff, toVersion(before), toVersion(after), pathsBefore, pathsAfter);
-    else if (after) diff.created.push(withPath(toVersion(after), pathsAfter));
-    else if (before) diff.deleted.push(withPath(toVersion(before), pathsBefore));
+    const old = before && toVersion(before, leadersBefore);
+    const now = after && toVersion(after, leadersAfter);
+    if (old && now) addChanges(diff, old, now, pathsBefore, pathsAfter);
+    else if (now) diff.created.push(withPath(now, pathsAfter));
+    else if (old) diff.deleted.push(withPath(old, pathsBefore));
   }
   return diff;
 }
 
-type Version = DepartmentValues & { deptId: number; parentId: number };
+type Version = Omit<DepartmentValues, 'leaderId'> & { leaderId: number | null; deptId: number; parentId: number };
 
-const toVersion = (row: StoredRow): Version => ({
+const toVersion = (row: StoredRow, leaders: Leaders): Version => ({
   deptId: Number(row.dept_id),
   parentId: storedParent(row),
-  ...department.fromStored(row),
+  ...showLeader({ ...department.fromStored(row), leaderId: storedLeader(row) }, leaders),
 });
 
 function addChanges(diff: Diff, before: Version, after: Version, pathsBefore: PathsAt, pathsAfter: PathsAt): void {

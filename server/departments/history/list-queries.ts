@@ -3,6 +3,7 @@ import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
 import type { Order, Search } from '../filter.ts';
 import type { Sort } from '../schema.ts';
+import { leaderAt } from './leader-queries.ts';
 import { childrenAt, stored } from './queries.ts';
 import { allDepartments, traverseDown } from './tree-queries.ts';
 
@@ -46,7 +47,7 @@ export const readPage = async (
         ${parentId === null ? tx`` : tx`and ${stored.parentId(tx)} = ${bigintOf(parentId)}`}
         ${deptName === null ? tx`` : tx`and strpos(lower(${stored.deptName(tx)}), lower(${deptName})) > 0`}
         ${deptName !== null && exact ? tx`and lower(${stored.deptName(tx)}) = lower(${deptName})` : tx``}
-        ${leader === null ? tx`` : tx`and strpos(lower(${stored.leader(tx)}), lower(${leader})) > 0`}
+        ${leader === null ? tx`` : tx`and strpos(lower(${leaderAt(tx, tenantId, stored.leader(tx), time)}), lower(${leader})) > 0`}
     )
     select t.total, page.row from (select count(*) as total from found) t
     left join lateral (select * from found order by ${order} limit ${limit} offset ${offset}) page on true

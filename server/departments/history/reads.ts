@@ -15,6 +15,7 @@ import type { Dept, DeptFilter, DeptRow } from '../schema.ts';
 import type { StoredReader } from '../stored-reader.ts';
 import type { ChildrenFilter, ChildrenPage } from '../tree/schema.ts';
 import { readPathsAt } from './ancestors.ts';
+import { readLeadersAt } from './leaders.ts';
 import { hadMoreDepartmentsThan, readPage } from './list-queries.ts';
 import { listChildrenAt as listRows } from './queries.ts';
 
@@ -33,7 +34,7 @@ export async function readDepartmentAt(
   const row = await readStoredAt(tx, tenantId, 'department', deptId, time);
   if (!row) throw apiError('DEPT_NOT_FOUND');
   const paths = await readPathsAt(tx, tenantId, [storedParent(row)], time);
-  return show(row, paths.ancestors(storedParent(row)));
+  return show(row, paths.ancestors(storedParent(row)), await readLeadersAt(tx, tenantId, [row], time));
 }
 
 export async function listChildrenAt(
@@ -52,12 +53,21 @@ export async function listChildrenAt(
   const rows = await listRows(tx, tenantId, deptId, { time, after, limit: limit + 1 });
   const paths = await readPathsAt(tx, tenantId, [Number(deptId)], time);
   const ancestors = paths.ancestors(Number(deptId));
+  const leaders = await readLeadersAt(
+    tx,
+    tenantId,
+    rows.map(({ row }) => row),
+    time,
+  );
   const page = toCursorPage(rows, Math.min(limit, rowsFitting(ancestors)), (row) => ({
     sort,
     key: String(row.orderNum),
     id: String(row.deptId),
   }));
-  return { ...page, rows: page.rows.map(({ row, hasChildren }) => ({ ...show(row, ancestors), hasChildren })) };
+  return {
+    ...page,
+    rows: page.rows.map(({ row, hasChildren }) => ({ ...show(row, ancestors, leaders), hasChildren })),
+  };
 }
 
 /** Filters and sorts like the present list. Pages are numbered: the past does not change between two requests. */
@@ -76,11 +86,12 @@ export async function listDepartmentsAt(
     throw apiError('PAST_TOO_LARGE', { limit: MAX_LISTED });
   const { total, rows } = await readPage(tx, tenantId, search, orderOf(filter), { time, ...pageOf(filter) });
   const paths = await readPathsAt(tx, tenantId, rows.map(storedParent), time);
+  const leaders = await readLeadersAt(tx, tenantId, rows, time);
   const pause = createSlices();
   const shown: DeptRow[] = [];
   for (const row of rows) {
     const parentId = storedParent(row);
-    const dept = show(row, paths.ancestors(parentId));
+    const dept = show(row, paths.ancestors(parentId), leaders);
     shown.push(filter.withPath ? { ...dept, pathNames: paths.names(parentId) } : dept);
     await pause();
   }

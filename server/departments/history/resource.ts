@@ -2,8 +2,10 @@ import type { Tx } from '../../../db/driver.ts';
 import { forceIndexScans } from '../../../db/planner.ts';
 import type { Config } from '../../config.ts';
 import type { LedgerResource, RecordedRow } from '../../ledger/resources.ts';
+import type { Leaders } from '../leaders.ts';
 import { storedContents, storedParent } from '../record.ts';
 import { createStoredReader } from '../stored-reader.ts';
+import { readLeadersOf } from './leaders.ts';
 import { readPathsAfter } from './queries.ts';
 import { revertDepartments } from './revert.ts';
 
@@ -17,7 +19,8 @@ export function departmentResource({ timeZone, departmentLevels: maxLevels }: Co
     resource: 'department',
     async show(tx, rows) {
       const paths = await readPaths(tx, rows);
-      return rows.map(({ row }, n) => show(row, paths[n] as string));
+      const leaders = await readLeadersOf(tx, rows);
+      return rows.map(({ row }, n) => show(row, paths[n] as string, leaders[n] as Leaders));
     },
     contents: storedContents,
     revert: (tx, caller, ledger, goals) => revertDepartments(tx, caller, ledger, goals, { maxLevels }),

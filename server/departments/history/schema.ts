@@ -85,7 +85,7 @@ export const Diff = Type.Object({
       deptName: Type.String({ description: 'As at `to`' }),
       fields: Type.Array(Type.Object({ field: Type.String(), from: Value, to: Value })),
     }),
-    { description: 'Departments that differ in orderNum, leader, phone, email or status' },
+    { description: 'Departments that differ in other fields' },
   ),
 });
 export type Diff = Static<typeof Diff>;

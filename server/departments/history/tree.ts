@@ -5,10 +5,12 @@ import { createSlices, mapInSlices, sortInSlices } from '../../http/slices.ts';
 import { invalid } from '../../http/validation.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
-import { department, storedParent } from '../record.ts';
+import { type Leaders, showLeader } from '../leaders.ts';
+import { department, storedLeader, storedParent } from '../record.ts';
 import type { TreeFilter } from '../tree/schema.ts';
 import { Skeleton } from '../tree/skeleton.ts';
 import { type NodeRow, subtreeOf, type TreeSource } from '../tree/tree.ts';
+import { readLeadersAt } from './leaders.ts';
 import {
   closeShape,
   fetchShape,
@@ -26,17 +28,27 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
   const isWhole = subtree.rootId === null && subtree.depth === null;
   /** The latest change of each node. */
   const changes: number[] = [];
+  const nodesOf = async (rows: readonly RecordedNode[]) => {
+    const leaders = await readLeadersAt(
+      tx,
+      tenantId,
+      rows.map(({ row }) => row),
+      time,
+    );
+    return mapInSlices(rows, (row) => nodeOf(row, leaders));
+  };
 
   return {
     subtree,
     async nodes(maxRows) {
       await forceIndexScans(tx);
-      if (!isWhole) return mapInSlices(await readSubtreeAt(tx, tenantId, subtree, time, maxRows + 1), nodeOf);
+      if (!isWhole) return nodesOf(await readSubtreeAt(tx, tenantId, subtree, time, maxRows + 1));
       // Departments that were deleted or created later are read too; one short statement can still read twice as many.
       const rows = await readAllAt(tx, tenantId, time, 2 * maxRows);
       if (!rows) return undefined;
+      const leaders = await readLeadersAt(tx, tenantId, rows, time);
       const nodes = await mapInSlices(rows, (row) => ({
-        ...nodeOf({ row }),
+        ...nodeOf({ row }, leaders),
         order: department.fromStored(row).orderNum,
       }));
       const sorted = await sortInSlices(Int32Array.from(nodes.keys()), (a, b) =>
@@ -61,9 +73,7 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
     },
     contents: async (_, nodes) => {
       const ids = nodes.map((node) => changes[node] as number);
-      return (await readRowsAfter(tx, tenantId, ids, time, { depthLimited: subtree.depth !== null }).execute()).map(
-        nodeOf,
-      );
+      return nodesOf(await readRowsAfter(tx, tenantId, ids, time, { depthLimited: subtree.depth !== null }).execute());
     },
   };
 }
@@ -108,9 +118,15 @@ type OrderedNode = NodeRow & { order: number };
 const compareDisplayOrder = (a: OrderedNode, b: OrderedNode): number =>
   a.parentId - b.parentId || a.order - b.order || a.deptId - b.deptId;
 
-function nodeOf({ row, hasChildren = false }: { row: StoredRow; hasChildren?: boolean }): NodeRow {
+interface RecordedNode {
+  row: StoredRow;
+  hasChildren?: boolean;
+}
+
+function nodeOf({ row, hasChildren = false }: RecordedNode, leaders: Leaders): NodeRow {
   const [deptId, parentId] = [Number(row.dept_id), storedParent(row)];
   const { deptName, orderNum, leader, status } = department.fromStored(row);
-  const text = JSON.stringify({ deptId, parentId, deptName, orderNum, leader, status });
+  const shown = showLeader({ leader, leaderId: storedLeader(row) }, leaders);
+  const text = JSON.stringify({ deptId, parentId, deptName, orderNum, leader: shown.leader, status });
   return { deptId, parentId, jsonPrefix: Buffer.from(`${text.slice(0, -1)},`), hasChildren };
 }

@@ -1,5 +1,5 @@
-import { bigintOf, type Fragment, type Tx } from '../../../db/driver.ts';
-import { columns } from '../queries.ts';
+import { bigintOf, type Fragment, raw, type Tx } from '../../../db/driver.ts';
+import { columns, shownLeader } from '../queries.ts';
 import type { Child, Subtree } from './schema.ts';
 
 /** The position of a department among its siblings. */
@@ -55,7 +55,7 @@ const skeletonColumns = (tx: Tx) => tx`d.dept_id as "deptId", coalesce(d.parent_
 /** The JSON of a node up to its children, which is sent as it is: PostgreSQL serializes it, and Node.js never parses it. */
 const jsonPrefix = (tx: Tx) => tx`
   concat('{"deptId":', d.dept_id, ',"parentId":', coalesce(d.parent_id, 0), ',"deptName":', to_json(d.dept_name),
-    ',"orderNum":', d.order_num, ',"leader":', coalesce(to_json(d.leader)::text, 'null'), ',"status":"', d.status, '",')`;
+    ',"orderNum":', d.order_num, ',"leader":', coalesce(to_json(${raw(tx, shownLeader)})::text, 'null'), ',"status":"', d.status, '",')`;
 
 export interface NodeRow {
   deptId: number;
