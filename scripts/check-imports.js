@@ -21,6 +21,7 @@ const FOLDERS = [
   'rate-limits',
   'idempotency',
   'records',
+  'spreadsheets',
   'console',
   'health',
   'http',

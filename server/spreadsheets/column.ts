@@ -1,0 +1,35 @@
+import type { Language } from '../http/errors.ts';
+
+/** What a cell contains. Numbers are only for quantities: ids and phone numbers are text, so that no program rounds them. */
+export type CellValue = string | number | null;
+
+/** A column of an exported sheet and of an import's template. Both derive from this definition. */
+export interface Column<Row = never> {
+  /** The name of the field in the interface. */
+  key: string;
+  header: Readonly<Record<Language, string>>;
+  /** Further headers that an import accepts. */
+  aliases?: readonly string[];
+  /** In characters of the sheet's font. */
+  width: number;
+  /** Whether an import reads the column. The template has only these columns. */
+  imported: boolean;
+  /** What the template says about the column. */
+  help?: Readonly<Record<Language, string>>;
+  show: (row: Row, language: Language) => CellValue;
+}
+
+/** The columns of a template, in its order: an import without a header row reads them by position. */
+export const importedColumns = <Row>(columns: readonly Column<Row>[]): Column<Row>[] =>
+  columns.filter(({ imported }) => imported);
+
+/** Finds the column with this header in either language, its alias or its key. Spaces and letter case don't matter. */
+export function columnOfHeader<Row>(columns: readonly Column<Row>[], header: string): Column<Row> | undefined {
+  const wanted = normalize(header);
+  return columns.find(({ key, header: { zh, en }, aliases = [] }) =>
+    [key, zh, en, ...aliases].some((each) => normalize(each) === wanted),
+  );
+}
+
+/** Templates of other systems mark required columns with an asterisk. */
+const normalize = (header: string) => header.replaceAll(/[\s*＊\uFEFF]/g, '').toLowerCase();

@@ -1,0 +1,17 @@
+/**
+ * Cells of CSV files that a spreadsheet program would take for a formula. A quote in front makes it read them as text; decoding
+ * removes exactly the quotes that encoding added. Cells of xlsx files have a type, so they need neither.
+ */
+
+/** How formulas begin. Full-width characters count too: some input methods and programs treat them alike. */
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
+/** A phone number or a number: without letters and operators other than minus signs, it calls nothing and refers to nothing. */
+const PLAIN_NUMBER = /^[+-][\d ().-]*\d[\d ().-]*$/;
+
+// Texts that begin with quotes before a formula get a further quote, so that decoding restores theirs.
+const needsQuote = (text: string): boolean => FORMULA.test(text) && !PLAIN_NUMBER.test(text.replace(/^'+/, ''));
+
+export const encodeFormula = (text: string): string => (needsQuote(text) ? `'${text}` : text);
+
+export const decodeFormula = (cell: string): string =>
+  cell.startsWith("'") && needsQuote(cell) ? cell.slice(1) : cell;

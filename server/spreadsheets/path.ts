@@ -1,0 +1,34 @@
+/**
+ * Department paths in spreadsheets: the names from the top down, separated by slashes, such as `总部/研发中心/前端组`. A name may
+ * contain any character, so a backslash escapes those that have a meaning here. In a cell with several paths, line breaks
+ * separate them.
+ */
+
+const ESCAPES: Record<string, string> = { '/': '\\/', '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
+const UNESCAPED: Record<string, string> = { '/': '/', '\\': '\\', n: '\n', r: '\r' };
+
+export const encodePath = (names: readonly string[]): string =>
+  names.map((name) => name.replaceAll(/[/\\\n\r]/g, (character) => ESCAPES[character] as string)).join('/');
+
+/** Returns the names of a path; none for an empty text. A backslash before any other character stands for itself. */
+export function decodePath(path: string): string[] {
+  if (path === '') return [];
+  const names: string[] = [];
+  let name = '';
+  for (const [token] of path.matchAll(/\\[/\\nr]|[^/\\]+|[/\\]/g)) {
+    if (token === '/') {
+      names.push(name);
+      name = '';
+    } else name += token.length === 2 && token.startsWith('\\') ? UNESCAPED[token.charAt(1)] : token;
+  }
+  return [...names, name];
+}
+
+/** Several paths in one cell, one per line. */
+export const encodePaths = (paths: readonly (readonly string[])[]): string => paths.map(encodePath).join('\n');
+
+export const decodePaths = (cell: string): string[][] =>
+  cell
+    .split(/\r\n|\r|\n/)
+    .filter((line) => line !== '')
+    .map(decodePath);
