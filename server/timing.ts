@@ -20,7 +20,9 @@ export const defaultTiming = {
   lingerMs: 2_000,
   /** A streamed response is aborted after this time, even if its client is still reading. */
   streamTotalMs: 300_000,
-  /** A request for a large tree waits this long in the queue; shorter than `responseMs`. */
+  /** The same for an export, which holds no connection of the database while its client reads. */
+  exportTotalMs: 3_600_000,
+  /** A request for a large tree or an export waits this long in the queue; shorter than `responseMs`. */
   streamQueueMs: 8_000,
   /** A login waits this long for concurrent attempts on the same account to finish. */
   loginQueueMs: 7_000,

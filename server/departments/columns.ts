@@ -1,5 +1,6 @@
 import type { Column } from '../spreadsheets/column.ts';
 import { encodePath } from '../spreadsheets/path.ts';
+import type { Examples } from '../spreadsheets/template.ts';
 import { STATUS_WORDS } from '../spreadsheets/words.ts';
 import type { Dept } from './schema.ts';
 
@@ -7,8 +8,6 @@ import type { Dept } from './schema.ts';
 export type DepartmentSheetRow = Dept & {
   /** Names from the top down to the parent. */
   pathNames: string[];
-  source: string | null;
-  externalId: string | null;
   parentExternalId: string | null;
 };
 
@@ -51,6 +50,7 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
     aliases: ['排序', '显示排序', 'order'],
     width: 10,
     imported: true,
+    isNumber: true,
     help: { zh: '整数，数字小的排在前面。', en: 'An integer. Smaller numbers come first.' },
     show: ({ orderNum }) => orderNum,
   },
@@ -140,3 +140,22 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
     show: ({ updateTime }) => updateTime,
   },
 ];
+
+/** The example rows of the template. */
+export const DEPARTMENT_EXAMPLES: Examples = {
+  zh: [
+    { path: '总部', orderNum: 1, leader: '张三', phone: '13800000000', email: 'zhangsan@example.com', status: '正常' },
+    { path: '总部/研发中心', orderNum: 1, leader: '李四', phone: '+86 138-0000-0001', status: '正常' },
+  ],
+  en: [
+    {
+      path: 'Head office',
+      orderNum: 1,
+      leader: 'Ann Lee',
+      phone: '+44 20 7946 0000',
+      email: 'ann@example.com',
+      status: 'Normal',
+    },
+    { path: 'Head office/R&D', orderNum: 1, leader: 'Ben Cole', status: 'Normal' },
+  ],
+};

@@ -140,6 +140,15 @@ export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<Dep
   ) d
   where d.del_flag = '0'`;
 
+/** Reads the ids that departments have in other systems. */
+export const readExternalIds = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
+  { deptId: number; source: string | null; externalId: string | null }[]
+>`
+  select d.dept_id as "deptId", d.source, d.external_id as "externalId" from unnest(${deptIds}::bigint[]) as wanted (id)
+  cross join lateral (
+    select * from departments d where d.tenant_id = ${tenantId} and d.dept_id = wanted.id limit 1
+  ) d`;
+
 export const readNames = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: string; deptName: string }[]>`
   select d.dept_id::text as "deptId", d.dept_name as "deptName" from unnest(${deptIds}::bigint[]) as wanted (id)
   cross join lateral (

@@ -36,6 +36,7 @@ import {
   DeptUpdate,
   MembersQuery,
 } from './schema.ts';
+import { departmentSheetRoutes } from './sheet-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { removeBranch } from './tree/branches.ts';
 import { treeRoutes } from './tree-routes.ts';
@@ -339,5 +340,6 @@ export function departmentRoutes(
   );
 
   treeRoutes(app, deps);
+  departmentSheetRoutes(app, deps);
   departmentHistoryRoutes(app, deps, resources);
 }

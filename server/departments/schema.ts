@@ -15,6 +15,7 @@ import {
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 import { asOf } from '../ledger/schema.ts';
 import { externalIdFilters } from '../records/external-id.ts';
+import { format } from '../spreadsheets/schema.ts';
 import { department } from './record.ts';
 
 /** What a caller sends about a department, apart from its position in the tree. */
@@ -107,6 +108,13 @@ export const DeptFilter = Type.Object({
   asOf,
 });
 export type DeptFilter = Static<typeof DeptFilter>;
+
+/** The filters of a list, without what concerns its pages. */
+export const DeptExportFilter = Type.Object({
+  ...Type.Omit(DeptFilter, ['sort', 'withPath', 'pageNum', 'pageSize', 'cursor', 'asOf']).properties,
+  format,
+});
+export type DeptExportFilter = Static<typeof DeptExportFilter>;
 
 const withPath = Type.Object({
   pathNames: Type.Optional(

@@ -10,6 +10,7 @@ export async function allowOrigins(app: App, origins: string[]): Promise<void> {
     exposedHeaders: [
       'Accept-Patch',
       'Allow',
+      'Content-Disposition',
       'ETag',
       'Idempotent-Replayed',
       'Location',

@@ -17,6 +17,12 @@ import {
 import { type alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
 import { createContent, sendContent } from './static-content.ts';
 
+/** The content types of spreadsheet files, by format. */
+export const FILE_TYPES = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8',
+};
+
 /** Serves /openapi.json, generated from the schemas that validate requests, and Swagger UI at /docs without a CDN. */
 export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -193,11 +199,13 @@ const describeSuccess = (data: unknown) => ({
   allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
 });
 
-/** Names a success without data by its headers. Other successes differ. */
-const successName = ({ headers = {}, content = {} }: Generated): string | undefined =>
-  JSON.stringify(content).includes('"data":{"type":"null"}')
+/** Names a success without data by its headers, and one with a file. Other successes differ. */
+const successName = ({ headers = {}, content = {} }: Generated): string | undefined => {
+  if ('text/csv' in content) return 'Spreadsheet';
+  return JSON.stringify(content).includes('"data":{"type":"null"}')
     ? ['Done', ...Object.keys(headers)].join('').replaceAll('-', '')
     : undefined;
+};
 
 /** Names an error of the operations that the OAuth standards describe (server/oauth). */
 const oauthErrorName = (status: string, { content = {} }: Generated): string | undefined =>
@@ -234,6 +242,8 @@ interface ResponseOptions {
   data?: TSchema;
   /** The response is a stream of server-sent events with this schema; with `data`, only if the client asks for it. */
   events?: TSchema;
+  /** The response is a spreadsheet file. */
+  file?: boolean;
   /** The response has the path of the new record in `Location`. */
   location?: boolean;
   /** The errors of this operation, in addition to those that all operations have. */
@@ -314,6 +324,7 @@ export function responses(
     cookie,
     writes,
     events,
+    file = false,
     errors: own = [],
     alternativeTexts: alternative = [],
     body = false,
@@ -345,7 +356,9 @@ export function responses(
         ...(etag ? { ETag: etagHeader } : {}),
         ...(cookie ? { 'Set-Cookie': header('Sets or clears `banyan_session`, the session cookie of browsers') } : {}),
         ...(writes ? { 'Idempotent-Replayed': replayedHeader } : {}),
+        ...(file ? { 'Content-Disposition': header('The name of the file') } : {}),
       },
+      ...(file ? { content: fileContent } : {}),
       ...(events
         ? {
             content: {
@@ -353,7 +366,9 @@ export function responses(
               'text/event-stream': { schema: events },
             },
           }
-        : success(data)),
+        : file
+          ? {}
+          : success(data)),
     },
     ...(etag ? { 304: notModified } : {}),
     ...Object.fromEntries(
@@ -364,6 +379,10 @@ export function responses(
     ),
   };
 }
+
+const fileContent = Object.fromEntries(
+  Object.values(FILE_TYPES).map((type) => [type.split(';')[0], { schema: { type: 'string', format: 'binary' } }]),
+);
 
 const success = (data: TSchema = Type.Null()) =>
   Type.Object({ code: Type.Literal(200), msg: Type.Literal('操作成功'), data }, { 'x-success': true });

@@ -13,32 +13,46 @@ export type Chunk = string | Buffer;
 /** Whether the client still waits for a response: it may have disconnected, or the deadline may have sent an error. */
 export const isClientWaiting = ({ raw }: FastifyReply) => !raw.headersSent && !raw.destroyed;
 
+interface SendOptions {
+  /** Set only when there is something to send: an error response has headers of its own. */
+  headers?: Record<string, string>;
+  /** The response is aborted after this time, even if its client is still reading. */
+  totalMs?: number;
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+
 /**
  * Sends chunks. Resolves when all of them have been passed on or the client has disconnected. An error before the first
  * chunk is sent as a regular error response; a later one closes the connection, so that a partial response is not mistaken
  * for a complete one.
  */
-export async function sendChunks(reply: FastifyReply, chunks: AsyncGenerator<Chunk, void>): Promise<void> {
+export async function sendChunks(
+  reply: FastifyReply,
+  chunks: AsyncGenerator<Chunk, void>,
+  { headers = JSON_HEADERS, totalMs = reply.server.timing.streamTotalMs }: SendOptions = {},
+): Promise<void> {
   const first = await chunks.next();
   if (!isClientWaiting(reply)) return void (await chunks.return());
   const isHead = reply.request.method === 'HEAD';
   if (isHead) await chunks.return();
-  const source = Readable.from(isHead ? [] : withTimeout(reply, first, chunks), { objectMode: false });
+  const source = Readable.from(isHead ? [] : withTimeout(reply.raw, totalMs, first, chunks), { objectMode: false });
   // Reject on errors, so that the transaction that produces the chunks fails too instead of committing.
   const ended = new Promise<void>((resolve, reject) =>
     source.once('close', () => (source.errored ? reject(source.errored) : resolve())),
   );
-  reply.type('application/json; charset=utf-8').send(source);
+  reply.headers(headers).send(source);
   await ended;
 }
 
 /** Aborts the response when the transfer takes too long. If the client stalls, its connection is closed (connections.ts). */
 async function* withTimeout(
-  { raw, server }: FastifyReply,
+  raw: FastifyReply['raw'],
+  totalMs: number,
   first: IteratorResult<Chunk, void>,
   chunks: AsyncGenerator<Chunk, void>,
 ): AsyncGenerator<Chunk, void> {
-  const timer = setTimeout(() => raw.destroy(), server.timing.streamTotalMs).unref();
+  const timer = setTimeout(() => raw.destroy(), totalMs).unref();
   // Wait for `close`: the last bytes are still in the buffers when there are no more chunks.
   raw.once('close', () => clearTimeout(timer));
   try {

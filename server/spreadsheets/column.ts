@@ -14,6 +14,8 @@ export interface Column<Row = never> {
   width: number;
   /** Whether an import reads the column. The template has only these columns. */
   imported: boolean;
+  /** Whether the cells are numbers. Cells of other columns stay text when somebody edits them. */
+  isNumber?: boolean;
   /** What the template says about the column. */
   help?: Readonly<Record<Language, string>>;
   show: (row: Row, language: Language) => CellValue;

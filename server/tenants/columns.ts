@@ -11,6 +11,8 @@ const column = (key: string, zh: string, en: string, width: number, show: Column
   show,
 });
 
+const number = (text: Column<Tenant>): Column<Tenant> => ({ ...text, isNumber: true });
+
 const QUOTA_HEADERS: Record<(typeof QUOTAS)[number], [string, string]> = {
   enterpriseQuery: ['企业查询', 'Enterprise queries'],
   annualReportQuery: ['年报查询', 'Annual report queries'],
@@ -42,8 +44,8 @@ export const TENANT_COLUMNS: readonly Column<Tenant>[] = [
   column('startTime', '开始日期', 'Start date', 12, ({ startTime }) => startTime),
   column('endTime', '结束日期', 'End date', 12, ({ endTime }) => endTime),
   column('status', '状态', 'Status', 10, ({ status }, language) => STATUS_WORDS[status][language]),
-  column('accountCount', '用户名额', 'User limit', 10, ({ accountCount }) => accountCount),
+  number(column('accountCount', '用户名额', 'User limit', 10, ({ accountCount }) => accountCount)),
   column('menuIds', '授权菜单', 'Menus', 24, ({ packageBo }) => packageBo.menuIds || null),
-  ...QUOTAS.map((key) => column(key, ...QUOTA_HEADERS[key], 12, ({ quotaBo }) => quotaBo[key])),
+  ...QUOTAS.map((key) => number(column(key, ...QUOTA_HEADERS[key], 12, ({ quotaBo }) => quotaBo[key]))),
   ...RULES.map((key) => column(key, ...RULE_HEADERS[key], 20, ({ ruleBo }) => ruleBo[key])),
 ];

@@ -16,10 +16,13 @@ import { responses } from '../http/openapi.ts';
 import { PATCH_TYPES, pathId } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { AsOf } from '../ledger/schema.ts';
+import { createSheetSender } from '../spreadsheets/sending.ts';
+import { readSheetPage, tenantSheet } from './export.ts';
 import { readTenantAt } from './history.ts';
 import {
   MAX_TREE_SIZE,
   Tenant,
+  TenantExportFilter,
   TenantFilter,
   TenantInput,
   TenantNode,
@@ -45,6 +48,7 @@ const shared = { tags: ['Tenants'] };
 export function tenantRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;
   const maxLevels = deps.config.tenantLevels;
+  const sendSheet = createSheetSender();
   app.post(
     path,
     {
@@ -105,6 +109,25 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
       },
     },
     async (request) => ok(await readAs(db, request, (tx, caller) => listTenants(tx, caller, request.query))),
+  );
+
+  app.get(
+    `${path}/export`,
+    {
+      config: { requires: 'export' },
+      schema: {
+        ...shared,
+        operationId: 'exportTenants',
+        summary: "Export the caller's tenant and its descendants as a spreadsheet",
+        description: 'Takes the filters of the list. Sorted by id; headers are in the language of the caller.',
+        querystring: TenantExportFilter,
+        response: responses('authenticated', { file: true }),
+      },
+    },
+    (request, reply) =>
+      sendSheet(request, reply, tenantSheet, (cursor) =>
+        readAs(db, request, (tx, caller) => readSheetPage(tx, caller, request.query, cursor)),
+      ),
   );
 
   app.get(

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
 import { CalendarDate, Int, optional, orNull, Password, paging, Status, TenantCode, Text } from '../http/fields.ts';
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
+import { format } from '../spreadsheets/schema.ts';
 import { HIDDEN_QUOTAS, QUOTAS, RULES, tenant } from './record.ts';
 
 export { HIDDEN_QUOTAS, QUOTAS, RULES };
@@ -133,6 +134,12 @@ export const TenantFilter = Type.Object({
   cursor,
 });
 export type TenantFilter = Static<typeof TenantFilter>;
+
+export const TenantExportFilter = Type.Object({
+  ...Type.Omit(TenantFilter, ['fields', 'sort', 'pageNum', 'pageSize', 'cursor']).properties,
+  format,
+});
+export type TenantExportFilter = Static<typeof TenantExportFilter>;
 
 export const TenantPage = PageOrCursorPage(ListedTenant);
 

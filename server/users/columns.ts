@@ -1,5 +1,6 @@
 import type { Column } from '../spreadsheets/column.ts';
 import { encodePath, encodePaths } from '../spreadsheets/path.ts';
+import type { Examples } from '../spreadsheets/template.ts';
 import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
 import type { User } from './schema.ts';
 
@@ -9,8 +10,6 @@ export type UserSheetRow = User & {
   deptPath: string[] | null;
   /** The paths of the further departments. */
   deptPaths: string[][];
-  source: string | null;
-  externalId: string | null;
 };
 
 /** The columns of users in exports and imports. There is none for passwords: files are copied and sent around. */
@@ -141,3 +140,21 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     show: ({ updateTime }) => updateTime,
   },
 ];
+
+/** The example rows of the template. */
+export const USER_EXAMPLES: Examples = {
+  zh: [
+    {
+      ...{ userName: 'zhangsan', nickName: '张三', deptPath: '总部/研发中心', deptPaths: '总部/市场部\n总部/行政部' },
+      ...{ phone: '13800000000', email: 'zhangsan@example.com', roles: '管理员', status: '正常' },
+    },
+    { userName: 'lisi', nickName: '李四', deptPath: '总部', phone: '+86 138-0000-0001', roles: '成员', status: '正常' },
+  ],
+  en: [
+    {
+      ...{ userName: 'ann', nickName: 'Ann Lee', deptPath: 'Head office/R&D', deptPaths: 'Head office/Sales' },
+      ...{ phone: '+44 20 7946 0000', email: 'ann@example.com', roles: 'Administrator', status: 'Normal' },
+    },
+    { userName: 'ben', nickName: 'Ben Cole', deptPath: 'Head office', roles: 'Member', status: 'Normal' },
+  ],
+};

@@ -80,17 +80,13 @@ export interface UserSearch {
   externalId: string | null;
 }
 
-export const listUsers = async (
-  tx: Tx,
-  tenantId: string,
-  filter: UserSearch & { limit: number; offset: number },
-): Promise<Rows<User>> => {
-  const { userName, deptId, status, q, source, externalId } = filter;
+const matching = (tx: Tx, tenantId: string, search: UserSearch) => {
+  const { userName, deptId, status, q, source, externalId } = search;
   const contains = (column: Fragment, text: string) => tx`strpos(lower(${column}), lower(${text})) > 0`;
   const inDept = (id: string) => tx`and exists (
     select from user_departments m
     where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.dept_id = ${bigintOf(id)})`;
-  const matches = tx`
+  return tx`
     u.tenant_id = ${tenantId} and u.del_flag = '0'
     ${userName === null ? tx`` : tx`and ${contains(tx`u.user_name`, userName)}`}
     ${q === null ? tx`` : tx`and (${contains(tx`u.user_name`, q)} or ${contains(tx`u.nick_name`, q)} or strpos(u.phone, ${q}) > 0)`}
@@ -98,6 +94,14 @@ export const listUsers = async (
     ${source === null ? tx`` : tx`and u.source = ${source}`}
     ${externalId === null ? tx`` : tx`and u.external_id = ${externalId}`}
     ${status === null ? tx`` : tx`and u.status = ${status}`}`;
+};
+
+export const listUsers = async (
+  tx: Tx,
+  tenantId: string,
+  filter: UserSearch & { limit: number; offset: number },
+): Promise<Rows<User>> => {
+  const matches = matching(tx, tenantId, filter);
   const [rows, [{ total }]] = await Promise.all([
     tx<User[]>`
       select ${columns(tx)} from (
@@ -106,6 +110,21 @@ export const listUsers = async (
     tx<[{ total: number }]>`select count(*) as total from users u where ${matches}`,
   ]);
   return { rows: rows.map(withNumbers), total };
+};
+
+/** Reads matching users in the order of their ids, after a given one. */
+export const readUsersAfter = async (
+  tx: Tx,
+  tenantId: string,
+  search: UserSearch,
+  { afterId, limit }: { afterId: string; limit: number },
+): Promise<User[]> => {
+  const rows = await tx<User[]>`
+    select ${columns(tx)} from (
+      select * from users u where ${matching(tx, tenantId, search)} and u.user_id > ${bigintOf(afterId)}
+      order by u.user_id limit ${limit}
+    ) u order by u.user_id`;
+  return rows.map(withNumbers);
 };
 
 export const countMembers = async (tx: Tx, members: Fragment): Promise<number> => {

@@ -21,6 +21,7 @@ import { ExternalIdPath } from '../records/external-id.ts';
 import { bulkUserRoutes } from './bulk-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
 import { DeptUserFilter, Leader, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
+import { userSheetRoutes } from './sheet-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
 import {
   createUser,
@@ -353,4 +354,5 @@ export function userRoutes(app: App, deps: Dependencies): void {
   );
 
   bulkUserRoutes(app, deps);
+  userSheetRoutes(app, deps);
 }

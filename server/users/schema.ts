@@ -18,6 +18,7 @@ import {
   Text,
 } from '../http/fields.ts';
 import { externalIdFilters } from '../records/external-id.ts';
+import { format } from '../spreadsheets/schema.ts';
 import { user } from './record.ts';
 
 export const Role = Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] });
@@ -179,6 +180,12 @@ export const UserFilter = Type.Object({
   ...paging,
 });
 export type UserFilter = Static<typeof UserFilter>;
+
+export const UserExportFilter = Type.Object({
+  ...Type.Omit(UserFilter, ['pageNum', 'pageSize']).properties,
+  format,
+});
+export type UserExportFilter = Static<typeof UserExportFilter>;
 
 export const DeptUserFilter = Type.Object({
   ...TenantQuery.properties,

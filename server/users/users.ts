@@ -51,6 +51,7 @@ import {
   replacePassword,
   touchUsers,
   type UserFields,
+  type UserSearch,
   updatePassword,
   updateUser as updateRow,
 } from './queries.ts';
@@ -364,16 +365,17 @@ async function lockFormerDepartments(tx: Tx, tenantId: string, users: readonly F
 
 export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Promise<Rows<User>> {
   const tenantId = await assumeTenant(tx, caller, filter.tenantId);
-  return listRows(tx, tenantId, {
-    userName: filter.userName ?? null,
-    deptId: filter.deptId === undefined ? null : idOf(filter.deptId),
-    status: filter.status ?? null,
-    q: filter.q ?? null,
-    source: filter.source ?? null,
-    externalId: filter.externalId ?? null,
-    ...pageOf(filter),
-  });
+  return listRows(tx, tenantId, { ...searchOf(filter), ...pageOf(filter) });
 }
+
+export const searchOf = (filter: Omit<UserFilter, 'pageNum' | 'pageSize'>): UserSearch => ({
+  userName: filter.userName ?? null,
+  deptId: filter.deptId === undefined ? null : idOf(filter.deptId),
+  status: filter.status ?? null,
+  q: filter.q ?? null,
+  source: filter.source ?? null,
+  externalId: filter.externalId ?? null,
+});
 
 /** Counts the accounts of a tenant. */
 export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => countUsers(tx, tenantId, null);
