@@ -67,6 +67,8 @@ export const actingCalls: ActingCall[] = [
     operation: `GET ${dept}/{id}/users`,
     call: (client, query, { dept: id }) => client.get(`${dept}/${id}/users?below=true&${query}`),
   },
+  { operation: `GET ${dept}/export`, call: (client, query) => client.get(`${dept}/export?format=csv&${query}`) },
+  { operation: `GET ${people}/export`, call: (client, query) => client.get(`${people}/export?format=csv&${query}`) },
   { operation: `GET ${people}/list`, call: (client, query) => client.get(`${people}/list?${query}`) },
   {
     operation: `GET ${people}/{id}/leaders`,

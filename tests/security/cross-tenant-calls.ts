@@ -311,6 +311,34 @@ export const table: Row[] = [
     call: (client, { id }) => client.get(`${tenant}/${id}`),
     other: '404 TENANT_NOT_FOUND',
   },
+  ...[dept, people].flatMap((path): Row[] => [
+    {
+      operation: `GET ${path}/export`,
+      variant: 'in the tenant',
+      call: (client, { code }) => client.get(`${path}/export?format=csv&tenantId=${code}`),
+      other: '403 OTHER_TENANT',
+    },
+    {
+      operation: `GET ${path}/export`,
+      variant: 'of a department of the tenant',
+      call: (client, { parent }) =>
+        client.get(`${path}/export?format=csv&${path === dept ? 'underId' : 'deptId'}=${parent}`),
+      other: OK,
+    },
+    {
+      operation: `GET ${path}/import/template`,
+      call: (client) => client.get(`${path}/import/template?format=csv`),
+      other: OK,
+    },
+  ]),
+  ...(['code', 'belowCode'] as const).map(
+    (code): Row => ({
+      operation: `GET ${tenant}/export`,
+      variant: code,
+      call: (client, target) => client.get(`${tenant}/export?format=csv&tenantId=${target[code]}`),
+      other: OK,
+    }),
+  ),
   {
     operation: `GET ${tenant}/list`,
     variant: 'of the tenant itself',

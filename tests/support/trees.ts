@@ -59,28 +59,28 @@ export interface TreeResponse {
 }
 
 /** Requests a tree and reads nothing of the body yet. */
-export function requestTree({ base, token }: Client, query = ''): Promise<TreeResponse> {
+export const requestTree = (client: Client, query = ''): Promise<TreeResponse> =>
+  requestUnread(client, `/system/dept-api/tree${query && `?${query}`}`);
+
+/** Sends a GET request and reads nothing of the body yet. */
+export function requestUnread({ base, token }: Client, path: string): Promise<TreeResponse> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
-    const request = http.get(
-      `${base}/system/dept-api/tree${query && `?${query}`}`,
-      { headers, agent: false },
-      (response) => {
-        response.pause();
-        const rest = () =>
-          new Promise<{ bytes: number; complete: boolean; text: () => string }>((done) => {
-            const chunks: Buffer[] = [];
-            response.on('data', (chunk) => chunks.push(chunk));
-            response.on('error', () => {});
-            response.on('close', () => {
-              const all = Buffer.concat(chunks);
-              done({ bytes: all.length, complete: response.complete, text: () => all.toString() });
-            });
-            response.resume();
+    const request = http.get(base + path, { headers, agent: false }, (response) => {
+      response.pause();
+      const rest = () =>
+        new Promise<{ bytes: number; complete: boolean; text: () => string }>((done) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk) => chunks.push(chunk));
+          response.on('error', () => {});
+          response.on('close', () => {
+            const all = Buffer.concat(chunks);
+            done({ bytes: all.length, complete: response.complete, text: () => all.toString() });
           });
-        resolve({ response, rest });
-      },
-    );
+          response.resume();
+        });
+      resolve({ response, rest });
+    });
     request.on('error', reject);
   });
 }
