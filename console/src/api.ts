@@ -8,21 +8,39 @@ import type {
   TimelineFilter,
   TimelinePage,
 } from '../../server/departments/history/schema.ts';
-import type { Dept, DeptBatch, DeptFilter, DeptInput, DeptPage, DeptUpdate } from '../../server/departments/schema.ts';
+import type {
+  Dept,
+  DeptBatch,
+  DeptExportFilter,
+  DeptFilter,
+  DeptInput,
+  DeptPage,
+  DeptUpdate,
+} from '../../server/departments/schema.ts';
 import type { Child, ChildrenFilter, ChildrenPage, DeptOrder, TreeNode } from '../../server/departments/tree/schema.ts';
 import type { Key, KeyFilter, KeyInput, KeyPage, KeyRotation, KeySecret, KeyUpdate } from '../../server/keys/schema.ts';
 import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/ledger/schema.ts';
 import type { Overview } from '../../server/overview/schema.ts';
+import type { Format } from '../../server/spreadsheets/schema.ts';
 import type {
   ListedTenant,
   Tenant,
+  TenantExportFilter,
   TenantFilter,
   TenantInput,
   TenantNode,
   TenantPage,
   TenantUpdate,
 } from '../../server/tenants/schema.ts';
-import type { DeptUserFilter, User, UserFilter, UserInput, UserPage, UserUpdate } from '../../server/users/schema.ts';
+import type {
+  DeptUserFilter,
+  User,
+  UserExportFilter,
+  UserFilter,
+  UserInput,
+  UserPage,
+  UserUpdate,
+} from '../../server/users/schema.ts';
 import type {
   Delivery,
   DeliveryFilter,
@@ -35,6 +53,7 @@ import type {
   WebhookSecret,
   WebhookUpdate,
 } from '../../server/webhooks/schema.ts';
+import type { DownloadedFile, Query } from './http.ts';
 import { create, read, write } from './request.ts';
 
 export type {
@@ -47,6 +66,8 @@ export type {
   DeptInput,
   DeptUpdate,
   Diff,
+  DownloadedFile,
+  Format,
   Key,
   KeyFilter,
   KeyInput,
@@ -84,6 +105,9 @@ interface TenantScope {
   tenantId?: string | undefined;
 }
 
+const download = async (path: string, query: Query): Promise<DownloadedFile> =>
+  (await read<DownloadedFile>(path, { query })).data;
+
 /** Every operation of the service that the console uses, named after its operationId in the OpenAPI document. */
 export const api = {
   readVersion: (signal?: Signal) => read<{ version: string }>('/version', { signal }),
@@ -105,6 +129,7 @@ export const api = {
     read<Static<typeof TimelinePage>>(`${dept}/${id}/history`, { query, signal }),
   /** Compares two points in time; `to` defaults to now. */
   compareDepartments: (query: DiffFilter, signal?: Signal) => read<Diff>(`${dept}/diff`, { query, signal }),
+  exportDepartments: (query: DeptExportFilter) => download(`${dept}/export`, query),
   createDepartment: (body: DeptInput) => create(dept, body),
   updateDepartment: (body: DeptUpdate, ifMatch?: string) => write('PUT', dept, { body, ifMatch }),
   orderDepartments: (body: DeptOrder) => write('PUT', `${dept}/order`, { body }),
@@ -120,6 +145,7 @@ export const api = {
 
   listTenants: (query: TenantFilter & { sort?: string; endsBefore?: string }, signal?: Signal) =>
     read<Static<typeof TenantPage>>(`${tenant}/list`, { query, signal }),
+  exportTenants: (query: TenantExportFilter) => download(`${tenant}/export`, query),
   readTenantTree: (query: { rootId?: string; depth?: number } = {}, signal?: Signal) =>
     read<TenantNode>(`${tenant}/tree`, { query, signal }),
   readTenant: (id: Id, signal?: Signal) => read<Tenant>(`${tenant}/${id}`, { signal }),
@@ -128,6 +154,7 @@ export const api = {
   deleteTenant: (id: Id, ifMatch?: string) => write('DELETE', `${tenant}/${id}`, { ifMatch }),
 
   listUsers: (query: UserFilter, signal?: Signal) => read<Static<typeof UserPage>>(`${user}/list`, { query, signal }),
+  exportUsers: (query: UserExportFilter) => download(`${user}/export`, query),
   readUser: (id: Id, { tenantId }: TenantScope = {}, signal?: Signal) =>
     read<User>(`${user}/${id}`, { query: { tenantId }, signal }),
   createUser: (body: UserInput) => create(user, body),

@@ -45,15 +45,46 @@ export interface RequestOptions {
   keepalive?: boolean;
 }
 
-/** Sends one request and unwraps the response envelope. */
+/** A file that the service sent as an attachment. */
+export interface DownloadedFile {
+  blob: Blob;
+  name: string;
+}
+
+/** Sends one request and unwraps the response envelope. An attachment becomes a `DownloadedFile`. */
 export async function sendRequest<T>(
   method: string,
   path: string,
-  { query, body, headers = {}, signal, keepalive = false }: RequestOptions = {},
+  options: RequestOptions = {},
 ): Promise<ApiResponse<T>> {
-  let response: Response;
+  const response = await send(method, path, options);
+  const attachment = response.headers.get('content-disposition');
+  if (attachment) return { data: (await readFile(response, attachment)) as T, etag: '', createdId: '' };
+  const envelope = await parseEnvelope(response);
+  if (!envelope) {
+    markOffline();
+    throw new NetworkError('');
+  }
+  markOnline();
+  // Check the envelope's code, not the HTTP status: the service can be configured to send errors with status 200.
+  if (envelope.code !== 200) {
+    const { reason = 'UNKNOWN', ...details } = (envelope.data ?? {}) as { reason?: string };
+    throw new ApiError(envelope.code, reason, envelope.msg, details);
+  }
+  return {
+    data: envelope.data as T,
+    etag: response.headers.get('etag') ?? '',
+    createdId: (response.headers.get('location') ?? '').split('/').at(-1) ?? '',
+  };
+}
+
+async function send(
+  method: string,
+  path: string,
+  { query, body, headers = {}, signal, keepalive = false }: RequestOptions,
+): Promise<Response> {
   try {
-    response = await fetch(path + toQueryString(query), {
+    return await fetch(path + toQueryString(query), {
       method,
       credentials: 'same-origin',
       keepalive,
@@ -71,22 +102,16 @@ export async function sendRequest<T>(
     markOffline();
     throw new NetworkError('', { cause: error });
   }
-  const envelope = await parseEnvelope(response);
-  if (!envelope) {
-    markOffline();
-    throw new NetworkError('');
+}
+
+/** Reads a file. If the service closes the connection before its end, the file is incomplete and must not be saved. */
+async function readFile(response: Response, attachment: string): Promise<DownloadedFile> {
+  const [, name = 'download'] = /filename\*=UTF-8''([^;]+)/i.exec(attachment) ?? [];
+  try {
+    return { blob: await response.blob(), name: decodeURIComponent(name) };
+  } catch (error) {
+    throw new NetworkError('', { cause: error });
   }
-  markOnline();
-  // Check the envelope's code, not the HTTP status: the service can be configured to send errors with status 200.
-  if (envelope.code !== 200) {
-    const { reason = 'UNKNOWN', ...details } = (envelope.data ?? {}) as { reason?: string };
-    throw new ApiError(envelope.code, reason, envelope.msg, details);
-  }
-  return {
-    data: envelope.data as T,
-    etag: response.headers.get('etag') ?? '',
-    createdId: (response.headers.get('location') ?? '').split('/').at(-1) ?? '',
-  };
 }
 
 function toQueryString(query: Query = {}): string {

@@ -2,6 +2,7 @@ import dayjs from 'dayjs';
 import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { FONT_FAMILY } from '../theme.ts';
+import { saveFile } from '../ui/save-file.ts';
 import { CardDrawing, MoreDrawing, PRINT_PALETTE } from './card-drawing.tsx';
 import type { ChartData } from './chart-data.ts';
 import type { Layout } from './layout.ts';
@@ -33,7 +34,7 @@ const getFileName = ({ title, t }: ExportSource) => `${toFileName(title)}-${toFi
 export function exportSvg(source: ExportSource): string {
   const { text } = render(source);
   const file = `${getFileName(source)}.svg`;
-  download(new Blob(['<?xml version="1.0" encoding="UTF-8"?>\n', text], { type: 'image/svg+xml' }), file);
+  saveFile(new Blob(['<?xml version="1.0" encoding="UTF-8"?>\n', text], { type: 'image/svg+xml' }), file);
   return file;
 }
 
@@ -56,22 +57,13 @@ export async function exportPng(source: ExportSource): Promise<string> {
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
     if (!blob) throw new ImageError();
     const file = `${getFileName(source)}.png`;
-    download(blob, file);
+    saveFile(blob, file);
     return file;
   } catch (error) {
     throw error instanceof DOMException ? new ImageError() : error;
   } finally {
     URL.revokeObjectURL(objectUrl);
   }
-}
-
-function download(blob: Blob, file: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = file;
-  link.click();
-  // Ten seconds are enough for the download to start.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 /** Renders the chart with the components of the screen, so that the file looks the same. */

@@ -1,7 +1,7 @@
 import { SearchOutlined } from '@ant-design/icons';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Button, Input } from 'antd';
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { searchDepartments, uniqueRows } from '../ui/search-departments.ts';
@@ -13,15 +13,20 @@ interface Props {
   onSelect: (id: number) => void;
   /** Why a department cannot be selected; undefined if it can. */
   getDisabledReason?: ((id: number) => string | undefined) | undefined;
+  /** Called with the text that is searched for; empty while the tree is shown. */
+  onSearch?: (keyword: string) => void;
   /** The tree, shown while the search field is empty. */
   children: ReactNode;
 }
 
 /** A search field whose results replace the tree. Selecting a result shows the tree again. */
-export function DepartmentSearch({ onSelect, getDisabledReason, children }: Props) {
+export function DepartmentSearch({ onSelect, getDisabledReason, onSearch, children }: Props) {
   const t = useTexts(departmentsTexts);
   const [text, setText] = useState('');
   const keyword = useDebouncedValue(text.trim(), 200);
+  const searched = text.trim() && keyword;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the text has changed
+  useEffect(() => onSearch?.(searched), [searched]);
   const container = useRef<HTMLDivElement>(null);
   const handleSelect = (id: number) => {
     setText('');
@@ -54,8 +59,8 @@ export function DepartmentSearch({ onSelect, getDisabledReason, children }: Prop
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      {text.trim() && keyword ? (
-        <SearchResults keyword={keyword} onSelect={handleSelect} getDisabledReason={getDisabledReason} />
+      {searched ? (
+        <SearchResults keyword={searched} onSelect={handleSelect} getDisabledReason={getDisabledReason} />
       ) : (
         children
       )}

@@ -3,11 +3,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Button } from 'antd';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
-import type { Child, Dept } from '../api.ts';
+import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
 import { useHasDraft } from '../ui/draft.tsx';
+import { ExportButton } from '../ui/export-button.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty } from '../ui/states.tsx';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
@@ -35,6 +36,7 @@ export default function Departments() {
   const isMounted = useIsMounted();
   const [tree] = useState(createTreeStore);
   const [checked, setChecked] = useState<ReadonlyMap<number, Dept>>();
+  const [keyword, setKeyword] = useState('');
   const editing = useEditing(id);
   const createDialog = useDialog<{ deptId: number; deptName: string }>();
   const moveDialog = useDialog<Dept>();
@@ -92,9 +94,14 @@ export default function Departments() {
     <div className={`departments${id === undefined ? '' : ' has-department'}`}>
       <PageTitle title={t.title}>
         {administrator && (
-          <Button icon={<PlusOutlined />} onClick={() => createDialog.show({ deptId: ROOT_ID, deptName: '' })}>
-            {t.create}
-          </Button>
+          <>
+            <ExportButton
+              exportFile={(format) => api.exportDepartments({ ...(keyword ? { deptName: keyword } : {}), format })}
+            />
+            <Button icon={<PlusOutlined />} onClick={() => createDialog.show({ deptId: ROOT_ID, deptName: '' })}>
+              {t.create}
+            </Button>
+          </>
         )}
       </PageTitle>
       <div className="departments-split">
@@ -109,6 +116,7 @@ export default function Departments() {
           onNodeKeyDown={handleNodeKeyDown}
           onDelete={deleteDialog.show}
           onRefresh={refresh}
+          onSearch={setKeyword}
         />
         <div className="departments-detail">
           {id !== undefined ? (

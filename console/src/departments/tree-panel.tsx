@@ -32,6 +32,7 @@ interface Props {
   onNodeKeyDown: (event: KeyboardEvent, node: Child) => boolean;
   onDelete: (depts: Dept[]) => void;
   onRefresh: (...parentIds: number[]) => Promise<void>;
+  onSearch: (keyword: string) => void;
 }
 
 /** The service accepts this many ids in one delete request. */
@@ -39,7 +40,19 @@ const MAX_DELETED = 500;
 
 /** The left side of the screen: search, tree and bulk actions. */
 export function TreePanel(props: Props) {
-  const { tree, treeId, selectedId, onOpen, checked, setChecked, onCheck, onNodeKeyDown, onDelete, onRefresh } = props;
+  const {
+    tree,
+    treeId,
+    selectedId,
+    onOpen,
+    checked,
+    setChecked,
+    onCheck,
+    onNodeKeyDown,
+    onDelete,
+    onRefresh,
+    onSearch,
+  } = props;
   const t = useTexts(departmentsTexts);
   const { message } = App.useApp();
   const move = useApiMutation({
@@ -98,7 +111,7 @@ export function TreePanel(props: Props) {
   const isEmpty = root?.state === 'ready' && root.rows.length === 0;
   return (
     <section className="departments-panel" aria-label={t.tree} aria-busy={move.isPending}>
-      <DepartmentSearch onSelect={openAndFocusTree}>
+      <DepartmentSearch onSelect={openAndFocusTree} onSearch={onSearch}>
         <div className="departments-toolbar">
           {checked ? (
             <>

@@ -36,3 +36,11 @@ export function usePeopleParams(): [
     update({ ...changes, ...(changes.page === 1 ? { page: null } : {}) }, options);
   return [params, setParams];
 }
+
+/** The filter of the list, without its page. */
+export const toFilter = ({ q, deptId, status, tenantId }: PeopleParams) => ({
+  ...(q ? { q } : {}),
+  ...(deptId === null ? {} : { deptId: String(deptId) }),
+  ...(status === null ? {} : { status }),
+  ...(tenantId ? { tenantId } : {}),
+});

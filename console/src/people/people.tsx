@@ -7,11 +7,12 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { ExportButton } from '../ui/export-button.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
 import { BulkActionDialog } from './bulk-action-dialog.tsx';
 import { OtherTenantNotice } from './other-tenant-notice.tsx';
-import { type PeopleParams, usePeopleParams } from './params.ts';
+import { type PeopleParams, toFilter, usePeopleParams } from './params.ts';
 import { SelectionToolbar } from './selection-toolbar.tsx';
 import { peopleTexts } from './texts.ts';
 import type { BulkAction } from './use-bulk-action.ts';
@@ -42,6 +43,7 @@ function PeopleContent() {
   return (
     <>
       <PageTitle title={t.title}>
+        <ExportButton exportFile={(format) => api.exportUsers({ ...toFilter(params), format })} />
         <Button type="primary" icon={<PlusOutlined />} onClick={() => openForm('new')}>
           {t.create}
         </Button>
@@ -99,14 +101,7 @@ function UserList({ params, setParams, ...tableProps }: ListProps) {
   const t = useTexts(peopleTexts);
   const isPhone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
   const { q, deptId, status, page, tenantId } = params;
-  const filter = {
-    pageNum: page,
-    pageSize: PAGE_SIZE,
-    ...(q ? { q } : {}),
-    ...(deptId === null ? {} : { deptId: String(deptId) }),
-    ...(status === null ? {} : { status }),
-    ...(tenantId ? { tenantId } : {}),
-  };
+  const filter = { ...toFilter(params), pageNum: page, pageSize: PAGE_SIZE };
   const { data, error, refetch, isPlaceholderData } = useQuery({
     queryKey: queryKeys.users.list(filter),
     queryFn: ({ signal }) => api.listUsers(filter, signal),

@@ -39,14 +39,19 @@ export function useTenantListParams() {
   return [params, setParams] as const;
 }
 
-export const toFilter = ({ q, page, status, ends, sort, view, parent }: TenantListParams) =>
+/** Which tenants the list shows, on all of its pages. */
+export const toExportFilter = ({ q, status, ends, parent }: TenantListParams) => ({
+  ...(q ? { keyword: q } : {}),
+  ...(status ? { status } : {}),
+  ...(parent ? { tenantParent: parent } : {}),
+  // `endsBefore` is exclusive, the filter is inclusive.
+  ...(ends ? { endsBefore: daysFromNow(ends + 1) } : {}),
+});
+
+export const toFilter = (params: TenantListParams) =>
   ({
-    ...(q ? { keyword: q } : {}),
-    ...(status ? { status } : {}),
-    ...(parent ? { tenantParent: parent } : {}),
-    // `endsBefore` is exclusive, the filter is inclusive.
-    ...(ends ? { endsBefore: daysFromNow(ends + 1) } : {}),
-    ...(sort || view === 'timeline' ? { sort: 'endTime' as const } : {}),
-    pageNum: page,
+    ...toExportFilter(params),
+    ...(params.sort || params.view === 'timeline' ? { sort: 'endTime' as const } : {}),
+    pageNum: params.page,
     pageSize: PAGE_SIZE,
   }) satisfies TenantFilter & { sort?: 'endTime'; endsBefore?: string };

@@ -7,13 +7,14 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { ExportButton } from '../ui/export-button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { fieldTexts } from './field-texts.ts';
 import { newTenantPath } from './new-tenant-path.ts';
-import { PAGE_SIZE, type TenantListParams, toFilter, useTenantListParams } from './params.ts';
+import { PAGE_SIZE, type TenantListParams, toExportFilter, toFilter, useTenantListParams } from './params.ts';
 import { TenantTable } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -38,7 +39,10 @@ export function TenantList() {
     total === 1 && rows.length === 1 && !params.q && !params.status && !params.ends && !params.parent;
   return (
     <>
-      <PageTitle title={t.title}>{create}</PageTitle>
+      <PageTitle title={t.title}>
+        <ExportButton exportFile={(format) => api.exportTenants({ ...toExportFilter(params), format })} />
+        {create}
+      </PageTitle>
       <Card>
         <TenantFilters params={params} setParams={setParams} />
         {error ? (

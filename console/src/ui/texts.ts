@@ -49,6 +49,10 @@ export const uiTexts = defineTexts({
     discard: '放弃',
     nothingChanged: '内容没有变化，无需保存',
     copyFailed: '浏览器不允许复制，请手动选择文本',
+    export: '导出',
+    exportXlsx: 'Excel（.xlsx）',
+    exportCsv: 'CSV（.csv）',
+    exported: (file: string) => `已导出 ${file}`,
   },
   en: {
     product: 'Banyan',
@@ -98,5 +102,9 @@ export const uiTexts = defineTexts({
     discard: 'Discard',
     nothingChanged: 'Nothing has changed, so nothing was saved',
     copyFailed: 'The browser does not allow copying. Select the text manually.',
+    export: 'Export',
+    exportXlsx: 'Excel (.xlsx)',
+    exportCsv: 'CSV (.csv)',
+    exported: (file: string) => `Exported ${file}`,
   },
 });
