@@ -58,6 +58,10 @@ function parseRoutes(tree: string): string[] {
     });
 }
 
+/** Whether the operation returns a spreadsheet file. */
+const isFile = (operationId: string) => /^export|Template$/.test(operationId);
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
 test('every operation has a unique id, a summary and a known tag', () => {
   const ids = allOperations.map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length);
@@ -74,7 +78,8 @@ test('every operation documents its success and its errors, each reason under it
   const listed = new Set<string>();
   for (const { operationId, responses } of operations) {
     const { 200: success, ...errors } = responses;
-    if (operationId !== 'streamChanges') assert.ok(dataOf(success), operationId);
+    if (isFile(operationId)) assert.deepEqual(Object.keys(success?.content ?? {}), [XLSX, 'text/csv'], operationId);
+    else if (operationId !== 'streamChanges') assert.ok(dataOf(success), operationId);
     assert.ok(Object.keys(errors).length >= 2, operationId);
     for (const [status, response] of Object.entries(errors)) {
       if (status === '304') continue;
@@ -138,6 +143,7 @@ test('the headers that callers need are documented', () => {
       const createsOne = method === 'POST' && !reads && /^\/system\/[^/]+$/.test(path);
       if (status === '200' && createsOne) expected.push('Location');
       if (!isError && method === 'GET' && /^\/system\/.*\{id\}$/.test(path)) expected.push('ETag');
+      if (status === '200' && isFile(operationId)) expected.push('Content-Disposition');
       if (status === '401') expected.push('WWW-Authenticate');
       if (status === '405') expected.push('Allow');
       if (status === '429' || status === 'default') expected.push('Retry-After');
@@ -157,8 +163,8 @@ test('every operation on records names the permission that it requires', () => {
     const [resource, action] = permission?.split(':') ?? [];
     assert.ok(PERMISSIONS.includes(permission as Permission), `${operationId}: ${permission}`);
     assert.ok(description?.startsWith(`Requires \`${permission}\``), `${operationId}: ${description}`);
-    // These two have no permission for reading only.
-    if (resource !== 'webhook' && resource !== 'key')
+    // These have no permission for reading only.
+    if (!['webhook', 'key', 'import', 'export'].includes(resource ?? ''))
       assert.equal(action === 'read', method === 'GET' || path.endsWith('batch-read'), operationId);
   }
 });

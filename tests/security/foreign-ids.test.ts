@@ -125,6 +125,8 @@ test('every operation that takes an id is among the calls', async () => {
     `${hook}/list`,
     `${apiKeys}/list`,
     `${dept}/diff`,
+    `${dept}/import/template`,
+    `${people}/import/template`,
   ];
   const operations = (await readOperations(service)).map(({ method, path }) => `${method} ${path}`);
   const missing = operations.filter(

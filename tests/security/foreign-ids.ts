@@ -70,6 +70,9 @@ const departmentCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${dept}/{id}/users`, call: (id) => get(`${dept}/${id}/users`) },
   { what: `GET ${dept}/{id}/users below`, call: (id) => get(`${dept}/${id}/users?below=true&countOnly=true`) },
   { what: `GET ${people}/list deptId`, call: (id) => get(`${people}/list?deptId=${id}`), expected: 200 },
+  { what: `GET ${people}/export deptId`, call: (id) => get(`${people}/export?format=csv&deptId=${id}`), expected: 200 },
+  { what: `GET ${dept}/export underId`, call: (id) => get(`${dept}/export?format=csv&underId=${id}`), expected: 200 },
+  { what: `GET ${dept}/export parentId`, call: (id) => get(`${dept}/export?format=csv&parentId=${id}`), expected: 200 },
   { what: `POST ${dept} parentId`, call: (id) => post(dept, { parentId: id }), expected: 400 },
   {
     what: `POST ${dept} parentId, with an Idempotency-Key`,
@@ -218,6 +221,16 @@ const tenantCalls: Omit<Call, 'kind'>[] = [
 
 const codeCalls: Omit<Call, 'kind'>[] = [
   { what: `GET ${tenant}/list tenantId`, call: (id) => get(`${tenant}/list?tenantId=${id}`), expected: 200 },
+  {
+    what: `GET ${tenant}/export tenantId`,
+    call: (id) => get(`${tenant}/export?format=csv&tenantId=${id}`),
+    expected: 200,
+  },
+  {
+    what: `GET ${tenant}/export tenantParent`,
+    call: (id) => get(`${tenant}/export?format=csv&tenantParent=${id}`),
+    expected: 200,
+  },
   { what: `GET ${tenant}/list keyword`, call: (id) => get(`${tenant}/list?keyword=${id}`), expected: 200 },
   { what: `GET ${tenant}/list tenantParent`, call: (id) => get(`${tenant}/list?tenantParent=${id}`), expected: 200 },
   {
@@ -246,6 +259,12 @@ const codeCalls: Omit<Call, 'kind'>[] = [
     expected: 403,
     ownLive: 403, // departments of a child tenant cannot be written from above
   },
+  {
+    what: `GET ${people}/export tenantId`,
+    call: (id) => get(`${people}/export?format=csv&tenantId=${id}`),
+    expected: 403,
+  },
+  { what: `GET ${dept}/export tenantId`, call: (id) => get(`${dept}/export?format=csv&tenantId=${id}`), expected: 403 },
   { what: `GET ${people}/list tenantId`, call: (id) => get(`${people}/list?tenantId=${id}`), expected: 403 },
   {
     what: `GET ${people}/{id} tenantId`,
