@@ -90,7 +90,11 @@ export const connectOwner = (
   target: Target,
   onLost = () => {},
   { connectMs }: Pick<ConnectionTiming, 'connectMs'> = defaultConnectionTiming,
-): Sql => connect(target, { onLost }, {}, connectMs);
+): Sql => connect(target, { onLost }, everyConnection, connectMs);
+
+/** Opens a connection to a database that is not ours, with the settings of its own role. */
+export const connectForeign = (url: string): Sql =>
+  connect({ url }, { onLost: () => {} }, {}, defaultConnectionTiming.connectMs);
 
 export interface ConnectionListener {
   onOpen?: (socket: net.Socket) => void;
@@ -139,7 +143,7 @@ function connect(
       // Sequences limit every bigint that is read this way to 2^53-1. Ids of tenants are read as text.
       bigint: { to: 20, from: [20], serialize: (n: number) => String(n), parse: (text: string) => Number(text) },
     },
-    connection: { application_name: `banyan ${process.pid}`, ...everyConnection, ...settings },
+    connection: { application_name: `banyan ${process.pid}`, ...settings },
   } as postgres.Options<{ bigint: postgres.PostgresType<number> }>;
   if (!url) return postgres({ ...options, port: 5432 }) as Sql;
   // libpq has two notations for a Unix socket: `?host=/folder`, and the escaped folder in place of the host.

@@ -1,4 +1,5 @@
--- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, API keys, idempotency, ledger, webhooks.
+-- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, API keys, imports, idempotency, ledger,
+-- webhooks.
 -- Functions are in functions/, one to a file; db/migrate.ts creates them before this file runs.
 --
 -- Tenant isolation has two layers. Every statement of the service names its tenant, and row-level security shows only the
@@ -305,6 +306,36 @@ create table api_key_uses (
 alter table api_key_uses enable row level security;
 alter table api_key_uses force row level security;
 create policy own_tenant on api_key_uses using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Imports ---------------------------------------------------------------------------------------------------------------
+
+-- What an import from another system took last, so that a further run changes only what has changed there since. The records
+-- themselves hold their ids in the other system.
+create table imported_records (
+  tenant_id   text not null references tenants,
+  source      text not null,
+  kind        text not null check (kind in ('department', 'user')),
+  external_id text not null,
+  taken       jsonb not null,                              -- the values as they were taken; of a password, only a digest
+  primary key (tenant_id, source, kind, external_id)
+);
+alter table imported_records enable row level security;
+alter table imported_records force row level security;
+create policy own_tenant on imported_records using (tenant_id = current_setting('banyan.tenant', true));
+
+-- The tenants that an import has made. They have no external ids of their own, and their codes may differ.
+create table imported_tenants (
+  tenant_id   text not null references tenants,            -- the tenant below which they were made
+  source      text not null,
+  external_id text not null,                               -- the code in the other system
+  child_code  text not null references tenants,            -- the tenant that was made
+  child_id    bigint not null,                             -- its internal id
+  taken       jsonb not null,
+  primary key (tenant_id, source, external_id)
+);
+alter table imported_tenants enable row level security;
+alter table imported_tenants force row level security;
+create policy own_tenant on imported_tenants using (tenant_id = current_setting('banyan.tenant', true));
 
 -- Idempotency -----------------------------------------------------------------------------------------------------------
 

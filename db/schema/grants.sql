@@ -6,7 +6,7 @@ grant update on tenant_tree_lock to :service; -- to lock its row
 grant select, insert, update on tenants, departments, department_trees, users, api_keys, api_key_uses to :service;
 grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys,
   api_key_secrets, webhooks, webhook_deliveries to :service;
-grant select, insert, update on request_buckets to :service;
+grant select, insert, update on request_buckets, imported_records, imported_tenants to :service;
 grant select, insert on signing_keys to :service;
 grant select on changes_archive, tenant_versions_archive, ledger_retention, change_positions, change_order,
   webhooks_below_marked to :service;

@@ -21,8 +21,13 @@ import { isPermission, type Permission, permissionsOfKey, permissionsOfUser, typ
 import { type CallerRow, callerIds, type KeyRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
 
-/** The user or API key that is calling, as the database knows them at this moment. */
-export type Caller = CallerRights & (Token | Pick<KeyToken, 'tenantId' | 'keyId' | 'userId' | 'sessionId'>);
+/** The user or API key that is calling, as the database knows them at this moment, or the operator of the service. */
+export type Caller = CallerRights &
+  (
+    | Token
+    | Pick<KeyToken, 'tenantId' | 'keyId' | 'userId' | 'sessionId'>
+    | Record<'userId' | 'keyId' | 'sessionId', undefined>
+  );
 
 interface CallerRights {
   /** The tenant that the caller acts in: their own, or one below it (access/acting.ts). */
@@ -37,6 +42,16 @@ interface CallerRights {
 }
 
 export { type CallerRow, callerIds };
+
+/**
+ * The operator, who runs a command with access to the database, as an administrator of a tenant. `name` is what the ledger
+ * records; with a space in it, it cannot be mistaken for a user name.
+ */
+export const operatorOf = (tenantId: string, name: `${string} ${string}`): Caller => ({
+  ...{ tenantId, ownTenantId: tenantId, userName: name, actsBelow: true },
+  ...{ userId: undefined, keyId: undefined, sessionId: undefined },
+  permissions: permissionsOfUser({ administrator: true }),
+});
 
 export type Work<T> = (tx: Tx, caller: Caller) => Promise<T>;
 
@@ -72,7 +87,7 @@ export async function writeAfter<P, T>(
   const startedAt = performance.now();
   const { caller, stored } = await readAs(db, request, async (tx, caller) => ({
     caller,
-    stored: await findOutcome(tx, caller, request),
+    stored: await findOutcome(tx, request.token, request),
   }));
   const keyed = await readKey(request);
   if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
@@ -224,7 +239,7 @@ function toKeyCaller(key: KeyRow, { tenantId, keyId, issued }: KeyHolder): Calle
 
 /** Returns the caller of an operation that only users may call. */
 export function asUser(caller: Caller): Caller & Token {
-  if (caller.keyId !== undefined) throw apiError('USERS_ONLY');
+  if (caller.userId === undefined) throw apiError('USERS_ONLY');
   return caller;
 }
 

@@ -27,7 +27,7 @@ export async function checkNewDepartments(tx: Tx, caller: Caller, input: NewDept
 }
 
 /** Checks the entries, and returns the index of each one's parent. */
-function planDepartments(caller: Caller, { departments }: NewDepts): number[] {
+function planDepartments(caller: Caller, { departments }: NewDepts, allowDisabled = false): number[] {
   const externalIds = new Set<string>();
   for (const [n, entry] of departments.entries()) {
     assertExternalId(entry, `departments[${n}].`);
@@ -38,26 +38,29 @@ function planDepartments(caller: Caller, { departments }: NewDepts): number[] {
   }
   const parents = resolveParentRefs(departments);
   assertNoCycle(parents);
-  assertParentsEnabled(departments, parents);
+  if (!allowDisabled) assertParentsEnabled(departments, parents);
   return parents;
 }
 
-/** Creates departments, of which some may be parents of others: all of them or none. */
+/**
+ * Creates departments, of which some may be parents of others: all of them or none. `allowDisabled`: an import may put
+ * departments below a parent that is disabled.
+ */
 export async function addDepartments(
   tx: Tx,
   caller: Caller,
   input: NewDepts,
-  { maxLevels }: { maxLevels: number },
+  { maxLevels, allowDisabled = false }: { maxLevels: number; allowDisabled?: boolean },
 ): Promise<NewDeptIds> {
   const { departments } = input;
-  const parents = planDepartments(caller, input);
+  const parents = planDepartments(caller, input, allowDisabled);
   const led = await lockLeaders(tx, caller.tenantId, departments, (n) => `departments[${n}].leaderId`);
   const parentId = parentOf(input.parentId ?? 0);
   const height = heightOf(parents);
   const locked = await lockParents(tx, caller.tenantId, [parentId], { wait: true, height });
   const parent = locked.get(parentId);
   if (!parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId as string) });
-  if (parent.status !== '0') throw apiError('PARENT_DISABLED');
+  if (parent.status !== '0' && !allowDisabled) throw apiError('PARENT_DISABLED');
   if (parent.level + height > maxLevels) throw tooDeep(maxLevels);
   const deptIds = await reserveIds(tx, departments.length);
   const rows = led.map((entry, n) => ({

@@ -12,9 +12,9 @@ import {
   memberIds,
   readMembers,
 } from './members-queries.ts';
-import { lockForShare, readDept, readIds } from './queries.ts';
+import { lockForShare, readDept, readIds, readOfSource } from './queries.ts';
 
-// These functions are called by other domains: users and the overview.
+// These functions are called by other domains: users, the overview and imports.
 
 export interface UserDepartments {
   /** The main department; null: none. */
@@ -89,6 +89,9 @@ export async function assertDepartmentExists(tx: Tx, tenantId: string, deptId: s
 /** Selects the ids of the members of a department or of its branch, as a fragment of a statement. */
 export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { withBranch: boolean }): Fragment =>
   memberIds(tx, tenantId, deptId, options);
+
+/** Lists the departments of a tenant that come from another system, including deleted ones. */
+export const listDepartmentsOfSource = (tx: Tx, tenantId: string, source: string) => readOfSource(tx, tenantId, source);
 
 /** Counts the departments of a tenant. */
 export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>

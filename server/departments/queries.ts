@@ -163,6 +163,13 @@ export const findByExternalIds = (tx: Tx, tenantId: string, listed: readonly Lis
   ) d
   order by w.index`;
 
+/** Reads the departments that come from another system, including deleted ones. */
+export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
+  { id: string; externalId: string; parentId: string | null; isDeleted: boolean }[]
+>`
+  select dept_id::text as id, external_id as "externalId", parent_id::text as "parentId", del_flag <> '0' as "isDeleted"
+  from departments where tenant_id = ${tenantId} and source = ${source} order by dept_id`;
+
 /** Returns the ids of those departments that exist. */
 export const readIds = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
   select dept_id as "deptId" from departments

@@ -139,7 +139,7 @@ export async function patchDepartment(
   caller: Caller,
   deptId: string,
   patch: DeptPatch,
-  { ifMatch, maxLevels }: { ifMatch: IfMatch; maxLevels: number },
+  { ifMatch, ...limits }: { ifMatch: IfMatch; maxLevels: number; allowDisabled?: boolean },
 ): Promise<void> {
   assertOwnTenant(caller, patch.tenantId);
   assertSameId(deptId, patch.deptId, 'deptId');
@@ -157,7 +157,7 @@ export async function patchDepartment(
   const values = department.withDefaults(mergePatch(department.pick(current), led));
   assertExternalId(values);
   if (parentId !== undefined && parentId !== current.parentId) {
-    await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });
+    await moveDepartment(tx, caller, deptId, { ...values, parentId }, limits);
   } else if (!department.isEqual(values, current)) {
     await updateInPlace(tx, tenantId, deptId, userName, { ...values, parentId: undefined }).catch(
       rethrowAsExternalIdTaken,
@@ -165,7 +165,7 @@ export async function patchDepartment(
   }
 }
 
-/** `allowDisabled`: a revert may put a department back below a parent that is disabled. */
+/** `allowDisabled`: a revert or an import may put a department below a parent that is disabled. */
 export async function moveDepartment(
   tx: Tx,
   { tenantId, userName }: Caller,

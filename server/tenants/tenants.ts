@@ -53,12 +53,19 @@ import { showListed, showTenant } from './show.ts';
 
 export const ROOT = '000000';
 
-/** Creates a tenant and, if the input names one, its first administrator with `password`. */
+/**
+ * Creates a tenant and, if the input names one, its first administrator with `password`. An import may prefer a code; the tenant
+ * gets it if it is free.
+ */
 export async function createTenant(
   tx: Tx,
   caller: Caller,
   input: TenantInput,
-  { password, maxLevels }: { password: NewPassword | undefined; maxLevels: number },
+  {
+    password,
+    maxLevels,
+    preferredCode,
+  }: { password: NewPassword | undefined; maxLevels: number; preferredCode?: string },
 ): Promise<string> {
   const fields = fieldsOf(input);
   await lockTenantTree(tx);
@@ -67,7 +74,7 @@ export async function createTenant(
   await assertParentInScope(tx, caller, parentId);
   const parentPath = await readPath(tx, caller.tenantId, parentId);
   if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
-  const { id, tenantId } = await insertWithNewCode(tx, { parentId, by: caller.userName, fields });
+  const { id, tenantId } = await insertWithNewCode(tx, { parentId, by: caller.userName, fields }, preferredCode);
   const { username: userName, mustChangePassword } = input;
   if (userName != null && password) {
     await setTenant(tx, tenantId);
@@ -273,7 +280,13 @@ async function assertParentInScope(tx: Tx, caller: Caller, parentId: string): Pr
 const ATTEMPTS_PER_LENGTH = 20;
 
 /** Codes are random, so that none reveals anything about others. They get longer once most six-digit codes are taken. */
-async function insertWithNewCode(tx: Tx, row: { parentId: string; by: string; fields: TenantFields }) {
+async function insertWithNewCode(
+  tx: Tx,
+  row: { parentId: string; by: string; fields: TenantFields },
+  preferredCode: string | undefined,
+) {
+  const preferredId = preferredCode && (await insertTenant(tx, { tenantId: preferredCode, ...row }));
+  if (preferredId) return { id: preferredId, tenantId: preferredCode as string };
   for (let digits = 6; ; digits++) {
     for (let attempt = 0; attempt < ATTEMPTS_PER_LENGTH; attempt++) {
       const tenantId = String(randomInt(10 ** digits)).padStart(digits, '0');

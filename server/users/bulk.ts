@@ -31,7 +31,12 @@ type Tenant = Awaited<ReturnType<typeof readTenantLimits>>;
  * Checks all rows, before their passwords are hashed. Throws the errors of all rows together. What may change until the users are
  * written is checked again then, under locks.
  */
-export async function checkNewUsers(tx: Tx, caller: Caller, input: NewUsers): Promise<Tenant> {
+export async function checkNewUsers(
+  tx: Tx,
+  caller: Caller,
+  input: NewUsers,
+  { beyondLimit = false }: { beyondLimit?: boolean } = {},
+): Promise<Tenant> {
   const newDepts = newDeptsOf(caller, input);
   if (newDepts) await checkNewDepartments(tx, caller, newDepts);
   const tenant = await readTenantLimits(tx, caller.tenantId);
@@ -43,7 +48,7 @@ export async function checkNewUsers(tx: Tx, caller: Caller, input: NewUsers): Pr
   }
   errors.throwIfAny();
   assertMayManage(caller, input.users.map(fieldsOf));
-  await assertWithinAccountLimit(tx, caller.tenantId, tenant.accountCount, input.users.length);
+  if (!beyondLimit) await assertWithinAccountLimit(tx, caller.tenantId, tenant.accountCount, input.users.length);
   return tenant;
 }
 
@@ -198,12 +203,15 @@ export async function createUsers(
     checked,
     hashes,
     maxLevels,
+    beyondLimit = false,
   }: {
     tenantId?: string;
     /** What the rows were checked against before their passwords were hashed. */
     checked: Tenant;
     hashes: string[];
     maxLevels: number;
+    /** An import takes accounts that exist already, even if they are more than the limit. */
+    beyondLimit?: boolean;
   },
 ): Promise<NewUserIds> {
   const { users } = input;
@@ -218,7 +226,7 @@ export async function createUsers(
     lockExisting(tx, tenantId, [...new Set([...parentIds, ...deptIds])]),
   );
   errors.throwIfAny();
-  await assertWithinAccountLimit(tx, tenantId, tenant.accountCount, users.length);
+  if (!beyondLimit) await assertWithinAccountLimit(tx, tenantId, tenant.accountCount, users.length);
   const { deptIds } = newDepts ? await addDepartments(tx, acting, newDepts, { maxLevels }) : { deptIds: [] };
   const deptOf = new Map(newDepts?.departments.map(({ ref }, n) => [ref, String(deptIds[n])]));
   const rows = users.map((row, n) => ({

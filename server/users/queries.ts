@@ -318,6 +318,29 @@ export const replaceHash = (
   update users set password_hash = ${passwordHash} from rehash
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}`;
 
+/** Replaces an imported hash, unless the stored one no longer has the given SHA-256 digest. Returns false in that case. */
+export const replaceHashByDigest = async (
+  tx: Tx,
+  row: { tenantId: string; userId: string; digestBefore: string; passwordHash: string; by: string },
+): Promise<boolean> => {
+  const rows = await tx`
+    update users set password_hash = ${row.passwordHash}, update_by = ${row.by}, update_time = now()
+    where tenant_id = ${row.tenantId} and user_id = ${bigintOf(row.userId)} and del_flag = '0'
+      and encode(sha256(convert_to(password_hash, 'UTF8')), 'hex') = ${row.digestBefore}
+    returning 1`;
+  return rows.length > 0;
+};
+
+/** Reads all existing users, and deleted ones that come from another system. `externalId` is null for all others. */
+export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
+  { id: string; externalId: string | null; userKey: string; deptId: string | null; isDeleted: boolean }[]
+>`
+  select u.user_id::text as id, case when u.source = ${source} then u.external_id end as "externalId", u.user_key as "userKey",
+    (select m.dept_id::text from user_departments m
+      where m.tenant_id = u.tenant_id and m.user_id = u.user_id and m.main) as "deptId",
+    u.del_flag <> '0' as "isDeleted"
+  from users u where u.tenant_id = ${tenantId} and (u.del_flag = '0' or u.source = ${source}) order by u.user_id`;
+
 /** Replaces a user's password, unless it is no longer `oldHash`. Returns false in that case. */
 export const replacePassword = async (
   tx: Tx,

@@ -30,3 +30,12 @@ export function assertUserNameAllowed(userName: string, field: string): void {
   if (LOOK_ALIKE_SCRIPTS.filter((script) => script.test(userName)).length > 1) throw invalid(field, 'mixedScripts');
   if (reservedKeys.has(userKey(userName))) throw apiError('USER_NAME_RESERVED', { field });
 }
+
+export function isAllowedUserName(userName: string): boolean {
+  try {
+    assertUserNameAllowed(userName, 'userName');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -42,11 +42,13 @@ import {
   readLeaders as readLeaderRows,
   readMembers,
   readNames,
+  readOfSource,
   readUser as readRow,
   readUserByExternalId as readRowByExternalId,
   readUsers as readRows,
   recordUserChanges,
   recoverUser as recoverRow,
+  replaceHashByDigest,
   replaceHash as replaceHashOf,
   replacePassword,
   touchUsers,
@@ -419,6 +421,24 @@ export async function replaceOwnPassword(
 /** Stores another hash of the same password, for a login with a hash that was imported. */
 export const replaceHash = (tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }) =>
   replaceHashOf(tx, user);
+
+/**
+ * Replaces a hash that was imported by another one of the same source. Returns false if the stored hash is no longer the one
+ * whose SHA-256 digest is `digestBefore`: the user has logged in since, or has another password.
+ */
+export async function replaceImportedHash(
+  tx: Tx,
+  { tenantId, userName }: Caller,
+  userId: string,
+  hash: { digestBefore: string; passwordHash: string },
+): Promise<boolean> {
+  const isReplaced = await replaceHashByDigest(tx, { tenantId, userId, ...hash, by: userName });
+  if (isReplaced) await endSessionsOf(tx, tenantId, [userId]);
+  return isReplaced;
+}
+
+/** Lists all users of a tenant, for an import. Those from another system have its ids, including deleted ones. */
+export const listUsersOfSource = (tx: Tx, tenantId: string, source: string) => readOfSource(tx, tenantId, source);
 
 export interface RecoveredUser {
   userId: string;

@@ -1,0 +1,54 @@
+import type { Planned } from './record-plan.ts';
+
+/** Returns the keys whose values differ from those that the last run took. */
+export const changedKeys = (values: object, taken: object): string[] =>
+  Object.entries(values)
+    .filter(([key, value]) => (taken as Record<string, unknown>)[key] !== value)
+    .map(([key]) => key);
+
+/** A record that exists in Banyan, deleted or not. */
+export interface Existing {
+  id: string;
+  externalId: string;
+  isDeleted: boolean;
+}
+
+export interface Difference<P> {
+  missing: P[];
+  /** What was taken differs from what is planned. */
+  changed: { planned: P; id: string; keys: string[] }[];
+  deletedHere: P[];
+  /** External ids of records in Banyan that are not planned. */
+  vanished: string[];
+}
+
+/** Compares a plan with what Banyan has and with what the last run took. */
+export function compare<P extends Planned<object>>(
+  planned: readonly P[],
+  existing: readonly Existing[],
+  taken: ReadonlyMap<string, object>,
+): Difference<P> {
+  const byId = indexExisting(existing);
+  const result: Difference<P> = { missing: [], changed: [], deletedHere: [], vanished: [] };
+  for (const each of planned) {
+    const found = byId.get(each.id);
+    if (!found) result.missing.push(each);
+    else if (found.isDeleted) result.deletedHere.push(each);
+    else {
+      const keys = changedKeys(each.values, taken.get(each.id) ?? {});
+      if (keys.length > 0) result.changed.push({ planned: each, id: found.id, keys });
+    }
+  }
+  const ids = new Set(planned.map(({ id }) => id));
+  result.vanished = [...byId.values()]
+    .filter(({ externalId, isDeleted }) => !isDeleted && !ids.has(externalId))
+    .map(({ externalId }) => externalId);
+  return result;
+}
+
+/** Indexes records by external id. Several deleted ones may share an id with one that exists, which comes first. */
+export function indexExisting<E extends Existing>(existing: readonly E[]): Map<string, E> {
+  const byId = new Map<string, E>();
+  for (const each of existing) if (!each.isDeleted || !byId.has(each.externalId)) byId.set(each.externalId, each);
+  return byId;
+}

@@ -1,0 +1,213 @@
+import type { Database } from '../../db/connect.ts';
+import { ApiError } from '../http/errors.ts';
+import { changedKeys, compare, type Existing, indexExisting } from './changes.ts';
+import { Findings } from './findings.ts';
+import { type PlanOptions, planRecords, type RecordPlan, type TenantRows } from './record-plan.ts';
+import { describeRoles, indexLinks } from './roles.ts';
+import type { Source } from './source.ts';
+import { EMPTY_STATE, readState, type State } from './state.ts';
+import { type PlannedTenant, planTenants } from './tenant-plan.ts';
+import { createOnce, type ImportedTenant, isDeleted, readTenants, updateTenant } from './tenants.ts';
+import { type Comparison, compareWithPlan } from './verify.ts';
+import { changeDepartments, changeUsers, createDepartments, createMissingUsers, type Target } from './write.ts';
+
+/** What happened, or in a preview would happen, to the records of one kind. */
+export interface Counts {
+  inRuoyi: number;
+  planned: number;
+  created: number;
+  changed: number;
+  unchanged: number;
+}
+
+export interface TenantResult {
+  ruoyiCode: string;
+  /** The code in Banyan; null: not created, as in a preview. */
+  code: string | null;
+  name: string | null;
+  outcome: 'created' | 'changed' | 'unchanged' | 'not taken';
+  departments: Counts;
+  users: Counts;
+  comparison: Comparison | null;
+}
+
+export interface ImportOptions {
+  preview: boolean;
+  departmentLevels: number;
+  tenantLevels: number;
+  progress: (line: string) => void;
+}
+
+export interface ImportResult {
+  preview: boolean;
+  tenants: TenantResult[];
+  findings: Findings;
+  roles: Record<string, unknown>;
+}
+
+/** Imports all tenants, one after another. Every transaction leaves a state from which the next run continues. */
+export async function importAll(db: Database, source: Source, options: ImportOptions): Promise<ImportResult> {
+  const findings = new Findings();
+  const planned = planTenants(source, findings);
+  const imported = await readTenants(db);
+  const rows = groupRows(source, planned);
+  const links = indexLinks(source);
+  const tenants: TenantResult[] = [];
+  const roles: Record<string, unknown> = {};
+  for (const [n, tenant] of planned.entries()) {
+    const tenantRows = rows.get(tenant.code) as TenantRows;
+    const planOptions = { links, leaderIsUserId: source.leaderIsUserId, maxLevels: options.departmentLevels };
+    const result = await importTenant(
+      db,
+      tenant,
+      tenantRows,
+      imported.get(tenant.code),
+      planOptions,
+      options,
+      findings,
+    );
+    tenants.push(result);
+    const userIds = tenantRows.users.filter(({ del_flag }) => del_flag === '0').map(({ user_id }) => String(user_id));
+    roles[tenant.code] = { tenantId: result.code, ...describeRoles(source, links, tenant.code, userIds) };
+    options.progress(`[${n + 1}/${planned.length}] ${describe(result)}`);
+  }
+  for (const [code, { code: here }] of imported)
+    if (!rows.has(code)) findings.add('vanished', code, `tenant ${code}`, `${here} in Banyan`);
+  return { preview: options.preview, tenants, findings, roles };
+}
+
+function groupRows(source: Source, planned: readonly PlannedTenant[]): Map<string, TenantRows> {
+  const departments = new Map(planned.map(({ code }) => [code, [] as Source['sys_dept']]));
+  const users = new Map(planned.map(({ code }) => [code, [] as Source['sys_user']]));
+  for (const row of source.sys_dept) departments.get(row.tenant_id?.trim() ?? '')?.push(row);
+  for (const row of source.sys_user) users.get(row.tenant_id?.trim() ?? '')?.push(row);
+  return new Map(
+    planned.map(({ code }) => [code, { code, departments: departments.get(code) ?? [], users: users.get(code) ?? [] }]),
+  );
+}
+
+async function importTenant(
+  db: Database,
+  tenant: PlannedTenant,
+  rows: TenantRows,
+  imported: ImportedTenant | undefined,
+  planOptions: Omit<PlanOptions, 'takenNames'>,
+  options: ImportOptions,
+  findings: Findings,
+): Promise<TenantResult> {
+  const result: TenantResult = {
+    ...{ ruoyiCode: tenant.code, code: imported?.code ?? null, name: tenant.values.tenantName, outcome: 'unchanged' },
+    departments: { inRuoyi: rows.departments.length, planned: 0, created: 0, changed: 0, unchanged: 0 },
+    users: { inRuoyi: rows.users.length, planned: 0, created: 0, changed: 0, unchanged: 0 },
+    comparison: null,
+  };
+  if (imported && (await isDeleted(db, imported.code))) {
+    findings.add('tenantDeletedHere', tenant.code, `tenant ${tenant.code}`, `${imported.code} in Banyan`);
+    return { ...result, outcome: 'not taken' };
+  }
+  const before = imported ? await readState(db, imported.code) : EMPTY_STATE;
+  const plan = planRecords(rows, { ...planOptions, takenNames: namesMadeHere(before, rows) }, findings);
+  reportPlan(tenant, plan, findings);
+  result.departments.planned = plan.departments.length;
+  result.users.planned = plan.users.length;
+  reportAgainstState(tenant.code, plan, before, findings);
+  try {
+    const target = await writeTenant(db, tenant, imported, options, findings, result);
+    if (target) await writeRecords(target, plan, before, result);
+    else countPreview(plan, before, result);
+  } catch (error) {
+    // The tenant was deleted or disabled in this moment, or its tree is full. The other tenants go on.
+    if (!(error instanceof ApiError)) throw error;
+    findings.add('refused', tenant.code, `tenant ${tenant.code}`, error.text('en'));
+  }
+  if (result.code && !options.preview)
+    result.comparison = compareWithPlan(plan, await readState(db, result.code), before.taken, tenant.code, findings);
+  return result;
+}
+
+/** Names of users in Banyan that are not planned: made there, or no longer in RuoYi. */
+function namesMadeHere({ names }: State, { users }: TenantRows): Set<string> {
+  const planned = new Set(users.filter(({ del_flag }) => del_flag === '0').map(({ user_id }) => user_id));
+  return new Set(
+    names.filter(({ externalId }) => externalId === null || !planned.has(externalId)).map(({ userKey }) => userKey),
+  );
+}
+
+function reportPlan({ code, values }: PlannedTenant, { users }: RecordPlan, findings: Findings): void {
+  const record = `tenant ${code}`;
+  if (values.accountCount >= 0 && users.length > values.accountCount)
+    findings.add('tenantOverLimit', code, record, `${users.length} users, account_count ${values.accountCount}`);
+  if (!users.some(({ values: user }) => user.administrator && user.status === '0'))
+    findings.add('tenantWithoutAdministrator', code, record);
+}
+
+function reportAgainstState(code: string, plan: RecordPlan, state: State, findings: Findings): void {
+  for (const [kind, difference] of [
+    ['department', compare(plan.departments, state.departments, state.taken.department)],
+    ['user', compare(plan.users, state.users, state.taken.user)],
+  ] as const) {
+    for (const { id } of difference.deletedHere) findings.add('deletedHere', code, `${kind} ${id}`);
+    for (const id of difference.vanished) findings.add('vanished', code, `${kind} ${id}`);
+  }
+}
+
+/** Creates or changes the tenant. Returns undefined in a preview. */
+async function writeTenant(
+  db: Database,
+  tenant: PlannedTenant,
+  imported: ImportedTenant | undefined,
+  { preview, departmentLevels, tenantLevels }: ImportOptions,
+  findings: Findings,
+  result: TenantResult,
+): Promise<Target | undefined> {
+  const isChanged = imported !== undefined && changedKeys(tenant.values, imported.taken).length > 0;
+  result.outcome = imported ? (isChanged ? 'changed' : 'unchanged') : 'created';
+  if (preview) return undefined;
+  if (imported && isChanged) await updateTenant(db, tenant, imported, tenantLevels);
+  const { code } = imported ?? (await createOnce(db, tenant, tenantLevels));
+  if (!imported && code !== tenant.code)
+    findings.add('tenantCode', tenant.code, `tenant ${tenant.code}`, `${code} in Banyan`);
+  result.code = code;
+  return { db, ruoyiCode: tenant.code, tenantId: code, maxLevels: departmentLevels, findings };
+}
+
+/** Creates what is missing, then changes what has changed. Leaders follow at the end: they are users. */
+async function writeRecords(target: Target, plan: RecordPlan, before: State, result: TenantResult): Promise<void> {
+  const first = compare(plan.departments, before.departments, before.taken.department);
+  result.departments.created = await createDepartments(target, first.missing, before);
+  let state = await readState(target.db, target.tenantId);
+  const people = compare(plan.users, state.users, state.taken.user);
+  result.users.created = await createMissingUsers(target, people.missing, idsOf(state.departments));
+  if (result.users.created > 0) state = await readState(target.db, target.tenantId);
+  const ids = { departments: idsOf(state.departments), users: idsOf(state.users) };
+  const { changed } = compare(plan.departments, state.departments, state.taken.department);
+  const created = new Set(first.missing.map(({ id }) => id));
+  await changeDepartments(target, changed, ids);
+  result.departments.changed = changed.filter(({ planned }) => !created.has(planned.id)).length;
+  result.users.changed = await changeUsers(target, people.changed, ids.departments, state.taken.user);
+  countUnchanged(result);
+}
+
+const idsOf = (existing: readonly Existing[]): Map<string, string> =>
+  new Map(
+    [...indexExisting(existing).values()]
+      .filter(({ isDeleted }) => !isDeleted)
+      .map((each) => [each.externalId, each.id]),
+  );
+
+function countPreview(plan: RecordPlan, state: State, result: TenantResult): void {
+  const departments = compare(plan.departments, state.departments, state.taken.department);
+  const users = compare(plan.users, state.users, state.taken.user);
+  Object.assign(result.departments, { created: departments.missing.length, changed: departments.changed.length });
+  Object.assign(result.users, { created: users.missing.length, changed: users.changed.length });
+  countUnchanged(result);
+}
+
+function countUnchanged({ departments, users }: TenantResult): void {
+  for (const counts of [departments, users]) counts.unchanged = counts.planned - counts.created - counts.changed;
+}
+
+const describe = ({ ruoyiCode, code, name, outcome, departments, users }: TenantResult): string =>
+  `${ruoyiCode}${code && code !== ruoyiCode ? ` → ${code}` : ''} ${name ?? ''}: ${outcome}; departments ${show(departments)}; users ${show(users)}`;
+
+const show = ({ planned, created, changed }: Counts): string => `${planned} (${created} new, ${changed} changed)`;

@@ -1,0 +1,32 @@
+import type { Database } from '../../db/connect.ts';
+import type { Tx } from '../../db/driver.ts';
+import { readInTenant } from '../../db/tenant-scope.ts';
+import { listDepartmentsOfSource } from '../departments/members.ts';
+import { listUsersOfSource } from '../users/users.ts';
+import { readTaken, SOURCE } from './queries.ts';
+
+/** What Banyan has of one tenant, and what the last run took. */
+export type State = Awaited<ReturnType<typeof readStateIn>>;
+
+export const readState = (db: Database, tenantId: string): Promise<State> =>
+  readInTenant(db, tenantId, (tx) => readStateIn(tx, tenantId));
+
+async function readStateIn(tx: Tx, tenantId: string) {
+  const departments = [...(await listDepartmentsOfSource(tx, tenantId, SOURCE))];
+  const users = await listUsersOfSource(tx, tenantId, SOURCE);
+  return {
+    departments,
+    users: users.flatMap(({ externalId, ...user }) => (externalId === null ? [] : [{ ...user, externalId }])),
+    /** The names of all existing users, with their ids in RuoYi; null: made in Banyan. */
+    names: users.filter(({ isDeleted }) => !isDeleted),
+    taken: {
+      department: await readTaken(tx, tenantId, 'department'),
+      user: await readTaken(tx, tenantId, 'user'),
+    },
+  };
+}
+
+export const EMPTY_STATE: State = {
+  ...{ departments: [], users: [], names: [] },
+  taken: { department: new Map(), user: new Map() },
+};

@@ -1,0 +1,67 @@
+import type { Database } from '../../db/connect.ts';
+import { readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
+import { lockTenantTree } from '../access/tenant-scope.ts';
+import { type Caller, operatorOf } from '../auth/caller.ts';
+import { readTenantState } from '../auth/tenant-state.ts';
+import { createTenant, patchTenant, ROOT, readTenant } from '../tenants/tenants.ts';
+import { changedKeys } from './changes.ts';
+import { insertImportedTenant, readImportedTenants, type Taken, updateImportedTenant } from './queries.ts';
+import type { PlannedTenant, TenantValues } from './tenant-plan.ts';
+
+/** The author that the ledger records instead of a user name. */
+export const importer: Caller = operatorOf(ROOT, 'RuoYi import');
+
+/** The form of Banyan's own codes. */
+const CODE = /^[0-9]{6,18}$/;
+
+/** A tenant of Banyan that a tenant of RuoYi was imported into. */
+export interface ImportedTenant {
+  code: string;
+  id: string;
+  taken: Taken;
+}
+
+export const readTenants = (db: Database): Promise<Map<string, ImportedTenant>> =>
+  readInTenant(db, ROOT, (tx) => readImportedTenants(tx, ROOT));
+
+export const isDeleted = async (db: Database, code: string): Promise<boolean> => {
+  const state = await readInTenant(db, ROOT, (tx) => readTenantState(tx, code));
+  return state === 'deleted' || state === 'unknown';
+};
+
+/** Whether the database has been set up by a first start of the service. */
+export const hasRoot = async (db: Database): Promise<boolean> => !(await isDeleted(db, ROOT));
+
+const inputOf = ({ menuIds, ...values }: TenantValues) => ({ ...values, packageBo: { menuIds } });
+
+/** Creates a tenant, or returns it if another run has created it at the same moment. */
+export const createOnce = (
+  db: Database,
+  { code: externalId, values }: PlannedTenant,
+  maxLevels: number,
+): Promise<ImportedTenant> =>
+  writeInTenant(db, ROOT, async (tx) => {
+    // Look after locking: another run may have created the tenant while we waited.
+    await lockTenantTree(tx);
+    const existing = (await readImportedTenants(tx, ROOT)).get(externalId);
+    if (existing) return existing;
+    const preferred = CODE.test(externalId) ? { preferredCode: externalId } : {};
+    const id = await createTenant(tx, importer, inputOf(values), { password: undefined, maxLevels, ...preferred });
+    const { data } = await readTenant(tx, importer, id);
+    await insertImportedTenant(tx, ROOT, { externalId, code: data.tenantId, id, taken: values });
+    return { code: data.tenantId, id, taken: { ...values } };
+  });
+
+/** Changes the fields of a tenant that have changed in RuoYi. */
+export const updateTenant = (
+  db: Database,
+  { code: externalId, values }: PlannedTenant,
+  { id, taken }: ImportedTenant,
+  maxLevels: number,
+): Promise<void> =>
+  writeInTenant(db, ROOT, async (tx) => {
+    const changed = new Set(changedKeys(values, taken));
+    const input = Object.entries(inputOf(values)).filter(([key]) => changed.has(key === 'packageBo' ? 'menuIds' : key));
+    await patchTenant(tx, importer, id, Object.fromEntries(input), { ifMatch: undefined, maxLevels });
+    await updateImportedTenant(tx, ROOT, externalId, values);
+  });

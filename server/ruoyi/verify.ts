@@ -1,0 +1,63 @@
+import { indexExisting } from './changes.ts';
+import type { Findings } from './findings.ts';
+import type { Taken } from './queries.ts';
+import type { RecordPlan } from './record-plan.ts';
+import type { State } from './state.ts';
+
+/** The result of comparing what Banyan has with what RuoYi has, after the repairs. */
+export interface Comparison {
+  departments: number;
+  users: number;
+  /** Records that are at the same place as in RuoYi. */
+  matching: number;
+  /** Records that were changed, moved or deleted in Banyan since, or that it refused; the report lists the latter. */
+  explained: string[];
+  /** Records that differ for no known reason: a defect. */
+  unexplained: string[];
+}
+
+/** Compares counts, the place of every department and the department of every user. */
+export function compareWithPlan(
+  plan: RecordPlan,
+  state: State,
+  /** What earlier runs took. What they put in the right place has been moved in Banyan since. */
+  takenBefore: State['taken'],
+  code: string,
+  findings: Findings,
+): Comparison {
+  const depts = indexExisting(state.departments);
+  const users = indexExisting(state.users);
+  const externalIds = new Map(state.departments.map(({ id, externalId }) => [id, externalId]));
+  const placeOf = (id: string | null): string =>
+    id === null ? 'none' : (externalIds.get(id) ?? `a department of Banyan (${id})`);
+  const reported = new Set(
+    findings.all.flatMap(({ tenant, rule, record }) =>
+      tenant === code && (rule === 'refused' || rule === 'deletedHere') ? [record] : [],
+    ),
+  );
+  const result: Comparison = { departments: 0, users: 0, matching: 0, explained: [], unexplained: [] };
+  const check = (record: string, expected: string, actual: string | undefined, taken: unknown) => {
+    if (actual === expected) {
+      result.matching++;
+      return;
+    }
+    const isExplained = reported.has(record) || (actual !== undefined && taken === expected);
+    const place = actual === undefined ? 'is missing' : `is in ${actual} instead of ${expected}`;
+    (isExplained ? result.explained : result.unexplained).push(`${record} ${place}`);
+  };
+  for (const { id, values } of plan.departments) {
+    const found = depts.get(id);
+    if (found && !found.isDeleted) result.departments++;
+    const actual = found && !found.isDeleted ? placeOf(found.parentId) : undefined;
+    check(`department ${id}`, values.parent ?? 'none', actual, placeBefore(takenBefore.department.get(id), 'parent'));
+  }
+  for (const { id, values } of plan.users) {
+    const found = users.get(id);
+    if (found && !found.isDeleted) result.users++;
+    const actual = found && !found.isDeleted ? placeOf(found.deptId) : undefined;
+    check(`user ${id}`, values.dept ?? 'none', actual, placeBefore(takenBefore.user.get(id), 'dept'));
+  }
+  return result;
+}
+
+const placeBefore = (taken: Taken | undefined, key: string): unknown => taken && (taken[key] ?? 'none');
