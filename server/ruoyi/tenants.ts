@@ -45,7 +45,7 @@ export const createOnce = (
     await lockTenantTree(tx);
     const existing = (await readImportedTenants(tx, ROOT)).get(externalId);
     if (existing) return existing;
-    const preferred = CODE.test(externalId) ? { preferredCode: externalId } : {};
+    const preferred = CODE.test(externalId) && externalId !== ROOT ? { preferredCode: externalId } : {};
     const id = await createTenant(tx, importer, inputOf(values), { password: undefined, maxLevels, ...preferred });
     const { data } = await readTenant(tx, importer, id);
     await insertImportedTenant(tx, ROOT, { externalId, code: data.tenantId, id, taken: values });

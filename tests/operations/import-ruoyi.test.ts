@@ -1,0 +1,494 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connectForeign, connectOwner } from '../../db/driver.ts';
+import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
+import { verifyLedger } from '../../server/ledger/verify.ts';
+import { afterFile } from '../support/cleanup.ts';
+import { createDatabase } from '../support/database.ts';
+import { DEPTS, outcomeOf, TENANTS, USERS } from '../support/expect.ts';
+import { createMariadb, missingMariadb } from '../support/mariadb.ts';
+import { launch, project } from '../support/process.ts';
+import {
+  fillRuoyi,
+  type Generated,
+  generateRuoyi,
+  insertStatement,
+  RUOYI_PASSWORD,
+  type RuoyiDatabase,
+  ruoyiHash,
+  snowflake,
+} from '../support/ruoyi.ts';
+import { firstSeed, scale } from '../support/scale.ts';
+import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
+
+/** npm run import-ruoyi, from PostgreSQL and from MariaDB. */
+
+const service = await startService();
+const { superuser, root } = service;
+const hash = await ruoyiHash(RUOYI_PASSWORD);
+const reports = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-ruoyi-'));
+afterFile(() => fs.rmSync(reports, { recursive: true, force: true }));
+
+async function createPostgres(): Promise<RuoyiDatabase> {
+  const { databaseUrl } = await createEmptyDatabase();
+  const sql = connectForeign(databaseUrl);
+  return { url: databaseUrl, run: (statement) => sql.unsafe(statement), close: () => sql.end() };
+}
+
+let runs = 0;
+
+/** Runs the command in this process, because starting Node.js takes long. */
+async function run(from: RuoyiDatabase, args: string[] = [], databaseUrl = service.databaseUrl) {
+  const lines: string[] = [];
+  const folder = path.join(reports, String(++runs));
+  const status = await importRuoyi(['--from', from.url, '--report', folder, ...args], {
+    environment: { DATABASE_URL: databaseUrl },
+    print: (line) => void lines.push(line),
+  });
+  const output = lines.join('\n');
+  const read = (name: string) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8'));
+  return { status, output, folder, report: () => read('report.json'), roles: () => read('roles.json') };
+}
+
+const lastChange = async (sql = superuser) => {
+  const [row] = await sql<[{ last: string; count: number }]>`
+    select coalesce(max(change_id), 0)::text as last, count(*) as count from banyan.changes`;
+  return row;
+};
+
+/** The names of the rules that a report applied to a record. */
+const rulesFor = (
+  report: { findings: { rule: string; tenant: string; record: string }[] },
+  tenant: string,
+  record: string,
+) => report.findings.filter((each) => each.tenant === tenant && each.record === record).map(({ rule }) => rule);
+
+/** A small tenant in which each record has one defect. */
+const CODE = '654321';
+const d = (n: number) => snowflake(n);
+const u = (n: number) => snowflake(500 + n);
+const dept = (n: number, parent: string, values: Record<string, string | number | null> = {}) => ({
+  ...{
+    dept_id: d(n),
+    tenant_id: CODE,
+    parent_id: parent,
+    ancestors: '0',
+    dept_name: `部门${n}`,
+    order_num: n,
+    leader: null,
+  },
+  ...{ phone: null, email: null, status: '0', del_flag: '0', dept_category: null, ...values },
+});
+const person = (n: number, values: Record<string, string | number | null> = {}) => ({
+  ...{
+    user_id: u(n),
+    tenant_id: CODE,
+    dept_id: d(1),
+    user_name: `user${n}`,
+    nick_name: `用户${n}`,
+    user_type: 'sys_user',
+  },
+  ...{
+    email: null,
+    phonenumber: '13800000000',
+    sex: '2',
+    avatar: null,
+    password: hash,
+    status: '0',
+    del_flag: '0',
+    ...values,
+  },
+});
+
+function showcase(leader: 'text' | 'id') {
+  const led = leader === 'id' ? { leader: u(2) } : { leader: '王五' };
+  return {
+    sys_tenant: [
+      {
+        ...{
+          id: snowflake(400),
+          tenant_id: CODE,
+          company_name: '示例公司',
+          contact_user_name: '李四',
+          contact_phone: '021-1',
+        },
+        ...{
+          license_number: 'L-1',
+          domain: 'x.example.com',
+          package_id: snowflake(1),
+          expire_time: '2099-06-30 12:00:00',
+        },
+        ...{ account_count: 3, status: '0', del_flag: '0' },
+      },
+    ],
+    sys_dept: [
+      dept(1, '0', { ...led, phone: '15888888888', email: 'a@example.com' }),
+      dept(2, d(1), { ancestors: `0,${d(1)}`, status: '1' }),
+      dept(3, d(2), { ancestors: `0,${d(1)},${d(2)}` }),
+      dept(4, snowflake(999_999)),
+      dept(5, d(1), { del_flag: '2' }),
+      dept(6, d(5)),
+      dept(7, d(8)),
+      dept(8, d(7)),
+      dept(9, d(9)),
+      dept(10, d(1), { ancestors: '0,1,2' }),
+      dept(11, d(1), {
+        ancestors: `0,${d(1)}`,
+        email: 'nobody',
+        dept_name: '长'.repeat(120),
+        status: 'x',
+        order_num: null,
+      }),
+    ],
+    sys_user: [
+      person(1, { user_name: 'zhangsan' }),
+      person(2, { user_name: 'ZhangSan', dept_id: d(3) }),
+      person(3, { user_name: 'operator', dept_id: d(5) }),
+      person(4, { user_name: 'li si', password: 'plain' }),
+      person(5, { del_flag: '1' }),
+      person(6, { user_name: 'other', dept_id: null }),
+    ],
+    sys_role: [
+      {
+        role_id: snowflake(800),
+        tenant_id: CODE,
+        role_name: '管理员',
+        role_key: 'admin',
+        data_scope: '1',
+        status: '0',
+        del_flag: '0',
+      },
+      {
+        role_id: snowflake(801),
+        tenant_id: '000000',
+        role_name: '超级',
+        role_key: 'superadmin',
+        data_scope: '1',
+        status: '0',
+        del_flag: '0',
+      },
+      {
+        role_id: snowflake(802),
+        tenant_id: CODE,
+        role_name: '数据',
+        role_key: 'data',
+        data_scope: '2',
+        status: '0',
+        del_flag: '0',
+      },
+    ],
+    sys_user_role: [
+      { user_id: u(1), role_id: snowflake(800) },
+      { user_id: u(2), role_id: snowflake(801) },
+      { user_id: u(2), role_id: snowflake(802) },
+    ],
+    sys_role_dept: [{ role_id: snowflake(802), dept_id: d(3) }],
+    sys_user_post: [{ user_id: u(6), post_id: snowflake(900) }],
+  };
+}
+
+/** Adds the small tenant to generated data. */
+function withShowcase(generated: Generated, leader: 'text' | 'id'): Generated {
+  const rows = { ...generated.rows };
+  for (const [table, added] of Object.entries(showcase(leader))) rows[table] = [...(rows[table] ?? []), ...added];
+  const { codes, departments, users } = generated;
+  return { rows, codes: [...codes, CODE], departments: departments + 10, users: users + 5 };
+}
+
+const size = {
+  ...{ tenants: scale(5, 50), departments: scale(400, 10_000), users: scale(300, 20_000) },
+};
+const generated = (leader: 'text' | 'id') =>
+  withShowcase(generateRuoyi(size, { seed: firstSeed, password: hash, leader }), leader);
+
+/** Reads a tenant with its departments and users as an administrator of 000000 sees it. */
+async function readTenant(code: string) {
+  const { data } = await root.get(`${TENANTS}/list?tenantId=${code}`);
+  const find = async (path: string, id: string) => {
+    const [row] = await superuser<{ id: number }[]>`
+      select dept_id as id from banyan.departments where tenant_id = ${code} and external_id = ${id}
+      union all select user_id from banyan.users where tenant_id = ${code} and external_id = ${id}`;
+    return (await root.get(`${path}/${row?.id ?? 0}?tenantId=${code}`)).data as Record<string, unknown>;
+  };
+  return { tenant: data.rows[0], department: (id: string) => find(DEPTS, id), user: (id: string) => find(USERS, id) };
+}
+
+const ruoyi = await createPostgres();
+afterFile(() => ruoyi.close());
+const data = generated('id');
+await fillRuoyi(ruoyi, data.rows, 'id');
+
+test('a preview reports what would be taken and writes nothing', async () => {
+  const before = await lastChange();
+  const { status, output, report } = await run(ruoyi, ['--preview']);
+  assert.equal(status, 0, output);
+  assert.match(output, /Preview: nothing was written to Banyan/);
+  const { totals } = report();
+  assert.deepEqual(
+    [totals.tenants, totals.departments.created, totals.users.created],
+    [data.codes.length, data.departments, data.users],
+  );
+  assert.deepEqual(await lastChange(), before);
+});
+
+test('an import takes every tenant, department and user that is not deleted', async (t) => {
+  const startedAt = Date.now();
+  const { status, output, report, roles } = await run(ruoyi);
+  t.diagnostic(
+    `${data.departments} departments and ${data.users} users from PostgreSQL in ${Date.now() - startedAt} ms`,
+  );
+  assert.equal(status, 0, output);
+  const { totals, tenants, findings } = report();
+  assert.deepEqual(totals.inBanyan, { departments: data.departments, users: data.users });
+  assert.deepEqual([totals.matching, totals.explained, totals.unexplained], [data.departments + data.users, 0, 0]);
+  const codes = new Map(tenants.map((each: { ruoyiCode: string; code: string }) => [each.ruoyiCode, each.code]));
+  assert.equal(codes.get('200001'), '200001');
+  // The platform of RuoYi and a code with letters get new codes.
+  for (const code of ['000000', 'ACME-3']) assert.match(String(codes.get(code)), /^\d{6}$/);
+  assert.notEqual(codes.get('000000'), '000000');
+  assert.ok(!codes.has('299998') && !codes.has('299999'));
+  for (const [code, rule] of Object.entries({ 299998: 'tenantDeleted', 299999: 'tenantUnknown' }))
+    assert.deepEqual(rulesFor({ findings }, code, '3 departments'), [rule]);
+  const { roles: ofTenant, users } = roles().tenants[CODE];
+  assert.deepEqual(ofTenant.at(-1), {
+    ...{ roleId: snowflake(802), roleKey: 'data', roleName: '数据', dataScope: '2', status: '0', deptIds: [d(3)] },
+  });
+  assert.deepEqual(users.at(-1), { userId: u(6), roleIds: [], postIds: [snowflake(900)] });
+  const { errors } = await verifyLedger(service.owner, { ledgerDays: 'keep', progress: () => {} });
+  assert.deepEqual(errors, []);
+});
+
+test('defective departments are repaired by the rules that the report states', async () => {
+  const { tenant, department } = await readTenant(CODE);
+  assert.deepEqual(
+    [tenant.tenantName, tenant.contactUserName, tenant.endTime, tenant.accountCount, tenant.packageBo.menuIds],
+    ['示例公司', '李四', '2099-06-30', 3, '1, 2, 3, 1893000000000000009'],
+  );
+  const ids = new Map<number, number>();
+  for (const n of [1, 2, 3, 4, 6, 7, 8, 9, 10, 11]) ids.set(n, (await department(d(n))).deptId as number);
+  const parentOf = async (n: number) => (await department(d(n))).parentId;
+  // 4 is an orphan, 6 had a deleted parent, 7 and 8 a cycle, 9 itself as parent.
+  for (const [n, parent] of [
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [4, 0],
+    [6, 1],
+    [7, 0],
+    [8, 7],
+    [9, 0],
+    [10, 1],
+    [11, 1],
+  ] as const)
+    assert.equal(await parentOf(n), parent === 0 ? 0 : ids.get(parent), `department ${n}`);
+  assert.equal((await department(d(5))).reason, 'DEPT_NOT_FOUND');
+  const eleven = await department(d(11));
+  assert.deepEqual([eleven.email, eleven.status, eleven.orderNum, eleven.deptName], [null, '1', 0, '长'.repeat(100)]);
+  const report = JSON.parse(fs.readFileSync(path.join(reports, String(runs), 'report.json'), 'utf8'));
+  for (const [n, rule] of [
+    [4, 'orphan'],
+    [6, 'deletedParent'],
+    [7, 'cycle'],
+    [9, 'cycle'],
+    [10, 'ancestors'],
+    [11, 'email'],
+  ] as const)
+    assert.ok(rulesFor(report, CODE, `department ${d(n)}`).includes(rule), `department ${n}: ${rule}`);
+  assert.ok(rulesFor(report, CODE, `tenant ${CODE}`).includes('tenantOverLimit'));
+});
+
+test('users keep their ids, departments and passwords, and the first login replaces the hash', async () => {
+  const { user, department } = await readTenant(CODE);
+  const [one, two, three, four, six] = await Promise.all([1, 2, 3, 4, 6].map((n) => user(u(n))));
+  assert.deepEqual(
+    [one?.userName, two?.userName, three?.userName, four?.userName],
+    ['zhangsan', `ZhangSan-${u(2)}`, `operator-${u(3)}`, 'lisi'],
+  );
+  assert.deepEqual([one?.roles, two?.roles], [['admin'], ['member']]);
+  assert.deepEqual([three?.deptId, six?.deptId], [null, null]);
+  assert.equal(two?.deptId, (await department(d(3))).deptId);
+  const leading = await department(d(1));
+  assert.deepEqual([leading.leaderId, leading.leader], [two?.userId, '用户2']);
+  const hashOf = async (id: unknown) =>
+    (
+      await superuser<
+        { hash: string }[]
+      >`select password_hash as hash from banyan.users where user_id = ${id as number}`
+    )[0]?.hash;
+  assert.equal(await hashOf(one?.userId), hash);
+  await service.logIn(CODE, 'zhangsan', RUOYI_PASSWORD);
+  assert.match(String(await hashOf(one?.userId)), /^\$argon2id\$/);
+  await service.logIn(CODE, 'zhangsan', RUOYI_PASSWORD);
+  const failed = await service.anonymous.post('/auth/login', { tenantId: CODE, username: 'lisi', password: 'plain' });
+  assert.equal(outcomeOf(failed), '401 LOGIN_FAILED');
+});
+
+test('a second run changes nothing', async () => {
+  const before = await lastChange();
+  const { status, output, report } = await run(ruoyi);
+  assert.equal(status, 0, output);
+  const { totals } = report();
+  assert.deepEqual(
+    [totals.departments.created, totals.departments.changed, totals.users.created, totals.users.changed],
+    [0, 0, 0, 0],
+  );
+  assert.deepEqual(await lastChange(), before);
+});
+
+test('a further run takes what changed in RuoYi and leaves what changed in Banyan', async () => {
+  const { tenant, user, department } = await readTenant(CODE);
+  const one = await department(d(1));
+  const ten = await department(d(10));
+  await root.patch(`${DEPTS}/${one.deptId}?tenantId=${CODE}`, { phone: '010-1' });
+  await root.patch(`${DEPTS}/${ten.deptId}?tenantId=${CODE}`, { parentId: 0 });
+  await root.patch(`${TENANTS}/${tenant.id}`, { contactPhone: '010-2' });
+  const six = await user(u(6));
+  await root.delete(`${USERS}/${six.userId}?tenantId=${CODE}`);
+  const other = await ruoyiHash('another password', 4);
+  for (const statement of [
+    `update sys_tenant set company_name = '新公司' where tenant_id = '${CODE}'`,
+    // 2 and 3 change places, below a parent that is disabled.
+    `update sys_dept set parent_id = ${d(1)}, dept_name = '新名称' where dept_id = ${d(3)}`,
+    `update sys_dept set parent_id = ${d(3)} where dept_id = ${d(2)}`,
+    `update sys_user set password = '${other}', nick_name = '张三' where user_id = ${u(1)}`,
+    `update sys_user set password = '${other}' where user_id = ${u(3)}`,
+    `update sys_user set del_flag = '1' where user_id = ${u(4)}`,
+    insertStatement('sys_dept', [dept(12, d(2))]),
+    insertStatement('sys_user', [person(12, { dept_id: d(12) })]),
+  ])
+    await ruoyi.run(statement);
+  const { count } = await lastChange();
+  const { status, output, report } = await run(ruoyi);
+  assert.equal(status, 0, output);
+  const after = await readTenant(CODE);
+  assert.deepEqual(
+    [after.tenant.tenantName, after.tenant.companyName, after.tenant.contactPhone],
+    ['新公司', '新公司', '010-2'],
+  );
+  const [two, three, twelve] = await Promise.all([2, 3, 12].map((n) => department(d(n))));
+  assert.deepEqual([three?.parentId, two?.parentId, twelve?.parentId], [one.deptId, three?.deptId, two?.deptId]);
+  assert.equal(three?.deptName, '新名称');
+  assert.equal((await department(d(1))).phone, '010-1');
+  assert.equal((await department(d(10))).parentId, 0);
+  assert.equal((await user(u(1))).nickName, '张三');
+  assert.equal((await user(u(12))).deptId, twelve?.deptId);
+  // They have logged in to Banyan already, so their password there stays; the other one has not.
+  await service.logIn(CODE, 'zhangsan', RUOYI_PASSWORD);
+  await service.logIn(CODE, `operator-${u(3)}`, 'another password');
+  const found = report();
+  assert.deepEqual(rulesFor(found, CODE, `user ${u(1)}`), ['passwordKept']);
+  assert.ok(rulesFor(found, CODE, `user ${u(4)}`).includes('vanished'));
+  assert.ok(rulesFor(found, CODE, `user ${u(6)}`).includes('deletedHere'));
+  assert.equal((await user(u(4))).userName, 'lisi');
+  const changes = await lastChange();
+  // The tenant, three departments, three users: one of them new, of one also the password. Logins are recorded too.
+  assert.equal(changes.count - count - 2, 8);
+  const again = await run(ruoyi);
+  assert.equal(again.status, 0, again.output);
+  assert.deepEqual(await lastChange(), changes);
+});
+
+test('a run that is killed is continued by the next one', async () => {
+  const { databaseUrl, superuserUrl } = await createDatabase();
+  const sql = connectOwner({ url: superuserUrl });
+  const folder = path.join(reports, 'killed');
+  const command = path.join(project, 'dist/server/cli/import-ruoyi.js');
+  const start = () =>
+    launch([command, '--from', ruoyi.url, '--report', folder], { cwd: reports, env: { DATABASE_URL: databaseUrl } });
+  try {
+    // Stop it once when it creates the users of the first tenant, whose departments are committed.
+    const lock = await sql.reserve();
+    await lock`begin`;
+    await lock`lock table banyan.users in share mode`;
+    const killed = start();
+    const other = connectOwner({ url: superuserUrl });
+    await waitFor('the import waits for the lock', async () => {
+      assert.equal(killed.child.exitCode, null, killed.stderr);
+      return countLockWaits(other);
+    });
+    assert.equal(await killed.kill('SIGKILL'), 'SIGKILL');
+    await lock`rollback`;
+    lock.release();
+    await other.end();
+    const [partial] = await sql`
+      select (select count(*) from banyan.departments) as departments, (select count(*) from banyan.users) as users`;
+    assert.ok(partial?.departments > 0 && partial?.departments < data.departments, JSON.stringify(partial));
+    assert.equal(partial?.users, 1);
+    // And once between tenants.
+    const second = start();
+    await second.waitForOutput('[2/');
+    assert.equal(await second.kill('SIGKILL'), 'SIGKILL');
+    const { status, output, report } = await run(ruoyi, [], databaseUrl);
+    assert.equal(status, 0, output);
+    const { totals } = report();
+    assert.equal(totals.unexplained, 0);
+    assert.equal(totals.matching, totals.departments.planned + totals.users.planned);
+    const [complete] = await sql`
+      select (select count(*) from banyan.departments) as departments, (select count(*) from banyan.users) as users`;
+    assert.deepEqual([complete?.departments, complete?.users], [totals.departments.planned, totals.users.planned + 1]);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
+
+test('two runs at the same moment take every record once', async () => {
+  const { databaseUrl, superuserUrl } = await createDatabase();
+  const results = await Promise.all([run(ruoyi, [], databaseUrl), run(ruoyi, [], databaseUrl)]);
+  // One of them may find that the other has taken a record, and says so.
+  const last = await run(ruoyi, [], databaseUrl);
+  assert.equal(last.status, 0, [...results, last].map(({ output }) => output).join('\n'));
+  const { totals } = last.report();
+  assert.equal(totals.matching, totals.departments.planned + totals.users.planned);
+  const sql = connectOwner({ url: superuserUrl });
+  const [row] = await sql`select count(*) as tenants from banyan.tenants`;
+  assert.equal(row?.tenants, data.codes.length + 1);
+  await sql.end();
+});
+
+test('mistakes in the arguments and other databases are explained', async () => {
+  const call = async (args: string[]) => {
+    const lines: string[] = [];
+    const environment = { DATABASE_URL: service.databaseUrl };
+    const status = await importRuoyi(args, { environment, print: (line) => void lines.push(line) });
+    return `${status} ${lines.join('\n')}`;
+  };
+  assert.match(await call([]), /^1 Specify the database/);
+  assert.match(await call(['--form', 'mysql://x/y']), /^1 Unknown option '--form'/);
+  assert.match(await call(['--from', 'oracle://x/y']), /^2 .*must begin with mysql:\/\/ or postgres:\/\//s);
+  const empty = await createEmptyDatabase();
+  assert.match(await call(['--from', empty.databaseUrl]), /^2 .*it lacks sys_tenant, sys_dept, sys_user/s);
+  assert.ok(!(await call(['--from', empty.databaseUrl])).includes(PASSWORD));
+});
+
+test('an import from MariaDB takes the same as one from PostgreSQL', { skip: missingMariadb ?? false }, async (t) => {
+  const mariadb = await createMariadb('ry_vue');
+  const { databaseUrl, superuserUrl } = await createDatabase();
+  try {
+    // The early form, in which a leader is a name.
+    const early = generated('text');
+    await fillRuoyi(mariadb, early.rows, 'text');
+    const startedAt = Date.now();
+    const { status, output, report } = await run(mariadb, [], databaseUrl);
+    t.diagnostic(
+      `${early.departments} departments and ${early.users} users from MariaDB in ${Date.now() - startedAt} ms`,
+    );
+    assert.equal(status, 0, output);
+    const { totals } = report();
+    assert.deepEqual(totals.inBanyan, { departments: early.departments, users: early.users });
+    assert.deepEqual([totals.matching, totals.unexplained], [early.departments + early.users, 0]);
+    const sql = connectOwner({ url: superuserUrl });
+    const [row] = await sql`select leader, dept_name from banyan.departments where external_id = ${d(1)}`;
+    assert.deepEqual([row?.leader, row?.dept_name], ['王五', '部门1']);
+    const before = await lastChange(sql);
+    const again = await run(mariadb, [], databaseUrl);
+    assert.equal(again.status, 0, again.output);
+    assert.deepEqual(await lastChange(sql), before);
+    await sql.end();
+  } finally {
+    await mariadb.close();
+  }
+});
