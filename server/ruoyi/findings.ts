@@ -4,7 +4,8 @@
  */
 export const RULES = {
   tenantDeleted: 'A tenant whose del_flag is not 0 is not taken, nor are its departments and users.',
-  tenantUnknown: 'Departments and users of a tenant that sys_tenant does not contain are not taken.',
+  tenantUnknown:
+    'A tenant without a code is not taken, nor are departments and users of a tenant that sys_tenant does not contain.',
   tenantRepeated:
     'Of several tenants with the same code, the one with the lowest id is taken; departments and users go there.',
   tenantCode: 'A tenant keeps its code if it has 6 to 18 digits and is free in Banyan; otherwise it gets a new one.',

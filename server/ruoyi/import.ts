@@ -7,7 +7,7 @@ import { describeRoles, indexLinks } from './roles.ts';
 import type { Source } from './source.ts';
 import { EMPTY_STATE, readState, type State } from './state.ts';
 import { type PlannedTenant, planTenants } from './tenant-plan.ts';
-import { createOnce, type ImportedTenant, isDeleted, readTenants, updateTenant } from './tenants.ts';
+import { createOnce, type ImportedTenant, isCodeFree, isDeleted, readTenants, updateTenant } from './tenants.ts';
 import { type Comparison, compareWithPlan } from './verify.ts';
 import { changeDepartments, changeUsers, createDepartments, createMissingUsers, type Target } from './write.ts';
 
@@ -162,7 +162,11 @@ async function writeTenant(
 ): Promise<Target | undefined> {
   const isChanged = imported !== undefined && changedKeys(tenant.values, imported.taken).length > 0;
   result.outcome = imported ? (isChanged ? 'changed' : 'unchanged') : 'created';
-  if (preview) return undefined;
+  if (preview) {
+    if (!imported && !(await isCodeFree(db, tenant.code)))
+      findings.add('tenantCode', tenant.code, `tenant ${tenant.code}`);
+    return undefined;
+  }
   if (imported && isChanged) await updateTenant(db, tenant, imported, tenantLevels);
   const { code } = imported ?? (await createOnce(db, tenant, tenantLevels));
   if (!imported && code !== tenant.code)

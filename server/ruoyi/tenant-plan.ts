@@ -31,6 +31,7 @@ export function planTenants(source: Source, findings: Findings): PlannedTenant[]
   for (const row of rows) {
     const code = row.tenant_id?.trim() ?? '';
     if (row.del_flag !== '0') findings.add('tenantDeleted', code, `tenant ${code}`, row.company_name ?? undefined);
+    else if (code === '') findings.add('tenantUnknown', code, `tenant ${row.id}`, row.company_name ?? undefined);
     else if (planned.has(code)) findings.add('tenantRepeated', code, `tenant ${row.id}`, row.company_name ?? undefined);
     else planned.set(code, { code, values: valuesOf(code, row, packages, findings) });
   }

@@ -13,6 +13,7 @@ export const importer: Caller = operatorOf(ROOT, 'RuoYi import');
 
 /** The form of Banyan's own codes. */
 const CODE = /^[0-9]{6,18}$/;
+const hasOwnForm = (code: string): boolean => CODE.test(code) && code !== ROOT;
 
 /** A tenant of Banyan that a tenant of RuoYi was imported into. */
 export interface ImportedTenant {
@@ -28,6 +29,10 @@ export const isDeleted = async (db: Database, code: string): Promise<boolean> =>
   const state = await readInTenant(db, ROOT, (tx) => readTenantState(tx, code));
   return state === 'deleted' || state === 'unknown';
 };
+
+/** Whether a tenant that is created now would keep its code. Codes of deleted tenants are never used again. */
+export const isCodeFree = async (db: Database, code: string): Promise<boolean> =>
+  hasOwnForm(code) && (await readInTenant(db, ROOT, (tx) => readTenantState(tx, code))) === 'unknown';
 
 /** Whether the database has been set up by a first start of the service. */
 export const hasRoot = async (db: Database): Promise<boolean> => !(await isDeleted(db, ROOT));
@@ -45,7 +50,7 @@ export const createOnce = (
     await lockTenantTree(tx);
     const existing = (await readImportedTenants(tx, ROOT)).get(externalId);
     if (existing) return existing;
-    const preferred = CODE.test(externalId) && externalId !== ROOT ? { preferredCode: externalId } : {};
+    const preferred = hasOwnForm(externalId) ? { preferredCode: externalId } : {};
     const id = await createTenant(tx, importer, inputOf(values), { password: undefined, maxLevels, ...preferred });
     const { data } = await readTenant(tx, importer, id);
     await insertImportedTenant(tx, ROOT, { externalId, code: data.tenantId, id, taken: values });
