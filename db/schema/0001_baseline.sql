@@ -328,7 +328,7 @@ create table imported_tenants (
   tenant_id   text not null references tenants,            -- the tenant below which they were made
   source      text not null,
   external_id text not null,                               -- the code in the other system
-  child_code  text not null references tenants,            -- the tenant that was made
+  child_code  text not null,                               -- the tenant that was made
   child_id    bigint not null,                             -- its internal id
   taken       jsonb not null,
   primary key (tenant_id, source, external_id)

@@ -44,6 +44,8 @@ for (const admin of [mine, other]) {
   const key = await admin.create('/system/key-api', { keyName: 'key', permissions: ['dept:read'] });
   await superuser`select banyan.record_key_uses(${[admin.tenantId]}, ${[key]}::bigint[], ${['127.0.0.1']})`;
   await superuser`select from banyan.take_request_tokens(${admin.tenantId}, 0, 1, 1, 5)`;
+  await superuser`insert into banyan.imported_records values (${admin.tenantId}, 'ruoyi', 'user', '1', '{}')`;
+  await superuser`insert into banyan.imported_tenants values (${admin.tenantId}, 'ruoyi', '1', '123456', 1, '{}')`;
 }
 const A = mine.tenantId;
 const B = other.tenantId;
