@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDERS = [
   'cli',
-  'ruoyi',
+  'ruoyi-import',
   'process',
   'account',
   'oauth',

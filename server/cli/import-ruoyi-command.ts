@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util';
 import { withServiceConnection } from '../../db/connect.ts';
 import { errorCode } from '../../db/errors.ts';
 import { type Environment, readConfig } from '../config.ts';
-import { importAll } from '../ruoyi/import.ts';
-import { summarize, totalsOf, writeReport } from '../ruoyi/report.ts';
-import { readSource } from '../ruoyi/source.ts';
-import { hasRoot } from '../ruoyi/tenants.ts';
+import { importAll } from '../ruoyi-import/import.ts';
+import { summarize, totalsOf, writeReport } from '../ruoyi-import/report.ts';
+import { readSource } from '../ruoyi-import/source.ts';
+import { hasRoot } from '../ruoyi-import/tenants.ts';
 
 const USAGE = `Specify the database of RuoYi-Vue-Plus 5.x:
 
