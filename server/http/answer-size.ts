@@ -77,8 +77,9 @@ async function serializeLists(reply: FastifyReply, payload: Json, holder: Json, 
         : { ...payload, data: { ...holder, ...empty, ...filled } },
     ) as string;
   const frame = textWith({});
+  // Another object in the answer may have a list of the same name, so the first difference shows the position.
   const positions = lists
-    .map((key) => ({ key, at: frame.indexOf(`"${key}":[`) + key.length + 4 }))
+    .map((key) => ({ key, at: firstDifference(frame, textWith({ [key]: (holder[key] as unknown[]).slice(0, 1) })) }))
     .sort((a, b) => a.at - b.at);
   const pause = createSlices();
   const pieces: Buffer[] = [];
@@ -108,4 +109,10 @@ async function serializeLists(reply: FastifyReply, payload: Json, holder: Json, 
   }
   add(frame.slice(end));
   return Buffer.concat(pieces, bytes);
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
 }
