@@ -2,7 +2,7 @@ import type { Fragment, Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf, jsonIds } from '../http/fields.ts';
-import { countRows } from './list-queries.ts';
+import { countRows, readNames } from './list-queries.ts';
 import {
   addMembers,
   deleteMemberships,
@@ -14,7 +14,7 @@ import {
 } from './members-queries.ts';
 import { lockForShare, readDept, readIds, readOfSource } from './queries.ts';
 
-// These functions are called by other domains: users, the overview and imports.
+// These functions are called by other domains: users, the overview, imports and the RuoYi adapter.
 
 export interface UserDepartments {
   /** The main department; null: none. */
@@ -92,6 +92,13 @@ export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { w
 
 /** Lists the departments of a tenant that come from another system, including deleted ones. */
 export const listDepartmentsOfSource = (tx: Tx, tenantId: string, source: string) => readOfSource(tx, tenantId, source);
+
+/** Reads the names of departments, by id. */
+export async function departmentNames(tx: Tx, tenantId: string, deptIds: number[]): Promise<Map<number, string>> {
+  const ids = [...new Set(deptIds)].map(String);
+  const rows = ids.length > 0 ? await readNames(tx, tenantId, ids) : [];
+  return new Map(rows.map(({ deptId, deptName }) => [Number(deptId), deptName]));
+}
 
 /** Counts the departments of a tenant. */
 export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>
