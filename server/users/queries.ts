@@ -78,10 +78,16 @@ export interface UserSearch {
   q: string | null;
   source: string | null;
   externalId: string | null;
+  /** Part of the phone number. */
+  phone?: string | undefined;
+  /** Selects the ids of the users to list. */
+  members?: Fragment | undefined;
+  createdFrom?: string | undefined;
+  createdTo?: string | undefined;
 }
 
 const matching = (tx: Tx, tenantId: string, search: UserSearch) => {
-  const { userName, deptId, status, q, source, externalId } = search;
+  const { userName, deptId, status, q, source, externalId, phone, members, createdFrom, createdTo } = search;
   const contains = (column: Fragment, text: string) => tx`strpos(lower(${column}), lower(${text})) > 0`;
   const inDept = (id: string) => tx`and exists (
     select from user_departments m
@@ -93,6 +99,10 @@ const matching = (tx: Tx, tenantId: string, search: UserSearch) => {
     ${deptId === null ? tx`` : inDept(deptId)}
     ${source === null ? tx`` : tx`and u.source = ${source}`}
     ${externalId === null ? tx`` : tx`and u.external_id = ${externalId}`}
+    ${phone === undefined ? tx`` : tx`and strpos(u.phone, ${phone}) > 0`}
+    ${members === undefined ? tx`` : tx`and u.user_id in (${members})`}
+    ${createdFrom === undefined ? tx`` : tx`and u.create_time >= ${createdFrom}::timestamptz`}
+    ${createdTo === undefined ? tx`` : tx`and u.create_time < ${createdTo}::timestamptz + interval '1 second'`}
     ${status === null ? tx`` : tx`and u.status = ${status}`}`;
 };
 

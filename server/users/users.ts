@@ -365,9 +365,28 @@ async function lockFormerDepartments(tx: Tx, tenantId: string, users: readonly F
   return memberships;
 }
 
-export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Promise<Rows<User>> {
+/** Filters that RuoYi's front ends send (ruoyi-api/). Times have the form of `createTime`, and seconds that are included. */
+export interface FurtherUserFilters {
+  phone?: string | undefined;
+  /** Only users of this department and of those below it. */
+  underId?: string | undefined;
+  createdFrom?: string | undefined;
+  createdTo?: string | undefined;
+}
+
+export async function listUsers(
+  tx: Tx,
+  caller: Caller,
+  filter: UserFilter,
+  { underId, ...further }: FurtherUserFilters = {},
+): Promise<Rows<User>> {
   const tenantId = await assumeTenant(tx, caller, filter.tenantId);
-  return listRows(tx, tenantId, { ...searchOf(filter), ...pageOf(filter) });
+  return listRows(tx, tenantId, {
+    ...searchOf(filter),
+    ...further,
+    members: underId === undefined ? undefined : membersOf(tx, tenantId, underId, { withBranch: true }),
+    ...pageOf(filter),
+  });
 }
 
 export const searchOf = (filter: Omit<UserFilter, 'pageNum' | 'pageSize'>): UserSearch => ({
