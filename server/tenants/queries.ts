@@ -39,12 +39,20 @@ export interface TenantSearch {
   tenantParent: string | null;
   keyword: string | null;
   endsBefore: string | null;
+  /** Parts of the texts. */
+  companyName?: string | undefined;
+  contactUserName?: string | undefined;
+  contactPhone?: string | undefined;
 }
 
 const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
   const { onlyTenant, tenantName, tenantId, status, tenantParent, keyword, endsBefore } = search;
+  const { companyName, contactUserName, contactPhone } = search;
   return tx`
     ${inScope(tx, callerTenant)}
+    ${companyName === undefined ? tx`` : tx`and strpos(lower(coalesce(t.company_name, t.tenant_name)), lower(${companyName})) > 0`}
+    ${contactUserName === undefined ? tx`` : tx`and strpos(lower(t.contact_user_name), lower(${contactUserName})) > 0`}
+    ${contactPhone === undefined ? tx`` : tx`and strpos(t.contact_phone, ${contactPhone}) > 0`}
     ${onlyTenant === null ? tx`` : tx`and t.tenant_id = ${onlyTenant}`}
     ${tenantName === null ? tx`` : tx`and strpos(lower(t.tenant_name), lower(${tenantName})) > 0`}
     ${tenantId === null ? tx`` : tx`and t.tenant_id = ${tenantId}`}

@@ -187,14 +187,18 @@ export async function restoreTenant(
   await markRestored(tx, caller.tenantId, id, caller.userName);
 }
 
+/** Parts of texts that RuoYi's front ends search for (ruoyi/). A tenant without a company name is found by its own. */
+export type FurtherTenantFilters = Pick<TenantSearch, 'companyName' | 'contactUserName' | 'contactPhone'>;
+
 export async function listTenants(
   tx: Tx,
   caller: Caller,
   filter: TenantFilter,
+  further: FurtherTenantFilters = {},
 ): Promise<Rows<ListedTenant> | CursorPage<ListedTenant>> {
   const { tenantId } = caller;
   const { limit, offset } = pageOf(filter);
-  const search = searchOf(caller, filter);
+  const search = { ...searchOf(caller, filter), ...further };
   const { sort = 'id' } = filter;
   const withRules = filter.fields === 'ruleBo';
   if (filter.cursor !== undefined) {
