@@ -8,6 +8,7 @@ const FOLDERS = [
   'cli',
   'ruoyi-import',
   'process',
+  'ruoyi',
   'account',
   'oauth',
   'overview',

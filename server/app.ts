@@ -42,6 +42,8 @@ import { createSubscribers } from './ledger/subscribers.ts';
 import { introspectionRoutes, oauthRoutes } from './oauth/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { limitRequests } from './rate-limits/limit.ts';
+import { isRuoyiLogout, ruoyiLogin } from './ruoyi/login.ts';
+import { openRuoyiRoutes, ruoyiRoutes } from './ruoyi/routes.ts';
 import { tenantResource } from './tenants/history.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { defaultTiming } from './timing.ts';
@@ -76,15 +78,17 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   );
 
   healthRoutes(app, deps);
-  loginRoutes(app, { ...deps, keys, issuer, replaceHash });
-  const oauth = { ...deps, keys, issuer, replaceHash, tokens, apiKeys };
+  const auth = { ...deps, keys, issuer, replaceHash };
+  loginRoutes(app, auth, config.ruoyiApi ? ruoyiLogin(auth) : {});
+  if (config.ruoyiApi) await app.register(async (scope) => openRuoyiRoutes(scope as App, auth));
+  const oauth = { ...auth, tokens, apiKeys };
   await app.register(async (scope) => oauthRoutes(scope as App, oauth));
   await app.register(async (scope) => introspectionRoutes(scope as App, oauth));
   await app.register(async (scope) => {
     const authenticated = scope as App;
     requireToken(authenticated, tokens, apiKeys);
     limitRequests(authenticated, deps);
-    sessionRoutes(authenticated, { ...deps, keys, issuer, replaceHash });
+    sessionRoutes(authenticated, auth, config.ruoyiApi ? isRuoyiLogout : undefined);
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources, memberRemoval);
     tenantRoutes(authenticated, deps);
@@ -93,6 +97,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     ledgerRoutes(authenticated, deps, { resources, subscribers, tokens });
     keyRoutes(authenticated, deps);
     recordKeyUses(authenticated, db);
+    if (config.ruoyiApi) await scope.register(async (inner) => ruoyiRoutes(inner as App, auth));
     const stopDelivery = webhookRoutes(authenticated, deps, resources);
     app.decorate('endSubscriptions', () => {
       subscribers.close();

@@ -38,6 +38,15 @@ export const settings = {
     default: 'http',
     meaning: '`http`: errors have their HTTP status; `200`: always HTTP 200, for RuoYi front ends',
   },
+  BANYAN_RUOYI_API: {
+    default: '0',
+    meaning: '`1`: also answers the calls of RuoYi-Vue-Plus 5.x front ends (docs/ruoyi-api.md)',
+  },
+  BANYAN_RUOYI_TENANTS: {
+    default: '000000',
+    meaning:
+      'Tenants that the login page of a RuoYi front end offers, visible to everyone, separated by commas: 000000=Head office,123456',
+  },
   BANYAN_ACCESS_TOKEN_SECONDS: { default: '1800', meaning: 'Lifetime of an access token, in seconds' },
   BANYAN_REFRESH_TOKEN_SECONDS: {
     default: '604800',
@@ -146,6 +155,16 @@ export function readConfig(environment: Environment) {
       isTimeZone(text) ? text : undefined,
     ),
     errorStatus: oneOf('BANYAN_ERROR_STATUS', ['http', '200']),
+    ruoyiApi: oneOf('BANYAN_RUOYI_API', ['0', '1']) === '1',
+    ruoyiTenants: check(
+      'BANYAN_RUOYI_TENANTS',
+      'must be a comma-separated list of tenant codes, each with an optional name: 000000=Head office,123456',
+      (text) => {
+        const tenants = text.split(',').map((part) => /^\s*(\d{6,18})\s*(?:=(.*))?$/s.exec(part));
+        if (!tenants.every((match) => match !== null)) return undefined;
+        return tenants.map(([, tenantId = '', name = '']) => ({ tenantId, companyName: name.trim() || tenantId }));
+      },
+    ),
     accessTokenSeconds: integer('BANYAN_ACCESS_TOKEN_SECONDS', 1, 86_400),
     refreshTokenSeconds: integer('BANYAN_REFRESH_TOKEN_SECONDS', 1, 31_536_000),
     sessionSeconds: integer('BANYAN_SESSION_DAYS', 1, 3_650) * 86_400,

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { App } from '../context.ts';
 import { addressKey } from '../http/address.ts';
 import { ok } from '../http/envelope.ts';
@@ -26,11 +26,15 @@ export const loginOrigin = (request: FastifyRequest): LoginOrigin => ({
   requestId: request.id,
 });
 
+/** Hooks of the login, for clients that use the same path in another form (ruoyi/login.ts). */
+export type LoginHooks = Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHandler' | 'errorHandler'>;
+
 /** The routes that require no access token. */
-export function loginRoutes(app: App, deps: AuthDependencies): void {
+export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks = {}): void {
   app.post(
     '/auth/login',
     {
+      ...hooks,
       schema: {
         tags,
         operationId: 'logIn',
@@ -119,8 +123,15 @@ export function loginRoutes(app: App, deps: AuthDependencies): void {
   );
 }
 
-/** The routes that require an access token. */
-export function sessionRoutes(app: App, deps: AuthDependencies): void {
+/**
+ * The routes that require an access token. `acceptsRejected` says which clients are told that they are logged out even if their
+ * token is rejected.
+ */
+export function sessionRoutes(
+  app: App,
+  deps: AuthDependencies,
+  acceptsRejected: (request: FastifyRequest) => boolean = () => false,
+): void {
   const { db } = deps;
   app.post(
     '/auth/logout',
@@ -146,6 +157,7 @@ export function sessionRoutes(app: App, deps: AuthDependencies): void {
       errorHandler: async (error, request, reply) => {
         const { session } = request.query as LogoutQuery;
         const isRejected = error instanceof ApiError && (error.status === 401 || error.status === 403);
+        if (isRejected && acceptsRejected(request)) return reply.code(200).send(ok(null));
         const cookie = session === 'cookie' && isRejected ? cookieOf(request) : undefined;
         if (cookie === undefined) throw error;
         assertSameSite(request);

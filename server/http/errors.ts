@@ -38,6 +38,11 @@ export const errorCatalog = {
     '浏览器发送了多个会话 Cookie，无法判断哪个有效，请清除此网站及其上级域名的 Cookie 后重新登录',
     'The browser sent several session cookies, so it is not clear which one is valid. Clear the cookies of this site and its parent domain, then log in again.',
   ],
+  RUOYI_ENCRYPTED: [
+    400,
+    '不支持加密请求，请在前端设置 VITE_APP_ENCRYPT=false，并使用 HTTPS，详见 docs/ruoyi-api.md',
+    'Encrypted requests are not supported. Set VITE_APP_ENCRYPT=false in the front end, and use HTTPS. See docs/ruoyi-api.md.',
+  ],
   PARENT_NOT_FOUND: [
     400,
     '上级部门不存在，请选择已有部门，或使用 0 表示顶级部门',
@@ -439,6 +444,11 @@ export const errorCatalog = {
     500,
     '系统内部错误，请联系管理员（请求编号 {requestId}）',
     'An internal error occurred. Contact your administrator and quote the request id {requestId}.',
+  ],
+  RUOYI_NOT_OFFERED: [
+    501,
+    'Banyan 不提供此功能：{feature}，支持的功能详见 docs/ruoyi-api.md',
+    'Banyan does not offer this: {feature}. See docs/ruoyi-api.md for what it offers.',
   ],
   DATABASE_AWAY: [503, '数据库暂时不可用，请稍后重试', 'The database is temporarily unavailable. Try again shortly.'],
   TOO_BUSY: [503, '系统繁忙，请稍后重试', 'The service is busy. Try again shortly.'],

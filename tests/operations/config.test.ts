@@ -127,6 +127,28 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['HTTP', '201', 'yes', 'true'],
   },
+  BANYAN_RUOYI_API: {
+    unset: ['ruoyiApi', false],
+    valid: [
+      ['0', false],
+      ['1', true],
+    ],
+    invalid: ['true', 'yes', '2'],
+  },
+  BANYAN_RUOYI_TENANTS: {
+    unset: ['ruoyiTenants', [{ tenantId: '000000', companyName: '000000' }]],
+    valid: [
+      ['123456', [{ tenantId: '123456', companyName: '123456' }]],
+      [
+        '000000=总部, 123456 = a=b',
+        [
+          { tenantId: '000000', companyName: '总部' },
+          { tenantId: '123456', companyName: 'a=b' },
+        ],
+      ],
+    ],
+    invalid: ['12345', '总部', '000000,', '000000;123456'],
+  },
   BANYAN_ACCESS_TOKEN_SECONDS: {
     unset: ['accessTokenSeconds', 1800],
     valid: [
