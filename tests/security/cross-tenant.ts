@@ -204,7 +204,7 @@ const withoutIds = ({ status, text }: ApiResponse, target: Target) =>
   Object.values(target).reduce((rest, id) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#'), `${status} ${text}`);
 
 /** A digest of every table except the counters of failed logins, which guesses are meant to change. */
-async function readAll(superuser: Sql): Promise<unknown> {
+export async function readAll(superuser: Sql): Promise<unknown> {
   const tables = await superuser<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'banyan' and tablename not like 'login_%'
       -- Sealing and ordering run in the background; any write is visible in \`changes\`.
