@@ -8,7 +8,7 @@ const FOLDERS = [
   'cli',
   'ruoyi-import',
   'process',
-  'ruoyi',
+  'ruoyi-api',
   'account',
   'oauth',
   'overview',

@@ -187,7 +187,7 @@ export async function restoreTenant(
   await markRestored(tx, caller.tenantId, id, caller.userName);
 }
 
-/** Parts of texts that RuoYi's front ends search for (ruoyi/). A tenant without a company name is found by its own. */
+/** Parts of texts that RuoYi's front ends search for (ruoyi-api/). A tenant without a company name is found by its own. */
 export type FurtherTenantFilters = Pick<TenantSearch, 'companyName' | 'contactUserName' | 'contactPhone'>;
 
 export async function listTenants(
