@@ -7,8 +7,13 @@ const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const admin = await service.createTenant();
 // The webhook is disabled: a delivery would change its ETag.
 const webhookId = await admin.create('/system/webhook-api', { url: 'http://127.0.0.1:9/', status: '1' });
+const external = { source: 'hr', externalId: '1' };
+await admin.createDepartment(external);
+await admin.createUser({ userName: 'external', ...external });
 const paths: Record<string, string> = {
   readDepartment: `/system/dept-api/${await admin.createDepartment()}`,
+  readDepartmentByExternalId: '/system/dept-api/external/hr/1',
+  readUserByExternalId: '/system/user-api/external/hr/1',
   readTenant: `/system/tenant-api/${admin.id}`,
   readUser: `/system/user-api/${await admin.createUser({ userName: 'reader' })}`,
   readWebhook: `/system/webhook-api/${webhookId}`,
@@ -51,7 +56,7 @@ test('a changed record is returned in full', async () => {
 
 test('a tag tells nothing about the record of another tenant', async () => {
   const other = await service.createTenant();
-  for (const operationId of ['readDepartment', 'readUser', 'readWebhook', 'readTenant'])
+  for (const operationId of Object.keys(paths))
     assert.equal(
       (await other.get(paths[operationId] as string, { headers: { 'if-none-match': '*' } })).status,
       404,

@@ -112,6 +112,8 @@ describe('Additional fields of the read operation', () => {
 });
 
 describe('Operations on departments', () => {
+  /** Fields that we have added to the documented ones. */
+  const added = { leaderId: null, source: null, externalId: null };
   const body = {
     parentId: 0,
     deptName: '研发部',
@@ -136,7 +138,7 @@ describe('Operations on departments', () => {
     const more = { deptId: Number(id), ancestors: '0', delFlag: '0' };
     const audit = { createBy: 'boss', createTime, updateBy: '', updateTime: null };
     // The comparison is exact: it fails on a missing field and on a field that the interface does not list.
-    expectOk(response, { ...body, ...more, ...audit });
+    expectOk(response, { ...body, ...more, ...audit, ...added });
   });
 
   test('PUT /system/dept-api replaces a department and returns null', async () => {
@@ -144,7 +146,7 @@ describe('Operations on departments', () => {
     const next = { ...body, deptName: '产品部', orderNum: 2, leader: '王五', phone: '1', email: 'p@q', status: '1' };
     expectOk(await admin.put(DEPTS, { deptId, ...next }), null);
     const { ancestors, delFlag, createBy, createTime, updateBy, updateTime, ...shown } = await readDept(admin, deptId);
-    assert.deepEqual(shown, { deptId, ...next });
+    assert.deepEqual(shown, { deptId, ...next, ...added });
   });
 
   test('DELETE /system/dept-api/{id} deletes a department and returns null', async () => {

@@ -28,6 +28,13 @@ async function createRecords(admin: Client): Promise<Record<Kind, { live: string
   const keys = await createTwo(apiKeys, newKey);
   const readCode = async (id: string) => (await admin.get(`${tenant}/${id}`)).data.tenantId;
   const codes = { live: await readCode(tenants.live), deleted: await readCode(tenants.deleted) };
+  // The external id of each is its own id.
+  for (const [path, ids] of [
+    [dept, [depts.live, depts.deleted]],
+    [people, [anna, otto]],
+  ] as const) {
+    for (const id of ids) await admin.patch(`${path}/${id}`, { source: 'hr', externalId: id });
+  }
   for (const path of [
     `${dept}/${depts.deleted}`,
     `${people}/${otto}`,
