@@ -116,3 +116,37 @@ test('a member can view the tree but not edit it', async () => {
   await visit(page, '/departments/999999');
   await page.getByRole('alert').getByText('部门不存在').waitFor();
 });
+
+test('the leader is a user who is found by their name, or any other text', async () => {
+  const { admin, market } = await createCompany(service);
+  const mei = await admin.createUser({ userName: 'mei', nickName: '韩梅梅', source: 'hr', externalId: 'E-7' });
+  await admin.patch(`/system/dept-api/${market}`, { source: 'hr', externalId: 'D-1' });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
+  await page.getByText('D-1').waitFor();
+  await page.getByRole('button', { name: '编辑' }).click();
+  await page.getByLabel('负责人').fill('梅梅');
+  await page.getByText(`mei，编号 ${mei}`).waitFor();
+  // Enter selects the option that the arrow key has moved to, and does not submit the form.
+  await page.getByLabel('负责人').press('ArrowDown');
+  await page.getByLabel('负责人').press('Enter');
+  await page.getByText(`已关联用户 ${mei}`).waitFor();
+  assert.equal(await page.getByLabel('负责人').inputValue(), '韩梅梅');
+  await expectNoAxeViolations(page);
+  await page.getByRole('button', { name: '保存' }).click();
+  await page.getByText('部门已保存').waitFor();
+  const { data } = await admin.get(`/system/dept-api/${market}`);
+  assert.deepEqual([data.leader, data.leaderId, data.externalId], ['韩梅梅', Number(mei), 'D-1']);
+
+  await page.getByRole('link', { name: '韩梅梅' }).click();
+  const dialog = page.getByRole('dialog', { name: '编辑用户：韩梅梅' });
+  await dialog.getByText('E-7').waitFor();
+  await expectNoAxeViolations(page);
+  await page.goBack();
+  await page.getByRole('button', { name: '编辑' }).click();
+  await page.getByLabel('负责人').fill('待定');
+  await page.getByText('输入姓名搜索用户，也可以填写其他文字').waitFor();
+  await page.getByRole('button', { name: '保存' }).click();
+  await page.getByRole('button', { name: '编辑' }).waitFor();
+  const { data: after } = await admin.get(`/system/dept-api/${market}`);
+  assert.deepEqual([after.leader, after.leaderId], ['待定', null]);
+});

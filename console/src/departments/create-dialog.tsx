@@ -21,7 +21,15 @@ interface Props extends DialogProps {
 /** Without an order number the department is placed last. */
 type NewDept = Omit<DepartmentValues, 'orderNum'> & { orderNum: number | null };
 
-const EMPTY_VALUES: NewDept = { deptName: '', leader: '', phone: '', email: '', orderNum: null, status: '0' };
+const EMPTY_VALUES: NewDept = {
+  deptName: '',
+  leader: '',
+  leaderId: null,
+  phone: '',
+  email: '',
+  orderNum: null,
+  status: '0',
+};
 
 export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Props) {
   const t = useTexts(departmentsTexts);

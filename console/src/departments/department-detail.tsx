@@ -146,16 +146,28 @@ function DepartmentPath({ dept, name }: { dept: Dept; name: string }) {
 
 function DepartmentInfo({ dept }: { dept: Dept }) {
   const t = useTexts(departmentsTexts);
+  const administrator = useIsAdministrator();
+  const { leader, leaderId, source, externalId } = dept;
   return (
     <DescriptionList
       className="departments-info"
       items={[
-        { label: t.leader, value: dept.leader },
+        {
+          label: t.leader,
+          // Only administrators can open the screen of users.
+          value: administrator && leaderId !== null ? <Link to={`/people?person=${leaderId}`}>{leader}</Link> : leader,
+        },
         { label: t.phone, value: dept.phone },
         { label: t.email, value: dept.email },
         { label: t.status, value: dept.status === '1' ? t.disabled : t.normal },
         { label: t.order, value: dept.orderNum },
         { label: t.id, value: dept.deptId },
+        ...(source === null
+          ? []
+          : [
+              { label: t.source, value: source },
+              { label: t.externalId, value: externalId },
+            ]),
         {
           label: t.lastChange,
           value: t.changedBy(dept.updateBy || dept.createBy, dept.updateTime ?? dept.createTime),

@@ -1,6 +1,7 @@
 import { Form, Input, InputNumber, Radio } from 'antd';
 import type { Dept, DeptInput } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { LeaderHint, LeaderInput } from './leader-input.tsx';
 import { departmentsTexts } from './texts.ts';
 
 /** The largest value of a PostgreSQL integer. */
@@ -13,15 +14,19 @@ type EditableField = Exclude<keyof DeptInput, 'parentId' | 'tenantId' | 'source'
  * The values of the department forms. Empty fields are empty strings. The type is derived from the request body: an
  * update replaces the whole record, so a form without one of its fields must not compile.
  */
-export type DepartmentValues = { [Field in EditableField]-?: NonNullable<DeptInput[Field]> };
+export type DepartmentValues = { [Field in EditableField]-?: NonNullable<DeptInput[Field]> } & {
+  /** The user who is the leader; null: `leader` is only a text. */
+  leaderId: number | null;
+};
 
-export const toFormValues = ({ deptName, leader, phone, email, orderNum, status }: Dept): DepartmentValues => ({
+export const toFormValues = ({ deptName, leader, leaderId, ...dept }: Dept): DepartmentValues => ({
   deptName,
   leader: leader ?? '',
-  phone: phone ?? '',
-  email: email ?? '',
-  orderNum,
-  status,
+  leaderId,
+  phone: dept.phone ?? '',
+  email: dept.email ?? '',
+  orderNum: dept.orderNum,
+  status: dept.status,
 });
 
 /** Converts form values to the request body; empty fields become null. */
@@ -29,6 +34,7 @@ export const toInput = (values: DepartmentValues): Omit<DeptInput, 'parentId'> =
   ...values,
   deptName: values.deptName.trim(),
   leader: values.leader?.trim() || null,
+  leaderId: values.leaderId ?? null,
   phone: values.phone?.trim() || null,
   email: values.email?.trim() || null,
 });
@@ -41,8 +47,11 @@ export function DepartmentFields({ orderPlaceholder }: { orderPlaceholder?: stri
       <Form.Item name="deptName" label={t.name} rules={[{ required: true, whitespace: true, message: t.nameRequired }]}>
         <Input maxLength={100} autoComplete="off" autoFocus />
       </Form.Item>
-      <Form.Item name="leader" label={t.leader}>
-        <Input maxLength={50} autoComplete="off" />
+      <Form.Item name="leader" label={t.leader} extra={<LeaderHint />}>
+        <LeaderInput />
+      </Form.Item>
+      <Form.Item name="leaderId" hidden>
+        <Input />
       </Form.Item>
       <Form.Item name="phone" label={t.phone}>
         <Input maxLength={32} autoComplete="off" inputMode="tel" />

@@ -70,6 +70,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
   const labels: Record<keyof DepartmentValues, string> = {
     deptName: t.name,
     leader: t.leader,
+    leaderId: t.leaderUser,
     phone: t.phone,
     email: t.email,
     orderNum: t.order,

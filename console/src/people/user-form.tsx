@@ -8,6 +8,7 @@ import type { Versioned } from '../request.ts';
 import { refreshMe, useMe } from '../session.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DepartmentMultiSelect, DepartmentSelect } from '../ui/department-select.tsx';
+import { DescriptionList } from '../ui/description-list.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useBlockBackWhileSaving } from '../ui/leave-guard.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
@@ -198,6 +199,16 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
           />
         </Form.Item>
       </div>
+      {/* Another system manages it. An update that omits it keeps it. */}
+      {original?.data.source != null && (
+        <DescriptionList
+          className="margin-bottom"
+          items={[
+            { label: t.source, value: original.data.source },
+            { label: t.externalId, value: original.data.externalId },
+          ]}
+        />
+      )}
       <div className="form-actions">
         <Button onClick={onCancel} disabled={isPending}>
           {t.cancel}

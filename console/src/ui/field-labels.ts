@@ -52,10 +52,13 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
         deptName: d.name,
         parentId: t.parentId,
         leader: d.leader,
+        leaderId: d.leaderUser,
         phone: d.phone,
         email: d.email,
         orderNum: d.order,
         status: d.status,
+        source: d.source,
+        externalId: d.externalId,
       };
     case 'user':
       return {
@@ -67,6 +70,8 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
         email: u.email,
         roles: u.role,
         status: u.status,
+        source: u.source,
+        externalId: u.externalId,
       };
     case 'webhook':
       return { name: w.name, url: w.url, kinds: w.kinds, below: w.belowLabel, status: w.status };
