@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PASSWORD } from '../support/database.ts';
 import { CHANGES, DEPTS, databaseTime, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { asTenant, type Client, startService } from '../support/service.ts';
 
 /** Departments and users have the id that another system gave them: `source` and `externalId`. */
 
@@ -204,6 +204,18 @@ for (const { name, path, idField, create, body, bulk, list } of resources) {
     });
   });
 }
+
+test('the reads use the indexes of external ids, under row-level security too', async () => {
+  await asTenant(service.owner, admin.tenantId, async (tx) => {
+    await tx`set local enable_seqscan = off`;
+    for (const table of ['departments', 'users']) {
+      const plan = await tx`
+        explain select * from ${tx(table)}
+        where tenant_id = ${admin.tenantId} and source = 'hr' and external_id = '1' and del_flag = '0'`;
+      assert.match(JSON.stringify(plan), new RegExp(`Index Scan using ${table}_external_id`));
+    }
+  });
+});
 
 test('a department keeps its external id when it is moved', async () => {
   const wanted = newExternalId();

@@ -142,7 +142,7 @@ test('the headers that callers need are documented', () => {
       // A bulk creation returns its ids in the body, and a POST below an id acts on an existing record.
       const createsOne = method === 'POST' && !reads && /^\/system\/[^/]+$/.test(path);
       if (status === '200' && createsOne) expected.push('Location');
-      if (!isError && method === 'GET' && /^\/system\/.*\{id\}$/.test(path)) expected.push('ETag');
+      if (!isError && method === 'GET' && /^\/system\/.*\{(id|externalId)\}$/.test(path)) expected.push('ETag');
       if (status === '200' && isFile(operationId)) expected.push('Content-Disposition');
       if (status === '401') expected.push('WWW-Authenticate');
       if (status === '405') expected.push('Allow');
