@@ -128,6 +128,48 @@ export const errorCatalog = {
     '新密码不能与旧密码相同，请使用其他密码',
     'The new password is the same as the old one. Choose another one.',
   ],
+  FILE_REQUIRED: [
+    400,
+    '请以 multipart/form-data 上传一个 xlsx 或 csv 文件，字段名为 file',
+    'Send one xlsx or csv file as multipart/form-data, in a part with the name file.',
+  ],
+  FILE_UNREADABLE: [400, '文件无法读取：{problem}', 'The file cannot be read: {problem}.'],
+  TOO_MANY_ROWS: [
+    400,
+    '单个文件最多 {limit} 行，请拆分后分别导入',
+    'A file can have at most {limit} rows. Split it into several files.',
+  ],
+  COLUMNS_MISSING: [
+    400,
+    '文件缺少列：{columns}，请使用导入模板',
+    'The file has no column {columns}. Use the template.',
+  ],
+  ROWS_INVALID: [
+    400,
+    '有 {rows} 行存在错误，未导入任何数据，请修改后重新导入',
+    '{rows} rows have errors, so nothing was imported. Correct them and import the file again.',
+  ],
+  ROW_REPEATED: [400, '与第 {row} 行重复，请只保留一行', 'This row repeats row {row}. Keep one of them.'],
+  DEPT_PATH_NOT_FOUND: [
+    400,
+    '部门“{path}”不存在，请核对路径，或先创建该部门',
+    'There is no department {path}. Check the path, or create the department first.',
+  ],
+  DEPT_PATH_AMBIGUOUS: [
+    400,
+    '有多个部门的路径是“{path}”，请改用外部编号，或先修改部门名称',
+    'Several departments have the path {path}. Use external ids, or rename one of them first.',
+  ],
+  EXTERNAL_ID_NOT_FOUND: [
+    400,
+    '来源系统 {source} 中没有外部编号为 {externalId} 的部门，请核对编号，或在文件中增加该部门',
+    'No department has the external id {externalId} of {source}. Check it, or add the department to the file.',
+  ],
+  EXTERNAL_ID_DIFFERS: [
+    400,
+    '该记录的外部编号是 {externalId}（{source}），与文件不一致，请核对',
+    'This record has the external id {externalId} of {source}, not the one in the file. Check which is right.',
+  ],
   WRONG_PASSWORD: [400, '旧密码错误，请重新输入', 'The old password is wrong. Enter it again.'],
 
   NO_TOKEN: [
@@ -282,6 +324,12 @@ export const errorCatalog = {
     'The request did not arrive in time. Send all of it within 10 seconds.',
   ],
 
+  UPLOAD_TIMEOUT: [
+    408,
+    '文件上传超时，请检查网络后重试',
+    'The file did not arrive in time. Check the connection and try again.',
+  ],
+
   DEPT_HAS_CHILDREN: [
     409,
     '存在下级部门,不允许删除',
@@ -423,6 +471,11 @@ export const errorCatalog = {
     415,
     '请求体必须是 JSON，请设置 Content-Type: application/json',
     'The body must be JSON. Send Content-Type: application/json.',
+  ],
+  NOT_MULTIPART: [
+    415,
+    '请以 multipart/form-data 上传文件，字段名为 file',
+    'Send the file as multipart/form-data, in a part with the name file.',
   ],
   TOO_MANY_LOGINS: [
     429,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { isNetwork } from './address.ts';
-import { type ApiError, apiError, type Language } from './errors.ts';
+import { type ApiError, apiError, type Detail, type Language } from './errors.ts';
 import { isCalendarDate, isLocalTime, isLong, MAX_IDS } from './fields.ts';
 
 /** The media types of a JSON merge patch (RFC 7396). Callers who cannot set the first one may send plain JSON. */
@@ -248,11 +248,33 @@ const problems = {
     zh: '不能混用外形相似的字母（例如拉丁字母与西里尔字母），请只使用其中一种',
     en: 'must not mix alphabets whose letters look alike, such as Latin and Cyrillic: use only one of them',
   },
+  dateCell: {
+    zh: '是日期，请将单元格格式改为文本后重新填写',
+    en: 'is a date. Format the cell as text and enter it again',
+  },
+  formulaCell: {
+    zh: '是没有计算结果的公式，请改为公式的值',
+    en: 'is a formula without a stored result. Enter its value instead',
+  },
+  errorCell: { zh: '是公式错误，请改为正确的值', en: 'is the error of a formula. Enter the value instead' },
+  scientific: {
+    zh: '是科学计数法，部分数字已丢失，请将单元格格式改为文本后重新填写',
+    en: 'is in scientific notation and has lost digits. Format the cell as text and enter it again',
+  },
+  emptyPathName: {
+    zh: '中有空的部门名称，请检查“/”；名称中的“/”写作“\\/”',
+    en: 'contains an empty name. Check the slashes; write a slash within a name as \\/',
+  },
+  departmentKey: {
+    zh: '不能为空，或填写来源系统和外部编号',
+    en: 'must not be empty, unless source and external id are given',
+  },
+  withExternalId: { zh: '必须与外部编号同时填写', en: 'must be given together with the external id' },
   format: { zh: '格式不正确', en: 'has an invalid format' },
 } satisfies Record<string, Record<Language, string>>;
 
 /** The error for a rule that a schema cannot express. */
-export const invalid = (field: string, problem: keyof typeof problems): ApiError =>
+export const invalid = (field: Detail, problem: keyof typeof problems): ApiError =>
   apiError('INVALID_FIELD', { field, problem: problems[problem] });
 
 /** Reads an id from a path. */
@@ -292,6 +314,16 @@ export function createRowValidator({ properties, required = [] }: RowSchema) {
       const errors = find(value);
       return errors.length > 0 ? [toValidationError(errors, field, field)] : [];
     });
+  };
+}
+
+/** Returns a function that checks a single value, and returns its error. */
+export function createValueValidator(schema: object) {
+  let compiled: ValidateFunction | undefined;
+  return (value: unknown, field: Detail): ApiError | undefined => {
+    compiled ??= strict.compile(schema);
+    if (compiled(value)) return undefined;
+    return apiError('INVALID_FIELD', { field, problem: problemOf(compiled.errors?.[0] as ErrorObject) });
   };
 }
 

@@ -1,0 +1,48 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { isOle2, isZip } from './file-kind.ts';
+import { readCsv } from './read-csv.ts';
+import { ReadError, type ReadProblem } from './read-error.ts';
+import { readXlsx } from './read-xlsx.ts';
+import { MAX_ROWS, type SheetRow } from './sheet.ts';
+import { type Report, writeReport } from './write-report.ts';
+
+/** The code of the worker thread that reads a file: parsing takes seconds, and a hostile file may take all of its memory. */
+
+/** Rows are sent in pieces: receiving all of them at once would block the service. */
+const PIECE = 2_000;
+/** Rows above the header, and the header itself. */
+const MAX_HEADER_ROWS = 20;
+
+async function read(bytes: Uint8Array): Promise<SheetRow[]> {
+  if (bytes.length === 0) throw new ReadError('empty');
+  if (isOle2(bytes)) throw new ReadError('oldFormat');
+  const rows = isZip(bytes) ? await readXlsx(bytes) : readCsv(bytes);
+  if (rows.length === 0) throw new ReadError('empty');
+  if (rows.length > MAX_ROWS + MAX_HEADER_ROWS) throw new ReadError('rows');
+  return rows;
+}
+
+try {
+  const { bytes, report } = workerData as WorkerTask;
+  const rows = await read(bytes);
+  if (report) {
+    const file = await writeReport(rows, report);
+    parentPort?.postMessage({ file } satisfies WorkerMessage);
+  } else {
+    for (let at = 0; at < rows.length; at += PIECE) {
+      parentPort?.postMessage({ rows: rows.slice(at, at + PIECE) } satisfies WorkerMessage);
+    }
+  }
+  parentPort?.postMessage({ done: true } satisfies WorkerMessage);
+} catch (error) {
+  const problem = error instanceof ReadError ? error.problem : 'damaged';
+  parentPort?.postMessage({ problem } satisfies WorkerMessage);
+}
+
+export interface WorkerTask {
+  bytes: Uint8Array;
+  /** Instead of the rows, return the file with its errors. */
+  report?: Report;
+}
+
+export type WorkerMessage = { rows: SheetRow[] } | { file: Uint8Array } | { problem: ReadProblem } | { done: true };

@@ -1,0 +1,60 @@
+import { EncryptedFileError } from 'hucre';
+import { type Cell, type CellValue, readXlsx as readWorkbook } from 'hucre/xlsx';
+import { ReadError } from './read-error.ts';
+import { assertBoundedZip } from './read-zip.ts';
+import type { SheetCell, SheetRow } from './sheet.ts';
+
+/** Reads the first visible sheet of a workbook. */
+export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
+  assertBoundedZip(bytes);
+  let found = false;
+  const isFirstVisible = (info: { hidden?: boolean; veryHidden?: boolean }) => {
+    if (found || info.hidden || info.veryHidden) return false;
+    found = true;
+    return true;
+  };
+  const { sheets } = await readWorkbook(bytes, { sheets: isFirstVisible }).catch((error: unknown) => {
+    if (error instanceof EncryptedFileError) throw new ReadError('encrypted');
+    if (error instanceof Error && /cells\), over the/.test(error.message)) throw new ReadError('unpacked');
+    throw new ReadError('damaged');
+  });
+  const [sheet] = sheets;
+  if (!sheet) throw new ReadError('empty');
+  const { rows, cells, merges = [] } = sheet;
+  // A merged cell has its value at the top left. Its other cells show the same to a reader.
+  for (const { startRow, endRow, startCol, endCol } of merges) {
+    const value = rows[startRow]?.[startCol];
+    if (value == null) continue;
+    for (let row = startRow; row <= Math.min(endRow, rows.length - 1); row++) {
+      const filled = rows[row] as CellValue[];
+      for (let col = startCol; col <= Math.min(endCol, filled.length - 1); col++) filled[col] ??= value;
+    }
+  }
+  return rows.flatMap((values, n): SheetRow[] => {
+    const shown = values.map((value, col) => toCell(value, cells?.get(`${n},${col}`)));
+    return shown.every((cell) => cell === '') ? [] : [{ row: n + 1, cells: shown }];
+  });
+}
+
+function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell {
+  if (cell?.type === 'error') return { odd: 'error', text: String(value) };
+  if (value instanceof Date) return { odd: 'date', text: dateText(value) };
+  if (value == null) return cell?.formula === undefined ? '' : { odd: 'formula', text: `=${cell.formula}` };
+  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  return value;
+}
+
+/** The digits of a number without an exponent, as phone numbers and ids need it. A spreadsheet keeps 15 of them. */
+function numberText(value: number): string {
+  const text = String(value);
+  if (Number.isInteger(value)) return text.includes('e') ? BigInt(value).toString() : text;
+  // 0.1 + 0.2 is shown as 0.3.
+  return String(Number(value.toPrecision(15)));
+}
+
+function dateText(date: Date): string {
+  if (Number.isNaN(date.getTime())) return '';
+  const [day = '', time = ''] = date.toISOString().split('T');
+  return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 8)}`;
+}

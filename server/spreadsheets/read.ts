@@ -1,0 +1,92 @@
+import { Worker } from 'node:worker_threads';
+import { Semaphore } from '../../db/semaphore.ts';
+import { apiError } from '../http/errors.ts';
+import type { ReadProblem } from './read-error.ts';
+import type { WorkerMessage, WorkerTask } from './read-worker.ts';
+import { MAX_ROWS, type SheetRow } from './sheet.ts';
+import type { Report } from './write-report.ts';
+
+export interface ReadLimits {
+  /** A file has to be read within this time. 100,000 rows take about 10 seconds on a busy machine. */
+  readMs: number;
+  heapMegabytes: number;
+}
+
+export const defaultReadLimits: ReadLimits = { readMs: 60_000, heapMegabytes: 1_024 };
+
+/** How many files a process reads at the same time: each takes a CPU and up to `heapMegabytes`. */
+const reading = new Semaphore(2);
+
+/** Reads a spreadsheet: xlsx, or CSV in UTF-8, UTF-16 or GBK. Rows without content are left out. */
+export async function readSpreadsheet(bytes: Uint8Array, limits = defaultReadLimits): Promise<SheetRow[]> {
+  const rows: SheetRow[] = [];
+  await runWorker({ bytes }, limits, (message) => {
+    if ('rows' in message) for (const row of message.rows) rows.push(row);
+  });
+  return rows;
+}
+
+/** Returns the file with a further column for its errors. */
+export async function reportErrors(bytes: Uint8Array, report: Report, limits = defaultReadLimits): Promise<Uint8Array> {
+  let file: Uint8Array | undefined;
+  await runWorker({ bytes, report }, limits, (message) => {
+    if ('file' in message) ({ file } = message);
+  });
+  return file as Uint8Array;
+}
+
+const runWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message: WorkerMessage) => void) =>
+  reading.run(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const worker = new Worker(new URL('./read-worker.js', import.meta.url), {
+          workerData,
+          resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes },
+        });
+        let settled = false;
+        const settle = (problem?: ReadProblem) => {
+          if (settled) return;
+          settled = true;
+          clearTimeout(timer);
+          void worker.terminate();
+          if (problem) reject(readError(problem));
+          else resolve();
+        };
+        const timer = setTimeout(() => settle('slow'), limits.readMs);
+        worker.on('message', (message: WorkerMessage) => {
+          if ('problem' in message) settle(message.problem);
+          else if ('done' in message) settle();
+          else if (!settled) receive(message);
+        });
+        // It has used up its memory.
+        worker.on('error', () => settle('unpacked'));
+        worker.on('exit', () => settle('damaged'));
+      }),
+  );
+
+const readError = (problem: ReadProblem) =>
+  problem === 'rows'
+    ? apiError('TOO_MANY_ROWS', { limit: MAX_ROWS })
+    : apiError('FILE_UNREADABLE', { problem: problems[problem] });
+
+const problems = {
+  empty: { zh: '文件没有内容', en: 'it has no content' },
+  damaged: {
+    zh: '不是有效的 xlsx 或 csv 文件，请用 Excel 或 WPS 打开后另存为 xlsx',
+    en: 'it is not a valid xlsx or csv file. Open it in a spreadsheet program and save it as xlsx',
+  },
+  encrypted: { zh: '文件有密码保护，请取消密码后重试', en: 'it is protected by a password. Remove the password' },
+  oldFormat: {
+    zh: '不支持 .xls 格式和有密码保护的文件，请另存为不带密码的 xlsx',
+    en: 'it is an .xls file, or protected by a password. Save it as xlsx without a password',
+  },
+  encoding: {
+    zh: '无法识别文件编码，请另存为 xlsx，或保存为 UTF-8 或 GBK 编码的 csv',
+    en: 'its encoding is not UTF-8, UTF-16 or GBK. Save it as xlsx, or as csv in UTF-8',
+  },
+  unpacked: {
+    zh: '解压后的内容过大，请删除多余的行、列、图片和格式后重试',
+    en: 'its content is too large. Remove unused rows, columns, images and formats',
+  },
+  slow: { zh: '读取时间过长，请拆分文件后重试', en: 'reading it takes too long. Split it' },
+} satisfies Record<Exclude<ReadProblem, 'rows'>, Record<'zh' | 'en', string>>;

@@ -1,0 +1,21 @@
+/** How many rows an import may have, without the header. */
+export const MAX_ROWS = 100_000;
+
+/** A cell whose content is not what its reader sees. */
+export interface OddCell {
+  /** `formula`: without a stored result; `error`: such as #N/A; `date`: a number that is shown as a date. */
+  odd: 'formula' | 'error' | 'date';
+  text: string;
+}
+
+export type SheetCell = string | OddCell;
+
+/** A row with content. */
+export interface SheetRow {
+  /** Its number in the file, from 1. */
+  row: number;
+  cells: SheetCell[];
+}
+
+export const textOf = (cell: SheetCell | undefined): string =>
+  cell === undefined ? '' : typeof cell === 'string' ? cell : cell.text;
