@@ -13,6 +13,7 @@ const FOLDERS = [
   'oauth',
   'overview',
   'keys',
+  'imports',
   'webhooks',
   'tenants',
   'users',

@@ -30,7 +30,9 @@ import { LoadShedder } from './http/load-shedding.ts';
 import { registerOpenApi } from './http/openapi.ts';
 import { serializeLazily } from './http/serializing.ts';
 import { createServer, HEADER_LIMIT, hasBody } from './http/server.ts';
+import { isUploading } from './http/uploads.ts';
 import { validateInput } from './http/validation.ts';
+import { importRoutes } from './imports/routes.ts';
 import { recordKeyUses } from './keys/last-used.ts';
 import { keyResource } from './keys/resource.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -96,6 +98,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     overviewRoutes(authenticated, deps);
     ledgerRoutes(authenticated, deps, { resources, subscribers, tokens });
     keyRoutes(authenticated, deps);
+    await scope.register(async (files) => importRoutes(files as App, deps));
     recordKeyUses(authenticated, db);
     if (config.ruoyiApi) await scope.register(async (inner) => ruoyiRoutes(inner as App, auth));
     const stopDelivery = webhookRoutes(authenticated, deps, resources);
@@ -144,6 +147,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
       sendError(toApiError(error, request), request, reply, config);
     },
     clientErrorHandler: (error, socket) => {
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return;
       const headers = headersOfFailedRequest(error, connections.requestArrivingOn(socket));
       const apiError = clientErrorOf(error);
       if (apiError) connections.afterPending(socket, () => respondToClientError(apiError, socket, config, headers));

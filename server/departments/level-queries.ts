@@ -22,6 +22,10 @@ export const lockParentRows = (tx: Tx, tenantId: string, deptIds: string[], { wa
 export const lockLevels = (tx: Tx, tenantId: string) => tx`
   select pg_advisory_xact_lock(${levelsKey(tx, tenantId)})`;
 
+/** Shares the lock, as creations do, which keeps branches from being moved deeper. */
+export const shareLevels = (tx: Tx, tenantId: string) => tx`
+  select pg_advisory_xact_lock_shared(${levelsKey(tx, tenantId)})`;
+
 /** Selects a department and all of its ancestors; `first`: where to begin, null for none. */
 const upFrom = (tx: Tx, tenantId: string, first: Fragment) => tx`
   with recursive up (id) as (
@@ -72,6 +76,14 @@ export const readHeight = async (tx: Tx, tenantId: string, rootId: string | null
   const [row] = await tx<[{ height: number }]>`
     select department_height(${tenantId}, ${rootId && bigintOf(rootId)}::bigint) as height`;
   return row.height;
+};
+
+/** Counts the levels of several branches, in the order of the ids. */
+export const readHeights = async (tx: Tx, tenantId: string, rootIds: string[]): Promise<number[]> => {
+  const rows = await tx<{ height: number }[]>`
+    select department_height(${tenantId}, m.id) as height
+    from unnest(${rootIds.map(bigintOf)}::bigint[]) with ordinality m (id, n) order by m.n`;
+  return rows.map(({ height }) => height);
 };
 
 /** Reads the upper bound of the levels of a tenant's tree; undefined if it has not been measured yet. */

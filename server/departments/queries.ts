@@ -170,6 +170,24 @@ export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
   select dept_id::text as id, external_id as "externalId", parent_id::text as "parentId", del_flag <> '0' as "isDeleted"
   from departments where tenant_id = ${tenantId} and source = ${source} order by dept_id`;
 
+/**
+ * Finds departments by the names of several of them and by their parents. Also returns those that have the name of one and the
+ * parent of another. The children are filtered by a hash of the names, so a parent may have very many.
+ */
+export const findByNames = (tx: Tx, tenantId: string, parentIds: string[] | 'top', names: string[]) => tx<
+  { deptId: string; parentId: string | null; deptName: string }[]
+>`
+  select dept_id::text as "deptId", parent_id::text as "parentId", dept_name as "deptName" from departments
+  where tenant_id = ${tenantId} and del_flag = '0' and dept_name = any(${names}::text[])
+    and ${parentIds === 'top' ? tx`parent_id is null` : tx`parent_id = any(${parentIds}::bigint[])`}`;
+
+/** Reads the fields of departments, without a lock. */
+export const readStored = (tx: Tx, tenantId: string, deptIds: string[]) => tx<StoredDepartment[]>`
+  select d.dept_id::text as "deptId", d.parent_id::text as "parentId", ${raw(tx, ownColumns)} from departments d
+  where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds}::bigint[]) and d.del_flag = '0'`;
+
+export type StoredDepartment = DepartmentRow & { deptId: string };
+
 /** Returns the ids of those departments that exist. */
 export const readIds = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
   select dept_id as "deptId" from departments
@@ -284,6 +302,22 @@ export const updateMany = (tx: Tx, tenantId: string, by: string, rows: (Departme
     update departments d set ${raw(tx, department.assignmentsFrom('n'))}, update_by = ${by}, update_time = now()
     from json_to_recordset(${JSON.stringify(sent)}::text::json) as n (
       dept_id bigint, ${raw(tx, department.columnDefinitions)})
+    where d.tenant_id = ${tenantId} and d.dept_id = any(${rows.map(({ deptId }) => deptId)}::bigint[])
+      and d.dept_id = n.dept_id and d.del_flag = '0'`;
+};
+
+/** Moves many departments. They and the tree are locked. */
+export const moveMany = (tx: Tx, tenantId: string, by: string, rows: (DepartmentRow & { deptId: string })[]) => {
+  const sent = rows.map(({ deptId, parentId, ...values }) => ({
+    dept_id: deptId,
+    parent_id: parentId,
+    ...department.byColumn(values),
+  }));
+  return tx`
+    update departments d set parent_id = n.parent_id, ${raw(tx, department.assignmentsFrom('n'))}, update_by = ${by},
+      update_time = now()
+    from json_to_recordset(${JSON.stringify(sent)}::text::json) as n (
+      dept_id bigint, parent_id bigint, ${raw(tx, department.columnDefinitions)})
     where d.tenant_id = ${tenantId} and d.dept_id = any(${rows.map(({ deptId }) => deptId)}::bigint[])
       and d.dept_id = n.dept_id and d.del_flag = '0'`;
 };

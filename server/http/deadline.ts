@@ -17,8 +17,10 @@ const CHECK_MS = 100;
 
 /** The milliseconds within which a request must get its response. */
 export const deadlineOf = (request: FastifyRequest): number => {
-  const { responseMs, bulkResponseMs } = request.server.timing;
-  return request.routeOptions.config?.writesMany?.(request) ? bulkResponseMs : responseMs;
+  const { responseMs, bulkResponseMs, importResponseMs } = request.server.timing;
+  const { importsFile, writesMany } = request.routeOptions.config ?? {};
+  if (importsFile) return importResponseMs;
+  return writesMany?.(request) ? bulkResponseMs : responseMs;
 };
 
 /**
@@ -80,6 +82,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether a request may write a whole branch. */
     writesMany?: (request: FastifyRequest) => boolean;
+    /** The body is a file whose rows are written. */
+    importsFile?: boolean;
     /** The work before the transaction may take minutes, so the deadline begins after it. */
     preparesLong?: boolean;
   }

@@ -58,3 +58,12 @@ export const readStoredAt = async (tx: Tx, tenantId: string, resource: Resource,
     ${latestChange(tx, tenantId, resource, tx`${bigintOf(id)}::bigint`, time)}`;
   return row?.after ?? undefined;
 };
+
+/** Returns the id of the last change of a record. One of a batch is enough to revert all of it. */
+export const readLatestChangeId = async (tx: Tx, tenantId: string, resource: Resource, id: string): Promise<number> => {
+  const [row] = await tx<[{ changeId: number }]>`
+    select change_id as "changeId" from changes
+    where tenant_id = ${tenantId} and resource = ${resource} and resource_id = ${bigintOf(id)}
+    order by change_id desc limit 1`;
+  return row.changeId;
+};

@@ -1,0 +1,109 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import { type ListedExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
+import { lockLevels, raiseLevelBound, readHeights, shareLevels } from './level-queries.ts';
+import {
+  bumpTreeVersion,
+  findByExternalIds,
+  insertDepts,
+  lockAnyForUpdate,
+  moveMany,
+  readAncestors,
+  readStored,
+  reserveIds,
+  type StoredDepartment,
+  updateMany,
+} from './queries.ts';
+import type { DepartmentValues } from './record.ts';
+
+export type { StoredDepartment };
+
+/** The parent of a department in the same list of changes: a stored one, null for the top level, or the index of a new one. */
+export type ParentRef = { deptId: string | null } | { index: number };
+
+/** What to write so that the departments become what a file says. The rules have been checked, and everything is locked. */
+export interface DepartmentChanges {
+  /** Parents come before their children. */
+  created: readonly { values: DepartmentValues; parent: ParentRef }[];
+  updated: readonly (DepartmentValues & { deptId: string })[];
+  moved: readonly { deptId: string; values: DepartmentValues; parent: ParentRef }[];
+  /** The level of the deepest department that is created or moved. */
+  bottom: number;
+}
+
+/** Each row also adds a row to the ledger and to the index for searches, and a statement has to be short. */
+const CHUNK_SIZE = 5_000;
+
+/** Creates, updates and moves departments. Returns the ids of the new ones. */
+export async function writeChanges(
+  tx: Tx,
+  { tenantId, userName }: Caller,
+  { created, updated, moved, bottom }: DepartmentChanges,
+  report: (written: number) => void,
+): Promise<string[]> {
+  const ids = created.length > 0 ? (await reserveIds(tx, created.length)).map(String) : [];
+  const idOf = (parent: ParentRef) => ('index' in parent ? (ids[parent.index] as string) : parent.deptId);
+  const inChunks = async <T>(rows: readonly T[], write: (chunk: T[]) => PromiseLike<unknown>) => {
+    for (let at = 0; at < rows.length; at += CHUNK_SIZE) {
+      const chunk = rows.slice(at, at + CHUNK_SIZE);
+      await Promise.resolve(write(chunk)).catch(rethrowAsExternalIdTaken);
+      report(chunk.length);
+    }
+  };
+  if (bottom > 0) await raiseLevelBound(tx, tenantId, bottom);
+  const news = created.map(({ values, parent }, n) => ({
+    ...values,
+    deptId: Number(ids[n]),
+    parentId: idOf(parent),
+    by: userName,
+  }));
+  await inChunks(news, (chunk) => insertDepts(tx, tenantId, chunk));
+  await inChunks(updated, (chunk) => updateMany(tx, tenantId, userName, chunk));
+  const places = moved.map(
+    ({ deptId, values, parent }): StoredDepartment => ({ ...values, deptId, parentId: idOf(parent) }),
+  );
+  await inChunks(places, (chunk) => moveMany(tx, tenantId, userName, chunk));
+  if (moved.length > 0) await bumpTreeVersion(tx, tenantId);
+  return ids;
+}
+
+// What an import reads before it writes. It compares all rows of a file, so each of these takes many ids.
+
+export const findDepartmentsByExternalId = (
+  tx: Tx,
+  tenantId: string,
+  ids: readonly ListedExternalId[],
+): Promise<{ index: number; deptId: number }[]> => Promise.resolve(findByExternalIds(tx, tenantId, ids));
+
+export async function readStoredDepartments(
+  tx: Tx,
+  tenantId: string,
+  ids: string[],
+): Promise<Map<string, StoredDepartment>> {
+  const found = ids.length > 0 ? await readStored(tx, tenantId, ids) : [];
+  return new Map(found.map((dept) => [dept.deptId, dept]));
+}
+
+/** Returns the parents of departments and of all of their ancestors; null: top level. */
+export async function readParents(tx: Tx, tenantId: string, ids: string[]): Promise<Map<string, string | null>> {
+  const found = ids.length > 0 ? await readAncestors(tx, tenantId, ids) : [];
+  return new Map(found.map(({ deptId, parentId }) => [String(deptId), parentId === 0 ? null : String(parentId)]));
+}
+
+/** Counts the levels of branches, in the order of the ids. */
+export const readBranchHeights = (tx: Tx, tenantId: string, ids: string[]): Promise<number[]> =>
+  ids.length > 0 ? readHeights(tx, tenantId, ids) : Promise.resolve([]);
+
+/**
+ * Locks departments that are changed or get children, in the order of ids, and then the levels: alone if departments are moved.
+ * The tenant is locked already, so nobody else moves departments.
+ */
+export async function lockDepartments(
+  tx: Tx,
+  tenantId: string,
+  ids: string[],
+  { moves }: { moves: boolean },
+): Promise<void> {
+  if (ids.length > 0) await lockAnyForUpdate(tx, tenantId, ids);
+  await (moves ? lockLevels(tx, tenantId) : shareLevels(tx, tenantId));
+}

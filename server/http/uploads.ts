@@ -1,0 +1,35 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { liftDeadline, restartDeadline } from './deadline.ts';
+import { apiError } from './errors.ts';
+
+const uploading = new WeakSet<Socket>();
+
+/** Whether a known caller is sending a file. Node's own timeout for requests, which is short, does not apply to it. */
+export const isUploading = (socket: Socket): boolean => uploading.has(socket);
+
+/** Receives a body that may take longer than others. Call it only once the caller is known. */
+export async function receiveUpload<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  receive: () => Promise<T>,
+): Promise<T> {
+  const { socket } = request.raw;
+  uploading.add(socket);
+  liftDeadline(reply);
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(apiError('UPLOAD_TIMEOUT')), request.server.timing.uploadMs);
+  });
+  try {
+    return await Promise.race([receive(), expired]);
+  } catch (error) {
+    // The rest of the body is not read.
+    reply.header('connection', 'close');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    uploading.delete(socket);
+    restartDeadline(reply);
+  }
+}

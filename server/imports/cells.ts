@@ -1,0 +1,81 @@
+import { apiError, type Detail } from '../http/errors.ts';
+import { createValueValidator, invalid } from '../http/validation.ts';
+import { type SheetCell, textOf } from '../spreadsheets/sheet.ts';
+import { cleanCode, cleanName } from '../spreadsheets/text.ts';
+import { valueOfWord, type Words } from '../spreadsheets/words.ts';
+
+/** Reads the value of a cell. Throws an ApiError whose field is `header`. */
+export type ReadCell<Value> = (cell: SheetCell, header: Detail) => Value;
+
+/** What is left of a long number in a CSV file that a spreadsheet program has saved, such as 1.38E+10. */
+const SCIENTIFIC = /^\d(\.\d+)?E\+\d+$/i;
+
+export const isEmpty = (cell: SheetCell | undefined): boolean =>
+  cell === undefined || (typeof cell === 'string' && cleanName(cell) === '');
+
+/** Returns the text of a cell, unless it is not what its author saw. */
+export function readText(cell: SheetCell, header: Detail): string {
+  if (typeof cell !== 'string') throw invalid(header, `${cell.odd}Cell`);
+  if (cell.includes('\0') || !cell.isWellFormed()) throw invalid(header, 'text');
+  return cell;
+}
+
+/** Reads a text that a schema describes. */
+function schemaText(clean: (text: string) => string, schema: object): ReadCell<string> {
+  const validate = createValueValidator(schema);
+  return (cell, header) => {
+    const text = clean(readText(cell, header));
+    const error = validate(text, header);
+    if (error) throw error;
+    return text;
+  };
+}
+
+export const nameCell = (schema: object): ReadCell<string> => schemaText(cleanName, schema);
+
+export function codeCell(schema: object): ReadCell<string> {
+  const read = schemaText(cleanCode, schema);
+  return (cell, header) => {
+    if (SCIENTIFIC.test(cleanCode(textOf(cell)))) throw invalid(header, 'scientific');
+    return read(cell, header);
+  };
+}
+
+/** Ids of other systems stay as they are, except for spaces around them. */
+export function idCell(schema: object): ReadCell<string> {
+  const read = schemaText(cleanName, schema);
+  return (cell, header) => {
+    if (SCIENTIFIC.test(textOf(cell).trim())) throw invalid(header, 'scientific');
+    return read(cell, header);
+  };
+}
+
+/** Reads the text of a path, or of several: its names are read later. */
+export const pathCell: ReadCell<string> = (cell, header) => readText(cell, header).trim();
+
+export function integerCell(schema: object): ReadCell<number> {
+  const validate = createValueValidator(schema);
+  return (cell, header) => {
+    const text = cleanCode(readText(cell, header));
+    const value = /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
+    const error = validate(value, header);
+    if (error) throw error;
+    return value as number;
+  };
+}
+
+/** Reads one of the words for the values of a field, in either language. */
+export const wordCell =
+  <Value extends string>(words: Words<Value>): ReadCell<Value> =>
+  (cell, header) => {
+    const value = valueOfWord(words, cleanCode(readText(cell, header)));
+    if (value !== undefined) return value;
+    const list = (language: 'zh' | 'en') =>
+      Object.values<Words[string]>(words)
+        .map((word) => word[language])
+        .join(', ');
+    throw apiError('INVALID_FIELD', {
+      field: header,
+      problem: { zh: `只能是：${list('zh')}`, en: `must be one of: ${list('en')}` },
+    });
+  };

@@ -1,0 +1,105 @@
+import multipart from '@fastify/multipart';
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { readActing } from '../access/acting.ts';
+import type { App, Dependencies } from '../context.ts';
+import { ok } from '../http/envelope.ts';
+import { apiError, type ErrorCode } from '../http/errors.ts';
+import { writeHeaders } from '../http/etag.ts';
+import { languageOf } from '../http/language.ts';
+import { responses } from '../http/openapi.ts';
+import { respondWithProgress } from '../http/progress.ts';
+import { sendSerialized } from '../http/streaming.ts';
+import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
+import { departmentImporter, type Importer, type ImportRequest } from './importers.ts';
+import { showPreview, toReport } from './preview.ts';
+import { ImportBody, ImportEvents, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
+import { toTable } from './table.ts';
+import { createImportLimit, multipartLimits, receiveFile } from './upload.ts';
+
+const TYPES = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8',
+};
+
+const errors: ErrorCode[] = [
+  'OTHER_TENANT',
+  'FILE_REQUIRED',
+  'FILE_UNREADABLE',
+  'TOO_MANY_ROWS',
+  'COLUMNS_MISSING',
+  'ROWS_INVALID',
+  'EXTERNAL_ID_TAKEN',
+  'NOT_MULTIPART',
+  'UPLOAD_TIMEOUT',
+  'BODY_TOO_LARGE',
+];
+
+/** Routes whose body is a file. It is read only once the caller is known to have the permission. */
+export async function importRoutes(app: App, deps: Dependencies): Promise<void> {
+  const { db, config } = deps;
+  const limit = createImportLimit();
+  app.removeAllContentTypeParsers();
+  await app.register(multipart, { limits: multipartLimits });
+  app.addContentTypeParser('*', (_request, _payload, done) => done(apiError('NOT_MULTIPART')));
+
+  const importers = [departmentImporter(deps)];
+
+  for (const importer of importers) {
+    app.post(
+      importer.path,
+      {
+        config: { requires: 'import', importsFile: true },
+        schema: {
+          tags: [importer.tag],
+          operationId: importer.operationId,
+          summary: importer.summary,
+          description:
+            'xlsx or csv with up to 100,000 rows and 50 MB. `preview` checks all rows; `apply` writes all of them or none, as one batch that `changeId` reverts.',
+          consumes: ['multipart/form-data'],
+          headers: writeHeaders,
+          querystring: ImportQuery,
+          body: ImportBody,
+          response: responses('authenticated', {
+            writes: 'unconditional',
+            data: Type.Union([ImportPreview, ImportResult]),
+            events: ImportEvents,
+            errors,
+          }),
+        },
+      },
+      async (request, reply) => {
+        // The file is large, so its sender must be known to have the permission, and access to the tenant.
+        await readActing(db, request, async () => {});
+        return limit(request, reply, () => handle(importer, request, reply)) as never;
+      },
+    );
+  }
+
+  async function handle(importer: Importer, request: ImportRequest, reply: FastifyReply) {
+    const { mode, report } = request.query;
+    const bytes = await receiveFile(request, reply);
+    const table = toTable(await readSpreadsheet(bytes), importer.columns);
+    const language = languageOf(request.headers);
+    if (mode === 'apply') {
+      const envelope = await respondWithProgress(request, reply, config, async (progress) => {
+        progress.report(0, table.rows.length);
+        const result = await importer.run(request, table, progress);
+        progress.report(table.rows.length, table.rows.length);
+        return result;
+      });
+      return reply.sent ? reply : sendJson(reply, envelope);
+    }
+    const plan = await readActing(db, request, (tx, caller) => importer.plan(tx, caller, table));
+    if (!report) return sendJson(reply, ok(showPreview(plan, table, language)));
+    const file = await reportErrors(bytes, toReport(plan, table, report, language));
+    return reply
+      .type(TYPES[report])
+      .header('content-disposition', `attachment; filename="import-errors.${report}"`)
+      .send(Buffer.from(file));
+  }
+}
+
+/** The two kinds of results have different schemas, so they are serialized here. */
+const sendJson = (reply: FastifyReply, envelope: unknown) =>
+  sendSerialized(reply, Buffer.from(JSON.stringify(envelope)));

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorCode } from '../../db/errors.ts';
+import { KeyedSemaphore } from '../../db/semaphore.ts';
+import { apiError } from '../http/errors.ts';
+import { queueTimeout } from '../http/streaming.ts';
+import { receiveUpload } from '../http/uploads.ts';
+
+export const MAX_FILE = 52_428_800;
+/** The other parts of the body: boundaries and headers. */
+const MAX_ENVELOPE = 65_536;
+
+/** One file, and the part that contains it. Other fields are ignored. */
+export const multipartLimits = {
+  files: 1,
+  fields: 10,
+  fieldSize: 1_024,
+  parts: 12,
+  headerPairs: 50,
+  fileSize: MAX_FILE,
+};
+
+/** Receives the file of a request. The caller is known already. */
+export async function receiveFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_FILE + MAX_ENVELOPE) {
+    reply.header('connection', 'close');
+    throw apiError('BODY_TOO_LARGE', { limit: MAX_FILE });
+  }
+  const bytes = await receiveUpload(request, reply, async () => {
+    const part = await request.file().catch(rethrow);
+    if (part?.fieldname !== 'file') throw apiError('FILE_REQUIRED');
+    return part.toBuffer().catch(rethrow);
+  });
+  // An Idempotency-Key belongs to a request with this file.
+  request.body = { sha256: createHash('sha256').update(bytes).digest('hex') };
+  return bytes;
+}
+
+function rethrow(error: unknown): never {
+  const code = errorCode(error);
+  if (code === 'FST_REQ_FILE_TOO_LARGE') throw apiError('BODY_TOO_LARGE', { limit: MAX_FILE });
+  if (code.startsWith('FST_')) throw apiError('FILE_REQUIRED');
+  // busboy reports a body that ends early, or is not of the form that its header says, as a plain error.
+  if (error instanceof Error && code === '') throw apiError('FILE_REQUIRED');
+  throw error;
+}
+
+/** How many imports a process works on at the same time: each holds its file, and then its rows, in memory. */
+const MAX_IN_PROGRESS = 16;
+
+/** Lets a tenant import one file at a time. Others of the same tenant wait for a while. */
+export function createImportLimit() {
+  const perTenant = new KeyedSemaphore(1);
+  let inProgress = 0;
+  return async <T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> => {
+    if (inProgress >= MAX_IN_PROGRESS) throw apiError('TOO_BUSY');
+    inProgress++;
+    try {
+      return await perTenant.run(request.token.tenantId, work, queueTimeout(reply));
+    } finally {
+      inProgress--;
+    }
+  };
+}
