@@ -1,16 +1,23 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Tx } from '../../db/driver.ts';
-import { type Caller, writeAs } from '../auth/caller.ts';
+import { readActing } from '../access/acting.ts';
+import { type Caller, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
 import type { Dependencies } from '../context.ts';
 import { DEPARTMENT_COLUMNS } from '../departments/columns.ts';
 import type { Progress } from '../http/progress.ts';
 import type { Column } from '../spreadsheets/column.ts';
+import { textOf } from '../spreadsheets/sheet.ts';
+import { cleanCode } from '../spreadsheets/text.ts';
+import { USER_COLUMNS } from '../users/columns.ts';
 import { planDepartments } from './department-plan.ts';
 import { importDepartments } from './departments.ts';
 import type { Plan } from './plan.ts';
+import { assertNoErrors } from './preview.ts';
 import type { ImportQuery, ImportResult } from './schema.ts';
 import type { Table } from './table.ts';
+import { planUsers } from './user-plan.ts';
+import { createPasswords, type InitialPasswords, importUsers } from './users.ts';
 
 export type ImportRequest = FastifyRequest<{ Querystring: Static<typeof ImportQuery> }>;
 
@@ -44,5 +51,43 @@ export function departmentImporter({ db, config }: Dependencies): Importer {
       }),
   };
 }
+
+export function userImporter({ db, passwords }: Dependencies): Importer {
+  return {
+    path: '/system/user-api/import',
+    tag: 'Users',
+    operationId: 'importUsers',
+    summary: 'Import users from a file',
+    columns: USER_COLUMNS,
+    plan: (tx, caller, table) => planUsers(tx, caller, caller.tenantId, table),
+    async run(request, table, progress) {
+      let initial: InitialPasswords = new Map();
+      const prepare = async () => {
+        const plan = await readActing(db, request, (tx, caller) => planUsers(tx, caller, caller.tenantId, table));
+        assertNoErrors(plan, table);
+        initial = await createPasswords(
+          plan.createdRows,
+          (password) => {
+            progress.throwIfAborted();
+            return passwords.hash(password, shareOf(request));
+          },
+          (done) => progress.report(done, plan.createdRows.length + table.rows.length),
+        );
+      };
+      const result = await writeAfter(db, request, prepare, (tx, caller) => {
+        const report = (done: number) =>
+          progress.report(initial.size + Math.min(done, table.rows.length - 1), initial.size + table.rows.length);
+        return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report });
+      });
+      // They are not part of the result that is kept for an Idempotency-Key. A replayed result has none.
+      const shown = [...initial]
+        .sort(([a], [b]) => a - b)
+        .map(([n, { password }]) => ({ row: table.rows[n]?.row as number, userName: nameIn(table, n), password }));
+      return request.replayed ? result : { ...result, passwords: shown };
+    },
+  };
+}
+
+const nameIn = (table: Table, n: number): string => cleanCode(textOf(table.rows[n]?.cells.get('userName')));
 
 const tenantOf = ({ query: { tenantId } }: ImportRequest) => (tenantId === undefined ? {} : { tenantId });

@@ -11,7 +11,7 @@ import { responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
 import { sendSerialized } from '../http/streaming.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
-import { departmentImporter, type Importer, type ImportRequest } from './importers.ts';
+import { departmentImporter, type Importer, type ImportRequest, userImporter } from './importers.ts';
 import { showPreview, toReport } from './preview.ts';
 import { ImportBody, ImportEvents, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
 import { toTable } from './table.ts';
@@ -30,6 +30,8 @@ const errors: ErrorCode[] = [
   'COLUMNS_MISSING',
   'ROWS_INVALID',
   'EXTERNAL_ID_TAKEN',
+  'USER_NAME_TAKEN',
+  'CHANGED_MEANWHILE',
   'NOT_MULTIPART',
   'UPLOAD_TIMEOUT',
   'BODY_TOO_LARGE',
@@ -43,13 +45,13 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
   await app.register(multipart, { limits: multipartLimits });
   app.addContentTypeParser('*', (_request, _payload, done) => done(apiError('NOT_MULTIPART')));
 
-  const importers = [departmentImporter(deps)];
+  const importers = [departmentImporter(deps), userImporter(deps)];
 
   for (const importer of importers) {
     app.post(
       importer.path,
       {
-        config: { requires: 'import', importsFile: true },
+        config: { requires: 'import', importsFile: true, preparesLong: true },
         schema: {
           tags: [importer.tag],
           operationId: importer.operationId,

@@ -288,6 +288,52 @@ export const findByExternalIds = (tx: Tx, tenantId: string, listed: readonly Lis
   ) u
   order by w.index`;
 
+/** Finds users by their names, in the form of `userKey`. */
+export const findByKeys = (tx: Tx, tenantId: string, userKeys: string[]) => tx<{ userKey: string; userId: string }[]>`
+  select user_key as "userKey", user_id::text as "userId" from users
+  where tenant_id = ${tenantId} and user_key = any(${userKeys}::text[]) and del_flag = '0'`;
+
+export type StoredUser = UserFields & {
+  userId: string;
+  userName: string;
+  deptId: string | null;
+  /** All departments, the main one included. */
+  deptIds: string[];
+};
+
+/** Reads users with their departments, without a lock. */
+export const readStored = (tx: Tx, tenantId: string, userIds: string[]) => tx<StoredUser[]>`
+  select u.user_id::text as "userId", u.user_name as "userName", u.administrator, ${raw(tx, user.columns('u'))},
+    m.dept_id::text as "deptId", coalesce(m.dept_ids, '{}')::text[] as "deptIds"
+  from users u left join lateral (
+    select max(m.dept_id) filter (where m.main) as dept_id, array_agg(m.dept_id order by m.dept_id) as dept_ids
+    from user_departments m where m.tenant_id = ${tenantId} and m.user_id = u.user_id
+  ) m on true
+  where u.tenant_id = ${tenantId} and u.user_id = any(${userIds}::bigint[]) and u.del_flag = '0'`;
+
+/** Replaces the names and the fields of many users. Their passwords stay. */
+export const updateMany = (
+  tx: Tx,
+  tenantId: string,
+  by: string,
+  rows: readonly (UserFields & { userId: string; userName: string; userKey: string })[],
+) => {
+  const sent = rows.map((row) => ({
+    user_id: row.userId,
+    user_name: row.userName,
+    user_key: row.userKey,
+    administrator: row.administrator,
+    ...user.byColumn(row),
+  }));
+  return tx`
+    update users u set user_name = n.user_name, user_key = n.user_key, administrator = n.administrator,
+      ${raw(tx, user.assignmentsFrom('n'))}, update_by = ${by}, update_time = now()
+    from json_to_recordset(${JSON.stringify(sent)}::text::json) as n (user_id bigint, user_name text, user_key text,
+      administrator boolean, ${raw(tx, user.columnDefinitions)})
+    where u.tenant_id = ${tenantId} and u.user_id = any(${rows.map(({ userId }) => userId)}::bigint[])
+      and u.user_id = n.user_id and u.del_flag = '0'`;
+};
+
 /** Reads the account limit and the names of a tenant. */
 export const readTenantLimits = async (tx: Tx, tenantId: string) => {
   const [row] = await tx<[{ accountCount: number; tenantName: string | null; companyName: string | null }]>`

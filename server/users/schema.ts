@@ -23,7 +23,7 @@ import { user } from './record.ts';
 
 export const Role = Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] });
 
-const UserName = Type.String({
+export const UserName = Type.String({
   minLength: 1,
   maxLength: 50,
   description: 'Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)',

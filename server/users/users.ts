@@ -46,6 +46,7 @@ import {
   readUser as readRow,
   readUserByExternalId as readRowByExternalId,
   readUsers as readRows,
+  readTenantLimits,
   recordUserChanges,
   recoverUser as recoverRow,
   replaceHashByDigest,
@@ -487,6 +488,12 @@ export async function recoverUser(
 /** Lists the names of a tenant's administrators, the oldest account first. */
 export const listAdministrators = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
   listAdministratorNames(tx, tenantId, limit);
+
+/** Reads how many accounts a tenant may have, -1 for any number, and how many it has. */
+export async function readAccounts(tx: Tx, tenantId: string): Promise<{ accountCount: number; count: number }> {
+  const { accountCount } = await readTenantLimits(tx, tenantId);
+  return { accountCount, count: accountCount === -1 ? 0 : await countUsers(tx, tenantId, accountCount) };
+}
 
 /** Throws if there is no room for `added` users. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
 export async function assertWithinAccountLimit(

@@ -1,0 +1,307 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import { hasAllPermissions } from '../auth/permissions.ts';
+import { userKey } from '../auth/user-key.ts';
+import { type PathNode, PathTree } from '../departments/paths.ts';
+import { apiError, type Detail } from '../http/errors.ts';
+import { createSlices } from '../http/slices.ts';
+import { invalid } from '../http/validation.ts';
+import { externalIdFields } from '../records/external-id.ts';
+import { decodePath, encodePath } from '../spreadsheets/path.ts';
+import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
+import {
+  findUsersByExternalId,
+  findUsersByName,
+  hasAdministratorBeside,
+  readStoredUsers,
+  type StoredUser,
+  type UserChanges,
+} from '../users/reconcile.ts';
+import { user } from '../users/record.ts';
+import { UserName } from '../users/schema.ts';
+import { assertUserNameAllowed } from '../users/user-name.ts';
+import { readAccounts } from '../users/users.ts';
+import { codeCell, idCell, nameCell, pathCell, wordCell } from './cells.ts';
+import { headersOf, ImportErrors, readCells } from './errors.ts';
+import type { Plan, RowOutcome } from './plan.ts';
+import type { Table } from './table.ts';
+
+const { nickName, phone, email } = user.fields;
+
+const readers = {
+  userName: codeCell(UserName),
+  nickName: nameCell(nickName.schema),
+  deptPath: pathCell,
+  deptPaths: pathCell,
+  phone: codeCell(phone.schema),
+  email: codeCell(email.schema),
+  roles: wordCell(ROLE_WORDS),
+  status: wordCell(STATUS_WORDS),
+  source: nameCell(externalIdFields.source.schema),
+  externalId: idCell(externalIdFields.externalId.schema),
+};
+
+/** Further departments of a user, as in a bulk creation. */
+const MAX_FURTHER = 20;
+const MAX_PATH_NAMES = 1_000;
+
+interface UserRowInput {
+  userName: string | undefined;
+  source?: string;
+  externalId?: string;
+  main: PathNode | undefined;
+  /** undefined: the file does not say. */
+  further: PathNode[] | undefined;
+  values: Record<string, unknown>;
+  administrator: boolean | undefined;
+}
+
+export interface UserPlan extends Plan {
+  changes: UserChanges;
+  /** The rows of the new users. */
+  createdRows: number[];
+  userIds: string[];
+  deptIds: string[];
+}
+
+/** Compares the rows of a file with the users that are stored. */
+export async function planUsers(tx: Tx, caller: Caller, tenantId: string, table: Table): Promise<UserPlan> {
+  const errors = new ImportErrors();
+  const { rows, paths } = await readRows(table, errors);
+  await paths.resolve(tx, tenantId);
+  const stored = await matchRows(tx, tenantId, { table, rows, errors });
+  const outcomes: (RowOutcome | undefined)[] = rows.map(() => undefined);
+  const created: { n: number; row: UserChanges['created'][number] }[] = [];
+  const updated: { n: number; row: UserChanges['updated'][number] }[] = [];
+  const pause = createSlices();
+  for (const [n, row] of rows.entries()) {
+    await pause();
+    const before = stored[n];
+    const departments = departmentsOf(n, row, before, errors);
+    const written = {
+      ...(before ? user.pick(before) : user.withDefaults({})),
+      ...row.values,
+      ...(row.externalId === undefined ? {} : { source: row.source, externalId: row.externalId }),
+      administrator: row.administrator ?? before?.administrator ?? false,
+      userName: row.userName ?? before?.userName ?? '',
+      ...departments,
+    } as UserChanges['created'][number];
+    if ((written.administrator || before?.administrator) && !hasAllPermissions(caller))
+      errors.add(n, 'roles', apiError('NOT_ALLOWED'));
+    if (written.userName !== (before?.userName ?? '') && !errors.has(n))
+      errors.check(n, 'userName', () =>
+        assertUserNameAllowed(written.userName, headersOf(table)('userName') as string),
+      );
+    if (errors.has(n)) continue;
+    if (!before) {
+      outcomes[n] = { action: 'created', changes: [] };
+      created.push({ n, row: written });
+      continue;
+    }
+    const changes = [
+      ...(written.userName === before.userName ? [] : ['userName']),
+      ...user.names.filter((name) => written[name] !== before[name]),
+      ...(written.administrator === before.administrator ? [] : ['roles']),
+    ];
+    const moves = [
+      ...(written.deptId === before.deptId ? [] : ['deptId']),
+      ...(isSameSet(written.deptIds, before.deptIds) ? [] : ['deptIds']),
+    ];
+    const moved = moves.length > 0;
+    outcomes[n] = {
+      action: moved ? 'moved' : changes.length > 0 ? 'changed' : 'unchanged',
+      changes: [...moves, ...changes],
+    };
+    if (outcomes[n]?.action !== 'unchanged')
+      updated.push({ n, row: { ...written, userId: before.userId, moved, wasEnabled: before.status === '0' } });
+  }
+  await checkAccounts(tx, tenantId, created, errors);
+  await checkAdministrators(tx, tenantId, { stored, created, updated }, errors);
+  for (const n of errors.byRow.keys()) outcomes[n] = undefined;
+  const all = [...created, ...updated].map(({ row }) => row);
+  return {
+    outcomes,
+    errors,
+    changes: { created: created.map(({ row }) => row), updated: updated.map(({ row }) => row) },
+    createdRows: created.map(({ n }) => n),
+    userIds: updated.map(({ row }) => row.userId),
+    deptIds: [...new Set(all.flatMap(({ deptIds }) => deptIds))],
+  };
+}
+
+async function readRows(table: Table, errors: ImportErrors) {
+  const paths = new PathTree();
+  const pause = createSlices();
+  const headerOf = headersOf(table);
+  const rows: UserRowInput[] = [];
+  for (const [n, row] of table.rows.entries()) {
+    await pause();
+    const check = <T>(key: string, read: () => T) => errors.check(n, key, read);
+    const cells = readCells(row, readers, headerOf, check);
+    const { userName, deptPath, deptPaths, roles, source, externalId, ...values } = cells;
+    const placeOf = (path: string, key: string) => paths.add(readNames(path, headerOf(key)));
+    const main = deptPath === undefined ? undefined : check('deptPath', () => placeOf(deptPath, 'deptPath'));
+    const further =
+      deptPaths === undefined
+        ? undefined
+        : check('deptPaths', () => {
+            const listed = splitPaths(deptPaths);
+            if (listed.length > MAX_FURTHER) throw tooMany(headerOf('deptPaths'));
+            return listed.map((path) => placeOf(path, 'deptPaths'));
+          });
+    const administrator = roles === undefined ? undefined : roles === 'admin';
+    const input: UserRowInput = { userName, main, further, values, administrator };
+    if ((source === undefined) !== (externalId === undefined) && !errors.has(n)) {
+      const missing = source === undefined ? 'source' : 'externalId';
+      errors.add(n, missing, apiError('FIELD_REQUIRED', { field: headerOf(missing) }));
+    }
+    if (source !== undefined && externalId !== undefined) Object.assign(input, { source, externalId });
+    if (userName === undefined && externalId === undefined && !errors.has(n))
+      errors.add(n, 'userName', apiError('FIELD_REQUIRED', { field: headerOf('userName') }));
+    rows.push(input);
+  }
+  return { rows, paths };
+}
+
+/** Several paths are in lines, or separated by semicolons or Chinese commas, which few names contain. */
+const splitPaths = (text: string): string[] =>
+  text
+    .split(/[\r\n;；，]+/)
+    .map((path) => path.trim())
+    .filter((path) => path !== '');
+
+function readNames(path: string, header: Detail): string[] {
+  const names = decodePath(path);
+  if (names.some((name) => name.trim() === '')) throw invalid(header, 'emptyPathName');
+  if (names.length > MAX_PATH_NAMES) throw apiError('DEPT_PATH_NOT_FOUND', { path: encodePath(names.slice(0, 10)) });
+  return names;
+}
+
+const tooMany = (field: Detail) =>
+  apiError('INVALID_FIELD', {
+    field,
+    problem: { zh: `最多 ${MAX_FURTHER} 项`, en: `must not have more than ${MAX_FURTHER} items` },
+  });
+
+interface Rows {
+  table: Table;
+  rows: readonly UserRowInput[];
+  errors: ImportErrors;
+}
+
+const keyOf = (source: string, externalId: string) => JSON.stringify([source, externalId]);
+
+/** Finds the stored user of each row: by the external id, otherwise by the name. */
+async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows): Promise<(StoredUser | undefined)[]> {
+  const repeats = (n: number, key: string, first: number) =>
+    errors.add(n, key, apiError('ROW_REPEATED', { row: table.rows[first]?.row as number }));
+  const names = new Map<string, number>();
+  const externalIds = new Map<string, number>();
+  for (const [n, { userName, source, externalId }] of rows.entries()) {
+    const name = userName === undefined ? undefined : userKey(userName);
+    const firstName = name === undefined ? undefined : names.get(name);
+    if (firstName !== undefined) repeats(n, 'userName', firstName);
+    else if (name !== undefined) names.set(name, n);
+    if (source === undefined || externalId === undefined) continue;
+    const key = keyOf(source, externalId);
+    const first = externalIds.get(key);
+    if (first !== undefined && !errors.has(n)) repeats(n, 'externalId', first);
+    else if (first === undefined) externalIds.set(key, n);
+  }
+  const keys = [...externalIds.entries()].map(([key, n]) => ({ key, row: rows[n] as UserRowInput }));
+  const listed = keys.map(({ row }, index) => ({
+    index,
+    source: row.source as string,
+    externalId: row.externalId as string,
+  }));
+  const byExternalId = new Map(
+    (listed.length > 0 ? await findUsersByExternalId(tx, tenantId, listed) : []).map(({ index, userId }) => [
+      keys[index]?.key as string,
+      String(userId),
+    ]),
+  );
+  const byName = await findUsersByName(tx, tenantId, [...names.keys()]);
+  const users = await readStoredUsers(tx, tenantId, [...new Set([...byExternalId.values(), ...byName.values()])]);
+  const rowOf = new Map<string, number>();
+  return rows.map(({ userName, source, externalId }, n) => {
+    const known = externalId === undefined ? undefined : byExternalId.get(keyOf(source as string, externalId));
+    const named = userName === undefined ? undefined : byName.get(userKey(userName));
+    // The name belongs to somebody else than the external id.
+    if (known !== undefined && named !== undefined && known !== named && !errors.has(n))
+      errors.add(n, 'userName', apiError('USER_NAME_TAKEN'));
+    const found = users.get(known ?? named ?? '');
+    if (!found) {
+      if (userName === undefined && !errors.has(n))
+        errors.add(n, 'userName', apiError('FIELD_REQUIRED', { field: headersOf(table)('userName') }));
+      return undefined;
+    }
+    const first = rowOf.get(found.userId);
+    if (first !== undefined && !errors.has(n)) repeats(n, 'userName', first);
+    rowOf.set(found.userId, first ?? n);
+    if (externalId !== undefined && known === undefined && found.source !== null && found.externalId !== null)
+      errors.add(
+        n,
+        'externalId',
+        apiError('EXTERNAL_ID_DIFFERS', { source: found.source, externalId: found.externalId }),
+      );
+    return found;
+  });
+}
+
+/** The departments that a user will have. What the file does not say stays. */
+function departmentsOf(
+  n: number,
+  { main, further }: UserRowInput,
+  before: StoredUser | undefined,
+  errors: ImportErrors,
+) {
+  const idOf = (key: string, { deptIds, names }: PathNode): string | undefined =>
+    errors.check(n, key, () => {
+      const [deptId, another] = deptIds;
+      if (another !== undefined) throw apiError('DEPT_PATH_AMBIGUOUS', { path: encodePath(names) });
+      if (deptId == null) throw apiError('DEPT_PATH_NOT_FOUND', { path: encodePath(names) });
+      return deptId;
+    });
+  const deptId = main ? (idOf('deptPath', main) ?? null) : (before?.deptId ?? null);
+  const others = further
+    ? further.flatMap((node) => idOf('deptPaths', node) ?? [])
+    : (before?.deptIds ?? []).filter((id) => id !== before?.deptId);
+  return { deptId, deptIds: [...new Set([...(deptId === null ? [] : [deptId]), ...others])] };
+}
+
+const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((id) => b.includes(id));
+
+/** The rows beyond the limit of accounts have an error. */
+async function checkAccounts(tx: Tx, tenantId: string, created: readonly { n: number }[], errors: ImportErrors) {
+  if (created.length === 0) return;
+  const { accountCount, count } = await readAccounts(tx, tenantId);
+  if (accountCount === -1) return;
+  for (const { n } of created.slice(Math.max(0, accountCount - count))) {
+    errors.add(n, null, apiError('ACCOUNT_LIMIT', { accountCount }));
+  }
+}
+
+/** An enabled administrator must remain. */
+async function checkAdministrators(
+  tx: Tx,
+  tenantId: string,
+  {
+    stored,
+    created,
+    updated,
+  }: {
+    stored: readonly (StoredUser | undefined)[];
+    created: readonly { row: UserChanges['created'][number] }[];
+    updated: readonly { n: number; row: UserChanges['updated'][number] }[];
+  },
+  errors: ImportErrors,
+): Promise<void> {
+  const isAdministrator = ({ administrator, status }: { administrator: boolean; status: string }) =>
+    administrator && status === '0';
+  const lost = updated.filter(({ n, row }) => isAdministrator(stored[n] as StoredUser) && !isAdministrator(row));
+  if (lost.length === 0 || [...created, ...updated].some(({ row }) => isAdministrator(row))) return;
+  const ids = lost.map(({ row }) => row.userId);
+  if (await hasAdministratorBeside(tx, tenantId, ids)) return;
+  for (const { n } of lost) errors.add(n, 'roles', apiError('LAST_ADMINISTRATOR'));
+}

@@ -1,0 +1,75 @@
+import type { Tx } from '../../db/driver.ts';
+import { RetryTransactionError } from '../../db/errors.ts';
+import { assumeTenantForWrite } from '../access/tenant-scope.ts';
+import type { Caller } from '../auth/caller.ts';
+import { generatePassword } from '../auth/generate-password.ts';
+import { apiError } from '../http/errors.ts';
+import { readLatestChangeId } from '../ledger/history.ts';
+import { lockForChanges, writeUserChanges } from '../users/reconcile.ts';
+import { countActions } from './plan.ts';
+import { assertNoErrors } from './preview.ts';
+import type { ImportResult } from './schema.ts';
+import type { Table } from './table.ts';
+import { planUsers } from './user-plan.ts';
+
+/** The initial passwords of new users, by the index of their row. They are in memory only until they are returned. */
+export type InitialPasswords = ReadonlyMap<number, { password: string; hash: string }>;
+
+/** How many passwords of an import are hashed or wait for it at the same time. Others who wait for a hash get their turn in between. */
+const HASHES_IN_FLIGHT = 2;
+
+/** Generates and hashes a password for each of these rows. */
+export async function createPasswords(
+  rows: readonly number[],
+  hash: (password: string) => Promise<string>,
+  report: (done: number) => void,
+): Promise<InitialPasswords> {
+  const passwords = new Map<number, { password: string; hash: string }>();
+  const pending = [...rows];
+  let failed = false;
+  const work = async () => {
+    for (let n = pending.shift(); n !== undefined && !failed; n = pending.shift()) {
+      const password = generatePassword();
+      passwords.set(n, { password, hash: await hash(password) });
+      report(passwords.size);
+    }
+  };
+  const stop = (error: unknown) => {
+    failed = true;
+    throw error;
+  };
+  await Promise.all(Array.from({ length: HASHES_IN_FLIGHT }, () => work().catch(stop)));
+  return passwords;
+}
+
+/** Writes what a file says about users: all of it or nothing. */
+export async function importUsers(
+  tx: Tx,
+  caller: Caller,
+  table: Table,
+  {
+    tenantId: requested,
+    passwords,
+    report,
+  }: { tenantId?: string; passwords: InitialPasswords; report: (done: number) => void },
+): Promise<ImportResult> {
+  // Writes of users wait for the tenant's lock, so only the departments can change until they are locked.
+  const { tenantId } = await assumeTenantForWrite(tx, caller, requested);
+  const before = await planUsers(tx, caller, tenantId, table);
+  assertNoErrors(before, table);
+  await lockForChanges(tx, tenantId, before);
+  const plan = await planUsers(tx, caller, tenantId, table);
+  assertNoErrors(plan, table);
+  const locked = new Set(before.deptIds);
+  if (plan.deptIds.some((id) => !locked.has(id))) throw new RetryTransactionError();
+  // A user was deleted while the passwords were hashed, so the row would create them: they have no password yet.
+  if (plan.createdRows.some((n) => !passwords.has(n))) throw apiError('CHANGED_MEANWHILE');
+  const hashes = plan.createdRows.map((n) => passwords.get(n)?.hash as string);
+  let written = 0;
+  const [one] = await writeUserChanges(tx, { ...caller, tenantId }, plan.changes, hashes, (rows) => {
+    written += rows;
+    report(written);
+  });
+  const changeId = one === undefined ? null : await readLatestChangeId(tx, tenantId, 'user', one);
+  return { rows: table.rows.length, ...countActions(plan), changeId };
+}

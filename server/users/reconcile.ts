@@ -1,0 +1,122 @@
+import type { Tx } from '../../db/driver.ts';
+import { errorCode } from '../../db/errors.ts';
+import type { Caller } from '../auth/caller.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
+import { userKey } from '../auth/user-key.ts';
+import { addMemberships, lockExisting, removeMemberships } from '../departments/members.ts';
+import { apiError } from '../http/errors.ts';
+import { type ListedExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
+import {
+  findByExternalIds,
+  findByKeys,
+  hasOtherAdministrator,
+  insertUsers,
+  lockUsers,
+  readStored,
+  recordUserChanges,
+  type StoredUser,
+  type UserFields,
+  updateMany,
+} from './queries.ts';
+import { inChunks } from './users.ts';
+
+export type { StoredUser };
+
+interface Written extends UserFields {
+  userName: string;
+  /** The main department; null: none. */
+  deptId: string | null;
+  /** All departments, the main one included. */
+  deptIds: string[];
+}
+
+/** What to write so that the users become what a file says. The rules have been checked, and everything is locked. */
+export interface UserChanges {
+  created: readonly Written[];
+  /** `moved`: their departments change. */
+  updated: readonly (Written & { userId: string; moved: boolean; wasEnabled: boolean })[];
+}
+
+/** Creates and updates users. New ones must change their password at the first login. Returns the ids of all, the new ones first. */
+export async function writeUserChanges(
+  tx: Tx,
+  { tenantId, userName: by }: Caller,
+  { created, updated }: UserChanges,
+  hashes: readonly string[],
+  report: (written: number) => void,
+): Promise<string[]> {
+  const ids: string[] = [];
+  const news = created.map((row, n) => ({ ...row, userKey: userKey(row.userName), passwordHash: hashes[n] as string }));
+  await inChunks(tx, news, async (chunk) => {
+    const rows = chunk.map((row) => ({ ...row, mustChangePassword: true }));
+    const inserted = (await insertUsers(tx, tenantId, by, rows).catch(rethrowAsTaken)).map(String);
+    await addMemberships(
+      tx,
+      tenantId,
+      chunk.map(({ deptId, deptIds }, n) => ({ userId: inserted[n] as string, deptId, deptIds })),
+    );
+    ids.push(...inserted);
+    report(chunk.length);
+  });
+  if (created.length > 0 && updated.length > 0) await recordUserChanges(tx);
+  await inChunks(tx, updated, async (chunk) => {
+    const rows = chunk.map((row) => ({ ...row, userKey: userKey(row.userName) }));
+    await Promise.resolve(updateMany(tx, tenantId, by, rows)).catch(rethrowAsTaken);
+    const moved = chunk.filter((row) => row.moved);
+    if (moved.length > 0) {
+      await removeMemberships(
+        tx,
+        tenantId,
+        moved.map(({ userId }) => userId),
+      );
+      await addMemberships(tx, tenantId, moved);
+    }
+    report(chunk.length);
+  });
+  const disabled = updated.filter(({ status, wasEnabled }) => wasEnabled && status !== '0').map(({ userId }) => userId);
+  if (disabled.length > 0) await endSessionsOf(tx, tenantId, disabled);
+  // The ledger is complete before the end, so that the result can name one of the changes.
+  await recordUserChanges(tx);
+  return [...ids, ...updated.map(({ userId }) => userId)];
+}
+
+function rethrowAsTaken(error: unknown): never {
+  if (errorCode(error) !== '23505') throw error;
+  try {
+    rethrowAsExternalIdTaken(error);
+  } catch (known) {
+    throw known === error ? apiError('USER_NAME_TAKEN') : known;
+  }
+}
+
+// What an import reads before it writes.
+
+/** Returns users by their names, in the form of `userKey`. */
+export async function findUsersByName(tx: Tx, tenantId: string, keys: string[]): Promise<Map<string, string>> {
+  const found = keys.length > 0 ? await findByKeys(tx, tenantId, keys) : [];
+  return new Map(found.map((row) => [row.userKey, row.userId]));
+}
+
+export const findUsersByExternalId = (
+  tx: Tx,
+  tenantId: string,
+  ids: readonly ListedExternalId[],
+): Promise<{ index: number; userId: number }[]> => Promise.resolve(findByExternalIds(tx, tenantId, ids));
+
+export async function readStoredUsers(tx: Tx, tenantId: string, ids: string[]): Promise<Map<string, StoredUser>> {
+  const found = ids.length > 0 ? await readStored(tx, tenantId, ids) : [];
+  return new Map(found.map((user) => [user.userId, user]));
+}
+
+export const hasAdministratorBeside = (tx: Tx, tenantId: string, userIds: string[]): Promise<boolean> =>
+  hasOtherAdministrator(tx, tenantId, userIds);
+
+/** Locks users, and then the departments that they join, each in the order of ids. */
+export async function lockForChanges(
+  tx: Tx,
+  tenantId: string,
+  { userIds, deptIds }: { userIds: string[]; deptIds: string[] },
+): Promise<void> {
+  if (userIds.length > 0) await lockUsers(tx, tenantId, userIds);
+  if (deptIds.length > 0) await lockExisting(tx, tenantId, deptIds);
+}
