@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { before, test } from 'node:test';
+import { type Cell, csv, importFile, xlsx } from '../support/import.ts';
+import { type Client, startService } from '../support/service.ts';
+
+const service = await startService();
+const fixture = (name: string) => fs.readFileSync(new URL(`../../../tests/fixtures/${name}`, import.meta.url));
+let tenant: Client;
+before(async () => {
+  tenant = await service.createTenant();
+});
+
+interface ShownRow {
+  row: number;
+  action: string | null;
+  cells: Record<string, string>;
+  errors: { column: string | null; reason: string; msg: string }[];
+}
+
+/** Previews a file and returns its rows. */
+async function preview(file: Buffer, kind: 'dept' | 'user' = 'dept', headers = {}): Promise<ShownRow[]> {
+  const { code, data, text } = await importFile(tenant, kind, 'preview', file, { headers });
+  assert.equal(code, 200, text);
+  return data.table;
+}
+
+const expectRefusal = async (file: Buffer, reason: string) => {
+  const response = await importFile(tenant, 'dept', 'preview', file);
+  assert.equal(response.data?.reason, reason, response.text);
+  return response;
+};
+
+test('a workbook of LibreOffice is read with its merged header, formulas, numbers and empty rows', async () => {
+  const rows = await preview(fixture('departments-libreoffice.xlsx'));
+  assert.deepEqual(
+    rows.map(({ row, action, cells }) => [row, action, cells.path, cells.orderNum, cells.phone, cells.email]),
+    [
+      [4, 'created', '总部', '1', '13800138000', ''],
+      [6, 'created', '总部/研发中心', '2', '０１０－８８８８', 'rd@example.com'],
+    ],
+  );
+});
+
+const text = '部门路径,联系电话\r\n总部,010-1\r\n"总部/甲,乙",010-2\r\n';
+
+test('csv files are read in UTF-8 and UTF-16, with and without a byte order mark, and with any common delimiter', async () => {
+  const files: Buffer[] = [
+    Buffer.from(text),
+    Buffer.from(`\ufeff${text}`),
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
+    Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+    Buffer.from(`sep=,\r\n${text}`),
+    Buffer.from('部门路径;联系电话\n总部;010-1\n总部/甲,乙;010-2\n'),
+    Buffer.from('部门路径\t联系电话\n总部\t010-1\n总部/甲,乙\t010-2\n'),
+  ];
+  for (const file of files) {
+    const rows = await preview(file);
+    assert.deepEqual(
+      rows.map(({ cells }) => [cells.path, cells.phone]),
+      [
+        ['总部', '010-1'],
+        ['总部/甲,乙', '010-2'],
+      ],
+    );
+  }
+});
+
+test('csv files in GBK are recognised', async () => {
+  const rows = await preview(fixture('users-gbk.csv'), 'user');
+  assert.deepEqual(
+    rows.map(({ cells }) => [cells.userName, cells.nickName, cells.deptPath, cells.phone]),
+    [
+      ['zhangsan', '张三', '总部/研发中心', '13800138000'],
+      ['lisi', '李四', '总部', '010-8888'],
+    ],
+  );
+});
+
+test('columns are found by either language, by an alias, below a title, or by the order of the template', async () => {
+  const values = ['总部', '', '3', '张三'];
+  const tables: Cell[][][] = [
+    [['部门路径', '部门名称', '显示顺序', '负责人'], values],
+    [['Department path', 'Department name', 'Display order', 'Leader'], values],
+    [['* path', 'name', 'ORDER', 'leader'], values],
+    [['部门导入表'], [], ['请勿修改表头'], ['部门路径', '部门名称', '显示顺序', '负责人'], values],
+    [values],
+  ];
+  for (const table of tables) {
+    const rows = await preview(await xlsx(table));
+    assert.deepEqual(
+      rows.map(({ action, cells }) => [action, cells.path, cells.orderNum, cells.leader]),
+      [['created', '总部', '3', '张三']],
+    );
+  }
+  const { data } = await importFile(tenant, 'dept', 'preview', await xlsx(tables[1] as Cell[][]));
+  assert.deepEqual(data.columns[2], { field: 'orderNum', column: 'C', header: 'Display order' });
+});
+
+test('a cell that does not contain what its author saw is an error that says what would be right', async () => {
+  const cells = new Map([
+    ['2,1', { formula: 'B1&"x"', value: null }],
+    ['3,1', { value: '#N/A', type: 'error' }],
+  ]);
+  const rows = await preview(
+    await xlsx(
+      [
+        ['部门路径', '负责人', '联系电话'],
+        ['A', new Date('2026-03-01'), null],
+        ['B', null, null],
+        ['C', '#N/A', null],
+      ],
+      {
+        cells,
+      },
+    ),
+    'dept',
+    { 'accept-language': 'en' },
+  );
+  assert.match(rows[0]?.errors[0]?.msg ?? '', /^负责人 is a date\. Format the cell as text/);
+  assert.match(rows[1]?.errors[0]?.msg ?? '', /formula without a stored result/);
+  const [lost] = await preview(
+    csv([
+      ['部门路径', '联系电话'],
+      ['A', '1.38E+10'],
+    ]),
+  );
+  assert.deepEqual([lost?.errors[0]?.column, lost?.errors[0]?.reason], ['B', 'INVALID_FIELD']);
+  assert.match(lost?.errors[0]?.msg ?? '', /科学计数法/);
+});
+
+test('numbers, leading zeros, full-width digits and spaces are read as text', async () => {
+  const client = await service.createTenant();
+  const file = await xlsx([
+    ['部门路径', '显示顺序', '联系电话', '状态'],
+    ['　总部　', '１２', 13_800_138_000, ' 停用　'],
+    ['销售部（北京）', 2, '００７', '正常'],
+    ['A\\/B组', 3, '007', 'Normal'],
+  ]);
+  const { code, text } = await importFile(client, 'dept', 'apply', file);
+  assert.equal(code, 200, text);
+  const { data } = await client.get('/system/dept-api/list?sort=orderNum');
+  assert.deepEqual(
+    data.rows.map((dept: Record<string, unknown>) => [dept.deptName, dept.orderNum, dept.phone, dept.status]),
+    [
+      ['销售部（北京）', 2, '007', '0'],
+      ['A/B组', 3, '007', '0'],
+      ['总部', 12, '13800138000', '1'],
+    ],
+  );
+});
+
+test('a file that is empty, of another kind, or protected is refused with what to do', async () => {
+  await expectRefusal(Buffer.alloc(0), 'FILE_UNREADABLE');
+  await expectRefusal(Buffer.from('\n\n,,\n'), 'FILE_UNREADABLE');
+  await expectRefusal(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff, 0xff]), 'FILE_UNREADABLE');
+  await expectRefusal(Buffer.from('PK\u0003\u0004 not a zip file'), 'FILE_UNREADABLE');
+  const { msg } = await expectRefusal(Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'FILE_UNREADABLE');
+  assert.match(msg, /\.xls/);
+});
+
+test('the preview can be downloaded as the same file with a column for the errors', async () => {
+  const file = await xlsx([
+    ['部门路径', '状态', '备注'],
+    ['总部', '启动', '=1+1'],
+    ['总部/甲', '正常', 'x'],
+  ]);
+  const asCsv = await importFile(tenant, 'dept', 'preview', file, { query: '&report=csv' });
+  assert.match(String(asCsv.headers['content-disposition']), /import-errors\.csv/);
+  const [header, first, second] = asCsv.text.split('\r\n');
+  assert.equal(header, '\ufeff部门路径,状态,备注,错误');
+  assert.match(first ?? '', /^总部,启动,'=1\+1,"?状态 只能是：正常, 停用/);
+  assert.equal(second, '总部/甲,正常,x,');
+  const english = await importFile(tenant, 'dept', 'preview', file, {
+    query: '&report=csv',
+    headers: { 'accept-language': 'en' },
+  });
+  assert.match(english.text, /Errors\r\n.*must be one of: Normal, Disabled/);
+});
