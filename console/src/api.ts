@@ -18,6 +18,7 @@ import type {
   DeptUpdate,
 } from '../../server/departments/schema.ts';
 import type { Child, ChildrenFilter, ChildrenPage, DeptOrder, TreeNode } from '../../server/departments/tree/schema.ts';
+import type { ImportPreview, ImportResult } from '../../server/imports/schema.ts';
 import type { Key, KeyFilter, KeyInput, KeyPage, KeyRotation, KeySecret, KeyUpdate } from '../../server/keys/schema.ts';
 import type { AuditEntry as AuditEntryOut, AuditFilter, AuditPage } from '../../server/ledger/schema.ts';
 import type { Overview } from '../../server/overview/schema.ts';
@@ -54,7 +55,7 @@ import type {
   WebhookUpdate,
 } from '../../server/webhooks/schema.ts';
 import type { DownloadedFile, Query } from './http.ts';
-import { create, read, write } from './request.ts';
+import { create, read, sendForm, write } from './request.ts';
 
 export type {
   AuditFilter,
@@ -68,6 +69,8 @@ export type {
   Diff,
   DownloadedFile,
   Format,
+  ImportPreview,
+  ImportResult,
   Key,
   KeyFilter,
   KeyInput,
@@ -90,6 +93,7 @@ export type {
   WebhookSecret,
 };
 export type Id = number | string;
+export type ImportPath = '/system/dept-api' | '/system/user-api';
 export type AuditEntry = Static<typeof AuditEntryOut>;
 export type DeptNode = Omit<Static<typeof TreeNode>, 'children'> & { children: DeptNode[] };
 
@@ -99,6 +103,12 @@ const user = '/system/user-api';
 const changes = '/system/change-api';
 const webhook = '/system/webhook-api';
 const key = '/system/key-api';
+
+const fileForm = (file: File): FormData => {
+  const form = new FormData();
+  form.append('file', file);
+  return form;
+};
 
 type Signal = AbortSignal | undefined;
 interface TenantScope {
@@ -194,6 +204,27 @@ export const api = {
   updateKey: (body: KeyUpdate, ifMatch?: string) => write('PUT', key, { body, ifMatch }),
   rotateKey: (id: Id, body: KeyRotation) => write<KeySecret>('POST', `${key}/${id}/rotate`, { body }),
   deleteKey: (id: Id) => write('DELETE', `${key}/${id}`),
+
+  /** `path` is that of departments or users. */
+  previewImport: async (path: ImportPath, file: File, { tenantId }: TenantScope = {}): Promise<ImportPreview> => {
+    const query = { mode: 'preview', tenantId };
+    const response = await sendForm('POST', `${path}/import`, { query, body: fileForm(file) });
+    return ((await response.json()) as { data: ImportPreview }).data;
+  },
+  /** Returns the file with a column for its errors. */
+  readImportErrors: async (path: ImportPath, file: File, { tenantId }: TenantScope = {}): Promise<Blob> => {
+    const query = { mode: 'preview', report: 'xlsx', tenantId };
+    return (await sendForm('POST', `${path}/import`, { query, body: fileForm(file) })).blob();
+  },
+  /** The response is a stream of events. */
+  applyImport: (path: ImportPath, file: File, { tenantId }: TenantScope = {}): Promise<Response> =>
+    sendForm('POST', `${path}/import`, {
+      query: { mode: 'apply', tenantId },
+      body: fileForm(file),
+      accept: 'text/event-stream',
+    }),
+  readImportTemplate: async (path: ImportPath): Promise<Blob> =>
+    (await sendForm('GET', `${path}/import/template`, { query: { format: 'xlsx' } })).blob(),
 
   readOverview: (signal?: Signal) => read<Overview>('/system/overview-api', { signal }),
   changePassword: (body: PasswordChange) => write('PUT', '/auth/password', { body }),

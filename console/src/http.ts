@@ -57,7 +57,7 @@ export async function sendRequest<T>(
   path: string,
   options: RequestOptions = {},
 ): Promise<ApiResponse<T>> {
-  const response = await send(method, path, options);
+  const response = await sendRaw(method, path, options);
   const attachment = response.headers.get('content-disposition');
   if (attachment) return { data: (await readFile(response, attachment)) as T, etag: '', createdId: '' };
   const envelope = await parseEnvelope(response);
@@ -66,11 +66,7 @@ export async function sendRequest<T>(
     throw new NetworkError('');
   }
   markOnline();
-  // Check the envelope's code, not the HTTP status: the service can be configured to send errors with status 200.
-  if (envelope.code !== 200) {
-    const { reason = 'UNKNOWN', ...details } = (envelope.data ?? {}) as { reason?: string };
-    throw new ApiError(envelope.code, reason, envelope.msg, details);
-  }
+  assertSuccess(envelope);
   return {
     data: envelope.data as T,
     etag: response.headers.get('etag') ?? '',
@@ -78,11 +74,26 @@ export async function sendRequest<T>(
   };
 }
 
-async function send(
+export interface Envelope {
+  code: number;
+  msg: string;
+  data: unknown;
+}
+
+/** Checks the envelope's code, not the HTTP status: the service can be configured to send errors with status 200. */
+export function assertSuccess({ code, msg, data }: Envelope): void {
+  if (code === 200) return;
+  const { reason = 'UNKNOWN', ...details } = (data ?? {}) as { reason?: string };
+  throw new ApiError(code, reason, msg, details);
+}
+
+/** Sends one request, whose body is JSON or a form, and returns the response as it is. */
+export async function sendRaw(
   method: string,
   path: string,
   { query, body, headers = {}, signal, keepalive = false }: RequestOptions,
 ): Promise<Response> {
+  const isForm = body instanceof FormData;
   try {
     return await fetch(path + toQueryString(query), {
       method,
@@ -91,10 +102,10 @@ async function send(
       headers: {
         accept: 'application/json',
         'accept-language': getLanguage() === 'zh' ? 'zh-CN' : 'en',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
@@ -121,7 +132,7 @@ function toQueryString(query: Query = {}): string {
 }
 
 /** Returns undefined for a response without an envelope: it comes from a proxy, not from the service. */
-async function parseEnvelope(response: Response): Promise<{ code: number; msg: string; data: unknown } | undefined> {
+export async function parseEnvelope(response: Response): Promise<Envelope | undefined> {
   try {
     const body = await response.json();
     return typeof body?.code === 'number' ? body : undefined;

@@ -2,10 +2,13 @@ import { waitForConnection } from './connection.ts';
 import {
   ApiError,
   type ApiResponse,
+  assertSuccess,
   isApiError,
   NetworkError,
+  parseEnvelope,
   type Query,
   type RequestOptions,
+  sendRaw,
   sendRequest,
 } from './http.ts';
 import { getAccessToken, refreshMeOnce, renewToken, requirePasswordChange, sessionGuard } from './session.ts';
@@ -90,6 +93,30 @@ async function sendAuthenticated<T>(
       assertSameSession();
       await renewToken(token);
     }
+  }
+}
+
+/** Sends a form, or downloads a file, and returns the response unless it is an error. */
+export async function sendForm(
+  method: 'GET' | 'POST',
+  path: string,
+  { query, body, accept = '*/*' }: { query?: Query | undefined; body?: FormData | undefined; accept?: string } = {},
+): Promise<Response> {
+  const assertSameSession = sessionGuard();
+  for (let attempt = 1; ; attempt++) {
+    assertSameSession();
+    const token = getAccessToken();
+    const headers = { accept, ...(token ? { authorization: `Bearer ${token}` } : {}) };
+    const response = await sendRaw(method, path, { query, body, headers });
+    assertSameSession();
+    if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
+    const envelope = await parseEnvelope(response.clone());
+    if (!envelope) throw new NetworkError('');
+    if (envelope.code !== 401 || attempt > 3) {
+      assertSuccess(envelope);
+      return response;
+    }
+    await renewToken(token);
   }
 }
 

@@ -9,7 +9,7 @@ const BUILD_FOLDER = new URL('../../console/', import.meta.url);
 
 /** The URL paths of the console's screens, as in console/src/routes.tsx, tenants/tenants.tsx and webhooks/webhooks.tsx. */
 const SCREEN_PATH =
-  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|people(?:\/.*)?|changes(?:\/diff)?)?\/?$/;
+  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|people(?:\/.*)?|import\/(?:departments|people)|changes(?:\/diff)?)?\/?$/;
 
 /** Paths that never lead to a page: assets, and `//host`, which a browser would take for another site. */
 const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;

@@ -42,6 +42,8 @@ const screens = [
   '/webhooks',
   '/webhooks/7',
   '/keys',
+  '/import/departments',
+  '/import/people',
 ];
 
 test('a browser gets the console page at the URL of every screen', async () => {

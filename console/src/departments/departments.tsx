@@ -1,4 +1,4 @@
-import { PlusOutlined } from '@ant-design/icons';
+import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { Button } from 'antd';
 import { type KeyboardEvent, useEffect, useState } from 'react';
@@ -98,6 +98,9 @@ export default function Departments() {
             <ExportButton
               exportFile={(format) => api.exportDepartments({ ...(keyword ? { deptName: keyword } : {}), format })}
             />
+            <Button icon={<ImportOutlined />} onClick={() => navigate('/import/departments')}>
+              {t.import}
+            </Button>
             <Button icon={<PlusOutlined />} onClick={() => createDialog.show({ deptId: ROOT_ID, deptName: '' })}>
               {t.create}
             </Button>

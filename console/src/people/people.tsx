@@ -1,7 +1,8 @@
-import { PlusOutlined } from '@ant-design/icons';
+import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Button, Grid, Pagination } from 'antd';
 import { useEffect, useState } from 'react';
+import { useNavigate } from 'react-router';
 import { api, type User } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
@@ -37,6 +38,7 @@ export default function People() {
 function PeopleContent() {
   const t = useTexts(peopleTexts);
   const [params, setParams] = usePeopleParams();
+  const navigate = useNavigate();
   const [action, setAction] = useState<BulkAction | null>(null);
   const { selected, select, clearSelection } = useSelection(params.tenantId);
   const openForm = (person: PeopleParams['person']) => setParams({ person });
@@ -44,6 +46,12 @@ function PeopleContent() {
     <>
       <PageTitle title={t.title}>
         <ExportButton exportFile={(format) => api.exportUsers({ ...toFilter(params), format })} />
+        <Button
+          icon={<ImportOutlined />}
+          onClick={() => navigate(`/import/people${params.tenantId ? `?tenantId=${params.tenantId}` : ''}`)}
+        >
+          {t.import}
+        </Button>
         <Button type="primary" icon={<PlusOutlined />} onClick={() => openForm('new')}>
           {t.create}
         </Button>

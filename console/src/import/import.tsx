@@ -1,0 +1,145 @@
+import { ArrowLeftOutlined, DownloadOutlined, InboxOutlined } from '@ant-design/icons';
+import { Alert, Button, Progress, Upload } from 'antd';
+import { useState } from 'react';
+import { useLocation, useNavigate } from 'react-router';
+import { api, type ImportPreview, type ImportResult } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { Card } from '../ui/card.tsx';
+import { LeaveGuard } from '../ui/leave-guard.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import { AdministratorsOnly, Loading } from '../ui/states.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useUrlParams } from '../ui/use-url-params.ts';
+import { Counts } from './counts.tsx';
+import { download } from './download.ts';
+import { PreviewTable } from './preview-table.tsx';
+import { readEvents } from './read-events.ts';
+import { Result } from './result.tsx';
+import { importTexts } from './texts.ts';
+import './import.css';
+
+/** Imports departments or people: choose a file, look at the preview, import, and undo it if need be. */
+export default function Import() {
+  const t = useTexts(importTexts);
+  const navigate = useNavigate();
+  const kind = useLocation().pathname.includes('/people') ? 'people' : 'departments';
+  return (
+    <>
+      <PageTitle title={t[kind]}>
+        <Button icon={<ArrowLeftOutlined />} onClick={() => navigate(`/${kind}`)}>
+          {t.back}
+        </Button>
+      </PageTitle>
+      <AdministratorsOnly>
+        <ImportContent key={kind} path={kind === 'people' ? '/system/user-api' : '/system/dept-api'} />
+      </AdministratorsOnly>
+    </>
+  );
+}
+
+function ImportContent({ path }: { path: '/system/dept-api' | '/system/user-api' }) {
+  const t = useTexts(importTexts);
+  const [search] = useUrlParams();
+  const ownTenantId = useMe().tenant.tenantId;
+  const requested = search.get('tenantId') ?? undefined;
+  const tenantId = requested === ownTenantId ? undefined : requested;
+  const [chosen, setChosen] = useState<{ file: File; preview: ImportPreview }>();
+  const [percent, setPercent] = useState(0);
+  const [result, setResult] = useState<ImportResult>();
+  const check = useApiMutation({
+    mutationFn: async (file: File) => ({ file, preview: await api.previewImport(path, file, { tenantId }) }),
+    onSuccess: setChosen,
+  });
+  const apply = useApiMutation({
+    mutationFn: async (file: File) => {
+      setPercent(0);
+      return readEvents(await api.applyImport(path, file, { tenantId }), setPercent);
+    },
+    invalidates: affectedBy.revert,
+    onSuccess: setResult,
+  });
+  const template = useApiMutation({
+    mutationFn: () => api.readImportTemplate(path),
+    onSuccess: (blob) => download(blob, 'template.xlsx'),
+  });
+  const errors = useApiMutation({
+    mutationFn: (file: File) => api.readImportErrors(path, file, { tenantId }),
+    onSuccess: (blob) => download(blob, 'import-errors.xlsx'),
+  });
+  const restart = () => {
+    setChosen(undefined);
+    setResult(undefined);
+  };
+  if (result) return <Result result={result} tenantId={tenantId} onAnother={restart} />;
+  if (apply.isPending)
+    return (
+      <Card aria-label={t.progress}>
+        <LeaveGuard title={t.leaveTitle} hint={t.leaveHint} />
+        <p role="status">{t.importing}</p>
+        <Progress percent={percent} aria-label={t.progress} />
+      </Card>
+    );
+  if (!chosen)
+    return (
+      <Card aria-label={t.chooseFile}>
+        {tenantId && <Alert type="info" showIcon title={t.tenantNotice(tenantId)} className="margin-bottom" />}
+        <Upload.Dragger
+          accept=".xlsx,.csv"
+          showUploadList={false}
+          disabled={check.isPending}
+          beforeUpload={(file) => {
+            check.mutate(file);
+            return false;
+          }}
+        >
+          <p className="ant-upload-drag-icon">
+            <InboxOutlined />
+          </p>
+          <p className="ant-upload-text">{check.isPending ? t.checking : t.chooseFile}</p>
+          <p className="ant-upload-hint">{t.fileHint}</p>
+        </Upload.Dragger>
+        {check.isPending && <Loading />}
+        <div className="form-actions">
+          <Button icon={<DownloadOutlined />} loading={template.isPending} onClick={() => template.mutate()}>
+            {t.template}
+          </Button>
+        </div>
+      </Card>
+    );
+  const { file, preview } = chosen;
+  const isNothing = preview.created + preview.changed + preview.moved === 0;
+  return (
+    <Card title={`${t.preview}：${file.name}`} extra={<Button onClick={restart}>{t.otherFile}</Button>}>
+      <Counts counts={preview} />
+      {preview.invalid > 0 && (
+        <Alert
+          type="error"
+          showIcon
+          role="alert"
+          title={t.hasErrors(preview.invalid)}
+          className="margin-bottom"
+          action={
+            <Button
+              size="small"
+              icon={<DownloadOutlined />}
+              loading={errors.isPending}
+              onClick={() => errors.mutate(file)}
+            >
+              {t.downloadErrors}
+            </Button>
+          }
+        />
+      )}
+      {preview.invalid === 0 && isNothing && <Alert type="info" showIcon title={t.nothing} className="margin-bottom" />}
+      {preview.table.length < preview.rows && <p className="secondary">{t.onlyFirst(preview.table.length)}</p>}
+      <PreviewTable preview={preview} />
+      <div className="form-actions">
+        <Button type="primary" disabled={preview.invalid > 0 || isNothing} onClick={() => apply.mutate(file)}>
+          {t.apply}
+        </Button>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,76 @@
+import { DownloadOutlined, UndoOutlined } from '@ant-design/icons';
+import { Alert, Button } from 'antd';
+import { useState } from 'react';
+import { api, type ImportResult } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { Card } from '../ui/card.tsx';
+import { LeaveGuard } from '../ui/leave-guard.tsx';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { Counts } from './counts.tsx';
+import { download, toCsv } from './download.ts';
+import { importTexts } from './texts.ts';
+
+interface Props {
+  result: ImportResult;
+  tenantId: string | undefined;
+  onAnother: () => void;
+}
+
+/** What an import has done, the initial passwords once, and a button to undo all of it. */
+export function Result({ result, tenantId, onAnother }: Props) {
+  const t = useTexts(importTexts);
+  const [saved, setSaved] = useState(false);
+  const [undone, setUndone] = useState(false);
+  const { changeId, passwords = [] } = result;
+  const undo = useApiMutation({
+    mutationFn: () => api.revertChange(changeId as number, { tenantId }),
+    successMessage: t.undone,
+    invalidates: affectedBy.revert,
+    onSuccess: () => setUndone(true),
+  });
+  const save = () => {
+    const rows = passwords.map(({ userName, password }) => [userName, password]);
+    download(toCsv([[t.userName, t.password], ...rows]), 'passwords.csv');
+    setSaved(true);
+  };
+  return (
+    <Card aria-label={t.done}>
+      <Alert
+        type={undone ? 'info' : 'success'}
+        showIcon
+        role="status"
+        title={undone ? t.undone : t.done}
+        description={<Counts counts={result} />}
+        className="margin-bottom"
+      />
+      {passwords.length > 0 && !undone && (
+        <>
+          {!saved && <LeaveGuard title={t.leavePasswords} hint={t.leavePasswordsHint} />}
+          <Alert
+            type="warning"
+            showIcon
+            title={t.passwordsTitle(passwords.length)}
+            description={t.passwordsHint}
+            className="margin-bottom"
+            action={
+              <Button icon={<DownloadOutlined />} onClick={save}>
+                {t.downloadPasswords}
+              </Button>
+            }
+          />
+        </>
+      )}
+      <div className="form-actions">
+        {changeId !== null && !undone && (
+          <Button danger icon={<UndoOutlined />} loading={undo.isPending} onClick={() => undo.mutate()}>
+            {t.undo}
+          </Button>
+        )}
+        <Button type="primary" onClick={onAnother}>
+          {t.another}
+        </Button>
+      </div>
+    </Card>
+  );
+}

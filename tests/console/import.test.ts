@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs/promises';
+import { test } from 'node:test';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';
+import { csv, xlsx } from '../support/import.ts';
+import { credentialsOf } from './departments-page.ts';
+
+const fixture = await startConsole();
+const { service } = fixture;
+const page = await fixture.sharedPage();
+
+const choose = (name: string, buffer: Buffer) =>
+  page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+
+test('a file with errors shows them in place, and a corrected one is imported and undone', async () => {
+  const admin = await service.createTenant({ tenantName: '榕树集团' });
+  await logInOnPage(page, credentialsOf(admin), '/departments');
+  await page.getByRole('button', { name: '导入' }).click();
+  await page.getByRole('heading', { level: 1, name: '导入部门' }).waitFor();
+  await expectNoAxeViolations(page);
+
+  await choose(
+    '部门.csv',
+    csv([
+      ['部门路径', '状态'],
+      ['总部', '启动'],
+      ['总部/研发中心', '正常'],
+    ]),
+  );
+  await page.getByText('有 1 行存在错误').waitFor();
+  await page.getByRole('row', { name: /启动/ }).getByText('状态 只能是：正常, 停用').waitFor();
+  assert.ok(await page.getByRole('button', { name: '开始导入' }).isDisabled());
+  await expectNoAxeViolations(page);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: '下载错误明细' }).click();
+  assert.equal((await downloading).suggestedFilename(), 'import-errors.xlsx');
+
+  await page.getByRole('button', { name: '重新选择文件' }).click();
+  await choose(
+    '部门.xlsx',
+    await xlsx([
+      ['部门路径', '状态'],
+      ['总部/研发中心', '正常'],
+      ['总部', null],
+    ]),
+  );
+  await page.getByText('部门.xlsx').waitFor();
+  await page.getByRole('button', { name: '开始导入' }).click();
+  await page.getByText('导入完成').waitFor();
+  assert.equal((await admin.get('/system/dept-api/list')).data.total, 2);
+  await page.getByRole('button', { name: '撤销导入' }).click();
+  await page.getByRole('status').getByText('已撤销导入').first().waitFor();
+  assert.equal((await admin.get('/system/dept-api/list')).data.total, 0);
+  expectNoCspViolations(page);
+});
+
+test('the initial passwords of imported people are downloaded once and work', async () => {
+  const admin = await service.createTenant();
+  await logInOnPage(page, credentialsOf(admin), '/people');
+  await page.getByRole('button', { name: '导入' }).click();
+  await page.getByRole('heading', { level: 1, name: '导入人员' }).waitFor();
+  await choose(
+    '人员.csv',
+    csv([
+      ['用户名', '姓名'],
+      ['zhangsan', '张三'],
+    ]),
+  );
+  await page.getByRole('button', { name: '开始导入' }).click();
+  await page.getByText('已为 1 名新用户生成初始密码').waitFor();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: '下载初始密码' }).click();
+  const text = await fs.readFile(await (await downloading).path(), 'utf8');
+  const [, password] = /"zhangsan","([^"]+)"/.exec(text) ?? [];
+  const { code, data } = await service.anonymous.post('/auth/login', {
+    tenantId: admin.tenantId,
+    username: 'zhangsan',
+    password,
+  });
+  assert.equal(code, 200);
+  assert.ok(data.access_token);
+  await page.getByRole('button', { name: '继续导入' }).click();
+  assert.equal((await page.content()).includes(password as string), false);
+});
