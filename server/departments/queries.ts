@@ -183,10 +183,12 @@ export const findByNames = (tx: Tx, tenantId: string, parentIds: string[] | 'top
 
 /** Reads the fields of departments, without a lock. */
 export const readStored = (tx: Tx, tenantId: string, deptIds: string[]) => tx<StoredDepartment[]>`
-  select d.dept_id::text as "deptId", d.parent_id::text as "parentId", ${raw(tx, ownColumns)} from departments d
+  select d.dept_id::text as "deptId", d.parent_id::text as "parentId", ${raw(tx, ownColumns)},
+    ${raw(tx, shownLeader)} as "shownLeader"
+  from departments d
   where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds}::bigint[]) and d.del_flag = '0'`;
 
-export type StoredDepartment = DepartmentRow & { deptId: string };
+export type StoredDepartment = DepartmentRow & { deptId: string; shownLeader: string | null };
 
 /** Returns the ids of those departments that exist. */
 export const readIds = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`

@@ -59,9 +59,7 @@ export async function writeChanges(
   }));
   await inChunks(news, (chunk) => insertDepts(tx, tenantId, chunk));
   await inChunks(updated, (chunk) => updateMany(tx, tenantId, userName, chunk));
-  const places = moved.map(
-    ({ deptId, values, parent }): StoredDepartment => ({ ...values, deptId, parentId: idOf(parent) }),
-  );
+  const places = moved.map(({ deptId, values, parent }) => ({ ...values, deptId, parentId: idOf(parent) }));
   await inChunks(places, (chunk) => moveMany(tx, tenantId, userName, chunk));
   if (moved.length > 0) await bumpTreeVersion(tx, tenantId);
   return ids;

@@ -265,7 +265,9 @@ function valuesOf(
   const own = dept ? department.pick(dept) : department.withDefaults({});
   const named = place ? cleanName(place.names.at(-1) as string) : undefined;
   const deptName = named === undefined || (dept && cleanName(dept.deptName) === named) ? {} : { deptName: named };
-  const sent = { ...values, ...(place ? { deptName: own.deptName } : {}), ...deptName };
+  // A file that was exported has the name of the user who leads the department. It goes on to follow the user.
+  const kept = dept && values.leader === dept.shownLeader ? { leader: own.leader } : {};
+  const sent = { ...values, ...kept, ...(place ? { deptName: own.deptName } : {}), ...deptName };
   return { ...own, ...sent, ...(externalId === undefined ? {} : { source, externalId }) } as DepartmentValues;
 }
 

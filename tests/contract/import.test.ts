@@ -1,72 +1,252 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csv, importFile, xlsx } from '../support/import.ts';
-import { startService } from '../support/service.ts';
+import { type Cell, csv, importFile, xlsx } from '../support/import.ts';
+import { scale } from '../support/scale.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 
-test('an import of departments is previewed, applied and reverted', async () => {
+const DEPTS = '/system/dept-api';
+const list = async (client: Client): Promise<Record<string, unknown>[]> =>
+  (await client.get(`${DEPTS}/list?pageSize=500`)).data.rows;
+const pathsOf = async (client: Client) => {
+  const rows = await list(client);
+  const names = new Map(rows.map((dept) => [String(dept.deptId), dept.deptName]));
+  return rows
+    .map((dept) =>
+      [
+        ...String(dept.ancestors)
+          .split(',')
+          .slice(1)
+          .map((id) => names.get(id)),
+        dept.deptName,
+      ].join('/'),
+    )
+    .sort();
+};
+const revert = (client: Client, { data }: ApiResponse) => client.post(`/system/change-api/${data.changeId}/revert`);
+
+async function apply(client: Client, kind: 'dept' | 'user', rows: Cell[][]): Promise<ApiResponse> {
+  const response = await importFile(client, kind, 'apply', csv(rows));
+  assert.equal(response.code, 200, response.text);
+  return response;
+}
+
+/** Previews rows and returns the reasons of each, or what happens to it. */
+async function outcomes(client: Client, kind: 'dept' | 'user', rows: Cell[][]): Promise<string[]> {
+  const { code, data, text } = await importFile(client, kind, 'preview', csv(rows));
+  assert.equal(code, 200, text);
+  return data.table.map(
+    (row: { action: string | null; errors: { column: string; reason: string }[] }) =>
+      row.action ?? row.errors.map(({ column, reason }) => `${column} ${reason}`).join(', '),
+  );
+}
+
+test('departments are created, changed and left alone by their paths, whatever their order, and one revert undoes it', async () => {
   const tenant = await service.createTenant();
-  const file = await xlsx([
+  await tenant.createDepartment({ deptName: '总部', leader: '王五', phone: '1' });
+  const before = await list(tenant);
+  const rows = [
     ['部门路径', '显示顺序', '负责人', '联系电话'],
     ['总部/研发中心/前端组', 3, '张三', 13800138000],
-    ['总部', 1, null, null],
-    ['总部/研发中心', 2, '李四', '０１０－８８８８'],
+    ['总部', 1, '', '2'],
+    ['总部/研发中心', 2, '李四', '010'],
+  ];
+  assert.deepEqual(await outcomes(tenant, 'dept', rows), ['created', 'changed', 'created']);
+  assert.deepEqual(await list(tenant), before, 'a preview writes nothing');
+  const applied = await apply(tenant, 'dept', rows);
+  const { rows: count, created, changed, moved, unchanged } = applied.data;
+  assert.deepEqual(
+    { count, created, changed, moved, unchanged },
+    { count: 3, created: 2, changed: 1, moved: 0, unchanged: 0 },
+  );
+  assert.deepEqual(await pathsOf(tenant), ['总部', '总部/研发中心', '总部/研发中心/前端组']);
+  const [top] = (await list(tenant)).filter(({ deptName }) => deptName === '总部');
+  assert.deepEqual([top?.leader, top?.phone], ['王五', '2'], 'an empty cell leaves the value alone');
+  assert.deepEqual(await outcomes(tenant, 'dept', rows), ['unchanged', 'unchanged', 'unchanged']);
+  const again = await apply(tenant, 'dept', rows);
+  assert.equal(again.data.changeId, null);
+  assert.equal((await revert(tenant, applied)).code, 200);
+  assert.deepEqual(await pathsOf(tenant), ['总部']);
+  assert.equal((await list(tenant))[0]?.phone, '1');
+});
+
+test('departments are found by external ids, so that they can be renamed and moved; create, change and move revert together', async () => {
+  const tenant = await service.createTenant();
+  const header = ['来源系统', '外部编号', '上级外部编号', '部门名称', '显示顺序'];
+  await apply(tenant, 'dept', [
+    header,
+    ['hr', '2', '1', '研发', 1],
+    ['hr', '1', '', '总部', 1],
+    ['hr', '3', '1', '市场', 2],
   ]);
-  const preview = await importFile(tenant, 'dept', 'preview', file);
-  assert.equal(preview.code, 200, preview.text);
-  assert.equal(preview.data.created, 3);
-  const applied = await importFile(tenant, 'dept', 'apply', file);
+  assert.deepEqual(await pathsOf(tenant), ['总部', '总部/市场', '总部/研发']);
+  const rows = [
+    header,
+    ['hr', '2', '3', '研发中心', ''],
+    ['hr', '4', '2', '前端组', 1],
+    ['hr', '1', '', '', 9],
+    ['hr', '3', '1', '市场', 2],
+  ];
+  assert.deepEqual(await outcomes(tenant, 'dept', rows), ['moved', 'created', 'changed', 'unchanged']);
+  const applied = await apply(tenant, 'dept', rows);
+  assert.deepEqual(await pathsOf(tenant), ['总部', '总部/市场', '总部/市场/研发中心', '总部/市场/研发中心/前端组']);
+  const { data } = await tenant.get('/system/change-api/list?limit=50');
+  const batch = data.rows.filter((change: { requestId: string }) => change.requestId === data.rows[0].requestId);
+  assert.deepEqual(batch.map(({ action }: { action: string }) => action).sort(), ['created', 'moved', 'updated']);
+  assert.equal((await revert(tenant, applied)).code, 200);
+  assert.deepEqual(await pathsOf(tenant), ['总部', '总部/市场', '总部/研发']);
+  const cycle = [header, ['hr', '1', '2', '', ''], ['hr', '9', '8', 'x', '']];
+  assert.deepEqual(await outcomes(tenant, 'dept', cycle), ['C DEPT_CYCLE', 'C EXTERNAL_ID_NOT_FOUND']);
+});
+
+test('each error names its row and column, and an import with errors writes nothing', async () => {
+  const tenant = await service.createTenant();
+  const [a] = [
+    await tenant.createDepartment({ deptName: '同名' }),
+    await tenant.createDepartment({ deptName: '同名' }),
+  ];
+  await tenant.createDepartment({ deptName: '停用部', status: '1' });
+  const rows = [
+    ['部门路径', '状态', '邮箱', '显示顺序', '外部编号'],
+    ['甲', '启动', 'x', '1.5', ''],
+    ['乙', '', '', '', ''],
+    ['乙', '', '', '', ''],
+    ['没有/丙', '', '', '', ''],
+    ['同名', '停用', '', '', ''],
+    ['停用部/丁', '', '', '', ''],
+    ['戊//己', '', '', '', ''],
+    ['', '正常', '', '', ''],
+    ['x'.repeat(101), '', '', '', ''],
+    ['庚', '', '', '', '7'],
+  ];
+  assert.deepEqual(await outcomes(tenant, 'dept', rows), [
+    'D INVALID_FIELD, C INVALID_FIELD, B INVALID_FIELD',
+    'created',
+    'A ROW_REPEATED',
+    'A DEPT_PATH_NOT_FOUND',
+    'A DEPT_PATH_AMBIGUOUS',
+    'A PARENT_DISABLED',
+    'A INVALID_FIELD',
+    'A INVALID_FIELD',
+    'A INVALID_FIELD',
+    'null FIELD_REQUIRED',
+  ]);
+  const refused = await importFile(tenant, 'dept', 'apply', csv(rows));
+  assert.equal(refused.status, 400);
+  assert.equal(refused.data.reason, 'ROWS_INVALID');
+  assert.equal(refused.data.rows, 9);
+  assert.deepEqual([refused.data.errors[3].row, refused.data.errors[3].msg], [4, '与第 3 行重复，请只保留一行']);
+  assert.equal((await list(tenant)).length, 3);
+  assert.ok(a);
+});
+
+test('people get generated passwords that must be changed, and belong to several departments', async () => {
+  const tenant = await service.createTenant();
+  await apply(tenant, 'dept', [['部门路径'], ['总部'], ['总部/研发'], ['总部/市场']]);
+  const rows = [
+    ['用户名', '姓名', '部门', '兼任部门', '手机号', '角色'],
+    ['zhangsan', '张三', '总部/研发', '总部;总部/市场', '００７', ''],
+    ['lisi', '李四', '总部', '', '13800138000', '管理员'],
+  ];
+  const key = { 'idempotency-key': 'people-1' };
+  const file = csv(rows);
+  const applied = await importFile(tenant, 'user', 'apply', file, { headers: key });
   assert.equal(applied.code, 200, applied.text);
-  console.log(applied.data);
-  const list = await tenant.get('/system/dept-api/list');
-  console.log(list.data.rows.map((d: Record<string, unknown>) => [d.deptName, d.ancestors, d.phone, d.orderNum]));
-  const again = await importFile(tenant, 'dept', 'apply', file);
-  console.log(again.data);
-  const reverted = await tenant.post(`/system/change-api/${applied.data.changeId}/revert`);
+  const { passwords, ...rest } = applied.data;
+  assert.deepEqual(
+    passwords.map(({ row, userName }: { row: number; userName: string }) => [row, userName]),
+    [
+      [2, 'zhangsan'],
+      [3, 'lisi'],
+    ],
+  );
+  assert.notEqual(passwords[0].password, passwords[1].password);
+  const replayed = await importFile(tenant, 'user', 'apply', file, { headers: key });
+  assert.equal(replayed.headers['idempotent-replayed'], 'true');
+  assert.deepEqual(replayed.data, rest, 'the passwords are shown once');
+  const kept = await service.superuser`select result::text as result from banyan.idempotency_keys`;
+  assert.equal(JSON.stringify(kept).includes(passwords[0].password), false);
+  const user = await service.logIn(tenant.tenantId, 'zhangsan', passwords[0].password);
+  const own = await user.get('/system/dept-api/list');
+  assert.equal(own.data.reason, 'PASSWORD_CHANGE_REQUIRED');
+  const { data } = await tenant.get('/system/user-api/list?userName=zhangsan');
+  const [zhangsan] = data.rows;
+  assert.deepEqual(
+    [zhangsan.nickName, zhangsan.phone, zhangsan.deptIds.length, zhangsan.roles],
+    ['张三', '007', 2, ['member']],
+  );
+  const changes = [
+    ['用户名', '部门', '姓名'],
+    ['ZhangSan', '总部/市场', ''],
+    ['lisi', '', '李思'],
+    ['wangwu', '', '王五'],
+  ];
+  assert.deepEqual(await outcomes(tenant, 'user', changes), ['moved', 'changed', 'created']);
+  const second = await apply(tenant, 'user', changes);
+  assert.equal((await revert(tenant, second)).code, 200);
+  const after = (await tenant.get('/system/user-api/list?userName=zhangsan')).data.rows[0];
+  assert.deepEqual([after.deptId, after.deptIds], [zhangsan.deptId, zhangsan.deptIds]);
+  assert.equal((await tenant.get('/system/user-api/list?userName=wangwu')).data.total, 0);
+});
+
+test('the rules for people hold: names, departments, account limit and the last administrator', async () => {
+  const tenant = await service.createTenant({ accountCount: 3 });
+  const rows = [
+    ['用户名', '部门', '角色', '邮箱'],
+    ['a b', '', '', ''],
+    ['one', '没有', '', ''],
+    ['ONE', '', '', ''],
+    ['two', '', '老板', 'x'],
+    ['', '', '', 'a@example.com'],
+    ['boss', '', '成员', ''],
+  ];
+  assert.deepEqual(await outcomes(tenant, 'user', rows), [
+    'A INVALID_FIELD',
+    'B DEPT_PATH_NOT_FOUND',
+    'A ROW_REPEATED',
+    'D INVALID_FIELD, C INVALID_FIELD',
+    'A FIELD_REQUIRED',
+    'C LAST_ADMINISTRATOR',
+  ]);
+  assert.deepEqual(await outcomes(tenant, 'user', [['用户名'], ['one'], ['two'], ['three']]), [
+    'created',
+    'created',
+    'null ACCOUNT_LIMIT',
+  ]);
+});
+
+test('progress is streamed while an import runs', async () => {
+  const tenant = await service.createTenant();
+  const file = await xlsx([['用户名'], ['one'], ['two']]);
+  const { text, headers } = await importFile(tenant, 'user', 'apply', file, {
+    headers: { accept: 'text/event-stream' },
+  });
+  assert.match(String(headers['content-type']), /^text\/event-stream/);
+  const events = text
+    .trim()
+    .split('\n\n')
+    .map((event) => /^event: (\w+)\ndata: (.*)$/.exec(event)?.slice(1) as [string, string]);
+  assert.deepEqual(events[0], ['progress', '{"done":0,"total":2}']);
+  assert.equal(events.at(-1)?.[0], 'result');
+  assert.equal(JSON.parse(events.at(-1)?.[1] as string).data.passwords.length, 2);
+});
+
+test('many rows are previewed, imported and reverted', async () => {
+  const tenant = await service.createTenant();
+  const count = scale(2_000, 100_000);
+  const rows: Cell[][] = [['部门路径', '显示顺序', '联系电话']];
+  for (let n = 0; n < count - 101; n++) rows.push([`总部/中心${n % 100}/部门${n}`, n, 13_800_000_000 + n]);
+  for (let n = 0; n < 100; n++) rows.push([`总部/中心${n}`, n, null]);
+  rows.push(['总部', 0, null]);
+  const file = await xlsx(rows);
+  const preview = await importFile(tenant, 'dept', 'preview', file);
+  assert.equal(preview.data.created, count);
+  assert.equal(preview.data.table.length, 500);
+  const applied = await importFile(tenant, 'dept', 'apply', file);
+  assert.equal(applied.data?.created, count, applied.text.slice(0, 500));
+  assert.equal((await importFile(tenant, 'dept', 'preview', file)).data.unchanged, count);
+  const reverted = await revert(tenant, applied);
   assert.equal(reverted.code, 200, reverted.text);
-  assert.equal((await tenant.get('/system/dept-api/list')).data.total, 0);
-  const bad = await importFile(
-    tenant,
-    'dept',
-    'preview',
-    csv([
-      ['部门路径', '状态'],
-      ['A/B', '启动'],
-      ['C', ''],
-      ['C', ''],
-    ]),
-  );
-  console.log(JSON.stringify(bad.data, null, 1));
-  console.log(
-    (
-      await importFile(
-        tenant,
-        'dept',
-        'apply',
-        csv([
-          ['部门路径', '状态'],
-          ['A/B', '启动'],
-          ['C', ''],
-          ['C', ''],
-        ]),
-      )
-    ).text,
-  );
-  console.log(
-    (
-      await importFile(
-        tenant,
-        'dept',
-        'preview',
-        csv([
-          ['部门路径', '状态'],
-          ['A/B', '启动'],
-          ['C', ''],
-          ['C', ''],
-        ]),
-        { query: '&report=csv' },
-      )
-    ).text,
-  );
+  assert.equal((await tenant.get(`${DEPTS}/list`)).data.total, 0);
 });

@@ -1,3 +1,4 @@
+import { csv, importFile } from '../support/import.ts';
 import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
 import { dept, openStream, people } from './cross-tenant-calls.ts';
 
@@ -106,6 +107,22 @@ export const actingCalls: ActingCall[] = [
   {
     operation: `POST ${dept}/bulk`,
     call: (client, query) => client.post(`${dept}/bulk?${query}`, { departments: [{ ref: 'a' }] }),
+    writes: true,
+  },
+  {
+    operation: `POST ${dept}/import`,
+    call: (client, query) => importFile(client, 'dept', 'preview', csv([['部门路径'], ['a']]), { query: `&${query}` }),
+  },
+  {
+    operation: `POST ${dept}/import`,
+    call: (client, query) =>
+      importFile(client, 'dept', 'apply', csv([['部门路径'], [`new-${++names}`]]), { query: `&${query}` }),
+    writes: true,
+  },
+  {
+    operation: `POST ${people}/import`,
+    call: (client, query) =>
+      importFile(client, 'user', 'apply', csv([['用户名'], [`new-${++names}`]]), { query: `&${query}` }),
     writes: true,
   },
   {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
+import { csv, importFile } from '../support/import.ts';
 import { postForm } from '../support/oauth.ts';
 import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
 
@@ -324,6 +325,20 @@ export const table: Row[] = [
       call: (client, { parent }) =>
         client.get(`${path}/export?format=csv&${path === dept ? 'underId' : 'deptId'}=${parent}`),
       other: OK,
+    },
+    {
+      operation: `POST ${path}/import`,
+      call: (client: Client, { code }: Target) =>
+        importFile(
+          client,
+          path === dept ? 'dept' : 'user',
+          'apply',
+          csv([[path === dept ? '部门路径' : '用户名'], ['six']]),
+          {
+            query: `&tenantId=${code}`,
+          },
+        ),
+      other: '403 OTHER_TENANT',
     },
     {
       operation: `GET ${path}/import/template`,

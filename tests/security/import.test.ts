@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import zlib from 'node:zlib';
+import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
+import { csv, form, importFile, xlsx } from '../support/import.ts';
+import { startService } from '../support/service.ts';
+
+const service = await startService();
+const tenant = await service.createTenant();
+
+/** Replaces the first sheet of a workbook by other bytes, and states any size for it. */
+async function withSheet(sheet: Buffer, statedSize = sheet.length): Promise<Buffer> {
+  const workbook = await xlsx([['部门路径'], ['a']]);
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  const end = workbook.length - 22;
+  let at = workbook.readUInt32LE(end + 16);
+  const entries = workbook.readUInt16LE(end + 10);
+  for (let n = 0; n < entries; n++) {
+    const nameLength = workbook.readUInt16LE(at + 28);
+    const length = 46 + nameLength + workbook.readUInt16LE(at + 30) + workbook.readUInt16LE(at + 32);
+    const entry = Buffer.from(workbook.subarray(at, at + length));
+    const name = entry.subarray(46, 46 + nameLength);
+    const local = entry.readUInt32LE(42);
+    const start = local + 30 + workbook.readUInt16LE(local + 26) + workbook.readUInt16LE(local + 28);
+    const isSheet = String(name).includes('worksheets/sheet1.xml');
+    const data = isSheet ? zlib.deflateRawSync(sheet) : workbook.subarray(start, start + entry.readUInt32LE(20));
+    const head = Buffer.alloc(30);
+    head.writeUInt32LE(0x04034b50, 0);
+    head.writeUInt16LE(isSheet ? 8 : entry.readUInt16LE(10), 8);
+    head.writeUInt16LE(nameLength, 26);
+    entry.writeUInt16LE(0, 8);
+    entry.writeUInt16LE(isSheet ? 8 : entry.readUInt16LE(10), 10);
+    entry.writeUInt32LE(data.length, 20);
+    if (isSheet) {
+      entry.writeUInt32LE(statedSize, 24);
+      entry.writeUInt32LE(0, 16);
+    }
+    entry.writeUInt32LE(offset, 42);
+    parts.push(head, name, data);
+    offset += 30 + nameLength + data.length;
+    directory.push(entry);
+    at += length;
+  }
+  const tail = Buffer.from(workbook.subarray(end));
+  tail.writeUInt32LE(Buffer.concat(directory).length, 12);
+  tail.writeUInt32LE(offset, 16);
+  return Buffer.concat([...parts, ...directory, tail]);
+}
+
+const sheetOf = (rows: string) =>
+  Buffer.from(
+    `<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>${rows}</sheetData></worksheet>`,
+  );
+const row = (n: number, text: string) => `<row r="${n}"><c r="A${n}" t="inlineStr"><is><t>${text}</t></is></c></row>`;
+
+const expectRefusal = async (file: Buffer, reason: string, problem = /./) => {
+  const response = await importFile(tenant, 'dept', 'preview', file);
+  assert.equal(response.data?.reason, reason, response.text.slice(0, 300));
+  assert.match(response.msg, problem);
+};
+
+test('the rebuilt workbook that these tests use is valid', async () => {
+  const rows = await readSpreadsheet(await withSheet(sheetOf(row(1, '部门路径') + row(2, '总部'))));
+  assert.deepEqual(
+    rows.map(({ cells }) => cells[0]),
+    ['部门路径', '总部'],
+  );
+});
+
+test('a zip bomb is refused, whether or not it states its size', async () => {
+  const bomb = Buffer.concat([sheetOf(''), Buffer.alloc(300 * 1_048_576, 0x20)]);
+  const stated = await withSheet(bomb);
+  assert.ok(stated.length < 1_000_000, 'it is small');
+  await expectRefusal(stated, 'FILE_UNREADABLE', /过大/);
+  await expectRefusal(await withSheet(bomb, 10_000), 'FILE_UNREADABLE');
+  await expectRefusal(await withSheet(bomb, 0), 'FILE_UNREADABLE');
+});
+
+test('an endless sheet is refused, and a cell far away costs nothing', async () => {
+  const endless = Array.from({ length: 100_100 }, (_, n) => row(n + 1, 'x')).join('');
+  await expectRefusal(await withSheet(sheetOf(endless)), 'TOO_MANY_ROWS');
+  await expectRefusal(Buffer.from('a\n'.repeat(300_001)), 'TOO_MANY_ROWS');
+  const far = sheetOf(
+    `${row(1, '部门路径') + row(2, '总部')}<row r="1048576"><c r="XFD1048576" t="n"><v>1</v></c></row>`,
+  );
+  await expectRefusal(await withSheet(far), 'FILE_UNREADABLE');
+});
+
+test('a file that takes too long or too much memory ends its worker, not the service', async () => {
+  const file = await xlsx(Array.from({ length: 20_000 }, (_, n) => [`a${n}`, `b${n}`]));
+  await assert.rejects(readSpreadsheet(file, { readMs: 1, heapMegabytes: 512 }), { code: 'FILE_UNREADABLE' });
+  await assert.rejects(readSpreadsheet(file, { readMs: 60_000, heapMegabytes: 16 }), { code: 'FILE_UNREADABLE' });
+  assert.equal((await importFile(tenant, 'dept', 'preview', csv([['部门路径'], ['a']]))).code, 200);
+});
+
+test('the permission is checked before the file is read', async () => {
+  const member = await service.createMember(tenant);
+  // Less of the body is sent than its length says: a response shows that nobody waited for it.
+  const { raw, headers } = form(csv([['部门路径'], ['a']]));
+  for (const client of [member, service.anonymous]) {
+    const response = await fetch(`${service.base}/system/dept-api/import?mode=apply`, {
+      method: 'POST',
+      headers: { ...headers, ...(client.token ? { authorization: `Bearer ${client.token}` } : {}) },
+      body: new ReadableStream({ start: (controller) => controller.enqueue(raw.subarray(0, 50)) }),
+      duplex: 'half',
+    } as RequestInit);
+    const { data } = (await response.json()) as { data: { reason: string } };
+    assert.equal(data.reason, client === member ? 'NOT_ALLOWED' : 'NO_TOKEN');
+  }
+});
+
+test('a key with `import` imports, but makes no administrator', async () => {
+  const { data } = await tenant.post('/system/key-api', { keyName: 'hr', permissions: ['import'] });
+  const key = new (tenant.constructor as typeof import('../support/service.ts').Client)(service.base, data.key);
+  assert.equal((await importFile(key, 'user', 'apply', csv([['用户名'], ['by-key']]))).code, 200);
+  const refused = await importFile(
+    key,
+    'user',
+    'apply',
+    csv([
+      ['用户名', '角色'],
+      ['by-key', '管理员'],
+    ]),
+  );
+  assert.equal(refused.data.errors?.[0]?.reason, 'NOT_ALLOWED', refused.text);
+  const boss = await importFile(
+    key,
+    'user',
+    'apply',
+    csv([
+      ['用户名', '姓名'],
+      ['boss', 'x'],
+    ]),
+  );
+  assert.equal(boss.data.errors?.[0]?.reason, 'NOT_ALLOWED', boss.text);
+});
+
+test('a body that is not a form with one file is refused', async () => {
+  const path = '/system/dept-api/import?mode=preview';
+  assert.equal((await tenant.post(path, {})).data.reason, 'NOT_MULTIPART');
+  const { raw, headers } = form(Buffer.from('a'), 'other');
+  assert.equal((await tenant.post(path, undefined, { raw, headers })).data.reason, 'FILE_REQUIRED');
+  assert.equal(
+    (await tenant.post(path, undefined, { raw: raw.subarray(0, 60), headers })).data.reason,
+    'FILE_REQUIRED',
+  );
+  const large = await importFile(tenant, 'dept', 'preview', Buffer.alloc(52_428_801));
+  assert.equal(large.data.reason, 'BODY_TOO_LARGE');
+});
