@@ -29,6 +29,8 @@ export interface Importer {
   summary: string;
   // biome-ignore lint/suspicious/noExplicitAny: how a column is shown does not matter here
   columns: readonly Column<any>[];
+  /** The columns of which a file must have one: they say which record a row means. */
+  keys: readonly string[];
   /** Checks all rows without a lock. */
   plan: (tx: Tx, caller: Caller, table: Table) => Promise<Plan>;
   /** Writes all rows or none. */
@@ -43,6 +45,7 @@ export function departmentImporter({ db, config }: Dependencies): Importer {
     operationId: 'importDepartments',
     summary: 'Import departments from a file',
     columns: DEPARTMENT_COLUMNS,
+    keys: ['path', 'externalId'],
     plan: (tx, { tenantId }, table) => planDepartments(tx, tenantId, table, { maxLevels }),
     run: (request, table, progress) =>
       writeAs(db, request, (tx, caller) => {
@@ -59,6 +62,7 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
     operationId: 'importUsers',
     summary: 'Import users from a file',
     columns: USER_COLUMNS,
+    keys: ['userName', 'externalId'],
     plan: (tx, caller, table) => planUsers(tx, caller, caller.tenantId, table),
     async run(request, table, progress) {
       let initial: InitialPasswords = new Map();

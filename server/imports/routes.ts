@@ -81,7 +81,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
   async function handle(importer: Importer, request: ImportRequest, reply: FastifyReply) {
     const { mode, report } = request.query;
     const bytes = await receiveFile(request, reply);
-    const table = toTable(await readSpreadsheet(bytes), importer.columns);
+    const table = toTable(await readSpreadsheet(bytes), importer.columns, importer.keys);
     const language = languageOf(request.headers);
     if (mode === 'apply') {
       const envelope = await respondWithProgress(request, reply, config, async (progress) => {

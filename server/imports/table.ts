@@ -30,10 +30,21 @@ const MAX_ROWS_ABOVE = 20;
 /** A header may extend over several rows, with the names of groups of columns above. */
 const MAX_HEADER_ROWS = 3;
 
-/** Finds the header, and the columns by it. Without a header the columns are in the order of the template. */
-export function toTable<Row>(sheet: readonly SheetRow[], columns: readonly Column<Row>[]): Table {
+/**
+ * Finds the header, and the columns by it. Without a header the columns are in the order of the template. At least one of
+ * `keys` must be there: without any of them no row says which record it means.
+ */
+export function toTable<Row>(
+  sheet: readonly SheetRow[],
+  columns: readonly Column<Row>[],
+  keys: readonly string[],
+): Table {
   const header = findHeader(sheet, columns);
   const found = header ? header.columns : byPosition(columns);
+  if (!found.some(({ column }) => keys.includes(column.key))) {
+    const missing = columns.find(({ key }) => key === keys[0]);
+    throw apiError('COLUMNS_MISSING', { columns: missing?.header ?? '' });
+  }
   const data = header ? sheet.slice(header.index + 1) : sheet;
   if (data.length > MAX_ROWS) throw apiError('TOO_MANY_ROWS', { limit: MAX_ROWS });
   return {

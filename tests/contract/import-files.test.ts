@@ -154,6 +154,14 @@ test('a file that is empty, of another kind, or protected is refused with what t
   await expectRefusal(Buffer.alloc(0), 'FILE_UNREADABLE');
   await expectRefusal(Buffer.from('\n\n,,\n'), 'FILE_UNREADABLE');
   await expectRefusal(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff, 0xff]), 'FILE_UNREADABLE');
+  const lacking = await expectRefusal(
+    csv([
+      ['负责人', '状态'],
+      ['a', '正常'],
+    ]),
+    'COLUMNS_MISSING',
+  );
+  assert.match(lacking.msg, /部门路径/);
   await expectRefusal(Buffer.from('PK\u0003\u0004 not a zip file'), 'FILE_UNREADABLE');
   const { msg } = await expectRefusal(Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'FILE_UNREADABLE');
   assert.match(msg, /\.xls/);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { errorCatalog } from '../../server/http/errors.ts';
+import { csv, form } from '../support/import.ts';
 import { assertDocumented, type Operation, readOperations } from '../support/openapi.ts';
 import { type ApiResponse, type Client, PASSWORD, type RequestOptions, startService } from '../support/service.ts';
 
@@ -145,6 +146,9 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
       },
     }),
   ],
+  ['importDepartments', admin, () => ({ query: 'mode=preview', ...form(csv([['部门路径'], ['导入']])) })],
+  ['importDepartments', admin, () => ({ query: 'mode=apply', ...form(csv([['部门路径'], ['导入']])) })],
+  ['importUsers', admin, () => ({ query: 'mode=apply', ...form(csv([['用户名'], ['imported']])) })],
   ['readUser', admin, () => ({ id: member.id, query: `asOf=${now()}` })],
   ['listUsers', admin, () => ({ query: `deptId=${top}&userName=member&status=0` })],
   ['listUsers', admin, () => ({ query: `tenantId=${child.tenantId}` })],
@@ -234,6 +238,7 @@ test('every operation returns authentication, path and body errors as documented
       id: path.startsWith('/auth/sessions') ? randomUUID() : '7',
       ...(body ? { body: {} } : {}),
       ...(path.endsWith('/diff') ? { query: 'from=2020-01-01' } : {}),
+      ...(path.endsWith('/import') ? { query: 'mode=preview' } : {}),
     };
     const failures: [expected: number, Client, Sent][] = [];
     if (security.length > 0) {

@@ -333,7 +333,7 @@ export const table: Row[] = [
           client,
           path === dept ? 'dept' : 'user',
           'apply',
-          csv([[path === dept ? '部门路径' : '用户名'], ['six']]),
+          csv([[path === dept ? '部门路径' : '用户名'], ['imported-here']]),
           {
             query: `&tenantId=${code}`,
           },
