@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { expectNoAxeViolations, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, navigate, startConsole } from '../support/console.ts';
 import { csvRowsOf, sheetsOf } from '../support/sheets.ts';
 
 const fixture = await startConsole();
@@ -15,9 +15,14 @@ await fixture.service.createTenant({ tenantName: '分公司' });
 /** Chooses a format in the menu of the export button and returns the file. */
 async function exportFile(page: Page, button: string, format: string) {
   const download = page.waitForEvent('download');
+  // The message disappears after a few seconds, so wait for both at the same time.
+  const message = page
+    .getByText(/^(已导出|Exported) /)
+    .first()
+    .waitFor();
   await page.getByRole('button', { name: button }).press('Enter');
   await page.getByRole('menuitem', { name: format }).press('Enter');
-  const file = await download;
+  const [file] = await Promise.all([download, message]);
   return { name: file.suggestedFilename(), content: fs.readFileSync(await file.path()) };
 }
 
@@ -26,7 +31,6 @@ test('people, departments and tenants are exported as the list shows them', asyn
   await page.getByRole('row', { name: 'anna' }).waitFor();
   const people = await exportFile(page, '导出', 'Excel');
   assert.equal(people.name, '用户.xlsx');
-  await page.getByText('已导出 用户.xlsx').waitFor();
   await expectNoAxeViolations(page);
   const [sheet] = await sheetsOf(people.content);
   assert.deepEqual(
@@ -37,7 +41,7 @@ test('people, departments and tenants are exported as the list shows them', asyn
     ].map((row) => row.map((cell) => cell ?? null)),
   );
 
-  await page.getByRole('link', { name: '部门', exact: true }).click();
+  await navigate(page, '/departments');
   await page.getByRole('treeitem', { name: '总部' }).waitFor();
   assert.equal(csvRowsOf((await exportFile(page, '导出', 'CSV')).content).length, 3);
   await page.getByLabel('搜索部门').fill('研发');
@@ -46,7 +50,7 @@ test('people, departments and tenants are exported as the list shows them', asyn
   assert.deepEqual([found.name, csvRowsOf(found.content).length], ['部门.csv', 2]);
   assert.equal(csvRowsOf(found.content)[1]?.[1], '总部/研发部');
 
-  await page.getByRole('link', { name: '租户', exact: true }).click();
+  await navigate(page, '/tenants');
   await page.getByRole('row', { name: '分公司' }).waitFor();
   assert.equal(csvRowsOf((await exportFile(page, '导出', 'CSV')).content).length, 3);
 });

@@ -69,7 +69,8 @@ test('random requests to every operation get documented responses and cause no i
       const caller = fixture[generated.caller];
       const response = await send(fixture, generated).catch((error) => assert.fail(`${description}: ${error}`));
       statuses.add(response.status);
-      if (response.code === 200) succeeded.add(operation.operationId);
+      const isFile = response.status === 200 && response.headers['content-disposition'] !== undefined;
+      if (response.code === 200 || isFile) succeeded.add(operation.operationId);
       if (response.data?.reason === 'SESSION_ENDED' && caller === fixture[generated.caller]) {
         fixture[generated.caller] = await logInAgain(caller, generated.caller);
       }
