@@ -199,7 +199,8 @@ test('path parameters are documented and required, and bodies are required JSON'
     assert.equal(requestBody.required, true);
     assert.deepEqual(Object.keys(requestBody.content), [
       ...(method === 'PATCH' ? ['application/merge-patch+json'] : []),
-      'application/json',
+      // An import receives a file in a form.
+      path.endsWith('/import') ? 'multipart/form-data' : 'application/json',
     ]);
   }
 });
