@@ -2,8 +2,8 @@
 
     BANYAN_URL=http://localhost:8080 BANYAN_KEY_ID=7 BANYAN_KEY=byk_... python3 examples/export_departments.py > departments.csv
 
-It exchanges the key for an access token of an hour first (OAuth 2.0, client credentials), so that the key itself travels
-once and the token may do no more than read departments.
+It first exchanges the key for a short-lived access token (OAuth 2.0, client credentials), so that the key itself is sent
+only once and the token can only read departments.
 """
 
 import csv

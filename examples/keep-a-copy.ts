@@ -1,5 +1,5 @@
 // Keeps a copy of the departments of a tenant in a file, and follows the change feed. After a crash or a lost connection it
-// continues where it was.
+// continues where it left off.
 //
 //   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/keep-a-copy.ts copy.json
 //

@@ -1,5 +1,5 @@
-// Brings the users of a tenant in line with a list from the personnel system: creates users who have joined, disables those
-// who have left. Run it as often as you like; it changes only what differs.
+// Creates the users of a list from the personnel system who do not exist yet, and disables those who are no longer in it. It
+// does not update other users. Run it as often as you like.
 //
 //   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/nightly-job.ts people.json
 //

@@ -21,7 +21,9 @@ const server = createServer(async (request, response) => {
       algorithms: ['EdDSA'],
       typ: 'at+jwt',
     });
-    response.end(JSON.stringify({ user: payload.sub, tenant: payload.tenant_id }));
+    // Tokens of API keys have `client_id`; their `sub` is the id of the key, not of a user.
+    const caller = payload.client_id === undefined ? { user: payload.sub } : { key: payload.sub };
+    response.end(JSON.stringify({ ...caller, tenant: payload.tenant_id }));
   } catch (error) {
     // Anything else, such as an unreachable Banyan, is not the fault of the caller.
     const isInvalid = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);

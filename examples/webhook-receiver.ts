@@ -23,7 +23,8 @@ const server = createServer(async (request, response) => {
     console.log(`${type} ${data?.resourceId ?? ''}`.trim());
     seen.add(id);
   }
-  // Respond within 10 seconds; leave long work to a queue. Any other status makes Banyan send the message again.
+  // Respond with any 2xx status within 10 seconds; leave long work to a queue. Banyan retries after other statuses, except that
+  // 410 disables the webhook.
   return response.writeHead(204).end();
 });
 server.listen(Number(process.env.PORT ?? 9000), () => {
