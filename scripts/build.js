@@ -1,5 +1,5 @@
-// Compiles the service to dist/ and builds the console to dist/console/, each only if its sources have changed since. The
-// contents are compared and not the times: copying files and `npm prune` renew times.
+// Compiles the service to dist/ and builds the console to dist/console/, each only if its sources have changed since.
+// Contents are compared, not modification times: copying files and `npm prune` change those.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
