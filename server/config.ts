@@ -19,7 +19,7 @@ export const settings = {
     meaning:
       'Public URL of the service, which access tokens name as their issuer: https://org.example.com; if unset, the address it listens on',
   },
-  BANYAN_WORKERS: { default: '1', meaning: 'Number of server processes, 1 to 8: one per available core' },
+  BANYAN_WORKERS: { default: '1', meaning: 'Number of server processes, 1 to 8; at most one per available core is useful' },
   DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; if unset, the embedded PostgreSQL' },
   BANYAN_DATA_DIR: { default: './data', meaning: 'Data directory of the embedded PostgreSQL' },
   BANYAN_ADMIN_USERNAME: {
@@ -88,7 +88,7 @@ export const settings = {
   },
   BANYAN_TENANT_LEVELS: {
     default: '32',
-    meaning: 'The same for tenants, 2 to 100, counted from 000000',
+    meaning: 'How many levels deep tenants may be nested, 2 to 100, counted from 000000',
   },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
