@@ -19,7 +19,10 @@ export const settings = {
     meaning:
       'Public URL of the service, which access tokens name as their issuer: https://org.example.com; if unset, the address it listens on',
   },
-  BANYAN_WORKERS: { default: '1', meaning: 'Number of server processes, 1 to 8; at most one per available core is useful' },
+  BANYAN_WORKERS: {
+    default: '1',
+    meaning: 'Number of server processes, 1 to 8; at most one per available core is useful',
+  },
   DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; if unset, the embedded PostgreSQL' },
   BANYAN_DATA_DIR: { default: './data', meaning: 'Data directory of the embedded PostgreSQL' },
   BANYAN_ADMIN_USERNAME: {

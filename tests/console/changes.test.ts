@@ -63,7 +63,7 @@ test('the home screen lists the latest changes without logins and links to the c
   expectNoCspViolations(page);
 });
 
-test('the change log can be filtered and shows the changed fields of an entry', async () => {
+test('the audit log can be filtered and shows the changed fields of an entry', async () => {
   const page = await fixture.logIn(credentials);
   await page.getByRole('link', { name: '变更记录' }).click();
   const list = page.getByRole('region', { name: '变更' });
@@ -91,7 +91,7 @@ test('the change log can be filtered and shows the changed fields of an entry', 
   expectNoCspViolations(page);
 });
 
-test('the change log loads older changes on demand; an administrator can filter it by child tenant', async () => {
+test('the audit log loads older changes on demand; an administrator can filter it by descendant tenant', async () => {
   const branch = await fixture.service.createTenant({ tenantName: '分公司' });
   const departments = Array.from({ length: 31 }, (_, n) => ({ ref: `${n}`, deptName: `分公司部门 ${n}` }));
   assert.equal((await branch.post('/system/dept-api/bulk', { departments })).code, 200);
@@ -194,7 +194,7 @@ test('a change can be reverted; if a later change conflicts with it, an error sa
   assert.equal(String(data.parentId), from);
 });
 
-test('the change log and the diff fit on a phone in English', async () => {
+test('the audit log and the diff fit on a phone in English', async () => {
   const page = await fixture.logIn(credentials, '/home', { viewport: PHONE, language: 'en' });
   await page.getByRole('button', { name: 'Account: boss' }).click();
   await page.getByRole('menuitem', { name: 'Changes' }).click();

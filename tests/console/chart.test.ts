@@ -77,7 +77,7 @@ test('the chart shows three levels with leaders and user counts; a card links to
   expectNoCspViolations(page);
 });
 
-test('branches collapse and expand; deeper levels load on demand', async () => {
+test('subtrees collapse and expand; deeper levels load on demand', async () => {
   const page = await fixture.logIn(credentials, '/chart');
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
@@ -127,7 +127,7 @@ test('the chart zooms and pans with buttons, wheel, mouse and keyboard', async (
   await page.waitForFunction(`parseInt(document.querySelector('output').innerText) > ${whole}`);
 });
 
-test('the keyboard moves through the chart, expands and collapses branches, and opens a department', async () => {
+test('the keyboard moves through the chart, expands and collapses subtrees, and opens a department', async () => {
   const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
   await page.getByRole('button', { name: '导出 PNG' }).focus();

@@ -139,7 +139,7 @@ test('reordering keeps the order that someone else has saved since the page was 
   assert.deepEqual(await childrenOf(admin, top), ['壬', '丁', '辛', '庚']);
 });
 
-test('a refresh also reloads collapsed branches', async () => {
+test('a refresh also reloads collapsed subtrees', async () => {
   const { admin, top, web, back } = await createCompany(service);
   const page = await fixture.logIn(credentialsOf(admin), '/departments');
   const toggle = (name: string) => row(page, name).locator('[data-act=toggle]').click();
@@ -159,7 +159,7 @@ test('a refresh also reloads collapsed branches', async () => {
   await expectOutline(page, ['1 总部', '2 研发部', '3 平台组', '2 市场部', '2 旧部门停用', '2 人事部']);
 });
 
-test('deleting the branch of the open department opens the parent of the branch', async () => {
+test('deleting the subtree of the open department opens the parent of the subtree', async () => {
   const { admin, web } = await createCompany(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${web}`);
   await page.getByRole('article', { name: '前端组' }).waitFor();

@@ -91,7 +91,7 @@ test('deleting a department with its users is one request, and one revert brings
   );
 });
 
-test('a department with children is not deleted unless the user confirms that the whole branch is deleted', async () => {
+test('a department with children is not deleted unless the user confirms that the whole subtree is deleted', async () => {
   const { admin, top, research, web, market } = await createSmallCompany();
   await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);

@@ -65,7 +65,7 @@ test('the question whether to discard input has the focus on the answer that kee
   await expectFocus('继续填写');
 });
 
-test('the dialog of a person who no longer exists has a title without a name', async () => {
+test('the dialog of a user who no longer exists has a title without a name', async () => {
   const page = await fixture.logIn(credentialsOf(admin), '/people');
   await page.getByRole('row', { name: '兰' }).waitFor();
   await admin.delete(`/system/user-api/${person}`);

@@ -210,7 +210,7 @@ test('the form offers every permission that an operation requires of a key', asy
   assert.deepEqual([...offered].sort(), [...expected].sort());
 });
 
-test('the change log names keys and their fields; members see nothing; phones have a list', async () => {
+test('the audit log shows changes of keys with their field labels; members cannot open the screen; on phones keys are shown as a list', async () => {
   const admin = await service.createTenant();
   await admin.createUser({ userName: 'member' });
   await createKey(admin, { keyName: 'reader', permissions: ['dept:read', 'change:read'], below: true });

@@ -20,7 +20,7 @@ import { fillLogin, logOut, submitLogin } from './login-form.ts';
 const fixture = await startConsole();
 const shared = await fixture.sharedPage();
 
-test('a wrong password shows an error, the right one logs in, a reload keeps the session and a logout ends it; scripts take less than 300 kB', async () => {
+test('a wrong password shows an error, the right one logs in, a reload keeps the session and a logout ends it', async () => {
   const page = await fixture.newPage();
   let bytes = 0;
   const countScriptBytes = (response: Response) => {

@@ -64,7 +64,7 @@ test('the move dialog of a department stays open while it is being saved and aft
   await dialog.waitFor({ state: 'hidden' });
 });
 
-test('the dialogs that delete a department and its branch stay open during the request', async () => {
+test('the dialogs that delete a department and its subtree stay open during the request', async () => {
   const { admin, research } = await createCompany(service);
   await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' }, `/departments/${research}`);
   await page.getByRole('article').getByRole('button', { name: '删除' }).click();

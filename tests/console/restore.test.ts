@@ -6,7 +6,7 @@ import { credentialsOf } from './departments-page.ts';
 
 const fixture = await startConsole();
 
-test('one of several records that were deleted together can be restored from the change log', async () => {
+test('one of several records that were deleted together can be restored from the audit log', async () => {
   const admin = await fixture.service.createTenant();
   const [kept, other] = [await admin.createUser({ userName: 'kept' }), await admin.createUser({ userName: 'other' })];
   const dept = await admin.createDepartment({ deptName: '旧部门' });

@@ -35,7 +35,7 @@ test('the department that has exactly the searched name comes first in every pic
   assert.equal((await options.first().innerText()).split('\n')[0]?.trim(), '研发部');
 });
 
-test('the audit log finds an operator by a part of the name while it is typed', async () => {
+test('the audit log filters by part of a user name while it is typed', async () => {
   const page = await fixture.logIn(credentials, '/changes');
   const list = page.getByRole('region', { name: '变更' });
   await list.getByRole('listitem').first().waitFor();

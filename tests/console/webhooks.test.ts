@@ -236,7 +236,7 @@ test('a webhook with the tenants below shows the tenant of each delivery and can
   assert.deepEqual([name, below], ['renamed', true]);
 });
 
-test('a webhook is deleted after a confirmation, and the change log names it and its fields', async () => {
+test('a webhook is deleted after a confirmation, and the audit log names it and its fields', async () => {
   const admin = await service.createTenant();
   const id = await register(admin, { name: 'short-lived', url: 'http://127.0.0.1:9/x', kinds: ['tenant.*'] });
   await logInOnPage(page, credentialsOf(admin), `/webhooks/${id}`);

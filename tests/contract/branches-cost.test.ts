@@ -26,7 +26,7 @@ for (const [what, first] of [
   ['an empty table', 1_000_000],
   ['a table with current statistics', 2_000_000],
 ] as const) {
-  test(`reading a branch of more than 20,000 departments just imported into ${what} costs few blocks each`, async (t) => {
+  test(`reading a subtree of more than 20,000 departments just imported into ${what} reads few database blocks per department`, async (t) => {
     const admin = await service.createTenant();
     const { tenantId } = admin;
     // Of every hundred departments, the first three are children of department 2 (of 3 in every ten-thousandth), and the

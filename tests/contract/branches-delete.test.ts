@@ -27,7 +27,7 @@ async function createBranch() {
 }
 
 describe('DELETE ?subtree=true', () => {
-  test('a subtree delete soft-deletes the whole branch and nothing outside it', async () => {
+  test('a subtree delete marks the whole subtree as deleted and nothing outside it', async () => {
     const { root, a, b, deep } = await createBranch();
     const sibling = await createBranch();
     expectOk(await remove(root));
@@ -37,7 +37,7 @@ describe('DELETE ?subtree=true', () => {
     assert.deepEqual([updateBy, ancestors], ['boss', `0,${root},${a}`]);
   });
 
-  test('a subtree delete accepts an inner branch and a leaf', async () => {
+  test('a subtree delete accepts an inner subtree and a leaf', async () => {
     const { root, a, b, deep } = await createBranch();
     expectOk(await remove(a));
     assert.deepEqual(await delFlags(root, a, b, deep), ['0', '2', '0', '2']);
@@ -64,7 +64,7 @@ describe('DELETE ?subtree=true', () => {
     }
   });
 
-  test('a branch 1,000 levels deep is deleted', async () => {
+  test('a subtree 1,000 levels deep is deleted', async () => {
     const departments = Array.from({ length: 1_000 }, (_, n) => ({
       ref: `${n}`,
       ...(n ? { parentRef: `${n - 1}` } : {}),
@@ -95,7 +95,7 @@ describe('DELETE ?subtree=true', () => {
 });
 
 describe('DELETE ?subtree=true: limits and errors', () => {
-  test('a branch with users is rejected with DEPT_HAS_USERS and the ids of their departments', async () => {
+  test('a subtree with users is rejected with DEPT_HAS_USERS and the ids of their departments', async () => {
     const { root, a, b, deep } = await createBranch();
     await admin.createUser({ userName: 'deep', deptId: deep, deptIds: [b] });
     await admin.createUser({ userName: 'also-deep', deptIds: [deep] });
@@ -133,7 +133,7 @@ describe('DELETE ?subtree=true: limits and errors', () => {
   });
 
   // tests/contract/branches-order-many.test.ts covers the limit of 100,000 departments.
-  test('a large branch is deleted completely', async () => {
+  test('a large subtree is deleted completely', async () => {
     const root = await admin.createDepartment();
     const first = 70_000_000;
     await insertDepartments(service.superuser, admin.tenantId, {
@@ -147,7 +147,7 @@ describe('DELETE ?subtree=true: limits and errors', () => {
     assert.equal(remaining, 0);
   });
 
-  test('a member cannot delete a branch', async () => {
+  test('a member cannot delete a subtree', async () => {
     const member = await service.createMember(admin);
     expectError(await member.delete(`${DEPTS}/${await admin.createDepartment()}?subtree=true`), 403, 'NOT_ALLOWED');
   });

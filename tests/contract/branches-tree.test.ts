@@ -67,7 +67,7 @@ describe('Tree', () => {
     assert.equal((await tree('rootId=&depth=', client)).text, response.text);
   });
 
-  test('rootId returns a branch including its root', async () => {
+  test('rootId returns a subtree including its root', async () => {
     const { root, late, early, below, deep } = await createFamily(admin);
     const { data } = await tree(`rootId=${root}`);
     assert.equal(render(data), `${root}(${early}(${deep}) ${late}(${below}))`);

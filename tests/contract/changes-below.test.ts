@@ -98,7 +98,7 @@ test('the feed with below leaves out webhooks, API keys and logins, as the feed 
   }
 });
 
-test('without below, the feed is as before: rows have no tenantId', async () => {
+test('without below, the rows of the feed have no tenantId', async () => {
   const top = await service.createTenant();
   await (await service.createTenant({}, top)).createDepartment();
   const { data } = await top.get(CHANGES);
@@ -151,7 +151,7 @@ test('the stream with below sends the changes of all tenants below, with the cur
   assert.deepEqual((await readBelow(top, { after: cursor })).rows, []);
 });
 
-test('a tenant that moves leaves one branch and joins another, together with the tenants below it', async () => {
+test('a tenant that moves leaves one subtree and joins another, together with the tenants below it', async () => {
   const above = await service.createTenant();
   const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
   const team = await service.createTenant({}, from);

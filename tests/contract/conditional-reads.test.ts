@@ -54,7 +54,7 @@ test('a changed record is returned in full', async () => {
   assertDocumented(operation ?? assert.fail(), response);
 });
 
-test('a tag tells nothing about the record of another tenant', async () => {
+test('If-None-Match: * returns 404 for records of another tenant', async () => {
   const other = await service.createTenant();
   for (const operationId of Object.keys(paths))
     assert.equal(

@@ -79,7 +79,7 @@ test('paths too long for one response are rejected while other requests are serv
   assert.equal((await member.get(`${DEPTS}/list?pageSize=20&withPath=true`)).data.rows.length, 20);
 });
 
-test('a small branch next to a deep chain can be listed', async () => {
+test('a small subtree next to a deep chain can be listed', async () => {
   const top = await admin.createDepartment({ orderNum: DEPTH });
   const below = await Promise.all(
     Array.from({ length: 29 }, (_, n) => admin.createDepartment({ parentId: top, orderNum: DEPTH + n })),

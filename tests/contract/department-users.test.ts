@@ -31,7 +31,7 @@ test('users of a main or additional department are listed by id with the fields 
   expectOk(await admin.get(`${DEPTS}/${elsewhere}/users`), { rows: [data], total: 1 });
 });
 
-test('below=true lists the users of the whole branch once each', async () => {
+test('below=true lists the users of the whole subtree once each', async () => {
   assert.deepEqual(await userIdsIn(top, '&below=true'), [anna, otto, emil]);
   assert.deepEqual(await userIdsIn(team, '&below=true'), [otto, emil]);
   assert.deepEqual(await userIdsIn(top, '&below=false'), []);

@@ -129,7 +129,7 @@ test('callers cannot delete themselves with their department', async () => {
   assert.deepEqual(await membershipsOf(admin), before);
 });
 
-test('a revert fails as a whole if there is no longer room for all users, or if one of them has changed since', async () => {
+test('a revert restores nothing if the account limit does not allow all users, or if one of them has changed since', async () => {
   const { admin, sales, other } = await createCompany(5);
   expectOk(await admin.delete(`${DEPTS}/${sales}?users=delete`));
   const change = await latestChange(admin);
@@ -147,7 +147,7 @@ test('a revert fails as a whole if there is no longer room for all users, or if 
   assert.equal(Object.keys(await membershipsOf(admin)).length, 5);
 });
 
-test('more than 2,000 users are refused', async () => {
+test('a deletion that affects more than 2,000 users is rejected', async () => {
   const admin = await service.createTenant();
   const dept = await admin.createDepartment();
   await service.superuser.begin(async (tx) => {

@@ -111,7 +111,7 @@ describe('Validity of a parent', async () => {
   });
 });
 
-describe('Rule 2: the service updates ancestors when parentId changes', () => {
+describe('ancestors after a move', () => {
   test('a move updates ancestors of the department and of all its descendants', async () => {
     const [a, b, c, d] = (await createChain(4)) as [string, string, string, string];
     const sibling = await admin.createDepartment({ parentId: c });
@@ -160,7 +160,7 @@ describe('Rule 2: the service updates ancestors when parentId changes', () => {
     assert.equal(await ancestorsOf(77), '0,70,700');
   });
 
-  test('a branch of 60 levels can move', async () => {
+  test('a subtree of 60 levels can move', async () => {
     const [top, second, ...rest] = await createChain(60);
     expectOk(await admin.put(DEPTS, { deptId: second, parentId: 0 }));
     assert.equal(await ancestorsOf(rest.at(-1) as string), ['0', second, ...rest.slice(0, -1)].join(','));
@@ -176,7 +176,7 @@ describe('Rule 2: the service updates ancestors when parentId changes', () => {
   });
 });
 
-describe('Rule 1: a department must not become its own ancestor', async () => {
+describe('cycles', async () => {
   const branch = await createChain(12);
   const [top, child] = branch as [string, string];
   const targets: [name: string, parentId: string | number][] = [

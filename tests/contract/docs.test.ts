@@ -32,7 +32,7 @@ function readTable(path: string, header: string): string[][] {
   );
 }
 
-test('the table of reasons matches the code and describes each reason (run node scripts/reasons.js)', () => {
+test('the table of error codes matches the code and describes each one (run node scripts/reasons.js)', () => {
   const rows = readTable('docs/interface.md', '| Status | Reason | 中文 | English | When |');
   assert.deepEqual(
     rows.map((row) => row.slice(0, 4)),
@@ -91,7 +91,7 @@ test('links between the documents are not broken', () => {
   assert.ok(count > 50, `only ${count} links found`);
 });
 
-test('the interface document describes every operation and all of its error reasons', async () => {
+test('the interface document describes every operation and all of its error codes', async () => {
   const service = await startService();
   const sections = read('docs/interface.md').split(/^(?=##+ )/m);
   const find = (title: string) => sections.find((section) => section.startsWith(title));

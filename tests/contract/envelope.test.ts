@@ -40,7 +40,7 @@ describe('The Location header contains the id of a created record', () => {
 });
 
 describe('Errors', () => {
-  test('an error has the HTTP status as code, a sentence as msg, and a reason with details as data', async () => {
+  test('an error has the HTTP status as code, a sentence as msg, and an error code with details as data', async () => {
     const parent = await admin.createDepartment();
     await admin.createDepartment({ parentId: parent });
     const response = await admin.delete(`${DEPTS}/${parent}`);
@@ -52,7 +52,7 @@ describe('Errors', () => {
     });
   });
 
-  test('every reason has a status and a sentence in both languages', () => {
+  test('every error code has a status and a message in both languages', () => {
     for (const [reason, [status, zh, en]] of Object.entries(errorCatalog)) {
       assert.match(reason, /^[A-Z][A-Z0-9_]+$/);
       assert.ok(status >= 400 && status < 600, reason);
@@ -61,7 +61,7 @@ describe('Errors', () => {
     }
   });
 
-  test('/openapi.json documents every reason', async () => {
+  test('/openapi.json documents every error code', async () => {
     const { text } = await service.anonymous.get('/openapi.json');
     const undocumented = Object.keys(errorCatalog).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text));
     assert.deepEqual(undocumented, []);
@@ -115,7 +115,7 @@ describe('Clients that always expect HTTP 200', async () => {
 describe('Accept: application/problem+json selects problem details (RFC 9457)', () => {
   const headers = { accept: 'application/problem+json' };
 
-  test('problem details contain type, title, status, detail, instance, and the reason with its details', async () => {
+  test('problem details contain type, title, status, detail, instance, and the error code with its details', async () => {
     const parent = await admin.createDepartment();
     await admin.createDepartment({ parentId: parent });
     const response = await admin.delete(`${DEPTS}/${parent}`, { headers });

@@ -120,7 +120,7 @@ const run = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-test('two generators make clients whose types fit, and which call the service', async () => {
+test('clients that two generators make from the OpenAPI document compile and can call the service', async () => {
   const service = await startService();
   const admin = await service.createTenant();
   const write = (name: string, content: unknown) =>

@@ -172,7 +172,7 @@ test('a trusted proxy supplies the address, and an IPv6 /64 network counts as on
   assert.equal(outcomeOf(await guess('b', '10.0.0.6', WRONG, '127.0.0.9')), LOCKED);
 });
 
-test('ports, notations and texts that are no address do not give a client behind a trusted proxy further guesses', async () => {
+test('a client behind a trusted proxy gets no extra attempts with other ports, other notations or an invalid X-Forwarded-For', async () => {
   const proxied = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
   const { tenantId } = await proxied.createTenant();
   const guess = async (username: string, forwarded: string) =>

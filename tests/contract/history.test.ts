@@ -57,7 +57,7 @@ test('a batch delete takes effect for all departments at the same time', async (
   assert.deepEqual((await admin.get(`${DEPTS}/list?asOf=${at}`)).data, { rows: [], total: 0 });
 });
 
-test('asOf shows a department before its deletion and after its restoration in the database, not between', async () => {
+test('asOf finds a department before it was deleted and after it was restored with SQL, but not in between', async () => {
   const admin = await service.createTenant();
   const id = await admin.createDepartment({ deptName: 'again' });
   const first = await databaseTime(service);

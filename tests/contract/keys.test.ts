@@ -71,7 +71,7 @@ test('a key has the permissions that it was given, and no others', async () => {
   expectError(await client.post(KEYS, { keyName: 'x', permissions: ['dept:read'] }), 403, 'NOT_ALLOWED');
 });
 
-test('operations that concern the caller’s own account refuse keys', async () => {
+test('operations on the caller’s own account reject API keys', async () => {
   const { client } = await createKey();
   const calls = [
     client.get('/auth/me'),
@@ -111,7 +111,7 @@ test('an update replaces all settings except `below`', async () => {
   assert.equal((await client.post(DEPTS, {})).status, 200);
 });
 
-test('a key is rejected from the next request on: disabled, expired, from another address, deleted', async () => {
+test('a key is rejected on the next request after it is disabled, expires or is deleted, and from an address that is not allowed', async () => {
   const { keyId, client } = await createKey();
   const settings = { keyId, keyName: 'sync', permissions: ['dept:read'] };
   const expect = async (status: number, reason: string) => {
@@ -133,7 +133,7 @@ test('a key is rejected from the next request on: disabled, expired, from anothe
   expectError(await admin.get(`${KEYS}/${keyId}`), 404, 'KEY_NOT_FOUND');
 });
 
-test('keys of a tenant out of service are rejected', async () => {
+test('keys of a tenant that is not active are rejected', async () => {
   const tenant = await service.createTenant();
   const { key } = await createKey({}, tenant);
   await service.root.put('/system/tenant-api', { id: tenant.id, status: '1' });
@@ -175,7 +175,7 @@ test('after a rotation the former key works for its grace period, and a rotation
   }
 });
 
-test('a key has at most ten texts, however often it is rotated', async () => {
+test('a key has at most ten secrets, however often it is rotated', async () => {
   const { keyId, client } = await createKey();
   for (let n = 0; n < 12; n++) await admin.post(`${KEYS}/${keyId}/rotate`);
   const [{ count }] = (await service.superuser`
@@ -186,11 +186,11 @@ test('a key has at most ten texts, however often it is rotated', async () => {
   expectError(await client.get(`${DEPTS}/list`), 401, 'INVALID_KEY');
 });
 
-test('lastUsedTime and lastUsedAddress are noted at most once a minute, and do not prevent an update', async () => {
+test('lastUsedTime and lastUsedAddress are updated at most once a minute, and do not prevent an update', async () => {
   const { keyId, client } = await createKey();
   const { etag = '' } = (await admin.get(`${KEYS}/${keyId}`)).headers;
   await client.get(`${DEPTS}/list`);
-  const used = await waitFor('the use is noted', async () => {
+  const used = await waitFor('the use is recorded', async () => {
     const { data } = await admin.get(`${KEYS}/${keyId}`);
     return data.lastUsedTime ? data : undefined;
   });
@@ -212,13 +212,13 @@ test('lastUsedTime and lastUsedAddress are noted at most once a minute, and do n
   );
 });
 
-test('a rejected key is not noted as used', async () => {
+test('a rejected request does not update lastUsedTime', async () => {
   const { keyId, client } = await createKey({ addresses: ['192.0.2.1'] });
   const other = await createKey();
   expectError(await client.get(`${DEPTS}/list`), 403, 'KEY_ADDRESS_REFUSED');
   await other.client.get(`${DEPTS}/list`);
   const lastUsed = async (id: number) => (await admin.get(`${KEYS}/${id}`)).data.lastUsedTime;
-  await waitFor('the use of the other key is noted', () => lastUsed(other.keyId));
+  await waitFor('the use of the other key is recorded', () => lastUsed(other.keyId));
   assert.equal(await lastUsed(keyId), null);
 });
 
@@ -302,7 +302,7 @@ test('invalid input is rejected and names the field', async () => {
   expectError(await admin.put(KEYS, { ...valid, keyId: '9007199254740993' }), 404, 'KEY_NOT_FOUND');
 });
 
-test('a key can be used in the tenants below only if it was made for that', async () => {
+test('a key can act in descendant tenants only with below: true', async () => {
   const below = await service.createTenant({}, admin);
   const dept = await below.createDepartment();
   const [own, reaching] = [

@@ -42,7 +42,7 @@ test('a bulk creation counts the levels of its entries', async () => {
   assert.equal((await admin.post(`${DEPTS}/bulk`, { departments: departments(4) })).status, 200);
 });
 
-test('a move counts the levels of the branch, however often branches have moved before', async () => {
+test('a move is rejected by the real depth of the moved subtree, also after many earlier moves', async () => {
   const admin = await service.createTenant();
   const home = await createChain(admin, 2);
   const [branch = '', below = ''] = await createChain(admin, 2);
@@ -75,7 +75,7 @@ test('deleted departments do not count, and are not restored below the last leve
   expectTooDeep(await admin.post(DEPTS, { parentId: lowest }));
 });
 
-test('a revert does not move a branch below the last level', async () => {
+test('a revert does not move a subtree below the last level', async () => {
   const admin = await service.createTenant();
   const home = await createChain(admin, 3);
   const branch = await admin.createDepartment({ parentId: home[2] });

@@ -127,7 +127,7 @@ test('a password that an administrator sets while the user changes theirs is kep
   assert.deepEqual({ ...stored }, { password_hash: 'another', must_change_password: true });
 });
 
-test('reverting an update does not bring a requirement back that the user has fulfilled', async () => {
+test('reverting an update does not set mustChangePassword again after the user has changed the password', async () => {
   const user = await createRestricted();
   expectOk(await admin.put(USERS, { userId: user.id, roles: ['admin'], nickName: 'renamed' }));
   const { rows } = await read(admin, '/system/change-api/list?limit=1&below=false');

@@ -74,7 +74,7 @@ test('every operation has a unique id, a summary and a known tag', () => {
   }
 });
 
-test('every operation documents its success and its errors, each reason under its own status', () => {
+test('every operation documents its success and its errors, each error code under its own status', () => {
   const listed = new Set<string>();
   for (const { operationId, responses } of operations) {
     const { 200: success, ...errors } = responses;
@@ -105,7 +105,7 @@ test('every operation documents its success and its errors, each reason under it
   );
 });
 
-test('an operation with its own text for a reason documents that text', () => {
+test('an operation with its own text for an error code documents that text', () => {
   const conflictTextOf = (id: string) =>
     operations.find(({ operationId }) => operationId === id)?.responses[409]?.description;
   for (const [reason, usual, other] of [
@@ -119,7 +119,7 @@ test('an operation with its own text for a reason documents that text', () => {
   }
 });
 
-test('the document mentions every reason', () => {
+test('the document mentions every error code', () => {
   const text = JSON.stringify(document);
   assert.deepEqual(
     Object.keys(errorCatalog).filter((reason) => !new RegExp(`\\b${reason}\\b`).test(text)),

@@ -11,7 +11,7 @@ const NEW = 'battery staple';
 
 describe('A common password', () => {
   for (const password of ['password', '12345678', 'PassWord1', 'QWERTYUIOP', 'admin123', 'ｐａｓｓｗｏｒｄ']) {
-    test(`such as ${password} is rejected on create, update, change and for a first administrator`, async () => {
+    test(`the common password ${password} is rejected on create, update, change and for a first administrator`, async () => {
       const member = await service.createMember(admin);
       const expected = [400, 'PASSWORD_TOO_COMMON', { field: 'password' }] as const;
       expectError(await admin.post(USERS, { userName: 'nobody', password }), ...expected);
@@ -38,7 +38,7 @@ describe('A password made of names', () => {
     ['the name of the service', 'Banyan2026'],
   ];
   for (const [what, password] of rejected) {
-    test(`is rejected: ${what}`, async () => {
+    test(`a password made of ${what} is rejected`, async () => {
       const expected = [400, 'PASSWORD_HAS_NAME', { field: 'password' }] as const;
       expectError(await admin.post(USERS, { ...user, password }), ...expected);
       const userId = await admin.createUser({ userName: 'temporary' });
@@ -51,11 +51,11 @@ describe('A password made of names', () => {
     });
   }
 
-  test('is accepted if the rest is a password of its own', async () => {
+  test('a password that contains a name is accepted if the rest is a valid password', async () => {
     expectOk(await admin.post(USERS, { ...user, password: 'zhangsan likes tea' }));
   });
 
-  test('is rejected for the first administrator of a new tenant', async () => {
+  test('a password made of names is rejected for the first administrator of a new tenant', async () => {
     const body = { tenantName: 'Stark Industries', username: 'tonystark', password: 'StarkIndustries' };
     expectOk(await admin.post(TENANTS, body));
     const names = { ...body, password: 'Stark Industries 1' };

@@ -33,7 +33,7 @@ describe('A patch of a department', () => {
     status: '1',
   };
 
-  test('changes the fields that are sent and no others', async () => {
+  test('a patch of a department changes the fields that are sent and no others', async () => {
     const top = await admin.createDepartment();
     const id = await admin.createDepartment({ ...full, parentId: top });
     const before = contents(await readDept(admin, id));
@@ -50,7 +50,7 @@ describe('A patch of a department', () => {
     }
   });
 
-  test('resets a field with null, and ignores unknown fields and those that the service sets', async () => {
+  test('a patch resets a field with null, and ignores unknown fields and those that the service sets', async () => {
     const id = await admin.createDepartment(full);
     const nulls = Object.fromEntries(Object.keys(full).map((name) => [name, null]));
     const ignored = { ancestors: 'x', delFlag: '2', createBy: null, unknown: { deep: [null] } };
@@ -61,7 +61,7 @@ describe('A patch of a department', () => {
     assert.deepEqual(patched, empty);
   });
 
-  test('moves it by the rules of a move', async () => {
+  test('a patch with a new parentId moves the department, with the checks of a move', async () => {
     const [home, away, off] = [
       await admin.createDepartment(),
       await admin.createDepartment(),
@@ -84,7 +84,7 @@ describe('A patch of a department', () => {
     assert.equal((await readDept(admin, id)).ancestors, '0');
   });
 
-  test('is rejected if the values are invalid, the id differs or the department does not exist', async () => {
+  test('a patch is rejected if the values are invalid, the id differs or the department does not exist', async () => {
     const id = await admin.createDepartment();
     const before = await storedState(service);
     expectInvalid(await admin.patch(`${DEPTS}/${id}`, { email: 'x' }), 'email');
@@ -99,7 +99,7 @@ describe('A patch of a department', () => {
     assert.deepEqual(await storedState(service), before);
   });
 
-  test('that changes nothing writes nothing', async () => {
+  test('a patch that changes nothing writes nothing', async () => {
     const id = await admin.createDepartment(full);
     const before = await storedState(service);
     expectOk(await admin.patch(`${DEPTS}/${id}`, {}));
@@ -107,7 +107,7 @@ describe('A patch of a department', () => {
     assert.deepEqual(await storedState(service), before);
   });
 
-  test('honours If-Match and Idempotency-Key', async () => {
+  test('a patch of a department honours If-Match and Idempotency-Key', async () => {
     const id = await admin.createDepartment(full);
     const { etag } = (await admin.get(`${DEPTS}/${id}`)).headers;
     const withTag = { headers: { 'if-match': String(etag) } };
@@ -139,7 +139,7 @@ describe('A patch of a tenant', () => {
     return row.quotas;
   };
 
-  test('merges quotas and rules and keeps the quotas that reads do not return', async () => {
+  test('a patch merges quotas and rules and keeps the quotas that reads do not return', async () => {
     const id = await root.create(TENANTS, full);
     const before = await read(root, `${TENANTS}/${id}`);
     expectOk(
@@ -167,7 +167,7 @@ describe('A patch of a tenant', () => {
     assert.deepEqual([third.credit, third.pf], [8, 6]);
   });
 
-  test('is validated together with the fields that stay', async () => {
+  test('a patch of a tenant is validated together with the stored fields', async () => {
     const id = await root.create(TENANTS, full);
     expectInvalid(await root.patch(`${TENANTS}/${id}`, { endTime: '2025-12-31' }), 'endTime');
     expectInvalid(await root.patch(`${TENANTS}/${id}`, { quotaBo: { merchant: -1 } }), 'quotaBo.merchant');
@@ -176,7 +176,7 @@ describe('A patch of a tenant', () => {
     expectOk(await root.patch(`${TENANTS}/${id}`, { startTime: '2024-01-01', endTime: '2025-12-31' }));
   });
 
-  test('moves it by the rules of a move, and honours If-Match', async () => {
+  test('a patch with a new tenantParent moves the tenant, with the checks of a move, and honours If-Match', async () => {
     const [a, b] = [await root.create(TENANTS, full), await root.create(TENANTS, {})];
     const [first, second] = [await read(root, `${TENANTS}/${a}`), await read(root, `${TENANTS}/${b}`)];
     const { etag } = (await root.get(`${TENANTS}/${a}`)).headers;
@@ -187,7 +187,7 @@ describe('A patch of a tenant', () => {
     assert.deepEqual(await read(root, `${TENANTS}/${a}`), { ...first, tenantParent: second.tenantId });
   });
 
-  test('that changes nothing writes nothing, and nobody patches their own tenant', async () => {
+  test('a patch of a tenant that changes nothing writes nothing, and nobody patches their own tenant', async () => {
     const id = await root.create(TENANTS, full);
     const before = await storedState(service);
     expectOk(await root.patch(`${TENANTS}/${id}`, await read(root, `${TENANTS}/${id}`)));
@@ -209,7 +209,7 @@ describe('A patch of a user', () => {
     };
   };
 
-  test('changes the fields that are sent and no others', async () => {
+  test('a patch of a user changes the fields that are sent and no others', async () => {
     const { id, main, userName } = await newUser({ mustChangePassword: true });
     const before = contents(await read(admin, `${USERS}/${id}`));
     const changes = {
@@ -234,7 +234,7 @@ describe('A patch of a user', () => {
     assert.equal((await read(admin, `${USERS}/${id}`)).deptId, main);
   });
 
-  test('keeps the password and the sessions unless it changes them', async () => {
+  test('a patch keeps the password and the sessions of a user unless it changes them', async () => {
     const { id, userName } = await newUser();
     const member = await service.logIn(admin.tenantId, userName);
     expectOk(await admin.patch(`${USERS}/${id}`, { nickName: 'n' }));
@@ -247,7 +247,7 @@ describe('A patch of a user', () => {
     expectError(await again.get('/auth/me'), 403, 'USER_DISABLED');
   });
 
-  test('is rejected by the rules of a replacement', async () => {
+  test('a patch of a user is rejected for the same reasons as an update', async () => {
     const { id } = await newUser();
     const me = (await read(admin, '/auth/me')).user;
     const before = await storedState(service);
@@ -264,7 +264,7 @@ describe('A patch of a user', () => {
     assert.deepEqual(await storedState(service), before);
   });
 
-  test('honours If-Match, Idempotency-Key and tenantId', async () => {
+  test('a patch of a user honours If-Match, Idempotency-Key and tenantId', async () => {
     const { id } = await newUser();
     const { etag } = (await admin.get(`${USERS}/${id}`)).headers;
     const withTag = { headers: { 'if-match': String(etag) } };

@@ -8,7 +8,7 @@ const service = await startService();
 const restore = (client: Client, id: string, body?: unknown) => client.post(`${DEPTS}/${id}/restore`, body);
 const treeOf = async (client: Client) => (await client.get(`${DEPTS}/tree`)).data;
 
-test('a restored department returns with its branch to its former place', async () => {
+test('a restored department returns with its subtree to its former place', async () => {
   const admin = await service.createTenant();
   const top = await admin.createDepartment({ deptName: '总部' });
   const root = await admin.createDepartment({ parentId: top, deptName: '研发', orderNum: 3, leader: '张三' });
@@ -30,7 +30,7 @@ test('a restored department returns with its branch to its former place', async 
   assert.equal(new Set(data.rows.map(({ batch }: { batch: number }) => batch)).size, 1);
 });
 
-test('only departments deleted by the same request are restored with a branch', async () => {
+test('only departments deleted by the same request are restored with a subtree', async () => {
   const admin = await service.createTenant();
   const root = await admin.createDepartment();
   const [one, two, three] = [
@@ -197,7 +197,7 @@ test('concurrent restores with one Idempotency-Key restore once and return the s
   assert.equal((await admin.get('/system/change-api/list?action=restored')).data.rows.length, 1);
 });
 
-test('a branch of 600 departments is restored completely', async () => {
+test('a subtree of 600 departments is restored completely', async () => {
   const admin = await service.createTenant();
   const departments = Array.from({ length: 600 }, (_, n) =>
     n === 0 ? { ref: '0' } : { ref: String(n), parentRef: String(Math.floor((n - 1) / 3)), deptName: `d${n}` },

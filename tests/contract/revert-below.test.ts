@@ -43,7 +43,7 @@ test('creations, updates, moves, deletions and restored subtrees of a tenant bel
   }
 });
 
-test('a change of a tenant below is reverted only in its ledger, and only by administrators above', async () => {
+test('a change in a descendant tenant can be reverted only with its tenantId, and only by administrators of ancestors', async () => {
   const { top, low, inLow } = await createBranch();
   const below = await service.createTenant({}, low);
   await low.createDepartment();

@@ -191,7 +191,7 @@ describe('underId', async () => {
     }
   });
 
-  test('underId and withPath follow a moved branch', async () => {
+  test('underId and withPath follow a moved subtree', async () => {
     const [a, b] = [await admin.createDepartment({ deptName: '甲' }), await admin.createDepartment({ deptName: '乙' })];
     const child = await admin.createDepartment({ deptName: '丙', parentId: a });
     await admin.createDepartment({ deptName: '丁', parentId: child });

@@ -28,14 +28,14 @@ async function expectWorking(caller: Client): Promise<void> {
   assert.equal((await logIn(caller)).code, 200);
 }
 
-describe('Users of a tenant that is out of service, or below one', () => {
+describe('Users of a tenant that is not active, or below one', () => {
   const causes: [what: string, body: () => Record<string, unknown>, status: number, reason: string][] = [
     ['disabled', () => ({ status: '1' }), 403, 'TENANT_DISABLED'],
     ['not started', () => ({ startTime: dateInDays(1) }), 403, 'TENANT_NOT_STARTED'],
     ['ended', () => ({ endTime: dateInDays(-1) }), 403, 'TENANT_ENDED'],
   ];
   for (const [what, body, status, reason] of causes) {
-    test(`users of a tenant that is ${what} are rejected at once and admitted when it is in service again`, () =>
+    test(`users of a tenant that is ${what} are rejected at once and admitted when it is active again`, () =>
       withinOneDay(async () => {
         const above = await service.createTenant();
         const middle = await service.createTenant({}, above);
@@ -76,7 +76,7 @@ describe('Users of a tenant that is out of service, or below one', () => {
     expectError(await member.get(`${DEPTS}/list`), 403, 'TENANT_DISABLED');
   });
 
-  test('after a move the new parents determine whether a tenant is in service, not the old ones', async () => {
+  test('after a move the new parents determine whether a tenant is active, not the old ones', async () => {
     const [from, to] = [await service.createTenant(), await service.createTenant()];
     const admin = await service.createTenant({}, from);
     expectOk(await root.put(TENANTS, { id: from.id, status: '1' }));
@@ -87,7 +87,7 @@ describe('Users of a tenant that is out of service, or below one', () => {
     await expectBarred(admin, 403, 'TENANT_ENDED');
   });
 
-  test('a parent tenant can still manage a tenant that is out of service', async () => {
+  test('a parent tenant can still manage a tenant that is not active', async () => {
     const admin = await service.createTenant();
     expectOk(await root.put(TENANTS, { id: admin.id, status: '1' }));
     await root.createUser({ userName: 'later', tenantId: admin.tenantId });
@@ -96,7 +96,7 @@ describe('Users of a tenant that is out of service, or below one', () => {
   });
 
   const days: [name: string, body: () => Record<string, unknown>, reason?: string][] = [
-    ['a tenant whose endTime is today is in service', () => ({ endTime: dateInDays(0) })],
+    ['a tenant whose endTime is today is active', () => ({ endTime: dateInDays(0) })],
     ['a tenant whose endTime was yesterday has ended', () => ({ endTime: dateInDays(-1) }), 'TENANT_ENDED'],
     ['a tenant whose endTime is tomorrow is in service', () => ({ endTime: dateInDays(1) })],
     ['a tenant whose startTime is today is in service', () => ({ startTime: dateInDays(0) })],

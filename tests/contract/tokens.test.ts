@@ -83,7 +83,7 @@ const publicKey = async () =>
   Buffer.from(createPublicKey(await readPrivateKey(service, keyId)).export({ type: 'spki', format: 'pem' }));
 const sessionOf = (client: Client) => decodeJwt(client.token as string).sid as string;
 
-test('a crafted token without changes is accepted', async () => {
+test('a token that the test signs with the real key and unchanged claims is accepted', async () => {
   // Otherwise the rejections below would prove nothing.
   assert.equal((await me(await bearer({}))).code, 200);
   assert.equal((await me(`bearer ${validToken}`)).code, 200);

@@ -26,7 +26,7 @@ describe('A new user name', () => {
     ['a katakana middle dot between katakana', 'ジョン・スミス'],
   ];
   for (const [what, userName] of allowed) {
-    test(`may consist of ${what}`, async () => {
+    test(`a user name may consist of ${what}`, async () => {
       const { headers } = expectOk(await post(userName));
       assert.equal((await read(admin, String(headers.location))).userName, userName);
       assert.equal((await logIn(userName)).code, 200);
@@ -67,7 +67,7 @@ describe('A new user name', () => {
     ['a Greek letter in a Latin name', 'adm\u03b9n'],
   ];
   for (const [what, userName] of rejected) {
-    test(`is rejected with ${what}, on create, on update and for a first administrator`, async () => {
+    test(`a user name with ${what} is rejected on create, on update and for a first administrator`, async () => {
       expectError(await post(userName), 400, 'INVALID_FIELD', { field: 'userName' });
       const { id } = await service.createMember(admin);
       const body = { userId: id, userName };
@@ -77,7 +77,7 @@ describe('A new user name', () => {
     });
   }
 
-  test('is rejected if it is reserved, in any spelling', async () => {
+  test('a reserved user name is rejected in any spelling', async () => {
     for (const userName of ['operator', 'banyan', 'System', 'ＯＰＥＲＡＴＯＲ', 'BANYAN', '系统']) {
       expectError(await post(userName), 400, 'USER_NAME_RESERVED', { field: 'userName' });
       const body = { username: userName, password: PASSWORD };
@@ -100,7 +100,7 @@ test('of several concurrent creations with spellings of one name, one succeeds',
   assert.deepEqual(responses.map(({ code }) => code).sort(), [200, 409, 409, 409, 409]);
 });
 
-test('a user whose name was given under earlier rules logs in, is edited and is reverted to the name', async () => {
+test('a user whose name breaks the current rules can log in and be edited, and a revert can restore the name', async () => {
   const { id } = await service.createMember(admin);
   for (const [userName, key] of [
     ['Jane Doe ', 'jane doe '],

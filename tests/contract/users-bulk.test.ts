@@ -402,7 +402,7 @@ describe('Progress of a bulk creation', () => {
     expectOk(await add([row('early')]), { userIds: (await idsOf(admin)).slice(-1), deptIds: [] });
   });
 
-  test('hashing has no deadline, and other users log in meanwhile', async () => {
+  test('hashing in a bulk creation has no deadline, and other users can log in during it', async () => {
     const timing = { responseMs: 6_000, bulkResponseMs: 6_000 };
     const strict = await startService({}, { timing });
     const boss = await strict.createTenant();
@@ -470,7 +470,7 @@ describe('Progress of a bulk creation', () => {
 describe('A batch read of users', () => {
   const path = `${USERS}/batch-read`;
 
-  test('returns each requested user in request order, and lists the ids of the others', async () => {
+  test('a batch read returns each requested user in request order, and lists the ids of the others', async () => {
     const [a, b, deleted] = [
       await admin.createUser({ userName: 'read.a' }),
       await admin.createUser({ userName: 'read.b', deptId: await admin.createDepartment() }),
@@ -488,7 +488,7 @@ describe('A batch read of users', () => {
     expectOk(await admin.post(path, { ids: [] }), { rows: [], missing: [] });
   });
 
-  test('takes up to 500 ids, from administrators only', async () => {
+  test('a batch read takes up to 500 ids, from administrators only', async () => {
     expectInvalid(await admin.post(path, { ids: Array(501).fill(1) }), 'ids');
     expectInvalid(await admin.post(path, { ids: ['x'] }), 'ids[0]');
     expectError(await (await service.createMember(admin)).post(path, { ids: [1] }), 403, 'NOT_ALLOWED');

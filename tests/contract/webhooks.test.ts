@@ -302,7 +302,7 @@ test('members cannot read webhooks, and a parent tenant cannot read those of its
   expectError(await (await service.createMember(below)).get(`${path}/${id}`), 403, 'NOT_ALLOWED');
 });
 
-test('a tenant out of service receives nothing, and everything it missed once it is in service again', async () => {
+test('a tenant that is not active receives nothing, and everything it missed once it is active again', async () => {
   const admin = await service.createTenant();
   const receiver = await Receiver.start();
   const child = await service.createTenant({}, admin);

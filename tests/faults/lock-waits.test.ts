@@ -163,7 +163,7 @@ test('work that waited too long for a connection is not started', async () => {
   assert.equal((await read(admin, `${DEPTS}/list?deptName=late`)).total, 0);
 });
 
-test('a request that may write a whole branch has a longer response deadline', async () => {
+test('a request that may write a whole subtree has a longer response deadline', async () => {
   const { admin, locked, free } = await createTenant();
   const child = await admin.createDepartment({ parentId: free });
   const node = await startNode(database, { timing: { responseMs: 200 } });

@@ -89,7 +89,7 @@ async function startChecks(shares: [name: string, share: Share][]): Promise<stri
 }
 const login = (address: string, tenantId: string) => shareOfAddress({ address, tenantId });
 
-test('passwords are checked in turn: neither a busy address nor a busy tenant comes before others', async () => {
+test('password checks are scheduled round-robin by address and by tenant', async () => {
   const start: [string, Share][] = ['x', 'y'].map((name) => [name, login(name, name)]);
   const oneAddress = Array.from({ length: 4 }, (_, n): [string, Share] => [`a${n}`, login('a', `t${n}`)]);
   assert.deepEqual(await startChecks([...start, ...oneAddress, ['own', login('b', 't0')]]), [
@@ -108,7 +108,7 @@ test('passwords are checked in turn: neither a busy address nor a busy tenant co
   ]);
 });
 
-test('password hashing queues 200 passwords, and the last one of the longest queue makes room for others', async () => {
+test('at 200 queued passwords, the newest of the longest queue is rejected to admit one of another address', async () => {
   const passwords = await createPasswords(CHEAP_HASH);
   const outcomeOf = (hashing: Promise<string>) => hashing.then(() => 'hashed').catch(({ code }) => code as string);
   const hashes = Array.from({ length: 203 }, () => outcomeOf(passwords.hash('a password', login('a', 't'))));

@@ -52,7 +52,7 @@ const refuseConnections = ({ superuser }: Service) =>
     do $$ begin execute format('alter database %I connection limit 0', current_database()); end $$;
     select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
 
-test('a primary whose transactions are read-only by default takes writes and is ready, because every write states its mode', async () => {
+test('a primary with default_transaction_read_only = on takes writes and is ready, because every write transaction is opened read write', async () => {
   const service = await startService(
     { BANYAN_TENANT_REQUESTS_PER_SECOND: '1000' },
     { timing: { sealMs: 50, loginCleanupMs: 50 } },

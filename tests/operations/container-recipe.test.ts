@@ -89,7 +89,7 @@ test("the README's container recipe builds, prunes and starts twice", async () =
   }
 });
 
-test('a changed source is found by its content, and a missing one is not taken for a change', async () => {
+test('a build runs when the content of a source changes, and not when only its time does or the tests are missing', async () => {
   const root = path.join(path.dirname(newDataFolder()), 'app');
   fs.mkdirSync(root);
   for (const name of ['server', 'db', 'console', 'scripts', 'dist', 'package.json', 'tsconfig.json']) {

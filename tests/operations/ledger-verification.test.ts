@@ -179,7 +179,7 @@ test('the command prints no anchor of a damaged ledger, and rejects an anchor wi
   }
 });
 
-test('stopping does not wait for an archive that waits for a lock', async () => {
+test('a shutdown does not wait for archiving that waits for a lock', async () => {
   let stopped = false;
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.ledger_retention`;

@@ -133,7 +133,7 @@ test('an import into a database with data changes nothing', async () => {
   assert.deepEqual(await readAll(upper), before);
 });
 
-test('an import prepares a new database, and refuses a file that was altered', async () => {
+test('an import prepares a new database, and rejects a file that was altered', async () => {
   const { databaseUrl } = await createEmptyDatabase();
   const file = path.join(folder, 'departments.ndjson');
   const text = fs.readFileSync(file, 'utf8');
@@ -147,7 +147,7 @@ test('an import prepares a new database, and refuses a file that was altered', a
   assert.match(imported.stderr, /\d+ rows were imported/);
 });
 
-test('mistakes in the arguments are explained', () => {
+test('a missing argument, an existing target folder and a folder without an export fail with a message that says so', () => {
   assert.match(run('export', first.databaseUrl).stderr, /npm run export -- --to folder/);
   const existing = run('export', first.databaseUrl, '--to', parent);
   assert.deepEqual([existing.status, /already exists/.test(existing.stderr)], [2, true]);

@@ -89,7 +89,7 @@ test('a client that half-closes its connection after the request gets a response
   assert.match(received, /^HTTP\/1\.1 200 /);
 });
 
-test('a client that does not finish its request gets a 408 response, also from a server that is handed its connections', async (t) => {
+test('a client that does not finish its request gets a 408 response, also from a worker that gets its connections from the first process', async (t) => {
   const config = readConfig({});
   const db = await openDatabase({ ...config, databaseUrl, timing: NO_DEADLINES });
   const { accept, close } = await serveSockets({ db, config, timing: { requestMs: 100, requestCheckMs: 50 } });

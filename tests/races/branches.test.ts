@@ -47,7 +47,7 @@ async function createMany(client: Client, body: { parentId?: string; departments
 }
 const siblings = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, orderNum: n }));
 
-test('deleting a branch during concurrent creates, moves and joins leaves no orphaned child or user', async (t) => {
+test('deleting a subtree during concurrent creates, moves and joins leaves no orphaned child or user', async (t) => {
   const admin = await service.createTenant();
   const { pick, below } = seededRandom(firstSeed);
   const rounds = scale(10, 600);

@@ -229,7 +229,7 @@ test('overlapping batch deletes delete all or nothing, in any order of ids', asy
   report(t, { rounds, ...tally.counts });
 });
 
-test('every path is right after a branch was moved while departments were created in it', async (t) => {
+test('every path is right after a subtree was moved while departments were created in it', async (t) => {
   const admin = await service.createTenant();
   const size = scale(60, 1_000);
   const { pick } = seededRandom(seeds(1)[0] as number);

@@ -62,12 +62,12 @@ for (const level of ['repeatable read', 'serializable']) {
     await assertLevels(await startService({}, { prepareDatabase: setDefault(level) }));
   });
 
-  test(`the same holds if the default of the service's sessions is ${level}`, async () => {
+  test(`a parent whose child is being created is not deleted, if the default of the service's sessions is ${level}`, async () => {
     await assertLevels(await startService({}, { wrapDatabase: withSessionDefault(level) }));
   });
 }
 
-test('transactions of the owner and single statements have the level that they rely on', async () => {
+test('transactions of the owner and single statements run at read committed, unless they name another level', async () => {
   const levels: string[] = [];
   const observe = (db: Database): Database => ({
     ...db,

@@ -10,7 +10,7 @@ const LEVELS = 4;
 const environment = { BANYAN_DEPARTMENT_LEVELS: String(LEVELS), BANYAN_TENANT_LEVELS: String(LEVELS) };
 const service = await startService(environment);
 
-test('a move waits for a creation in flight below its branch, and counts it', async () => {
+test('a move waits for a creation in flight in its subtree, and counts it', async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

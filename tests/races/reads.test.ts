@@ -19,7 +19,7 @@ const at = (node: typeof nodeA, client: Client) => new Client(node.base, client.
 
 const dept = '/system/dept-api';
 
-test('after an acknowledged move both nodes show the new paths of the whole branch', async (t) => {
+test('after an acknowledged move both nodes show the new paths of the whole subtree', async (t) => {
   const admin = await nodeA.createTenant();
   const nodes = [at(nodeA, admin), at(nodeB, admin)];
   const { below, pick } = seededRandom(firstSeed);
@@ -55,7 +55,7 @@ test('after an acknowledged move both nodes show the new paths of the whole bran
   report(t, { seed: firstSeed, moved });
 });
 
-test('each read shows the tree of one moment while a branch is moved back and forth', async (t) => {
+test('each read shows the tree of one moment while a subtree is moved back and forth', async (t) => {
   const admin = await nodeA.createTenant();
   const nodes = [at(nodeA, admin), at(nodeB, admin)];
   const homes = [

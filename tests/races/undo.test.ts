@@ -190,7 +190,7 @@ test('concurrent random writes and reverts leave no orphan, cycle or user in a d
   }
 });
 
-test('a deletion with users is exact while users join, and one of two reverts brings back exactly those', async () => {
+test('a deletion with users=delete also deletes users who join concurrently, and one of two concurrent reverts restores all of them', async () => {
   const admin = await service.createTenant();
   for (let round = 0; round < scale(2, 40); round++) {
     const id = await admin.createDepartment();

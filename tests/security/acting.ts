@@ -31,7 +31,7 @@ export async function testActing(service: Service): Promise<void> {
     ['a member names the tenant above', memberLow, above.tenantId],
   ];
 
-  test('every operation that takes tenantId is among the calls', async () => {
+  test('this test covers every operation that takes tenantId', async () => {
     const operations = await readOperations(service);
     const taking = operations.filter(({ parameters = [] }) =>
       parameters.some((parameter) => parameter.name === 'tenantId' && parameter.in === 'query'),

@@ -89,7 +89,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
     admin: expected = OK,
     ...row
   } of table) {
-    test(`other callers get the expected response and change nothing: ${operation} ${variant}`, async () => {
+    test(`callers without access get no data and change nothing: ${operation} ${variant}`, async () => {
       const before = await snapshot();
       for (const [name, client] of called) {
         const response = await call(client, theirs);

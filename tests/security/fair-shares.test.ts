@@ -51,7 +51,7 @@ test('a tenant that has taken all request slots is rejected, and another tenant 
   await all;
 });
 
-test('the tenants of a branch share one share, and each of them gets a part of it', async () => {
+test('the tenants of a subtree together get one share of the request slots, divided among them', async () => {
   const node = await startNode(database, { limits });
   const children: Client[] = [];
   for (let n = 0; n < 4; n++) children.push(await service.createTenant({}, noisy));
@@ -71,7 +71,7 @@ for (const [what, path] of [
   ['streams', '/system/change-api/strea%6D'],
   ['long polls', '/system/change-api?%77ait=30&after=100000'],
 ] as const) {
-  test(`${what} take no request slot, however their address is written`, async () => {
+  test(`${what} take no request slot, also when their URL is percent-encoded`, async () => {
     const node = await startNode(database, { limits });
     const count = scale(20, 260);
     let subscribed = 0;

@@ -120,7 +120,7 @@ async function createAnother(kind: Kind): Promise<string> {
   return kind === 'tenant' ? id : (await mine.get(`${tenant}/${id}`)).data.tenantId;
 }
 
-test('every operation that takes an id is among the calls', async () => {
+test('this test covers every operation that takes an id', async () => {
   const covered = new Set(calls.map(({ what }) => what.split(' ').slice(0, 2).join(' ')));
   // tests/contract/changes.test.ts covers the changes of a tenant, which take its code.
   const withoutIds = [

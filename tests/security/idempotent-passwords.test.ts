@@ -30,7 +30,7 @@ async function hashesOf(call: () => Promise<unknown>): Promise<number> {
 const withKey = (key: string = randomUUID()) => ({ headers: { 'idempotency-key': key } });
 const manyFields = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`password${n}`, PASSWORD]));
 
-test('nothing is hashed for a caller whose session has ended or who has not the required role', async () => {
+test('nothing is hashed for a caller whose session has ended or who does not have the required permission', async () => {
   const ended = await service.createMember(admin, { roles: ['admin'] });
   await ended.post('/auth/logout');
   const user = { userName: 'new', password: PASSWORD, ...manyFields };
@@ -63,7 +63,7 @@ test('fields that the operation does not declare as passwords are not hashed', a
   assert.equal(outcomeOf(other), '409 KEY_REUSED');
 });
 
-test('all passwords of a request take one hash for its fingerprint', async () => {
+test('all passwords of a request with an Idempotency-Key are hashed together, once', async () => {
   const key = randomUUID();
   const body = { userName: 'hashed', password: PASSWORD, ...manyFields };
   const create = async () => assert.equal((await admin.post('/system/user-api', body, withKey(key))).code, 200);

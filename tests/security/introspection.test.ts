@@ -152,7 +152,7 @@ for (const [what, token] of inactive) {
   });
 }
 
-test('tokens of other branches are answered like garbage, byte for byte', async () => {
+test('the response for a token of a tenant outside the subtree equals that for an invalid token, byte for byte', async () => {
   const foreign = await Promise.all(
     [above, sibling, below, service.root].map(async (tenant) => {
       const key = await createKey(tenant);
@@ -175,7 +175,7 @@ test('tokens of other branches are answered like garbage, byte for byte', async 
   }
 });
 
-test('a token of a tenant below that is out of service is inactive', async () => {
+test('a token of a descendant tenant that is not active is inactive', async () => {
   const closed = await service.createTenant({}, admin);
   assert.equal((await ask(closed.token as string, checkerBelow.key)).active, true);
   await admin.put('/system/tenant-api', { id: closed.id, status: '1' });
@@ -203,7 +203,7 @@ test('a caller authenticates with the key, a token of it, or HTTP Basic', async 
   assert.deepEqual([answer.active, answer.username, answer.tenant_id], [true, 'boss', admin.tenantId]);
 });
 
-test('other callers learn nothing', async () => {
+test('callers without the permission check are rejected', async () => {
   const token = admin.token as string;
   const unable = await createKey(admin, { permissions: ['dept:read'] });
   const both = await createKey(admin, { permissions: ['dept:read', 'check'] });

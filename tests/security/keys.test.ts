@@ -140,7 +140,7 @@ test('the ledger records each change of a key, which cannot be reverted', async 
   assert.doesNotMatch(text, /"resource":"key"/);
 });
 
-test('nobody gives a key a permission that they do not have, nor the right to make keys or grant roles', async () => {
+test('a caller can grant a key only permissions that they have, and never key:write or role:write', async () => {
   const rights = { permissions: new Set(['dept:read', 'key:write'] as const), actsBelow: false, ownTenantId: '1' };
   const caller = { ...rights, tenantId: '1', userId: '1', sessionId: '', userName: 'x' } satisfies Caller;
   const add = (permissions: ('dept:read' | 'dept:write')[], below: boolean) =>
@@ -202,7 +202,7 @@ test('requestsPerMinute is exact over two nodes, and each key has a bucket of it
   assert.deepEqual([unlimited.status, unlimited.headers.ratelimit], [200, undefined]);
 });
 
-test('a new limit applies after the first request that sees it', async () => {
+test('a changed requestsPerMinute applies after the next request with the key', async () => {
   const { keyId, client } = await createKey();
   await client.get(`${DEPTS}/list`);
   await admin.put(KEYS, { keyId, keyName: 'key', permissions: ['dept:read'], requestsPerMinute: 1 });
@@ -253,7 +253,7 @@ for (const [how, reason, end] of [
   });
 }
 
-test('a key that was not made for the tenants below sees nothing of them in the audit log', async () => {
+test('a key without below sees nothing of descendant tenants in the audit log', async () => {
   const below = await service.createTenant({}, admin);
   const dept = await below.createDepartment({ deptName: 'below' });
   const path = `/system/change-api/list?resource=department&resourceId=${dept}`;
@@ -264,22 +264,22 @@ test('a key that was not made for the tenants below sees nothing of them in the 
   expectError(await own.client.get(`${path}&below=true`), 403, 'OTHER_TENANT');
 });
 
-test('a process notes a use once a minute, however many requests it serves', async () => {
+test('a process records the use of a key at most once a minute, however many requests it serves', async () => {
   const { keyId, client } = await createKey();
   queries.length = 0;
   for (let n = 0; n < 20; n++) await client.get(`${DEPTS}/list`);
-  await waitFor('the use is noted', async () => (await admin.get(`${KEYS}/${keyId}`)).data.lastUsedTime);
+  await waitFor('the use is recorded', async () => (await admin.get(`${KEYS}/${keyId}`)).data.lastUsedTime);
   await client.get(`${DEPTS}/list`);
   const other = await createKey();
   await other.client.get(`${DEPTS}/list`);
-  await waitFor('a later use is noted', async () => (await admin.get(`${KEYS}/${other.keyId}`)).data.lastUsedTime);
-  const noted = queries.flatMap(({ string, parameters }) =>
+  await waitFor('a later use is recorded', async () => (await admin.get(`${KEYS}/${other.keyId}`)).data.lastUsedTime);
+  const recorded = queries.flatMap(({ string, parameters }) =>
     string?.includes('record_key_uses') ? idsIn(parameters?.[1]) : [],
   );
-  assert.equal(noted.filter((id) => id === String(keyId)).length, 1);
+  assert.equal(recorded.filter((id) => id === String(keyId)).length, 1);
 });
 
-test('a key that was not made for the tenants below sees and changes only its own tenant', async () => {
+test('a key without below sees and changes only its own tenant', async () => {
   const TENANTS = '/system/tenant-api';
   const child = await service.createTenant({}, admin);
   const permissions = ['tenant:read', 'tenant:write', 'dept:read'];

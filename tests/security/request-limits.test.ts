@@ -67,7 +67,7 @@ test('without the setting there is no limit and no RateLimit header', async () =
   assert.deepEqual([status, headers.ratelimit, headers['ratelimit-policy']], [200, undefined, undefined]);
 });
 
-test('a process leases tokens for a tenth of a second, and asks no more often while there are none', async () => {
+test('a process takes tokens for a tenth of a second at a time, and does not ask again in that time while the bucket is empty', async () => {
   let now = 0;
   let left = 25;
   const taken: number[] = [];

@@ -19,7 +19,7 @@ const register = async (admin: Client, receiver: Receiver, count = 1) => {
   }
 };
 
-test('140 webhooks of one branch whose receivers do not respond delay neither its siblings nor other tenants', async () => {
+test('140 webhooks of one subtree whose receivers do not respond delay neither its siblings nor other tenants', async () => {
   const service = await startService(environment, { timing: FAST_WEBHOOK_POLLING });
   const stuck = await Receiver.start(() => undefined);
   const parent = await service.createTenant();
@@ -40,7 +40,7 @@ test('140 webhooks of one branch whose receivers do not respond delay neither it
   }
 });
 
-test('at each level of the tree a branch leaves slots for its siblings', () => {
+test('at each level of the tree a subtree leaves slots for its siblings', () => {
   const slots = new FairSlots(128);
   const takeAll = (...codes: string[]) => {
     let taken = 0;
@@ -62,7 +62,7 @@ test('at each level of the tree a branch leaves slots for its siblings', () => {
   assert.ok(new FairSlots(4).take(Array.from({ length: 40 }, (_, n) => String(n))));
 });
 
-test('a webhook hands its slot back after its turn, and all messages still arrive in order', async () => {
+test('a webhook with more messages releases its slot after webhookTurnMs, and all messages still arrive in order', async () => {
   let claims = 0;
   const wrapDatabase = (db: Database): Database => ({
     ...db,
