@@ -68,8 +68,8 @@ export async function restoreSession(): Promise<void> {
     accessToken = undefined;
     if (session.get().state === 'loggedOut') return;
     // There was no session, or it has expired: the login page needs no explanation.
-    const explained = error.code === 'REFRESH_REFUSED' ? {} : { error };
-    session.set({ state: 'loggedOut', onPurpose: false, ...explained });
+    const errorDetails = error.code === 'REFRESH_REFUSED' ? {} : { error };
+    session.set({ state: 'loggedOut', onPurpose: false, ...errorDetails });
   }
 }
 

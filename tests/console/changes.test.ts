@@ -54,8 +54,8 @@ test('the home screen lists the latest changes without logins and links to the c
   assert.equal(await panel.getByText('登录').count(), 0);
   await rows.filter({ hasText: '研究院' }).getByRole('link', { name: '研究院' }).click();
   await page.getByRole('article', { name: '研究院' }).waitFor();
-  await page.getByRole('tab', { name: '历史' }).click();
-  const history = page.getByRole('region', { name: '历史' });
+  await page.getByRole('tab', { name: '变更历史' }).click();
+  const history = page.getByRole('region', { name: '变更历史' });
   await history.getByRole('row', { name: '部门名称 研发部 研究院' }).waitFor();
   await history.getByRole('row', { name: '上级部门 总部' }).waitFor();
   assert.equal(await history.getByRole('listitem').count(), 2);
@@ -223,5 +223,5 @@ test('a member cannot see changes, diffs or the history of a department', async 
   }
   await visit(page, `/departments/${research}?tab=history`);
   await page.getByRole('tab', { name: '下级部门' }).waitFor();
-  assert.equal(await page.getByRole('tab', { name: '历史' }).count(), 0);
+  assert.equal(await page.getByRole('tab', { name: '变更历史' }).count(), 0);
 });

@@ -65,7 +65,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
     await page.getByRole('meter', { name: '风险评估表' }).getAttribute('aria-valuetext'),
     '85 / 100 即将用完',
   );
-  await page.getByText('额度 1,200').waitFor();
+  await page.getByText('配额 1,200').waitFor();
 
   const listItem = (name: string) => page.getByRole('listitem').filter({ hasText: name });
   await listItem('北京分公司').getByText('已到期 3 天').waitFor();
@@ -81,7 +81,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
 
 test('the home screen fits on a phone in dark mode and in English', async () => {
   const page = await fixture.logIn(credentials, '/home', { viewport: PHONE, dark: true, language: 'en' });
-  await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
+  await page.getByRole('link', { name: 'Descendant tenants 3' }).waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(page);
   await screenshot(page, 'home-dark-phone');
@@ -96,7 +96,7 @@ test('the home screen of a member shows their own data and nothing about tenants
   await page.getByRole('link', { name: '部门 1' }).waitFor();
   for (const name of ['即将到期', '用量']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
   await expectNoAxeViolations(page);
-  await page.getByRole('link', { name: '密码与登录会话' }).click();
+  await page.getByRole('link', { name: '密码与登录设备' }).click();
   await page.getByRole('heading', { level: 1, name: '个人中心' }).waitFor();
 });
 

@@ -143,7 +143,7 @@ test('a key whose response was lost is not shown, and the console says how to ge
   assert.equal((await admin.get(`${path}/list`)).data.total, 1, 'the repeated request made no second key');
 });
 
-test('a key is disabled, enabled and revoked, and marked when it has expired', async () => {
+test('a key is disabled, enabled and deleted, and marked when it has expired', async () => {
   const admin = await service.createTenant();
   const { keyId, key } = await createKey(admin, { keyName: 'bot' });
   await createKey(admin, { keyName: 'ended', expiresTime: '2020-01-01 00:00:00' });
@@ -158,11 +158,11 @@ test('a key is disabled, enabled and revoked, and marked when it has expired', a
   await chooseAction('bot', '启用');
   await rowOf('bot').getByText('正常').waitFor();
   assert.equal((await readDepartmentsWith(key)).status, 200);
-  await chooseAction('bot', '吊销');
-  await dialogOf('吊销“bot”？').getByText('无法恢复').waitFor();
+  await chooseAction('bot', '删除');
+  await dialogOf('删除“bot”？').getByText('无法恢复').waitFor();
   await expectNoAxeViolations(page);
-  await dialogOf('吊销“bot”？').getByRole('button', { name: '吊销' }).click();
-  await page.getByText('API 密钥已吊销').waitFor();
+  await dialogOf('删除“bot”？').getByRole('button', { name: '删除' }).click();
+  await page.getByText('API 密钥已删除').waitFor();
   await rowOf('bot').waitFor({ state: 'detached' });
   expectError(await readDepartmentsWith(key), 401, 'INVALID_KEY');
   expectError(await admin.get(`${path}/${keyId}`), 404, 'KEY_NOT_FOUND');

@@ -45,12 +45,12 @@ test('a user can list their sessions and end one or all of them', async () => {
   const credentials = await createAdministrator('lan');
   const otherClient = await fixture.service.logIn('000000', 'lan');
   await logInOnPage(page, credentials, '/me');
-  await page.getByText('当前会话').waitFor();
+  await page.getByText('当前设备').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'me');
-  await page.getByRole('button', { name: /^结束会话/ }).click();
-  await page.getByText('会话已结束').waitFor();
-  await page.getByRole('button', { name: /^结束会话/ }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: /^退出登录/ }).click();
+  await page.getByText('已退出该设备').waitFor();
+  await page.getByRole('button', { name: /^退出登录/ }).waitFor({ state: 'detached' });
   expectError(await otherClient.get('/auth/me'), 401, 'SESSION_ENDED');
 
   const thirdClient = await fixture.service.logIn('000000', 'lan');
@@ -68,7 +68,7 @@ test('the dark theme survives a reload and is accessible', async () => {
   await page.locator('html[data-theme=dark]').waitFor();
   await page.reload();
   await page.locator('html[data-theme=dark]').waitFor();
-  await page.getByText('当前会话').waitFor();
+  await page.getByText('当前设备').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'me-dark-phone');
 });
@@ -78,7 +78,7 @@ test('nothing is animated when the system requests reduced motion', async () => 
   const recordAnimations = async (reducedMotion: 'reduce' | 'no-preference') => {
     await logInOnPage(page, { username: 'qin' }, '/me');
     await page.emulateMedia({ reducedMotion });
-    await page.getByText('当前会话').waitFor();
+    await page.getByText('当前设备').waitFor();
     await page.evaluate(`animations = [];
       for (const kind of ['animationstart', 'transitionstart'])
         addEventListener(kind, ({ target, propertyName, animationName }) => animations.push([target.className, propertyName, animationName].join(' ')), true);`);

@@ -60,7 +60,7 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await dialog.getByLabel('用户名').fill('admin');
   await dialog.getByLabel('姓名').fill('王小明');
   await dialog.getByRole('button', { name: '随机生成' }).click();
-  await chooseDepartment('部门', '研发', '研发部');
+  await chooseDepartment('主部门', '研发', '研发部');
   await expectNoAxeViolations(page);
   await screenshot(page, 'people-new');
   await dialog.getByRole('button', { name: '创建' }).click();

@@ -29,7 +29,7 @@ test('the department that has exactly the searched name comes first in every pic
 
   await fixture.logIn(credentials, '/people');
   await page.getByRole('button', { name: '新建用户' }).click();
-  await page.getByRole('dialog').getByLabel('部门', { exact: true }).fill('研发部');
+  await page.getByRole('dialog').getByLabel('主部门', { exact: true }).fill('研发部');
   const options = page.locator('.department-option');
   await options.nth(1).waitFor();
   assert.equal((await options.first().innerText()).split('\n')[0]?.trim(), '研发部');
@@ -81,7 +81,7 @@ test('texts can be copied on plain http, where the Clipboard API is missing', as
   assert.match(String(await page.evaluate('window.copiedText')), /\/changes\/diff\?from=/);
   await open(page, '/tenants/new');
   await page.getByLabel('租户名称').fill('新租户');
-  for (const step of ['服务期与用户名额', '套餐', '额度', '规则', '首个管理员']) {
+  for (const step of ['服务期与用户名额', '套餐', '配额', '规则', '首个管理员']) {
     await page.getByRole('button', { name: '下一步' }).click();
     await page.getByRole('heading', { level: 2, name: step, exact: true }).waitFor();
   }

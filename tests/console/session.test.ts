@@ -45,7 +45,7 @@ async function logInOnBothTabs(username: string, path: string) {
 /** Opens the account screen and waits for its data: a request in flight would itself cause a refresh or a password dialog. */
 async function openAccount(username: string) {
   await logInOnPage(page, { username }, '/me');
-  await page.getByText('当前会话').waitFor();
+  await page.getByText('当前设备').waitFor();
 }
 
 const myAccount = (tab: Page) => tab.getByRole('heading', { level: 1, name: '个人中心' });
@@ -92,7 +92,7 @@ test('tabs refresh one at a time, and none ends the session of the other', async
   });
   const tabs = [page, other];
   const screens = [
-    ['/me', '当前会话'],
+    ['/me', '当前设备'],
     ['/departments', '暂无部门'],
   ] as const;
   // Wait for the text that each screen shows once it has loaded.
@@ -140,7 +140,7 @@ test('leaving the page during a refresh does not end the session', async () => {
   const page = await fixture.newPage();
   await createUser('tao');
   await logInOnPage(page, { username: 'tao' }, '/me');
-  await page.getByText('当前会话').waitFor();
+  await page.getByText('当前设备').waitFor();
   const cookie = async () => (await page.context().cookies(`${fixture.service.base}/auth`))[0]?.value;
   const before = await cookie();
   expireTokens();
@@ -208,7 +208,7 @@ test('a logout while the tenant is disabled ends the session, and enabling the t
   };
   await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' }, '/me');
   // Wait for the data: a request that finds the tenant disabled would open a password dialog over the menu.
-  await page.getByText('当前会话').waitFor();
+  await page.getByText('当前设备').waitFor();
   const sessions = async () =>
     (await superuser`select from banyan.sessions where tenant_id = ${admin.tenantId}`).length;
   assert.equal(await sessions(), 2);

@@ -59,7 +59,7 @@ test('a child tenant is created in steps; its administrator logs in and sees onl
   await page.getByText('“x7”').waitFor({ state: 'detached' });
   await next(page);
 
-  await heading(page, 2, '额度').waitFor();
+  await heading(page, 2, '配额').waitFor();
   await page.getByLabel('企业查询').fill('1000');
   await next(page);
 

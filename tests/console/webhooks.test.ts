@@ -109,7 +109,7 @@ test('deliveries show the response of the receiver and can be resent', async () 
   await expectNoAxeViolations(page);
   await screenshot(page, 'webhook');
   receiver.respond = () => 200;
-  await row.getByRole('button', { name: /^重新发送/ }).click();
+  await row.getByRole('button', { name: /^重新投递/ }).click();
   await row.getByText('成功').waitFor();
   await row.locator('pre', { hasText: 'responded 200' }).waitFor();
   assert.ok(
@@ -119,7 +119,7 @@ test('deliveries show the response of the receiver and can be resent', async () 
   await page.getByText(/最近 \d+ 次投递失败/).waitFor({ state: 'detached' });
   // A delivered message can be sent once more.
   const count = receiver.accepted.length;
-  await row.getByRole('button', { name: /^重新发送/ }).click();
+  await row.getByRole('button', { name: /^重新投递/ }).click();
   await waitFor('the message arrives again', () => receiver.accepted.length > count);
   await page.getByRole('combobox', { name: '投递状态' }).press('Enter');
   await page.locator('.ant-select-item-option', { hasText: '失败' }).click();
@@ -149,20 +149,20 @@ test('a receiver that returns 410 is disabled, says so, and can be enabled again
   assert.equal((await read(admin, id)).status, '1');
 });
 
-test('a replaced secret is shown once after a warning, and both secrets sign for a day', async () => {
+test('a new secret is shown once after a warning, and both secrets sign for a day', async () => {
   const admin = await service.createTenant();
   const receiver = await Receiver.start();
   const { data } = await admin.post(path, { name: 'signed', url: receiver.url });
   await logInOnPage(page, credentialsOf(admin), '/webhooks');
-  await chooseAction('signed', '更换签名密钥');
-  const warning = dialogOf('更换“signed”的签名密钥？');
+  await chooseAction('signed', '轮换签名密钥');
+  const warning = dialogOf('轮换“signed”的签名密钥？');
   await warning.getByText('24 小时').waitFor();
   await expectNoAxeViolations(page);
   await warning.getByRole('button', { name: '取消' }).click();
   await warning.waitFor({ state: 'hidden' });
   assert.equal((await read(admin, data.id)).oldSecretUntil, null);
-  await chooseAction('signed', '更换签名密钥');
-  await warning.getByRole('button', { name: '更换' }).click();
+  await chooseAction('signed', '轮换签名密钥');
+  await warning.getByRole('button', { name: '轮换' }).click();
   const shown = dialogOf('signed 的签名密钥');
   const secret = await shown.locator('code').innerText();
   assert.notEqual(secret, data.secret);
@@ -174,8 +174,8 @@ test('a replaced secret is shown once after a warning, and both secrets sign for
   const [message] = receiver.all;
   for (const each of [secret, data.secret]) new Webhook(each).verify(message?.body ?? '', message?.headers ?? {});
   // Another rotation would invalidate the first secret, which the dialog says.
-  await chooseAction('signed', '更换签名密钥');
-  await warning.getByText('更早的那个密钥会立即失效').waitFor();
+  await chooseAction('signed', '轮换签名密钥');
+  await warning.getByText('它会立即失效').waitFor();
 });
 
 test('editing keeps kinds that the form does not offer, and a conflict can be resolved', async () => {
@@ -203,7 +203,7 @@ test('editing keeps kinds that the form does not offer, and a conflict can be re
   assert.deepEqual([name, kinds], ['theirs', ['user.moved', 'user.created', 'department.moved']]);
 });
 
-test('a webhook with the tenants below shows the tenant of each delivery and cannot be changed to another scope', async () => {
+test('a webhook with below shows the tenant of each delivery and cannot be changed to another scope', async () => {
   const admin = await service.createTenant();
   const child = await service.createTenant({ tenantName: '分公司' }, admin);
   const receiver = await Receiver.start();
@@ -246,7 +246,7 @@ test('a webhook is deleted after a confirmation, and the audit log names it and 
   assert.equal((await admin.get(`${path}/${id}`)).data.reason, 'WEBHOOK_NOT_FOUND');
   await logInOnPage(page, credentialsOf(admin), '/changes?resource=webhook');
   await page.getByRole('button', { name: '详情：Webhook short-lived' }).last().click();
-  await page.getByRole('row', { name: '订阅的变更 租户：全部' }).waitFor();
+  await page.getByRole('row', { name: '订阅的事件 租户：全部' }).waitFor();
   await page.getByRole('link', { name: 'short-lived' }).last().click();
   await page.getByText('Webhook 不存在').waitFor();
 });

@@ -3,7 +3,7 @@ import type { Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { departmentsTexts } from './texts.ts';
 
-export interface Obstacle {
+export interface BlockedDeletion {
   code: 'DEPT_HAS_CHILDREN' | 'DEPT_HAS_USERS';
   /** The error message of the service. */
   message: string;
@@ -12,7 +12,7 @@ export interface Obstacle {
 
 interface Props {
   depts: Dept[];
-  obstacle: Obstacle;
+  error: BlockedDeletion;
   isDeleting: boolean;
   onCancel: () => void;
   onShowChildren: (id: number) => void;
@@ -23,7 +23,7 @@ interface Props {
 /** Some of several departments cannot be deleted. Offers a solution for each, or deletes only the others. */
 export function DeleteBlocked({
   depts,
-  obstacle,
+  error,
   isDeleting,
   onCancel,
   onShowChildren,
@@ -31,22 +31,22 @@ export function DeleteBlocked({
   onDeleteOthers,
 }: Props) {
   const t = useTexts(departmentsTexts);
-  const blocked = depts.filter(({ deptId }) => obstacle.ids.has(deptId));
-  const others = depts.filter(({ deptId }) => !obstacle.ids.has(deptId));
+  const blocked = depts.filter(({ deptId }) => error.ids.has(deptId));
+  const others = depts.filter(({ deptId }) => !error.ids.has(deptId));
   return (
     <>
       <Alert
         type="warning"
         showIcon
         className="margin-bottom"
-        title={obstacle.message}
+        title={error.message}
         description={t.someCannotBeDeleted(blocked.length)}
       />
       <ul className="item-list">
         {blocked.map((dept) => (
           <li key={dept.deptId}>
             <span>{dept.deptName}</span>
-            {obstacle.code === 'DEPT_HAS_USERS' ? (
+            {error.code === 'DEPT_HAS_USERS' ? (
               <Button type="link" onClick={() => onReassignUsers(dept)}>
                 {t.moveUsersOf(dept.deptName)}
               </Button>

@@ -6,7 +6,7 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { DeleteBlocked, type Obstacle } from './delete-blocked.tsx';
+import { type BlockedDeletion, DeleteBlocked } from './delete-blocked.tsx';
 import { DeleteWithChildren } from './delete-with-children.tsx';
 import { DeleteWithUsers, type UsersOption } from './delete-with-users.tsx';
 import { departmentsTexts } from './texts.ts';
@@ -23,7 +23,7 @@ type Step =
   | { kind: 'confirm' }
   | { kind: 'children' }
   | { kind: 'users'; subtree: boolean }
-  | { kind: 'blocked'; obstacle: Obstacle };
+  | { kind: 'blocked'; error: BlockedDeletion };
 
 const MAX_NAMES = 10;
 
@@ -50,7 +50,7 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
       if (code !== 'DEPT_HAS_CHILDREN' && code !== 'DEPT_HAS_USERS') return false;
       if (depts.length > 1) {
         const ids = new Set((error.data.deptIds as number[]).map(Number));
-        setStep({ kind: 'blocked', obstacle: { code, message: error.message, ids } });
+        setStep({ kind: 'blocked', error: { code, message: error.message, ids } });
       } else setStep(code === 'DEPT_HAS_CHILDREN' ? { kind: 'children' } : { kind: 'users', subtree });
       return true;
     },
@@ -104,7 +104,7 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
       {step.kind === 'blocked' && (
         <DeleteBlocked
           depts={depts}
-          obstacle={step.obstacle}
+          error={step.error}
           isDeleting={deletion.isPending}
           onCancel={cancel}
           onShowChildren={showChildren}

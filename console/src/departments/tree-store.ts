@@ -117,15 +117,16 @@ export function createTreeStore(): TreeStore {
 
   /** Stores nodes and removes them from the branches that they have left. */
   function updateNodes(updated: Child[]): void {
-    const departed = new Map<number, Set<number>>();
+    const removedChildren = new Map<number, Set<number>>();
     for (const node of updated) {
       const { deptId, parentId } = nodes.get(node.deptId) ?? node;
-      if (parentId !== node.parentId) departed.set(parentId, (departed.get(parentId) ?? new Set()).add(deptId));
+      if (parentId !== node.parentId)
+        removedChildren.set(parentId, (removedChildren.get(parentId) ?? new Set()).add(deptId));
       nodes.set(deptId, node);
     }
-    for (const [id, departedIds] of departed) {
+    for (const [id, removedIds] of removedChildren) {
       const branch = getBranch(id);
-      const stays = ({ deptId }: Child) => !departedIds.has(deptId);
+      const stays = ({ deptId }: Child) => !removedIds.has(deptId);
       if (branch) setBranch(id, { ...branch, rows: branch.rows.filter(stays), pinned: branch.pinned.filter(stays) });
     }
   }

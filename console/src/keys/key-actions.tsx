@@ -24,12 +24,12 @@ export function KeyActions({ apiKey, onEdit }: { apiKey: Key; onEdit: () => void
   const [rotating, setRotating] = useState(false);
   const { keyId, keyName: name, status } = apiKey;
   const setStatus = useSetStatus(keyId);
-  const revocation = useApiMutation({
+  const deletion = useApiMutation({
     mutationFn: () => api.deleteKey(keyId),
-    successMessage: t.revoked,
+    successMessage: t.deleted,
     invalidates: affectedBy.keys,
   });
-  const confirm = (action: 'disable' | 'revoke', run: () => Promise<unknown>) =>
+  const confirm = (action: 'disable' | 'delete', run: () => Promise<unknown>) =>
     dialogs.confirm({
       title: t[`${action}Title`](name),
       content: t[`${action}Hint`],
@@ -50,10 +50,10 @@ export function KeyActions({ apiKey, onEdit }: { apiKey: Key; onEdit: () => void
       : { key: 'enable', label: t.enable, onClick: () => setStatus.mutate('0') },
     { type: 'divider' },
     {
-      key: 'revoke',
-      label: t.revoke,
+      key: 'delete',
+      label: t.delete,
       danger: true,
-      onClick: openFromMenu(() => confirm('revoke', () => revocation.mutateAsync())),
+      onClick: openFromMenu(() => confirm('delete', () => deletion.mutateAsync())),
     },
   ];
   return (
@@ -66,7 +66,7 @@ export function KeyActions({ apiKey, onEdit }: { apiKey: Key; onEdit: () => void
           ref={button}
           type="text"
           size="small"
-          loading={setStatus.isPending || revocation.isPending}
+          loading={setStatus.isPending || deletion.isPending}
           icon={<MoreOutlined />}
           aria-label={t.moreOf(name)}
           aria-haspopup="menu"

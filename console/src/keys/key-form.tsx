@@ -44,7 +44,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: Props) {
   const notify = useNotify();
   const draft = useDraft<KeyValues>(`key-${original?.data.keyId ?? 'new'}`, form);
   const initialValues = original ? toFormValues(original) : NEW_KEY;
-  /** Returns the text of a new key, and false if the user did not resolve a conflict. */
+  /** Returns the new key, or false if the user did not resolve a conflict. */
   const save = async (values: KeyValues): Promise<KeySecret | boolean> => {
     const record = toInput(values);
     if (!original) return api.addKey({ ...record, below: values.below });

@@ -81,7 +81,7 @@ const EXPIRING_DAYS = 14;
 
 export type KeyState = 'normal' | 'expiring' | 'expired' | 'disabled';
 
-/** Times of the service have no offset, so they are compared with the clock of the browser. */
+/** Times of the service have no offset. They are read in the browser's time zone, so the state can be off by the difference. */
 export function getKeyState({ status, expiresTime }: Pick<Key, 'status' | 'expiresTime'>, now = dayjs()): KeyState {
   if (expiresTime && expiresTime <= formatTime(now)) return 'expired';
   if (status === '1') return 'disabled';

@@ -19,7 +19,7 @@ export const loginTexts = defineTexts({
   en: {
     title: 'Log in',
     welcome: 'Log in to Banyan',
-    slogan: 'Departments, tenants and people in one place',
+    slogan: 'Departments, tenants and users in one place',
     tenant: 'Tenant code',
     tenantRequired: 'Enter your tenant code, for example 000000',
     user: 'User name',

@@ -6,7 +6,7 @@ import type { BulkAction, BulkActionKind } from './use-bulk-action.ts';
 
 interface Props {
   users: User[];
-  /** Departments of another tenant cannot be read, so its users cannot be moved. */
+  /** The console does not read the departments of another tenant, so its users cannot be moved here. */
   canMove: boolean;
   onAction: (action: BulkAction) => void;
   onClear: () => void;

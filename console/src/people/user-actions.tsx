@@ -13,7 +13,7 @@ interface Props {
   user: User;
   onEdit: (user: User) => void;
   onAction: (action: BulkAction) => void;
-  /** Departments of another tenant cannot be read, so its users cannot be moved. */
+  /** The console does not read the departments of another tenant, so its users cannot be moved here. */
   canMove: boolean;
 }
 

@@ -165,7 +165,7 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
             />
           </Form.Item>
         )}
-        {/* Departments of another tenant cannot be read, so they are not edited. */}
+        {/* The console does not read the departments of another tenant, so they are not edited. */}
         {!tenantId && (
           <>
             <Form.Item name="deptId" label={t.deptId}>

@@ -13,7 +13,7 @@ interface Props {
   rows: User[];
   loading: boolean;
   isPhone: boolean;
-  /** Departments of another tenant cannot be read. */
+  /** The console does not read the departments of another tenant. */
   ownTenant: boolean;
   selected: ReadonlyMap<number, User>;
   onSelect: (users: User[], isSelected: boolean) => void;

@@ -17,7 +17,7 @@ export const createTexts = defineTexts({
     passwordNotInDraft: '为了安全，密码没有随草稿保存，请重新输入',
     passwordSet: '已设置',
     noAdministrator: '暂不创建',
-    noMenus: '未授权菜单',
+    noMenus: '暂无授权菜单',
     startsImmediately: '立即开始',
     noEndDate: '无期限',
     allZero: '全部为 0',

@@ -56,7 +56,7 @@ export default function AppLayout() {
 }
 
 /** The screens for administrators that are opened less often. */
-const getFurtherScreens = (t: Record<'changes' | 'webhooks' | 'keys', string>) => [
+const getAdministratorScreens = (t: Record<'changes' | 'webhooks' | 'keys', string>) => [
   { to: '/changes', icon: <HistoryOutlined />, name: t.changes },
   { to: '/webhooks', icon: <ApiOutlined />, name: t.webhooks },
   { to: '/keys', icon: <KeyOutlined />, name: t.keys },
@@ -104,7 +104,7 @@ function Header() {
           items: [
             // On phones the navigation bar has no room for these.
             ...(administrator
-              ? getFurtherScreens(t).map(({ to, icon, name }) => ({
+              ? getAdministratorScreens(t).map(({ to, icon, name }) => ({
                   key: to,
                   className: 'phone-only',
                   icon,
@@ -146,7 +146,7 @@ function Navigation() {
       ? [
           { to: '/people', icon: <TeamOutlined />, name: t.people },
           { to: '/tenants', icon: <BankOutlined />, name: t.tenants },
-          ...getFurtherScreens(t).map((link) => ({ ...link, desktopOnly: true })),
+          ...getAdministratorScreens(t).map((link) => ({ ...link, desktopOnly: true })),
         ]
       : []),
   ];

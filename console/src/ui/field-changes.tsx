@@ -10,7 +10,7 @@ import { useKindLabel } from './use-kind-label.ts';
 
 interface Props {
   change: Pick<AuditEntry, 'resource' | 'before' | 'after'>;
-  /** The record belongs to another tenant, whose department names cannot be read. */
+  /** The record belongs to another tenant, whose department names the console does not read. */
   otherTenant?: boolean;
 }
 

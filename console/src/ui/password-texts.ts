@@ -9,7 +9,7 @@ export const passwordTexts = defineTexts({
     tooShort: '至少 8 个字符',
     passwordMismatch: '两次输入的新密码不一致',
     change: '修改密码',
-    changed: '密码已修改，其他会话已结束',
+    changed: '密码已修改，其他设备已退出登录',
   },
   en: {
     oldPassword: 'Old password',

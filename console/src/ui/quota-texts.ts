@@ -15,7 +15,7 @@ export const quotaTexts = defineTexts({
     accountCount: 'User limit',
     enterpriseQuery: 'Enterprise queries',
     annualReportQuery: 'Annual report queries',
-    chainReport: 'Supply chain reports',
+    chainReport: 'Industry chain reports',
     businessReport: 'Business analysis reports',
     riskReport: 'Risk assessments',
     merchant: 'Customers and suppliers',

@@ -18,7 +18,7 @@ interface Options {
 export function useConfirmLeave({ shouldBlock, title, content, okText, cancelText, onLeave, isSaving }: Options): void {
   const { modal } = App.useApp();
   const blocker = useBlocker(shouldBlock);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the blocker changes with each attempt to leave, which is asked about once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the blocker object changes with each attempt to leave; ask once per attempt
   useEffect(() => {
     if (blocker.state !== 'blocked') return undefined;
     if (isSaving) {
