@@ -100,8 +100,8 @@ export const withOwnerConnection = <T>(options: DatabaseOptions, work: (owner: S
   withOwnerTarget(options, (target) => withOwner(target, work));
 
 /**
- * Runs an operator's work in tenants, whether or not the service is running. It uses the service's role: a read of the past
- * waits for writers that may still commit, and PostgreSQL shows it only those of its own role.
+ * Runs an operator's work in tenants, whether or not the service is running. It uses the service's role: its open
+ * transaction must be visible to reads of the past, and PostgreSQL shows a role only its own in pg_stat_activity.
  */
 export const withServiceConnection = <T>(options: DatabaseOptions, work: (db: Database) => Promise<T>): Promise<T> =>
   withOwnerTarget(options, async (target) => {

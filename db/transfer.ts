@@ -20,7 +20,7 @@ const LEFT_OUT: Record<string, string> = {
   department_trees: 'is measured again',
   signing_keys: 'tokens must not be valid in two installations',
   sessions: 'users log in again',
-  login_failures: 'expires within minutes',
+  login_failures: 'only delays attackers; an empty table trusts no address yet',
   login_addresses: 'expires within minutes',
   login_name_key: 'hashes names of failed logins, and stays secret',
   request_buckets: 'fills again within seconds',
@@ -143,7 +143,8 @@ async function importTable(
   };
   let rows = 0;
   for await (const line of readline.createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    // A tenant sees the tenants below it, so the rows of all tenants can be inserted as the first one.
+    // Rows of the table tenants are inserted as 000000, which sees all of its descendants. Rows of other tables are inserted as
+    // their own tenant.
     const owner =
       hasTenant && name !== 'tenants' ? (JSON.parse(line).tenant_id as string) : name === 'tenants' ? ROOT : undefined;
     if (owner !== tenantId || chunk.length === CHUNK.rows || length > CHUNK.length) await insert();

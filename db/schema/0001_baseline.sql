@@ -59,7 +59,7 @@ create sequence dept_serial as bigint start 100 maxvalue 9007199254740991;
 create table departments (
   tenant_id   text not null references tenants,
   dept_id     bigint not null default nextval('dept_serial'),
-  parent_id   bigint,                                      -- null: top level (0 in the interface)
+  parent_id   bigint,                                      -- null: top level (0 in the API)
   dept_name   text not null default '' check (char_length(dept_name) <= 100),
   order_num   int not null default 0,                      -- position among siblings
   leader      text check (char_length(leader) <= 50),    -- null: the name of the user in leader_id
@@ -100,8 +100,8 @@ create policy own_tenant on departments using (tenant_id = current_setting('bany
 -- search_departments() runs as the owner of the tables.
 create policy owner_reads on departments for select to current_user using (true);
 
--- How deep the departments of a tenant may be nested at present: an upper bound, so that a move need not visit the whole
--- branch to know that the result is not too deep. A tenant without a row has not been measured yet.
+-- An upper bound of how deep the departments of a tenant are nested, so that a move need not visit the whole
+-- subtree to know that the result is not too deep. A tenant without a row has not been measured yet.
 create table department_trees (
   tenant_id text primary key references tenants,
   levels    int not null check (levels >= 0)
@@ -250,7 +250,7 @@ create table signing_keys (
 
 create sequence key_serial as bigint start 1001 maxvalue 9007199254740991;
 
--- Keys of programs. The text of a key is shown once, and only its hash is stored, in api_key_secrets.
+-- API keys of programs. The key itself is shown once; only its hash is stored, in api_key_secrets.
 create table api_keys (
   tenant_id           text not null references tenants,
   key_id              bigint not null default nextval('key_serial'),
@@ -405,7 +405,7 @@ create policy own_tenant on changes using (tenant_id = current_setting('banyan.t
 -- For reads that include the tenants below. Other reads compare the setting only and do not call the function for each row.
 create policy descendants on changes for select
   using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
--- tenant_version() and the archive run as the owner of the tables and look for references in all ledgers.
+-- tenant_version() and archiving (server/ledger/archive.ts) run as the owner of the tables and look for references in all ledgers.
 create policy owner_reads on changes for select to current_user using (true);
 
 -- Each version of a tenant's record, stored once. The ledgers of the tenant and of all its ancestors refer to it by its

@@ -9,8 +9,8 @@ import { findSecret } from './key-queries.ts';
 const MAX_CACHED = 10_000;
 
 /**
- * Finds out which API key a text is. That never changes, so it is cached. Whether the key may be used (it is enabled, has not
- * expired, its tenant is in service, …) is read together with the caller on every request.
+ * Finds the API key of a secret. The result never changes, so it is cached. Whether the key may be used (it is enabled, has not
+ * expired, its tenant is active, …) is read together with the caller on every request.
  */
 export class KeyReader {
   private readonly db: Database;
@@ -25,9 +25,9 @@ export class KeyReader {
     return this.found.get(cacheKey(hashKey(key), address));
   }
 
-  /** Finds a key by its text. Throws if its form is invalid or the key does not exist. */
+  /** Finds a key by its secret. Throws if its format is invalid or the key does not exist. */
   async find(key: string, address: string): Promise<KeyToken> {
-    // An invalid form or checksum is rejected before anything is read.
+    // An invalid format or checksum is rejected before anything is read.
     if (!isKey(key)) throw apiError('INVALID_KEY');
     const hash = hashKey(key);
     const secret = await this.db.use((sql) => findSecret(sql, hash));

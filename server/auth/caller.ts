@@ -71,7 +71,7 @@ export const writeAs = async <T>(
 ): Promise<T> => {
   // Check the session and the permission before any slow work.
   if (needsSlowHash(request)) await readAs(db, request, async () => {});
-  return write(db, request, { startedAt, keyed: await readKey(request) }, work);
+  return write(db, request, { startedAt, keyed: await readIdempotencyKey(request) }, work);
 };
 
 /**
@@ -89,14 +89,14 @@ export async function writeAfter<P, T>(
     caller,
     stored: await findOutcome(tx, request.token, request),
   }));
-  const keyed = await readKey(request);
+  const keyed = await readIdempotencyKey(request);
   if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
   const prepared = await prepare(caller);
-  const from = request.routeOptions.config.preparesLong ? performance.now() : startedAt;
-  return write(db, request, { startedAt: from, keyed }, (tx, caller) => work(tx, caller, prepared));
+  const writeStartedAt = request.routeOptions.config.preparesLong ? performance.now() : startedAt;
+  return write(db, request, { startedAt: writeStartedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
-const readKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
+const readIdempotencyKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
   keyedRequestOf(request, request.token, (text, salt) =>
     request.server.passwords.hashWithSalt(text, salt, shareOf(request)),
   );
@@ -140,7 +140,7 @@ export const originOf = ({ token, ip, id }: FastifyRequest): RequestOrigin => ({
 /** Identifies the record that a request changes, by the id in its path or in the body of an update. */
 function recordOf({ method, routeOptions, params, body, token }: FastifyRequest): string | undefined {
   if (method === 'POST') return undefined;
-  // The path of the route, because the path of the request may be written in many ways.
+  // Use the path of the route: the path of the request can be written in many ways.
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
   if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
@@ -210,7 +210,7 @@ export async function loadHolder(tx: Tx, holder: Holder): Promise<Caller> {
 
 function assertKeyActive(row: CallerRow | undefined): KeyRow {
   const key = row?.key;
-  // Deleted, or a secret whose time after a rotation is over.
+  // The key has been deleted, or the grace period of this secret is over.
   if (!row || !key) throw apiError('INVALID_KEY');
   assertInService(row.tenantState);
   if (key.status !== '0') throw apiError('KEY_DISABLED');

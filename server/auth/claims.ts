@@ -36,11 +36,11 @@ export type Holder = Token | KeyHolder;
 export interface KeyToken extends KeyHolder {
   /** The address of the client. */
   address: string;
-  /** What the last request learned about the key; undefined: none has used it yet. */
+  /** What the last request learned about the key. A new object says that no request has used it yet. */
   known: KnownKey;
 }
 
-/** May be out of date: every request reads the key anew. */
+/** What is cached about an API key. It may be out of date: every request reads the key again. */
 export interface KnownKey {
   requestsPerMinute: number | null;
   /** Whether the last request was allowed to use the key. */

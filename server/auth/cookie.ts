@@ -17,7 +17,7 @@ const cookieType = ({ protocol }: FastifyRequest) =>
     : { name: 'banyan_session', attributes: 'Path=/auth' };
 
 /**
- * Returns the session cookie of a request. Two of them are rejected: over plain http, a page of a neighbouring domain can add
+ * Returns the session cookie of a request. Two of them are rejected: over plain http, a page of a sibling domain can add
  * one that logs the user in as someone else, and nothing says which one is ours.
  */
 export function cookieOf(request: FastifyRequest): string | undefined {
@@ -37,7 +37,7 @@ const setCookie = (reply: FastifyReply, token: string, seconds: number) => {
   reply.header('set-cookie', `${name}=${token}; ${attributes}; HttpOnly; SameSite=Strict; Max-Age=${seconds}`);
 };
 
-/** Clears the session cookie. Not one of two: the other one, which may not be ours, would be used from then on. */
+/** Clears the session cookie, unless the request has two: the other one, which may not be ours, would be used from then on. */
 export const clearCookie = (reply: FastifyReply) => {
   if (cookiesOf(reply.request).length <= 1) setCookie(reply, '', 0);
 };

@@ -1,8 +1,8 @@
 import { apiError } from '../http/errors.ts';
 
 /**
- * Whose share of a queue a task uses. Tasks of the same `owner` take turns round by round; within a round, those with the
- * same `group` come after others. Before authentication the owner is the address, which a client can hardly choose, and the
+ * Whose share of a queue a task uses. Each `owner` has at most one task in a round; within a round, a task whose `group` is
+ * already in it comes after the others. Before authentication the owner is the address, which a client can hardly choose, and the
  * group is the tenant that it names; after it the owner is the tenant and the group is the address. So neither one address
  * that names many tenants nor many addresses that name one tenant delay others.
  */
@@ -30,7 +30,7 @@ interface Waiting extends Share {
 
 /**
  * Limits how many tasks run at the same time, and shares the queue fairly (round-robin). When the queue is full, the last
- * task of the last round makes room with `TOO_BUSY`: it belongs to the owner with the most tasks. Both steps visit the whole
+ * task of the last round is rejected with `TOO_BUSY`: it belongs to the owner with the most tasks. Both steps visit the whole
  * queue, which has a few hundred entries at most.
  */
 export class FairQueue {

@@ -2,13 +2,13 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * The form of API keys: `byk_`, 43 characters of base62 (256 random bits) and the CRC-32 of these characters as 6 further
- * ones. Secret scanners recognize it, and a mistyped key is rejected without a look into the database.
+ * The format of API keys: `byk_`, 43 characters of base62 (256 random bits) and the CRC-32 of these characters as 6 further
+ * ones. Secret scanners recognize it, and a mistyped key is rejected without a database query.
  */
 const PREFIX = 'byk_';
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
-const FORM = /^byk_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+const FORMAT = /^byk_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 /** The characters of a key that lists show, so that people can tell keys apart. */
 const SHOWN_LENGTH = PREFIX.length + 6;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -18,9 +18,9 @@ export function generateKey(): string {
   return `${PREFIX}${secret}${checksumOf(secret)}`;
 }
 
-/** Whether a text has the form of a key with a valid checksum. */
+/** Whether a text has the format of a key, with a valid checksum. */
 export function isKey(text: string): boolean {
-  const [, secret = '', checksum] = FORM.exec(text) ?? [];
+  const [, secret = '', checksum] = FORMAT.exec(text) ?? [];
   return checksum !== undefined && checksumOf(secret) === checksum;
 }
 

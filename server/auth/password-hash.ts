@@ -4,7 +4,7 @@
  */
 
 /** argon2id in the PHC string format. Memory is in KiB. 64 MiB and four passes are the default of PHP. */
-const ARGON2 = { memoryCost: 65_536, memoryTimesPasses: 262_144, parallelism: 16 };
+const MAX_ARGON2 = { memoryCost: 65_536, memoryTimesPasses: 262_144, parallelism: 16 };
 /** Each step of bcrypt's cost doubles the time. */
 const MAX_BCRYPT_COST = 12;
 
@@ -23,11 +23,11 @@ export function isAcceptedHash(hash: string): boolean {
   const [m, t, p] = [Number(memory), Number(passes), Number(lanes)];
   return (
     p >= 1 &&
-    p <= ARGON2.parallelism &&
+    p <= MAX_ARGON2.parallelism &&
     t >= 1 &&
     m >= 8 * p &&
-    m <= ARGON2.memoryCost &&
-    m * t <= ARGON2.memoryTimesPasses &&
+    m <= MAX_ARGON2.memoryCost &&
+    m * t <= MAX_ARGON2.memoryTimesPasses &&
     [salt, digest].every(isCanonicalBase64)
   );
 }

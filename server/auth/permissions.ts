@@ -40,7 +40,7 @@ export const permissionsOfUser = ({ administrator }: { administrator: boolean })
 
 const ofKeys: ReadonlySet<Permission> = new Set(KEY_PERMISSIONS);
 
-/** The permissions of an API key, whatever its row contains. */
+/** Returns those stored permissions that an API key may have. */
 export const permissionsOfKey = (stored: readonly Permission[]): ReadonlySet<Permission> =>
   new Set(stored.filter((each) => ofKeys.has(each)));
 

@@ -35,7 +35,10 @@ export const callerIds = (tokens: readonly Holder[]) => ({
   secretIds: tokens.map((token) => (token.keyId === undefined ? null : token.secretId)),
 });
 
-/** Reads the callers of one tenant, in the order of their tokens. All columns of an unknown user are null. */
+/**
+ * Reads the callers of one tenant, in the order of their tokens. All columns of an unknown user are null. The function
+ * read_departments reads the same columns: change both.
+ */
 export const readCallers = (
   tx: Tx,
   tenantId: string,
@@ -209,7 +212,10 @@ export const insertKey = (tx: Tx, privateKey: Buffer, lifetimeDays: number) => t
   select ${privateKey} where not exists (
     select from signing_keys where create_time > now() - ${lifetimeDays} * interval '1 day')`;
 
-/** Records a login in the audit log. Logins to unknown tenants are recorded too, so that they take as long as others. */
+/**
+ * Records a login in the audit log. Logins to unknown tenants are recorded too, so that they take as long as others. `refused` and
+ * `passed`, the ledger's names of failed and successful logins, are part of the API.
+ */
 export const recordLogin = (
   tx: Tx,
   tenantId: string,

@@ -16,7 +16,7 @@ export interface SigningKey {
 export interface Keyring {
   /** The key that signs new tokens. */
   signingKey(): Promise<SigningKey>;
-  /** All keys that others may see in a token from now on, the newest first. At most a minute old. */
+  /** Returns all keys that tokens may be signed with from now on, the newest first. The list is at most a minute old. */
   published(): Promise<readonly SigningKey[]>;
   /** Milliseconds since 1970 by the database's clock. Nodes share it; their own clocks may be wrong or set back. */
   now(): number;
@@ -32,7 +32,7 @@ const KEY_LIFETIME_DAYS = 30;
  * node loads the keys every minute, so they know a key before they see a token of it.
  */
 const PUBLISHED_SECONDS = 3_600;
-const RENEW_CHECK_MS = 60_000;
+const RELOAD_INTERVAL_MS = 60_000;
 /** Anybody can send unknown key ids, so they cause at most one reload in this time. */
 const MIN_RELOAD_INTERVAL_MS = 1_000;
 
@@ -77,7 +77,7 @@ export function createKeyring(db: Database, aheadMs: () => number = () => 0): Ke
   }
 
   async function loadIfOld() {
-    if (keys.length === 0 || performance.now() - loadedAt > RENEW_CHECK_MS) await load();
+    if (keys.length === 0 || performance.now() - loadedAt > RELOAD_INTERVAL_MS) await load();
   }
 
   return {

@@ -70,13 +70,13 @@ export async function admitLogin<T>(
     } catch (error) {
       // A waiting attempt holds no slot.
       release();
-      if (!(error instanceof TooManyInFlight)) throw error;
+      if (!(error instanceof TooManyInFlightError)) throw error;
       await setTimeout(pause * (0.5 + Math.random()));
     }
   }
 }
 
-/** Counts attempts on all unknown tenants under one tenant, so that not each made-up code has to be cleaned up by itself. */
+/** Counts attempts on all unknown tenants under one code, so that the cleanup need not visit every made-up one. */
 async function counterKeyOf(tx: Tx, key: AttemptKey): Promise<AttemptKey> {
   if ((await readTenantState(tx, key.tenantId)) !== 'unknown') return key;
   await setTenant(tx, NO_TENANT);
@@ -85,7 +85,7 @@ async function counterKeyOf(tx: Tx, key: AttemptKey): Promise<AttemptKey> {
 const NO_TENANT = 'none';
 
 /** The attempts in flight might exceed a limit, so this one has to wait for their outcome. */
-class TooManyInFlight extends Error {}
+class TooManyInFlightError extends Error {}
 
 async function reserve(tx: Tx, key: AttemptKey): Promise<{ trusted: boolean }> {
   const [address, own] = await Promise.all([
@@ -99,10 +99,10 @@ async function reserve(tx: Tx, key: AttemptKey): Promise<{ trusted: boolean }> {
   if (!own.trusted) {
     const all = await reserveAttempt(tx, { ...key, address: '' }, perAccount.resetSeconds);
     if (all.lockedSeconds > 0) throw apiError('TOO_MANY_LOGINS', { seconds: all.lockedSeconds });
-    if (all.pending > Math.max(1, perAccount.maxFailures - all.failures)) throw new TooManyInFlight();
+    if (all.pending > Math.max(1, perAccount.maxFailures - all.failures)) throw new TooManyInFlightError();
   }
-  if (address.failures + address.pending > addressLimit.maxFailures) throw new TooManyInFlight();
-  if (own.failures + own.pending > perAddress.maxFailures) throw new TooManyInFlight();
+  if (address.failures + address.pending > addressLimit.maxFailures) throw new TooManyInFlightError();
+  if (own.failures + own.pending > perAddress.maxFailures) throw new TooManyInFlightError();
   return own;
 }
 

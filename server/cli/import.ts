@@ -16,7 +16,7 @@ process.exitCode = await runTransfer('imported', async (print) => {
   // A new database has no tables yet.
   if (config.databaseUrl || !hasDatabase(config.dataDir)) await (await openDatabase(config)).close();
   const rows = await withOwnerConnection(config, (owner) => importTables(owner, folder, print));
-  print(`${rows} rows were imported. Users log in again, with their passwords.`);
+  print(`${rows} rows were imported. All sessions have ended; users log in with their previous passwords.`);
   print('To check the history of changes: npm run verify-ledger');
   return undefined;
 });

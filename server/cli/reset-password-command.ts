@@ -58,11 +58,9 @@ async function reset(args: string[], { environment, input, print }: Terminal): P
   User       ${name} (${administrator ? 'administrator' : 'member'})
   Password   ${chosen === undefined ? `${password}   (shown only once; change it with PUT /auth/password)` : 'as read from standard input'}
 
-All sessions of the user have ended${wasDisabled ? ', and the user is enabled again' : ''}. The ledger records the change as "operator".`);
+All sessions of the user have ended${wasDisabled ? ', and the user is enabled again' : ''}. The ledger names "operator" as the author of the change.`);
   if (state !== 'in service') {
-    print(
-      `Users of tenant ${tenantId} cannot log in yet: it or one of its parent tenants is not in service (${state}).`,
-    );
+    print(`Users of tenant ${tenantId} cannot log in yet: it or one of its ancestors is not active (${state}).`);
   }
 }
 

@@ -63,7 +63,7 @@ export const readMove = async (tx: Tx, tenantId: string, deptId: string, parentI
   return row;
 };
 
-/** Reads the level of the deepest department in these branches. */
+/** Reads the level of the deepest department in these subtrees. */
 export const readBottom = async (tx: Tx, tenantId: string, rootIds: string[]): Promise<number> => {
   const [row] = await tx<[{ bottom: number | null }]>`
     select max(${levelOf(tx, tenantId, tx`m.id`)} + department_height(${tenantId}, m.id) - 1) as bottom

@@ -34,7 +34,7 @@ export async function lockParents(
   const parents = new Map<string | null, Parent>([[null, { status: '0', level: 0 }]]);
   const parentIds = [...new Set(ids.filter((id) => id !== null))];
   if (parentIds.length > 0) {
-    // Sent together: the levels are read in a later snapshot than the locks.
+    // Both statements are sent together, the lock first, so the levels are read in a newer snapshot.
     const [locked, levels] = await Promise.all([
       lockParentRows(tx, tenantId, parentIds, { wait }).execute(),
       readLevels(tx, tenantId, parentIds),

@@ -174,7 +174,7 @@ export async function moveDepartment(
   { maxLevels, allowDisabled = false }: { maxLevels: number; allowDisabled?: boolean },
 ): Promise<void> {
   const { parentId } = row;
-  // Take the tree lock first: two concurrent opposite moves would each pass the cycle check. All three
+  // Lock the tenant first (it protects the tree): two concurrent opposite moves would each pass the cycle check. All three
   // statements are sent together, and the later ones get a newer snapshot than the lock.
   const [, found, { level, parentLevel, cycle }] = await Promise.all([
     lockTenant(tx, tenantId),
@@ -272,5 +272,5 @@ export function assertOwnTenant(caller: Caller, tenantId: string | null | undefi
   if (isOtherTenant(caller, tenantId)) throw apiError('OTHER_TENANT', details);
 }
 
-/** Returns null for the top level, whose id in the interface is 0. */
+/** Converts a parent id of the API, where 0 is the top level, to one of the database, where null is. */
 export const parentOf = (id: number | string): string | null => (idOf(id) === '0' ? null : idOf(id));

@@ -29,7 +29,7 @@ const BULK_BODY_LIMIT = 8_388_608;
 export function treeRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;
   const show = createStoredReader(deps.config.timeZone);
-  // These limits leave some of the pool's ten connections to other requests. A large tree holds a connection for as long as
+  // These limits leave connections of the pool (10 by default) to other requests. A large tree holds a connection for as long as
   // its client reads; a small one is sent from memory.
   const smallTrees = new Semaphore(4);
   const largeTrees = new Semaphore(2);

@@ -4,7 +4,7 @@ import type { App } from '../context.ts';
 import { apiError } from './errors.ts';
 import { createSlices } from './slices.ts';
 
-/** The most bytes of one answer. Only trees and exports are larger: they are streamed as fast as the client reads. */
+/** The most bytes of one response. Only trees and exports are larger: they are streamed as fast as the client reads. */
 export const MAX_ANSWER_BYTES = 10_000_000;
 
 /** How much text is serialized at once; this takes a few milliseconds. */
@@ -12,14 +12,14 @@ const PIECE_LENGTH = 100_000;
 /** What a record may need beside its stored columns: the names of the fields, and paths. */
 const RECORD_OVERHEAD = 5_000;
 
-/** The number of bytes that a value needs in an answer. */
+/** The number of bytes that a value needs in a response. */
 export const answerBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** How many rows one round trip fetches; each may have a megabyte. */
 const FETCH_SIZE = 8;
 
 /**
- * Reads rows until one does not fit into the answer any more. `fitting` is the number of rows that fit, at least one; the
+ * Reads rows until one does not fit into the response any more. `fitting` is the number of rows that fit, at least one; the
  * row after them, if there is one, shows that there are more. This process never holds much more than it sends.
  */
 export async function readFitting<Row extends object>(query: Query<Row>): Promise<{ rows: Row[]; fitting: number }> {
@@ -38,8 +38,8 @@ export async function readFitting<Row extends object>(query: Query<Row>): Promis
 }
 
 /**
- * Serializes lists piece by piece, so that none occupies the event loop for long, and rejects answers that are too large.
- * Rules that can answer with part of a list do so before.
+ * Serializes lists piece by piece, so that none occupies the event loop for long, and rejects responses that are too large.
+ * Operations that can return part of a list have shortened it before.
  */
 export function serializeInPieces(app: App): void {
   app.addHook('preSerialization', (_request, reply, payload, done) => {
@@ -50,7 +50,7 @@ export function serializeInPieces(app: App): void {
     if (lists.length === 0) return done(null, payload);
     serializeLists(reply, payload as Json, holder, lists).then(
       (json) => {
-        // The deadline may have answered meanwhile, or the client may have disconnected.
+        // The deadline error may have been sent by now, or the client may have disconnected.
         if (reply.raw.headersSent || reply.raw.destroyed) return;
         reply.serializer((text: unknown) => text as string);
         done(null, json);

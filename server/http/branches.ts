@@ -19,7 +19,7 @@ export class Branches {
   private readonly known = new LRUCache<string, string>({ max: MAX_CACHED, ttl: KEEP_MS });
   private readonly allShares: FairShares[];
   private readonly find: BranchFinder;
-  private learning = false;
+  private lookingUp = false;
 
   constructor(allShares: FairShares[], find: BranchFinder) {
     this.allShares = allShares;
@@ -32,11 +32,11 @@ export class Branches {
 
   /** Looks up the branches of all tenants that hold something, in the background. */
   learn(): void {
-    if (this.learning) return;
+    if (this.lookingUp) return;
     const unknown = new Set<string>();
     for (const [, { name }] of this.tenants()) if (!this.known.has(name)) unknown.add(name);
     if (unknown.size === 0) return;
-    this.learning = true;
+    this.lookingUp = true;
     this.find([...unknown])
       .then((found) => {
         for (const [tenantId, branch] of found) this.known.set(tenantId, branch);
@@ -45,7 +45,7 @@ export class Branches {
       // While the database is unavailable, each tenant is a branch of its own.
       .catch(() => {})
       .finally(() => {
-        this.learning = false;
+        this.lookingUp = false;
       });
   }
 

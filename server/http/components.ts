@@ -8,6 +8,7 @@ import { Long, LongOut } from './fields.ts';
  * - `x-component`: the name of the component that the schema becomes; it is referenced wherever it is used.
  * - `x-ref`: the document refers to the component with this name, which may contain itself or belong to another domain.
  * - `x-openapi`: the document shows this schema instead, which would be too slow for a serializer.
+ * - `x-success`: the response has the envelope of a success (openapi.ts).
  *
  * `x-problem` and `x-optional` are used by validation.ts only, so the document omits them.
  */
@@ -29,7 +30,7 @@ const reference = (section: Section, name: string) => ({ $ref: `#/components/${s
 /** A schema of the document that refers to a component, or is null. */
 export const refOrNull = (name: string) => ({ anyOf: [{ 'x-ref': name }, { type: 'null' }] });
 
-/** Options for a schema with the fields of another component, or of its name, and further ones: the document shows these only. */
+/** Schema options: the document shows the schema as `base` (a component, or the name of one) extended by `further`. */
 export const extending = (base: TObject | string, name: string, further: TObject) => ({
   'x-openapi': { 'x-component': name, allOf: [typeof base === 'string' ? { 'x-ref': base } : base, further] },
 });

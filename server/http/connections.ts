@@ -20,9 +20,9 @@ interface Connection {
   readonly waiting: TrackedResponse[];
   /** Runs once all requests that have arrived are answered: the next one could not be parsed. */
   afterLast: (() => void) | null;
-  /** How many bytes had been read when the request before was answered. */
+  /** How many bytes had been read when the response to the previous request was complete. */
   readBefore: number;
-  /** How many bytes the operating system has taken, and since when it has been as many. */
+  /** How many bytes the operating system has taken, and when this number last changed. */
   sentBytes: number;
   unchangedSince: number;
 }

@@ -80,7 +80,7 @@ declare module 'fastify' {
     pending: Pending | null;
   }
   interface FastifyContextConfig {
-    /** Whether a request may write a whole branch. */
+    /** Whether the request may write many records, and so gets the longer deadline (`bulkResponseMs`). */
     writesMany?: (request: FastifyRequest) => boolean;
     /** The body is a file whose rows are written. */
     importsFile?: boolean;

@@ -71,6 +71,7 @@ const isDatabaseUnavailable = (error: unknown, code: string) =>
   (error as { severity?: string }).severity === 'FATAL' ||
   isConnectionLost(code) ||
   /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
+  // 25006: a standby. 25P02: a statement after a failed one. 25P03: idle_in_transaction_session_timeout. 55P03: lock_timeout.
   ['25006', '25P02', '25P03', '55P03'].includes(code) ||
   // A standby rejects `begin read write` like a setting with an unsupported value.
   (code === '0A000' && (error as { routine?: string }).routine === 'call_bool_check_hook') ||
@@ -81,7 +82,7 @@ const isDatabaseUnavailable = (error: unknown, code: string) =>
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, config: Config) {
   reply.errorStatus = error.status;
   const { status, headers, body } = renderError(error, request.headers, request.id, config);
-  // RFC 5789: whoever may send a patch here learns in which form.
+  // RFC 5789: tell the client which patch formats this path accepts.
   const isPatchable = error.code === 'NOT_JSON' ? request.method === 'PATCH' : /\bPATCH\b/.test(headers.allow ?? '');
   if (isPatchable) reply.header('accept-patch', PATCH_TYPES.join(', '));
   return reply.code(status).headers(headers).send(body);

@@ -99,7 +99,7 @@ export const BODY_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Lists the codes of this operation. Those that most operations have are listed by the responses without others. A code that
+ * Lists the codes of this operation. Codes that most operations have are listed only if the response has no others. A code that
  * has another text in this operation is explained here.
  */
 function describeCodes(codes: ErrorCode[], alternative: ErrorCode[], common: ReadonlySet<ErrorCode>): string {

@@ -1,6 +1,9 @@
 /**
  * All errors: the code, its HTTP status, and its message in Chinese and English. `{name}` is replaced by the detail
  * with that name. Callers receive the code as `reason` and rely on it, so codes never change.
+ *
+ * The Chinese texts of NO_TOKEN, NOT_ALLOWED, DEPT_HAS_CHILDREN, DEPT_HAS_USERS, DEPT_CYCLE, PARENT_DISABLED and ACCOUNT_LIMIT
+ * are those of RuoYi, which existing front ends compare. Do not change them, not even their commas.
  */
 export const errorCatalog = {
   BAD_REQUEST: [400, '请求格式错误：{cause}', 'The request is malformed: {cause}'],
@@ -91,7 +94,7 @@ export const errorCatalog = {
   ANSWER_TOO_LARGE: [
     400,
     '结果超过 {limit} 字节，请减少单次查询的数量（pageSize、limit 或编号个数），或使用 cursor 分页',
-    'The answer would exceed {limit} bytes. Request fewer records at a time (pageSize, limit or ids), or page with cursor.',
+    'The response would exceed {limit} bytes. Request fewer records at a time (pageSize, limit or ids), or page with cursor.',
   ],
   PATHS_TOO_LONG: [
     400,
@@ -100,8 +103,8 @@ export const errorCatalog = {
   ],
   PAST_TOO_LARGE: [
     400,
-    '部门数量超过 {limit} 个，查询历史列表时请用 parentId 或 underId 缩小范围',
-    'The tenant had more than {limit} departments. Narrow the historical list with parentId or underId.',
+    '部门（含已删除）超过 {limit} 个，查询历史列表时请用 parentId 或 underId 缩小范围',
+    'The tenant has more than {limit} departments, deleted ones included. Narrow the historical list with parentId or underId.',
   ],
   HISTORY_NOT_KEPT: [
     400,
@@ -262,17 +265,17 @@ export const errorCatalog = {
   TENANT_DISABLED: [
     403,
     '租户或其上级租户已被停用，请联系管理员',
-    'The tenant or one of its parent tenants is disabled. Contact its administrator.',
+    'The tenant or one of its ancestors is disabled. Contact an administrator.',
   ],
   TENANT_NOT_STARTED: [
     403,
     '租户或其上级租户的服务尚未开始，请联系管理员',
-    'The service period of the tenant or of one of its parent tenants has not started yet. Contact its administrator.',
+    'The service period of the tenant or of one of its ancestors has not started yet. Contact an administrator.',
   ],
   TENANT_ENDED: [
     403,
     '租户或其上级租户的服务已到期，请联系管理员',
-    'The service period of the tenant or of one of its parent tenants has ended. Contact its administrator.',
+    'The service period of the tenant or of one of its ancestors has ended. Contact an administrator.',
   ],
 
   DEPT_NOT_FOUND: [
@@ -282,7 +285,7 @@ export const errorCatalog = {
   ],
   TENANT_NOT_FOUND: [
     404,
-    '租户不存在或已被删除，请核对编号（应为 id，而非租户代码）',
+    '租户不存在或已被删除，请核对 id（不是租户编号）',
     'The tenant does not exist or has been deleted. Check that you sent its id, not its code.',
   ],
   USER_NOT_FOUND: [
@@ -369,7 +372,7 @@ export const errorCatalog = {
   ],
   TENANT_HAS_CHILDREN: [
     409,
-    '存在下级租户,不允许删除，请先移动或删除下级租户',
+    '存在下级租户，不允许删除，请先移动或删除下级租户',
     'The tenant has child tenants. Move or delete them first.',
   ],
   TENANT_CYCLE: [
@@ -400,7 +403,7 @@ export const errorCatalog = {
   ],
   LAST_ADMINISTRATOR: [
     409,
-    '不能删除、停用或降级租户的最后一位管理员，请先指定其他管理员',
+    '不能删除、停用租户的最后一位管理员，也不能取消其管理员角色，请先指定其他管理员',
     'The last administrator of a tenant cannot be deleted, disabled or demoted. Appoint another administrator first.',
   ],
   OWN_USER: [
@@ -425,7 +428,7 @@ export const errorCatalog = {
   ],
   DELIVERY_TOO_OLD: [
     409,
-    '对应的变更记录已清除，无法重新投递',
+    '对应的变更记录已清除，无法重新投递，请直接读取当前数据',
     'The change of this delivery is no longer stored, so it cannot be sent again. Read the current state instead.',
   ],
   WEBHOOK_DISABLED: [409, 'Webhook 已停用，请先启用', 'The webhook is disabled. Enable it first.'],
@@ -447,11 +450,12 @@ export const errorCatalog = {
   ],
   CHANGE_IRREVERSIBLE: [
     409,
-    '登录、密码和 Webhook 的变更，以及租户移入或移出管理范围的变更，均无法撤销',
-    'Logins, changes of passwords and webhooks, moves of tenants into or out of your subtree, and other changes made by the ' +
-      'same request cannot be reverted.',
+    '登录、密码、API 密钥和 Webhook 的变更，以及租户移入或移出管理范围的变更，均无法撤销；同一请求中的其他变更也无法撤销',
+    'Logins, changes of passwords, API keys and webhooks, and moves of tenants into or out of your subtree cannot be ' +
+      'reverted, nor can other changes made by the same request.',
   ],
 
+  // The key is the Idempotency-Key, not an API key.
   KEY_REUSED: [
     409,
     '该 Idempotency-Key 已用于其他请求，请使用新的值',
@@ -581,7 +585,7 @@ function translate(detail: Detail, language: Language): unknown {
 const translateAll = (details: { readonly [name: string]: Detail }, language: Language): Record<string, unknown> =>
   Object.fromEntries(Object.entries(details).map(([name, detail]) => [name, translate(detail, language)]));
 
-/** `throw apiError('DEPT_HAS_CHILDREN', { deptIds })` */
+/** Creates an error: `throw apiError('DEPT_HAS_CHILDREN', { deptIds })`. */
 export function apiError(code: ErrorCode, details: Record<string, Detail> = {}): ApiError {
   // Skip the stack trace: nobody debugs these errors, and capturing it costs more than the rest of the error response.
   const { stackTraceLimit } = Error;

@@ -1,4 +1,4 @@
-/** Something that a response holds until it has ended. */
+/** A request slot or a subscription, which a response holds until it has ended. */
 export interface Held {
   release(): void;
 }

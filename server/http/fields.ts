@@ -78,7 +78,7 @@ export const PASSWORD_LENGTH = { min: 8, max: 128 };
 export const hasPasswordLength = (text: string): boolean =>
   [...text].length >= PASSWORD_LENGTH.min && [...text].length <= PASSWORD_LENGTH.max;
 
-/** The format tells secrets apart: their fingerprint with an Idempotency-Key is a slow hash (server/idempotency). */
+/** `format: 'password'` marks secrets: an Idempotency-Key's fingerprint contains only a slow hash of them (server/idempotency). */
 export const EnteredPassword = Type.String({ maxLength: PASSWORD_LENGTH.max, format: 'password' });
 export const Password = Type.String({ ...EnteredPassword, minLength: PASSWORD_LENGTH.min });
 

@@ -132,7 +132,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Health checks are never rejected. */
     isHealthCheck?: boolean;
-    /** A request gets its slot once its token is verified. */
+    /** The route requires a token or API key: its requests get their slot once that is verified. */
     requiresToken?: boolean;
   }
 }

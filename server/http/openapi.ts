@@ -122,7 +122,7 @@ interface GeneratedSchema {
 /** Renders the declared errors, and moves everything that operations share to `components`. */
 function useComponents(generated: GeneratedDocument): object {
   for (const operation of operationsOf(generated)) {
-    // The body says the same.
+    // The description of the request body repeats that of the schema.
     for (const { schema } of Object.values(operation.requestBody?.content ?? {})) delete schema.description;
     for (const [status, response] of Object.entries(operation.responses)) {
       const json = response.content?.['application/json'];
@@ -133,7 +133,7 @@ function useComponents(generated: GeneratedDocument): object {
       }
       if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
       if (json?.schema['x-success']) json.schema = describeSuccess(json.schema.properties?.data) as GeneratedSchema;
-      // The response says the same.
+      // The description of the response repeats that of the schema.
       else if (json) delete json.schema.description;
     }
   }
@@ -219,7 +219,7 @@ const operationsOf = ({ paths }: GeneratedDocument) => Object.values(paths).flat
 const toComponentName = (name: string) => name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const introduction = `
-Every response has the envelope \`{code, msg, data}\`. A success has the code \`200\` and the message \`操作成功\`. An error has
+Every response has the envelope \`{code, msg, data}\`, except those of OAuth operations and event streams. A success has the code \`200\` and the message \`操作成功\`. An error has
 its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
 stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
 9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
@@ -295,7 +295,7 @@ const tokenErrors: ErrorCode[] = [
 
 const errorCodes = Object.keys(errorCatalog) as ErrorCode[];
 
-/** The codes that do not tell the responses of operations apart. */
+/** Codes that most operations have. They do not become part of the name of a response. */
 export const COMMON_CODES = new Set<ErrorCode>([
   ...commonErrors,
   ...databaseErrors,
@@ -354,7 +354,7 @@ export function responses(
       headers: {
         ...(location ? { Location: header('Path of the new resource') } : {}),
         ...(etag ? { ETag: etagHeader } : {}),
-        ...(cookie ? { 'Set-Cookie': header('Sets or clears `banyan_session`, the session cookie of browsers') } : {}),
+        ...(cookie ? { 'Set-Cookie': header('Sets or clears the session cookie of browsers') } : {}),
         ...(writes ? { 'Idempotent-Replayed': replayedHeader } : {}),
         ...(file ? { 'Content-Disposition': header('The name of the file') } : {}),
       },

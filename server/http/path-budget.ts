@@ -6,18 +6,18 @@ const ROW_BYTES = 3_500;
 
 export const pathsTooLong = () => apiError('PATHS_TOO_LONG', { limit: MAX_ANSWER_BYTES });
 
-/** How many departments with the same path fit into one answer, at least one. */
+/** How many departments with the same path fit into one response, at least one. */
 export const rowsFitting = (path: string): number =>
   Math.max(1, Math.floor(MAX_ANSWER_BYTES / (path.length + ROW_BYTES)));
 
 /**
- * Limits the size of the paths in one answer: in a tree that is thousands of levels deep, each department has thousands of
+ * Limits the size of the paths in one response: in a tree that is thousands of levels deep, each department has thousands of
  * ancestors.
  */
 export class PathBudget {
   #left = MAX_ANSWER_BYTES;
 
-  /** Whether another department with a path of this size fits. If so, it counts. */
+  /** Counts another department with a path of this size. Returns false once the budget is exceeded. */
   fits(pathBytes: number): boolean {
     this.#left -= pathBytes + ROW_BYTES;
     return this.#left >= 0;

@@ -57,12 +57,12 @@ export async function respondWithProgress<T>(
     send('result', JSON.stringify(envelope));
   } catch (error) {
     if (!hasBegun) throw error;
-    const refusal = toApiError(error, request);
-    reply.errorStatus = refusal.status;
-    send('refused', renderError(refusal, { ...request.headers, accept: '*/*' }, request.id, config).body);
+    const failure = toApiError(error, request);
+    reply.errorStatus = failure.status;
+    send('refused', renderError(failure, { ...request.headers, accept: '*/*' }, request.id, config).body);
   }
   events?.end();
-  // Fastify takes a reply that has been sent for the response, whatever the schema says.
+  // Returning the reply tells Fastify that the response has been sent. The cast satisfies the type of the schema.
   return reply as never;
 }
 

@@ -51,7 +51,7 @@ export function validateInput(app: FastifyInstance): void {
     // Compile lazily: compiling all schemas would take a large part of the startup time.
     let compiled: ValidateFunction | undefined;
     const validate = (input: unknown) => {
-      compiled ??= (httpPart === 'body' ? strict : lenient).compile(schema);
+      compiled ??= (httpPart === 'body' ? withoutCoercion : withCoercion).compile(schema);
       const valid = compiled(input);
       validate.errors = compiled.errors;
       return valid;
@@ -78,9 +78,9 @@ function createAjv(coerceTypes: boolean): Ajv {
 }
 
 // Shared by all services in the process, so that each schema is compiled once.
-const strict = createAjv(false);
+const withoutCoercion = createAjv(false);
 /** For paths and queries, where everything is text: "20" is accepted as a number. */
-const lenient = createAjv(true);
+const withCoercion = createAjv(true);
 
 const isJsonType = (type = '') => /^\s*application\/json\s*(;|$)/i.test(type);
 
@@ -105,8 +105,8 @@ function isDecodable(url: string): boolean {
 }
 
 /**
- * Rejects query parameters that the operation does not have: a mistyped filter would return everything. The documented
- * operations ignore what they don't know.
+ * Rejects query parameters that the operation does not have: a mistyped filter would return everything. The
+ * operations that follow RuoYi's API ignore unknown parameters, because existing clients send some.
  */
 function findUnknownParameters({ query, routeOptions: { schema, config } }: FastifyRequest): ApiError | undefined {
   if (isEmpty(query)) return undefined;
@@ -127,7 +127,7 @@ function findUnknownParameters({ query, routeOptions: { schema, config } }: Fast
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operations of the documented interface ignore unknown query parameters. */
+    /** Unknown query parameters are ignored: existing RuoYi clients and caches add some. */
     ignoresUnknownParameters?: boolean;
   }
 }
@@ -135,7 +135,7 @@ declare module 'fastify' {
 /** Finds a query parameter that was sent more than once. The schema would only report that an array is not a string. */
 const findDuplicate = (query: Record<string, unknown>, expected: unknown) => {
   const { properties = {} } = (expected ?? {}) as { properties?: object };
-  // Unknown parameters of documented operations are ignored, repeated or not.
+  // Unknown parameters that are not rejected are ignored, repeated or not.
   return Object.keys(query).find((name) => Array.isArray(query[name]) && Object.hasOwn(properties, name));
 };
 
@@ -218,7 +218,7 @@ const problems = {
     en: 'is not a cursor of this list with this sort order: start again with an empty cursor',
   },
   time: {
-    zh: '必须是时间，如 2026-05-01T08:00:00Z 或 2026-05-01 08:00:00',
+    zh: '必须是有效的时间，如 2026-05-01T08:00:00Z 或 2026-05-01 08:00:00',
     en: 'must be a time, such as 2026-05-01T08:00:00Z or 2026-05-01 08:00:00',
   },
   localTime: {
@@ -300,7 +300,7 @@ export function createRowValidator({ properties, required = [] }: RowSchema) {
   const fields = Object.entries(properties).map(([name, schema]) => {
     let compiled: ValidateFunction | undefined;
     const find = (value: unknown): readonly ErrorObject[] => {
-      compiled ??= strict.compile(schema);
+      compiled ??= withoutCoercion.compile(schema);
       return compiled(value) ? [] : (compiled.errors ?? []);
     };
     return { name, find, isRequired: required.includes(name) };

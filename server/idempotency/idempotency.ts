@@ -20,7 +20,7 @@ export type { KeyedRequest };
 /** Hashes a text at full cost. The same text and salt give the same hash. */
 type SlowHash = (text: string, salt: Buffer) => Promise<string>;
 
-const keyIn = ({ headers }: FastifyRequest): string | undefined => {
+const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined => {
   const key = headers['idempotency-key'];
   return typeof key === 'string' ? key : undefined;
 };
@@ -35,7 +35,7 @@ export async function keyedRequestOf(
   owner: KeyOwner,
   slowHash: SlowHash,
 ): Promise<KeyedRequest | undefined> {
-  const key = keyIn(request);
+  const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
   const { method, url } = request;
   const { passwords, body } = separatePasswords(request);
@@ -49,7 +49,7 @@ export async function keyedRequestOf(
 
 /** Whether the fingerprint of a request takes a slow hash. */
 export const needsSlowHash = (request: FastifyRequest): boolean =>
-  keyIn(request) !== undefined && separatePasswords(request).passwords.length > 0;
+  idempotencyKeyOf(request) !== undefined && separatePasswords(request).passwords.length > 0;
 
 /** The part of a JSON schema that leads to passwords. */
 interface Schema {
@@ -58,7 +58,10 @@ interface Schema {
   items?: Schema;
 }
 
-/** Separates the body from the passwords that the schema of the operation declares. Other fields are not, whatever their name. */
+/**
+ * Separates the body from the passwords that the schema of the operation declares. Other fields stay in the body, whatever their
+ * names.
+ */
 function separatePasswords({ body, routeOptions }: FastifyRequest): { passwords: string[]; body: unknown } {
   const passwords: string[] = [];
   const separate = (value: unknown, schema: Schema): unknown => {
@@ -109,7 +112,7 @@ export async function runOnce<T>(
 
 /** Returns what is stored with the key of a request, for `matchOutcome`. */
 export const findOutcome = async (tx: Tx, owner: KeyOwner, request: FastifyRequest) => {
-  const key = keyIn(request);
+  const key = idempotencyKeyOf(request);
   return key === undefined ? undefined : readOutcome(tx, owner, key);
 };
 

@@ -12,7 +12,7 @@ export type KeyOwner = { tenantId: string } & (
   | { userId?: undefined; keyId: string }
 );
 
-/** The id of the user for an API key, and of the API key for a user. Nothing has this id. */
+/** Stands for "no user" or "no API key" in the primary key. No user and no API key has this id. */
 const NONE = '0';
 
 /** The outcome of a request: a result, or the code and details of an error. */

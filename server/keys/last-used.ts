@@ -3,17 +3,17 @@ import type { Database } from '../../db/connect.ts';
 import type { App } from '../context.ts';
 import { insertUses, type KeyUse } from './queries.ts';
 
-/** Uses of this time are noted together. */
+/** Uses within this interval are recorded in one statement. */
 const COLLECT_MS = 1_000;
 const MINUTE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
 /**
- * Notes when and from where API keys are used, at most once a minute for each key. It happens after the response, in one
+ * Records when and from where API keys are used, at most once a minute for each key. It happens after the response, in one
  * statement for all keys of the last second, so no request waits for it.
  */
 export function recordKeyUses(app: App, db: Database): void {
-  /** The keys that this process noted less than a minute ago. The statement checks it for all processes. */
+  /** The keys whose use this process recorded less than a minute ago. The statement checks it for all processes. */
   const noted = new LRUCache<string, true>({ max: MAX_KEYS, ttl: MINUTE_MS });
   let uses: KeyUse[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -117,7 +117,7 @@ export const expireSecrets = async (
       order by secret_id desc offset ${maxSecrets}))`;
 };
 
-/** Notes a rotation. */
+/** Stores the visible prefix of the newest secret. */
 export const updatePrefix = (tx: Tx, tenantId: string, id: number, prefix: string, by: string) => tx`
   update api_keys set prefix = ${prefix}, update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and key_id = ${id}`;
@@ -133,7 +133,7 @@ export interface KeyUse {
   address: string;
 }
 
-/** Notes uses of keys of any tenants, in one round trip. */
+/** Records uses of keys of several tenants, in one round trip. */
 export const insertUses = (db: Database, uses: readonly KeyUse[]) =>
   db.use(
     (sql) => sql`

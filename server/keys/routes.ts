@@ -15,18 +15,18 @@ const config = { requires: 'key:write' } as const;
 
 export function keyRoutes(app: App, { db }: Dependencies): void {
   /**
-   * Runs a write that makes a new text of a key. With an Idempotency-Key only the id is stored, so the response to a repeated
-   * request has no text. A caller who lost the first response rotates the key.
+   * Runs a write that generates a secret. With an Idempotency-Key only the id is stored, so the response to a repeated
+   * request has no secret. A caller who lost the first response rotates the key.
    */
   async function writeSecret(request: FastifyRequest, work: Work<NewSecret>): Promise<KeySecret> {
-    let text: string | null = null;
+    let secret: string | null = null;
     const keyId = await writeAs(db, request, async (tx, caller) => {
       const { keyId, key } = await work(tx, caller);
-      text = key;
+      secret = key;
       return keyId;
     });
-    // An attempt that was rolled back may have made a text before the outcome of another request was found.
-    return { keyId, key: request.replayed ? null : text };
+    // An attempt that was rolled back may have generated a secret before a stored outcome was found.
+    return { keyId, key: request.replayed ? null : secret };
   }
 
   app.post(
@@ -123,8 +123,8 @@ export function keyRoutes(app: App, { db }: Dependencies): void {
       schema: {
         ...shared,
         operationId: 'rotateKey',
-        summary: 'Replace the text of an API key',
-        description: 'Former texts stay valid for `graceSeconds` at most.',
+        summary: 'Rotate the secret of an API key',
+        description: 'Previous secrets stay valid for at most `graceSeconds`.',
         headers: writeHeaders,
         params: IdPath,
         body: KeyRotation,

@@ -29,7 +29,7 @@ const DEFAULT_GRACE_SECONDS = 86_400;
 /** A key has at most this many secrets while rotations follow each other within their grace periods. */
 const MAX_SECRETS = 10;
 
-/** A new text of a key. It must not be stored, logged or returned a second time. */
+/** A new secret of a key. It must not be stored, logged or returned a second time. */
 export interface NewSecret {
   keyId: number;
   key: string;
@@ -76,8 +76,8 @@ export async function updateKey(tx: Tx, caller: Caller, input: KeyUpdate, ifMatc
 }
 
 /**
- * Gives a key a new text. Former ones stay valid for their grace period, which a later rotation can only shorten: one with a
- * grace of 0 ends all of them at once.
+ * Generates a new secret for a key. Previous ones stay valid for their grace period, which a later rotation can only shorten: a
+ * grace period of 0 ends all of them immediately.
  */
 export async function rotateKey(tx: Tx, caller: Caller, id: string, { graceSeconds }: KeyRotation): Promise<NewSecret> {
   const { tenantId, userName } = caller;
@@ -113,7 +113,7 @@ function assertMayGrant(caller: Caller, permissions: readonly Permission[], belo
   if (missing.length > 0) throw apiError('PERMISSION_NOT_HELD', { permissions: [...new Set(missing)] });
 }
 
-/** A use of the key must not prevent its update. */
+/** The ETag of a key. Its last use is in the second part, so that a use does not prevent an update. */
 const keyEtag = ({ lastUsedTime, lastUsedAddress, ...settings }: Key): string =>
   etagOfParts(settings, [lastUsedTime, lastUsedAddress]);
 

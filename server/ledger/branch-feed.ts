@@ -21,19 +21,19 @@ import type { ChangeRow } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { Reader } from './visibility.ts';
 
-/** The feed of a branch: the changes of a tenant and of all tenants below it, in one order (docs/decisions/0016). */
+/** The feed of a subtree: the changes of a tenant and of all its descendants, in one order (docs/decisions/0016). */
 
-/** The maximum number of changes that one transaction puts in order. */
+/** The maximum number of changes to which one transaction assigns positions. */
 const MAX_ORDERED = 5_000;
-/** Every branch is smaller. */
+/** No limit: no subtree has this many tenants. */
 const MAX_TENANTS = 1_000_000_000;
-/** The first number of positions, per row of the page, in which changes of the branch are looked for. */
+/** The first number of positions, per row of the page, in which changes of the subtree are looked for. */
 const FIRST_WINDOW = 4;
 
-/** A change in the feed of a branch: `tenantId` is the tenant that it belongs to. */
+/** A change in the feed of a subtree: `tenantId` is the tenant that it belongs to. */
 export type BranchChange = FeedChange & { tenantId: string };
 
-/** Puts everything that is committed by now in order, in short transactions. */
+/** Assigns positions to all changes that are committed by now, in short transactions. */
 export async function orderAll(db: Database): Promise<void> {
   // Most calls find nothing to do, and then need no transaction.
   if (!(await db.use(readOrderEnd)).hasUnordered) return;
@@ -41,7 +41,10 @@ export async function orderAll(db: Database): Promise<void> {
   while ((await writeOutsideQueue(db, '', (tx) => orderChanges(tx, MAX_ORDERED))) === MAX_ORDERED);
 }
 
-/** Returns a function that puts everything in order that is committed when it is called. Concurrent readers share a run. */
+/**
+ * Returns a function that assigns positions to all changes that are committed when it is called. Concurrent readers share one
+ * run.
+ */
 export function createOrderer(db: Database): () => Promise<void> {
   const order = createBatcher<undefined, void>(
     async (_key, batch) => {
@@ -110,8 +113,8 @@ async function branchChangesUpTo(
 }
 
 /**
- * Finds the first changes of the branch. The window grows until it has enough of them, so that a branch with a small part of
- * all changes costs a few statements more, and a page of a large one never visits many more changes than it has.
+ * Finds the first changes of the subtree. Starts with a small window of positions, so that a large subtree reads little more
+ * than one page, and widens it while too few changes are found.
  */
 async function findInWindow(
   tx: Tx,
@@ -160,7 +163,10 @@ async function showBranchChanges(
   return shown.map(({ seq: _, byTenantId: __, ...row }) => ({ ...row, tenantId: ownerOf(row) }));
 }
 
-/** The tenant that a change belongs to. That a tenant left the branch, or joined it, is in the ledger of the branch. */
+/**
+ * Returns the tenant that a change belongs to. The ledger of the root records which tenants join or leave the subtree; there
+ * the record names the tenant.
+ */
 function ownerOf({ tenantId, resource, before, after }: Omit<FeedChange, 'tenantId'> & { tenantId: string }): string {
   return resource === 'tenant'
     ? String(((after ?? before) as { tenantId?: string } | null)?.tenantId ?? tenantId)

@@ -5,7 +5,7 @@ import { type ChangeRow, changeColumns, changeOrArchived } from './queries.ts';
  * Statements on the order of the changes of all tenants, from which a tenant and the tenants below it are read as one branch.
  */
 
-/** Lets the transaction read the ledgers of the tenants below the one that it has assumed. */
+/** Lets the transaction read the ledgers of the descendants of the tenant that it has assumed. */
 export const allowBelow = (tx: Tx) => tx`select set_config('banyan.below', 'on', true)`;
 
 /** Assigns positions to committed changes of all tenants; returns how many it assigned. */
@@ -27,22 +27,23 @@ export const readOrderEnd = async (sql: Sql | Tx): Promise<OrderEnd> => {
   return row;
 };
 
-/** A change in the order: which ledger has it. */
+/** The position of a change in the order of all tenants, and the ledger that has the change. */
 export interface PlacedChange {
   position: number;
   ledger: string;
   id: number;
 }
 
-/** The tenants of a branch, whose codes are known to be at or below `root`. */
+/** The tenants of a subtree, whose codes are known to be at or below `root`. */
 export interface Branch {
   root: string;
   tenantIds: string[];
 }
 
 /**
- * Finds the first changes of a branch after one position and up to another: one lookup for each tenant in the branch, so
- * changes of other tenants cost nothing. Copies are for the readers of the ledger's own branch.
+ * Finds the first changes of a subtree after one position and up to another: one lookup for each tenant in the subtree, so
+ * changes of other tenants cost nothing. A copy (a descendant's change in the ledger of an ancestor) is returned only if that
+ * ancestor is the root.
  */
 export const findPlacedChanges = (
   tx: Tx,

@@ -13,7 +13,10 @@ export const storedRow = (tx: Tx, side: 'before' | 'after') => {
   return tx`coalesce(${row}, tenant_version(c.tenant_id, c.change_id, ${hash}))`;
 };
 
-/** Part of a statement: all changes of the batch to which the row `one` belongs. They all have the same time. */
+/**
+ * Part of a statement: all changes of the batch to which the row `one` belongs. They all have the same time. Ranges such as
+ * `time >= x and time <= x` force index scans (db/planner.ts).
+ */
 export const batchOf = (tx: Tx, tenantId: string) => tx`
   select * from changes c
   where c.tenant_id = ${tenantId} and c.time >= one.time and c.time <= one.time and c.batch = one.batch

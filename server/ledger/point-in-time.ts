@@ -26,7 +26,7 @@ const PAUSE_MS = { first: 5, max: 200 };
 
 /**
  * Parses a time that a caller sent, and waits until all changes up to that time are visible: transactions that wrote before
- * it may not have committed yet. So reads at the same time always return the same state.
+ * it may not have committed yet. So two reads with the same `asOf` always return the same state.
  */
 export async function resolvePointInTime(
   { db, timing }: Dependencies,

@@ -24,7 +24,10 @@ export const changeColumns = (tx: Tx) => tx`
   c.request_id as "requestId", c.resource, c.resource_id::text as "resourceId", c.tenant_id as "tenantId", c.action,
   ${storedRow(tx, 'before')} as before, ${storedRow(tx, 'after')} as after`;
 
-/** Assigns committed changes their positions in the ledger; returns the last position. */
+/**
+ * Seals committed changes: appends them to the hash chain of the ledger, and so assigns their positions. Returns the last
+ * position.
+ */
 export const sealChanges = async (tx: Tx, tenantId: string, maxRows: number): Promise<number> => {
   const [row] = await tx<[{ seq: number | null }]>`select seal_changes(${tenantId}, ${maxRows}) as seq`;
   return row.seq ?? 0;

@@ -31,7 +31,7 @@ export interface Goal {
 /** How one kind of record is shown and reverted. Each domain defines its own, so the ledger depends on none of them. */
 export interface LedgerResource {
   resource: Resource;
-  /** Maps stored rows to the records that the interface shows, in the same order. */
+  /** Maps stored rows to records as the API returns them, in the same order. */
   show(tx: Tx, rows: RecordedRow[], visibility: Visibility): Promise<object[]> | object[];
   /** Returns the fields that a conflict check compares: not `update_by` or `update_time`, which every write sets. */
   contents?(row: StoredRow): Record<string, unknown>;
@@ -55,7 +55,7 @@ interface Sides {
   after: object | null;
 }
 
-/** Maps changes to what the interface shows to a reader, with one call for each kind of record. */
+/** Maps changes to what the API shows to a reader, with one call for each kind of record. */
 export async function showChanges<T extends StoredChange>(
   tx: Tx,
   resources: LedgerResources,

@@ -58,8 +58,8 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Returns all changes in commit order: those of departments, users and the tenant itself, and ' +
-          'those of its descendant tenants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
+          'Returns in commit order the changes of the departments and users of a tenant, of the tenant itself, and of ' +
+          'the tenant records (not the contents) of its descendants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
           'response is sent as soon as there is a change or when that time has passed. A page ends early when it would ' +
           'exceed 10 MB.',
         querystring: FeedFilter,
@@ -78,7 +78,7 @@ export function ledgerRoutes(
         if (rows.length > 0 || isOver || !isClientWaiting(reply)) return ok({ rows, next });
         // Positions without changes for this feed need not be scanned again.
         from.after = Number(next);
-        // A request that waits is a subscription, however it was written.
+        // From here on the request counts as a subscription.
         subscription ??= app.loadShedder.subscribe(request, reply);
         await subscribers.waitForChanges(sourceOf(request, request.query), from.after, left, subscription.signal);
       }
@@ -139,7 +139,7 @@ export function ledgerRoutes(
         operationId: 'listChanges',
         summary: 'Search the audit log',
         description:
-          'Returns who changed what, when and from where, in their tenant and its descendants, newest ' +
+          'Returns who changed what, when and from where, in the caller’s tenant and its descendants, newest ' +
           'first. Includes successful and failed logins, but no passwords or secrets.',
         querystring: AuditFilter,
         response: responses('authenticated', {

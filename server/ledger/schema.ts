@@ -20,7 +20,7 @@ const RecordState = orNull(
   Type.Object({}, { additionalProperties: true, description: 'The record as reads return it; null: it did not exist' }),
 );
 
-/** The records in changes, as the document shows them. Names of components, because the ledger imports no domain. */
+/** The records in changes, as the OpenAPI document shows them, by component name: the ledger imports no other domain. */
 const shownRecords: Record<Resource, object> = {
   department: { 'x-ref': 'Department' },
   tenant: { 'x-ref': 'Tenant' },
@@ -54,17 +54,21 @@ const change = {
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
   tenantId: Type.Optional(Type.String({ description: 'With `below`: the tenant of the change' })),
   resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
-  resourceId: Type.String({ description: 'deptId, userId or the internal id of a tenant, as a string of digits' }),
+  resourceId: Type.String({
+    description:
+      'Id of the record as a string of digits: of a tenant the internal one, of a login the userId (0: unknown)',
+  }),
   action: Type.String({
     description:
-      'created, updated, moved, deleted or restored; for a user also `password changed`, without `before` and `after`',
+      'created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; ' +
+      'webhook, key: `secret changed`; login: `passed`, `refused`',
     examples: ['created'],
   }),
   before: RecordState,
   after: RecordState,
 };
 
-/** `DepartmentChange` */
+/** Returns the component name of a resource, such as `DepartmentChange`. */
 const variantName = (resource: Resource) => `${resource[0]?.toUpperCase()}${resource.slice(1)}Change`;
 
 const { resource: _resource, before: _before, after: _after, ...common } = change;
@@ -123,7 +127,7 @@ const tenantId = TenantQuery.properties.tenantId;
 const below = Type.Optional(
   Type.Boolean({
     default: false,
-    description: 'Includes all tenants below; a cursor of its own',
+    description: 'Includes all descendant tenants; the cursors are separate from those without it',
   }),
 );
 

@@ -50,7 +50,10 @@ interface StreamOptions {
   subscription: Subscription;
 }
 
-/** Reports why the stream ends. The event has a different name, so that browsers do not handle it as a change. */
+/**
+ * Reports why the stream ends. The event has a different name, so that browsers do not handle it as a change. This name is part
+ * of the API.
+ */
 const errorEvent = (reason: ErrorCode) => `event: refused\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /** The `id` of an event is the position after its change. A page without rows may still have skipped other changes. */

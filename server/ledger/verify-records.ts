@@ -38,10 +38,10 @@ export async function findPathErrors(owner: Sql): Promise<string[]> {
   const rows = await owner<{ tenantId: string }[]>`
     select t.tenant_id as "tenantId" from banyan.tenants t left join banyan.tenants p on p.tenant_id = t.parent_id
     where t.path is distinct from coalesce(p.path, '{}') || t.tenant_id order by t.id limit 100`;
-  return rows.map(({ tenantId }) => `Tenant ${tenantId}: its path is not that of its parent.`);
+  return rows.map(({ tenantId }) => `Tenant ${tenantId}: its path does not continue the path of its parent.`);
 }
 
-/** Returns a sentence for each record of a tenant that differs from its changes, and for each that has no beginning. */
+/** Returns a sentence for each record of a tenant that differs from its changes, or whose first changes are missing. */
 export async function findRecordErrors(tx: Tx, tenantId: string, { cutoff }: Retention): Promise<string[]> {
   // The ledger stores times in UTC.
   await tx`select set_config('timezone', 'UTC', true)`;
@@ -53,7 +53,7 @@ export async function findRecordErrors(tx: Tx, tenantId: string, { cutoff }: Ret
     if (state === 'unrecorded') sentences.push(`${name} has no change: it was inserted, or its changes were removed`);
     if (state === 'missing') sentences.push(`${name} is missing, although its last change did not delete it`);
     if (state === 'different') sentences.push(`${name} is not as its last change left it`);
-    if (state === 'no beginning') sentences.push(`the changes at the beginning of ${name} are missing`);
+    if (state === 'no beginning') sentences.push(`the first changes of ${name} are missing`);
   }
   for (const { problem, name } of await findVersionErrors(tx, tenantId)) {
     if (problem === 'altered') sentences.push(`version ${name} of its record was altered`);

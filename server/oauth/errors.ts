@@ -92,7 +92,7 @@ function fromCallerError(error: ApiError, { clientId }: FastifyRequest): unknown
   const { code, status } = error;
   if (status !== 401 && status !== 403) return error;
   if (code === 'NOT_ALLOWED')
-    return new OAuthError('insufficient_scope', 'This requires an API key with the permission check.');
+    return new OAuthError('insufficient_scope', "This requires an API key with the permission 'check'.");
   const isClient = clientId !== null || code === 'NO_TOKEN';
   return new OAuthError(isClient ? 'invalid_client' : 'invalid_token', error.text('en'));
 }

@@ -70,8 +70,12 @@ async function refreshSession(
   { refresh_token, scope }: TokenRequest,
 ): Promise<IssuedToken> {
   if (refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is missing.');
-  // Refuse before the refresh token is used up.
-  if (scope !== undefined) throw new OAuthError('invalid_scope', 'The tokens of a session have no scope to choose.');
+  // Reject before the refresh token is used up.
+  if (scope !== undefined)
+    throw new OAuthError(
+      'invalid_scope',
+      'Omit scope: the tokens of a session always have all permissions of the user.',
+    );
   if (client) await readPermissions(deps, client);
   return (await refresh(deps, refresh_token)).tokens;
 }

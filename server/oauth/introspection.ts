@@ -12,16 +12,16 @@ import { splitRefreshToken } from '../auth/tokens.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import type { Introspection } from './schema.ts';
 
-/** A token that someone asks about, as far as it can be understood without the tenant that it belongs to. */
-type Asked =
+/** A token to introspect, as far as it can be parsed without reading the data of its tenant. */
+type IntrospectedToken =
   | { tenantId: string; holder: Holder; claims: Introspection }
   | { tenantId: string; refreshToken: { tenantId: string; sessionId: string; secret: string } };
 
 const INACTIVE: Introspection = { active: false };
 
 /**
- * Tells a program whether a token is valid at this moment, and for whom (RFC 7662). Tokens of other branches of the tenant
- * tree are not told apart from unknown ones.
+ * Tells a program whether a token is valid at this moment, and for whom (RFC 7662). Tokens of tenants outside the
+ * caller's subtree are reported like unknown ones.
  */
 export async function introspect(
   deps: AuthDependencies & { apiKeys: KeyReader },
@@ -29,11 +29,11 @@ export async function introspect(
   token: string,
 ): Promise<Introspection> {
   // Before the transaction: an unknown signing key makes this wait, and it must not hold a connection meanwhile.
-  const asked = await ifValid(identify(deps, token, request.ip));
+  const introspected = await ifValid(identify(deps, token, request.ip));
   return readAs(deps.db, request, async (tx, caller) => {
     // People see their own sessions; only programs have to ask about the tokens of others.
     if (caller.keyId === undefined) throw apiError('NOT_ALLOWED');
-    return (asked && (await ifValid(describe(tx, caller, asked)))) ?? INACTIVE;
+    return (introspected && (await ifValid(describe(tx, caller, introspected)))) ?? INACTIVE;
   });
 }
 
@@ -51,7 +51,7 @@ async function identify(
   deps: AuthDependencies & { apiKeys: KeyReader },
   token: string,
   address: string,
-): Promise<Asked> {
+): Promise<IntrospectedToken> {
   if (isKey(token)) {
     const { tenantId, keyId, secretId } = await deps.apiKeys.find(token, address);
     const claims = { active: true, token_type: 'Bearer' };
@@ -71,11 +71,12 @@ async function identify(
 }
 
 /** Describes a token of the caller's tenant or of one below it. Throws if it is of another one, or is no longer valid. */
-async function describe(tx: Tx, caller: Caller, asked: Asked): Promise<Introspection> {
-  await assumeTenant(tx, caller, asked.tenantId);
-  if (!('refreshToken' in asked)) return { ...asked.claims, ...(await describeHolder(tx, asked.holder)) };
-  const { userId, expires } = await findSessionOf(tx, asked.refreshToken);
-  const { tenantId, sessionId } = asked.refreshToken;
+async function describe(tx: Tx, caller: Caller, introspected: IntrospectedToken): Promise<Introspection> {
+  await assumeTenant(tx, caller, introspected.tenantId);
+  if (!('refreshToken' in introspected))
+    return { ...introspected.claims, ...(await describeHolder(tx, introspected.holder)) };
+  const { userId, expires } = await findSessionOf(tx, introspected.refreshToken);
+  const { tenantId, sessionId } = introspected.refreshToken;
   return { active: true, exp: expires, ...(await describeHolder(tx, { tenantId, userId, sessionId })) };
 }
 

@@ -14,7 +14,7 @@ const descriptions = {
   default: 'The body is too large, the service is overloaded, or it failed',
 } as const;
 
-/** The responses of an operation whose form a standard of OAuth fixes. */
+/** The responses of an operation whose format an OAuth standard defines. */
 export function oauthResponses(
   success: TSchema,
   { cached = false, errors = [400] }: { cached?: boolean; errors?: (400 | 401 | 403)[] },

@@ -26,13 +26,13 @@ export interface OAuthDependencies extends AuthDependencies, Dependencies {
 const tags = ['OAuth'];
 const notStored = { 'cache-control': 'no-store', pragma: 'no-cache' };
 const consumes = ['application/x-www-form-urlencoded'];
-/** Shorter than a new key is published before it signs (auth/signing-keys.ts). */
+/** Shorter than the time for which a new key is published before it signs (auth/signing-keys.ts). */
 const CACHE_CONTROL = 'public, max-age=600';
 
 /** Clients may add parameters, for example to bypass a cache. */
 const cacheable = { ignoresUnknownParameters: true };
 
-/** The operations whose form the OAuth standards fix. Their answers have no envelope. */
+/** The operations whose format the OAuth standards define. Their responses have no envelope. */
 export async function oauthRoutes(app: App, deps: OAuthDependencies): Promise<void> {
   app.setErrorHandler(sendOAuthError);
   parseForms(app);

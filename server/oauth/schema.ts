@@ -42,7 +42,7 @@ export const Introspection = Type.Object({
   tenant_id: text,
   username: text,
   client_id: Type.Optional(Type.String({ description: '`keyId`; absent for users' })),
-  scope: Type.Optional(Type.String({ description: 'The present permissions' })),
+  scope: Type.Optional(Type.String({ description: 'The current permissions' })),
   token_type: text,
   exp: time,
   iat: time,

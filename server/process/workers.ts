@@ -56,12 +56,12 @@ export async function serveInWorkers(task: WorkerTask, print: (line: string) => 
   }
 
   async function replace(cause: string) {
-    print(`worker exited (${cause}); starting another`);
+    print(`Worker exited (${cause}), starting another one`);
     while (!closing) {
       try {
         return await start();
       } catch (error) {
-        print(`worker failed to start: ${(error as Error).message}`);
+        print(`Worker failed to start: ${(error as Error).message}`);
         await setTimeout(RESTART_DELAY_MS);
       }
     }

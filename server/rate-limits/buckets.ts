@@ -21,7 +21,10 @@ export interface Decision {
   resetSeconds: number;
 }
 
-/** A process takes tokens for this long at a time. What it has not used by then is lost: another process may need them. */
+/**
+ * A process leases tokens for this long at a time. Unused ones expire; the lease is short, so that few are lost to other
+ * processes.
+ */
 const LEASE_MS = 100;
 const MAX_BUCKETS = 10_000;
 

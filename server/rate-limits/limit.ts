@@ -6,7 +6,7 @@ import { takeRequestTokens } from './queries.ts';
 
 /** The bucket of a tenant holds the requests of this many seconds, so that a page may send a burst of them. */
 const TENANT_WINDOW_SECONDS = 5;
-/** That of an API key holds the requests of a minute. */
+/** The bucket of an API key holds the requests of a minute. */
 const KEY_WINDOW_SECONDS = 60;
 
 /**
@@ -22,7 +22,7 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   const perSecond = config.tenantRequestsPerSecond;
   const decide = createBuckets((bucket, wanted) => takeRequestTokens(db, bucket, wanted));
 
-  /** That of the key comes first: its rejected requests must not use up the tokens of the tenant. */
+  /** Returns the bucket of the key first: rejected requests of a key must not use up the tokens of the tenant. */
   function bucketsOf({ token }: FastifyRequest): Bucket[] {
     const { tenantId, keyId } = token;
     const perMinute = keyId === undefined ? null : token.known.requestsPerMinute;

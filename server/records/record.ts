@@ -103,9 +103,9 @@ export function defineRecord<const F extends Fields>(fields: F) {
     /** `dept_name = n.dept_name, …` for an update from other rows. */
     assignmentsFrom: (alias: string): string =>
       entries.map(([, { column }]) => `${column} = ${alias}.${column}`).join(', '),
-    /** `dept_name text, …` for `jsonb_to_recordset`. */
+    /** `dept_name text, …` for `json_to_recordset`. */
     columnDefinitions: entries.map(([, { column, type }]) => `${column} ${type}`).join(', '),
-    /** The values by column name, as `jsonb_to_recordset` reads them. */
+    /** The values by column name, as `json_to_recordset` reads them. */
     byColumn: (values: ValuesOf<F>): StoredRow =>
       Object.fromEntries(entries.map(([name, { column }]) => [column, values[name]])),
     /** An SQL expression for a field of a row that the ledger recorded. */

@@ -16,7 +16,7 @@ import type { Tenant, TenantUpdate } from './schema.ts';
 import { showTenant } from './show.ts';
 import { removeTenant, restoreTenant, updateTenant } from './tenants.ts';
 
-/** Access depends on the present tree: administrators of a current ancestor can read the tenant's whole past. */
+/** Access depends on the current tree: administrators of a current ancestor can read the tenant's whole past. */
 export async function readTenantAt(tx: Tx, caller: Caller, id: string, time: PointInTime): Promise<Tenant> {
   const tenantId = await codeWithinScope(tx, caller, id);
   if (!tenantId) throw apiError('TENANT_NOT_FOUND');

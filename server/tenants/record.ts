@@ -1,6 +1,7 @@
 import { CalendarDate, Int, Status, Text } from '../http/fields.ts';
 import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
 
+/** The keys of RuleBo and QuotaBo in RuoYi's API, which existing clients send. The service does not interpret the rules. */
 export const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
 export const QUOTAS = [
   'enterpriseQuery',
@@ -22,6 +23,7 @@ export const tenant = defineRecord({
   contactPhone: { column: 'contact_phone', type: 'text', schema: Text(32), default: null },
   companyName: { column: 'company_name', type: 'text', schema: Text(100), default: null },
   status: { column: 'status', type: 'text', schema: Status, default: '0' as const },
+  /** The maximum number of accounts; -1: no limit. */
   accountCount: { column: 'account_count', type: 'int', schema: Int({ minimum: -1 }), default: -1 },
 });
 

@@ -57,7 +57,9 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'createTenant',
         summary: 'Create a child tenant',
-        description: 'Below the caller’s own tenant. `username` and `password` also create its first administrator.',
+        description:
+          'Creates a child of `tenantParent`, by default the caller’s own tenant. `username` and `password` also create its ' +
+          'first administrator.',
         headers: writeHeaders,
         body: TenantInput,
         response: responses('authenticated', {
@@ -189,7 +191,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'updateTenant',
         summary: 'Replace a tenant, or move it',
-        description: 'Only for callers of an ancestor.',
+        description: 'Only for callers of an ancestor tenant.',
         headers: conditionalWriteHeaders,
         body: TenantUpdate,
         response: responses('authenticated', {
@@ -224,7 +226,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         operationId: 'patchTenant',
         summary: 'Change some fields of a tenant',
         description:
-          'Only for callers of an ancestor. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
+          'Only for callers of an ancestor tenant. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,
@@ -260,7 +262,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'deleteTenant',
         summary: 'Delete a tenant',
-        description: 'Only for callers of an ancestor. Its users can no longer log in; its records are kept.',
+        description: 'Only for callers of an ancestor tenant. Its users can no longer log in; its records are kept.',
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', {
@@ -286,7 +288,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         operationId: 'restoreTenant',
         summary: 'Restore a deleted tenant',
         description:
-          'Only for callers of an ancestor. The tenant returns to its previous parent, with its departments and users.',
+          'Only for callers of an ancestor tenant. The tenant returns to its previous parent, with its departments and users.',
         headers: writeHeaders,
         params: IdPath,
         response: responses('authenticated', {

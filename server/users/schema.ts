@@ -95,7 +95,7 @@ export const NewUser = Type.Object(
 );
 export type NewUser = Static<typeof NewUser>;
 
-/** Rows are validated one by one, to find all errors. What is left here leads to the secrets of a row (server/idempotency). */
+/** Rows are validated one by one, to find all errors. This schema only tells server/idempotency which fields are secrets. */
 const secret = { format: 'password' };
 const UnvalidatedUser = Type.Unsafe<NewUser>({
   properties: { password: secret, passwordHash: secret },
@@ -113,7 +113,7 @@ export const NewUsers = Type.Object(
     examples: [
       {
         departments: [{ ref: 'rd', deptName: '研发部' }],
-        users: [{ ref: 'a', userName: 'zhangsan', password: 'vier blaue Pferde', deptRef: 'rd' }],
+        users: [{ ref: 'a', userName: 'zhangsan', password: 'four blue horses', deptRef: 'rd' }],
       },
     ],
   },

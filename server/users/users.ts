@@ -89,8 +89,8 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
 }
 
 /**
- * An API key with `user:write` must not get at what it lacks by way of an administrator: it neither makes one nor changes one,
- * whose password it could set.
+ * Throws if a caller without all permissions, such as an API key with `user:write`, would create or change an administrator: it
+ * could set their password and so gain permissions that it lacks.
  */
 export function assertMayManage(caller: Caller, users: readonly { administrator: boolean }[]): void {
   if (users.some(({ administrator }) => administrator) && !hasAllPermissions(caller)) throw apiError('NOT_ALLOWED');
@@ -295,18 +295,18 @@ export async function inChunks<T>(tx: Tx, items: readonly T[], write: (chunk: T[
 }
 
 /**
- * The users who a deletion of departments may move or delete at most. Each leaves a row in the ledger at the commit, and all of it
+ * The maximum number of users that a deletion of departments may move or delete. Each leaves a row in the ledger at the commit, and all of it
  * must fit into the limit of a statement: 1,000 take about 0.6 seconds, and their revert 2, on a busy machine.
  */
-const MAX_RELEASED = 2_000;
+const MAX_AFFECTED_USERS = 2_000;
 
 /** Moves the users of departments that are deleted to `toDeptId`, or without one deletes those whose main department it is. */
 export const memberRemoval = (toDeptId: string | null): MemberRemoval => ({
   toDeptId,
   async run(tx, caller, deptIds) {
     const { tenantId, userName } = caller;
-    const members = await listMembers(tx, tenantId, deptIds, MAX_RELEASED + 1);
-    if (members.length > MAX_RELEASED) throw apiError('TOO_MANY_USERS', { limit: MAX_RELEASED });
+    const members = await listMembers(tx, tenantId, deptIds, MAX_AFFECTED_USERS + 1);
+    if (members.length > MAX_AFFECTED_USERS) throw apiError('TOO_MANY_USERS', { limit: MAX_AFFECTED_USERS });
     const deleted = toDeptId === null ? members.filter(({ main }) => main) : [];
     if (deleted.length > 0) await removeUsers(tx, caller, idsOf(deleted), undefined, undefined);
     const moved = members.filter((member) => !deleted.includes(member));

@@ -30,7 +30,7 @@ export const findDueWebhooks = (
   select tenant_id as "tenantId", webhook_id as id, failing, path
   from due_webhooks(${maxBacklog}, ${limit}, ${full}::text[], ${fullFailing}::text[])`;
 
-/** Makes webhooks with `below` due whose branch has changed. */
+/** Makes those webhooks with `below` due whose subtree has changed. */
 export const markBelowDue = (tx: Tx) => tx`select mark_webhooks_below_due()`;
 
 export interface LeasedWebhook {

@@ -40,7 +40,7 @@ export function startDispatcher(
   const failingSlots = new FairSlots(MAX_FAILING);
   // Most of the pool's connections are for requests.
   const transactions = new Semaphore(Math.max(1, Math.floor(db.size / 5)));
-  // Transactions of one tenant wait for the end of its ledger, so more than one at a time would only keep others waiting.
+  // Transactions of one tenant wait for the lock on the head of its ledger, so several at a time would only keep others waiting.
   const transactionsOfTenant = new KeyedSemaphore(1);
   const runTransaction = <T>({ tenantId }: WebhookKey, work: () => Promise<T>): Promise<T> =>
     transactionsOfTenant.run(tenantId, () => transactions.run(work));
@@ -48,7 +48,7 @@ export function startDispatcher(
   /** Webhooks with `below` are due for all changes up to this position, marked by this process or another. */
   let markedPosition = -1;
 
-  /** Starts work on webhooks that are due. Repeats while branches that are now full may have hidden others. */
+  /** Starts work on webhooks that are due. Asks again while webhooks of subtrees that are now full may have hidden others. */
   async function poll() {
     await markBelow();
     for (let started = true; started && !slots.isFull && !stopping.signal.aborted; ) {

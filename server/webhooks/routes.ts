@@ -84,7 +84,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'listWebhooks',
         summary: 'List webhooks',
-        description: 'All webhooks of their own tenant, at most 20.',
+        description: 'All webhooks of the caller’s own tenant, at most 20.',
         response: responses('authenticated', { data: WebhookPage }),
       },
     },

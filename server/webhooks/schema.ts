@@ -7,7 +7,7 @@ const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored', 'password
 
 const Below = Type.Boolean({
   default: false,
-  description: 'Receives changes of all tenants below too; fixed',
+  description: 'Also receives the changes of all descendant tenants; cannot be changed later',
 });
 
 const Kind = Type.String({
@@ -24,7 +24,11 @@ const fields = {
     description: '`https://…` with a public address; `BANYAN_WEBHOOK_NETWORKS` allows further networks',
   }),
   kinds: optional(
-    Type.Array(Kind, { minItems: 1, maxItems: 50, description: 'Kinds of changes to send; default: `*`' }),
+    Type.Array(Kind, {
+      minItems: 1,
+      maxItems: 50,
+      description: 'Event types to send, as in `type` of a message; default: `*`',
+    }),
   ),
   below: optional(Below),
   status: optional(Status),
@@ -74,6 +78,7 @@ export const WebhookSecret = Type.Object(
 );
 export type WebhookSecret = Static<typeof WebhookSecret>;
 
+/** `waiting` is a pending delivery; the names are part of the API. */
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const StateField = Type.Unsafe<DeliveryState>({ type: 'string', enum: [...DELIVERY_STATES] });

@@ -38,7 +38,7 @@ export async function assertAllowedAddress(resolveTarget: ResolveTarget, url: st
   });
 }
 
-/** Registers a webhook for all changes from now on. For one with `below`, all earlier changes must be in order by now. */
+/** Registers a webhook for all changes from now on. For one with `below`, all earlier changes must have positions by now. */
 export async function addWebhook(tx: Tx, caller: Caller, input: WebhookInput): Promise<WebhookSecret> {
   const { tenantId, userName: by } = caller;
   if (input.below) assertActsBelow(caller);
@@ -63,7 +63,7 @@ export async function readWebhook(tx: Tx, { tenantId }: Caller, id: string): Pro
 
 export async function updateWebhook(tx: Tx, caller: Caller, input: WebhookUpdate, ifMatch: IfMatch): Promise<void> {
   const { id, below } = await findAndLock(tx, caller, idOf(input.id), ifMatch);
-  // Its position is one in the other order.
+  // Its position belongs to one of the two feeds and means nothing in the other.
   if ((input.below ?? below) !== below) throw apiError('WEBHOOK_BELOW_FIXED', { field: 'below' });
   await updateRow(tx, caller.tenantId, id, fieldsOf(input), caller.userName);
 }

@@ -140,7 +140,7 @@ test('a user whose tenant is disabled or expired sees the reason at the login an
   await change({ status: '0', endTime: '2020-01-01' });
   await page.reload();
   await alert
-    .getByText('The service period of the tenant or of one of its parent tenants has ended. Contact its administrator.')
+    .getByText('The service period of the tenant or of one of its ancestors has ended. Contact an administrator.')
     .waitFor();
   await change({ status: '0' });
   await page.reload();

@@ -149,7 +149,7 @@ test('a tenant with child tenants is deleted only after they are moved to anothe
   await chooseAction('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
   const errorDialog = page.getByRole('dialog', { name: '“旧集团”还有下级租户' });
-  await errorDialog.getByText('存在下级租户,不允许删除').waitFor();
+  await errorDialog.getByText('存在下级租户，不允许删除').waitFor();
   await expectNoAxeViolations(page);
   await errorDialog.getByRole('button', { name: '待移动' }).click();
   await page.getByRole('heading', { level: 1, name: '待移动' }).waitFor();

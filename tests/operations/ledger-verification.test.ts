@@ -74,7 +74,7 @@ test('an altered path, an altered version and a missing version of a tenant are 
     await tx`delete from banyan.tenant_versions where tenant_id = ${tenantId} and record ->> 'update_time' is null`;
   });
   const errors = (await errorsOf(tenantId)).join(' ');
-  assert.match(errors, /its path is not that of its parent/);
+  assert.match(errors, /its path does not continue the path of its parent/);
   assert.match(errors, /version [0-9a-f]{64} of its record was altered/);
   assert.match(errors, /the record of change \d+ is missing/);
   assert.match((await errorsOf('000000')).join(), /the record of change \d+ is missing/);
@@ -93,7 +93,7 @@ test('deleted changes whose seals are marked as archived are found', async () =>
     const errors = await errorsOf(tenantId, { ledgerDays });
     assert.equal(errors.length, 2, errors.join());
     assert.match(errors[0] as string, /^change \d+ at position \d+ was archived, although BANYAN_LEDGER_DAYS keeps it/);
-    assert.equal(errors[1], `the changes at the beginning of department ${id} are missing.`);
+    assert.equal(errors[1], `the first changes of department ${id} are missing.`);
   }
 });
 

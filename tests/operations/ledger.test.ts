@@ -125,7 +125,7 @@ test('verification finds and names rows that were altered, removed, inserted or 
     await errorsAfter((id) => superuser`delete from banyan.changes where change_id = ${id}`, third, restore),
     [
       `Tenant ${tenantId}: ${changeName} is missing.`,
-      `Tenant ${tenantId}: the changes at the beginning of department ${id} are missing.`,
+      `Tenant ${tenantId}: the first changes of department ${id} are missing.`,
     ],
   );
   const negate = () => superuser`

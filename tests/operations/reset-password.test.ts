@@ -77,7 +77,7 @@ test('a disabled user with a lost password can log in again, and no other user i
   assert.match(output, new RegExp(`Tenant +${tenantId}\n +User +boss \\(administrator\\)\n`));
   assert.match(
     output,
-    /All sessions of the user have ended, and the user is enabled again\. The ledger records the change as "operator"\./,
+    /All sessions of the user have ended, and the user is enabled again\. The ledger names "operator" as the author of the change\./,
   );
   assert.ok(password.length >= 22, output);
   assert.equal(await sessionState(admin), '401 SESSION_ENDED');
@@ -183,7 +183,7 @@ test('the tool warns when the tenant is not active, and the user can log in once
   assert.equal(status, 0, output);
   assert.match(
     output,
-    /Users of tenant \d+ cannot log in yet: it or one of its parent tenants is not in service \(disabled\)\./,
+    /Users of tenant \d+ cannot log in yet: it or one of its ancestors is not active \(disabled\)\./,
   );
   assert.equal((await setStatus('0')).code, 200);
   assert.equal(outcomeOf(await tryPassword(admin.tenantId, password)), '200 OK');

@@ -125,7 +125,7 @@ test('a killed worker is replaced while the other keeps running', async () => {
   const before = await waitForBothWorkers();
   const [victim] = before;
   process.kill(Number(victim), 'SIGKILL');
-  await run.waitForOutput('worker exited (SIGKILL); starting another');
+  await run.waitForOutput('Worker exited (SIGKILL), starting another one');
   const after = await waitForBothWorkers();
   assert.deepEqual(
     after.filter((pid) => before.includes(pid)),

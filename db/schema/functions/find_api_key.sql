@@ -1,4 +1,4 @@
--- Finds an API key by the hash of its text, before the tenant is known. It runs as the owner of the tables, because the
+-- Finds an API key by the hash of its secret, before the tenant is known. It runs as the owner of the tables, because the
 -- service sees one tenant at a time, and reveals nothing to a caller who does not have the key. It does not check whether the
 -- key may be used: every request does, in the key's tenant.
 create or replace function find_api_key(key_hash bytea)

@@ -1,4 +1,4 @@
--- Makes webhooks that receive the changes of the tenants below due, when their branch has changes with new positions. This is
+-- Sets next_due of webhooks with `below` when their subtree has changes with new positions. This is
 -- not part of order_changes(): readers of the order must not wait for the row of a webhook. It runs as the owner of the tables,
 -- because the service sees one tenant at a time. Lock order: webhooks_below_marked, then webhooks.
 create or replace function mark_webhooks_below_due() returns void

@@ -1,5 +1,5 @@
--- Notes when and from where API keys were used, for keys of any tenants. A use less than a minute after the last one is not
--- noted, whichever node serves it. It sets each tenant itself and runs with the caller's rights, so row-level security applies.
+-- Records when and from where API keys were used, for keys of several tenants. A use less than a minute after the last one is
+-- not recorded, whichever node serves it. It sets each tenant itself and runs with the caller's rights, so row-level security applies.
 create or replace function record_key_uses(tenants text[], keys bigint[], addresses text[]) returns void
   language plpgsql as $$
 declare

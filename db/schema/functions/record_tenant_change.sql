@@ -46,7 +46,8 @@ begin
     end if;
     perform record_change(ledger, actor, 'tenant', new.id, case when joins or leaves then 'moved' else action end,
       null, null, ledger <> new.tenant_id, case when not joins then old_hash end, case when not leaves then new_hash end,
-      -- A reader of the branch that it leaves no longer gets the change in its own ledger. A tenant that moves along has none there.
+      -- Readers of a subtree that the tenant leaves can no longer read the tenant's own ledger, and a tenant that moves along
+      -- has no change in its own ledger. So both get their positions from this copy.
       ledger = new.tenant_id or leaves or (joins and old_record = new_record));
   end loop;
   return null;

@@ -15,7 +15,7 @@ const sortKeys = {
   updateTime: (tx: Tx) => tx`coalesce((c.after ->> 'update_time')::timestamptz, '-infinity')`,
 } satisfies Record<Sort, unknown>;
 
-/** Whether a tenant ever had more departments than this. */
+/** Whether a tenant has more departments than this, deleted ones included. */
 export const hadMoreDepartmentsThan = async (tx: Tx, tenantId: string, limit: number): Promise<boolean> => {
   const rows = await tx`select from departments d where d.tenant_id = ${tenantId} offset ${limit} limit 1`;
   return rows.length > 0;

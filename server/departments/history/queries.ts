@@ -95,7 +95,7 @@ export interface WantedPath {
  * Reads the ancestors of departments as they were after given changes. Only a move or a restore changes a path, so the state
  * after a change lasts `until` the next of these, and each ancestor is read once for all changes with the same `until`. The
  * changes of a batch have the same time and share one state: `until` is after the last of them. Where the changes of a
- * department were removed from the archive, its present row is used.
+ * department were removed from the archive, its current row is used.
  */
 export const readPathsAfter = (tx: Tx, tenantId: string, wanted: readonly WantedPath[]) => {
   const next = (table: Fragment) => tx`

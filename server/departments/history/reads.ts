@@ -70,7 +70,7 @@ export async function listChildrenAt(
   };
 }
 
-/** Filters and sorts like the present list. Pages are numbered: the past does not change between two requests. */
+/** Filters and sorts like `listDepartments`. Pages are numbered: the past does not change between two requests. */
 export async function listDepartmentsAt(
   tx: Tx,
   show: StoredReader,
