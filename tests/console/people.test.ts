@@ -318,7 +318,7 @@ test('a URL opens the users of a child tenant; an exceeded user limit is explain
   await topDialog().getByLabel('初始密码').fill(PASSWORD);
   await topDialog().getByRole('button', { name: '创建' }).click();
   await topDialog().getByText('当前租户下用户名额不足').waitFor();
-  await topDialog().getByText('此租户最多 2 个用户').waitFor();
+  await topDialog().getByText('此租户最多 2 名用户').waitFor();
   assert.equal(await topDialog().getByLabel('用户名').inputValue(), 'third', 'the input is kept');
   await expectNoAxeViolations(page);
 });
