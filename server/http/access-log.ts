@@ -34,8 +34,8 @@ export function standardOutput(): Output {
   };
 }
 
-/** Several workers write to one pipe, and only writes of up to 4,096 bytes are atomic; a character may take two bytes. */
-const MAX_WRITE = 2_000;
+/** Several workers write to one pipe, and only writes of up to 4,096 bytes are atomic. A UTF-16 unit takes up to three bytes. */
+const MAX_WRITE = 1_365;
 
 const ACCESS_LOG_LEVELS: Config['logLevel'][] = ['trace', 'debug', 'info'];
 
