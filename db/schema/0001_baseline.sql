@@ -461,7 +461,8 @@ create policy own_tenant on unsealed_changes using (tenant_id = current_setting(
 create policy owner_reads on unsealed_changes for select to current_user using (true);
 
 -- The order of the changes of all tenants, for readers of a whole branch; order_changes() assigns positions to committed
--- changes. Logins, webhooks and API keys are left out. Copies in the ledgers of ancestors are left out too, except those of tenants that
+-- changes. Logins and changes of webhooks and API keys are left out, as in the feed of one tenant.
+-- Copies in the ledgers of ancestors are left out too, except those of tenants that
 -- leave a branch, or join one along with their parent: no ledger in that branch has such a change. The setting
 -- banyan.ordering lets the functions that maintain the order write rows of all tenants, and nobody else.
 create table change_positions (

@@ -58,7 +58,10 @@ export const addMemberships = (tx: Tx, tenantId: string, memberships: readonly M
 export const listMembers = (tx: Tx, tenantId: string, deptIds: string[], limit: number) =>
   readMembers(tx, tenantId, deptIds, limit);
 
-/** Moves members from some departments to another, or removes them without a target. A main department is replaced by the target as main. */
+/**
+ * Moves members from some departments to another, or removes them without a target. A main department is replaced by the target
+ * as main.
+ */
 export async function moveMembers(
   tx: Tx,
   tenantId: string,

@@ -147,7 +147,7 @@ function useComponents(generated: GeneratedDocument): object {
   const [headers, parameters, shared] = [new Repeated(), new Repeated(), new Repeated()];
   for (const { parameters: sent = [], responses } of operationsOf(document)) {
     for (const [n, parameter] of sent.entries()) {
-      // The default.
+      // false is the default.
       if (!parameter.required) delete parameter.required;
       parameters.add(toComponentName(parameter.name), sent, String(n));
     }
@@ -219,7 +219,8 @@ const operationsOf = ({ paths }: GeneratedDocument) => Object.values(paths).flat
 const toComponentName = (name: string) => name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const introduction = `
-Every response has the envelope \`{code, msg, data}\`, except those of OAuth operations and event streams. A success has the code \`200\` and the message \`操作成功\`. An error has
+Every response has the envelope \`{code, msg, data}\`, except those of OAuth operations and event streams.
+A success has the code \`200\` and the message \`操作成功\`. An error has
 its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
 stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
 9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have

@@ -59,7 +59,10 @@ export const changeOrArchived = (tx: Tx, tenantId: string | Fragment, changeId: 
     order by c.change_id limit 1)
   ) c limit 1`;
 
-/** Reads the changes after one position and up to another. Logins, webhooks and keys are shown in the audit log only. */
+/**
+ * Reads the changes after one position and up to another. Logins, webhooks and keys are shown in the audit log only, as in
+ * record_change.sql.
+ */
 export const readFeed = (
   tx: Tx,
   tenantId: string,
