@@ -321,7 +321,7 @@ export function createRowValidator({ properties, required = [] }: RowSchema) {
 export function createValueValidator(schema: object) {
   let compiled: ValidateFunction | undefined;
   return (value: unknown, field: Detail): ApiError | undefined => {
-    compiled ??= strict.compile(schema);
+    compiled ??= withoutCoercion.compile(schema);
     if (compiled(value)) return undefined;
     return apiError('INVALID_FIELD', { field, problem: problemOf(compiled.errors?.[0] as ErrorObject) });
   };
