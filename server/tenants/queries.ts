@@ -217,13 +217,19 @@ export const readLevels = async (tx: Tx, tenantId: string): Promise<{ level: num
 export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[], by: string) => {
   // Pass the author of the move to the ledger's trigger, because descendants keep their `update_by`.
   tx`select set_config('banyan.mover', ${by}, true)`.execute();
-  await tx`
-    update tenants t set
-      update_by = case when t.tenant_id = ${tenantId} then ${by} else t.update_by end,
-      update_time = case when t.tenant_id = ${tenantId} then now() else t.update_time end,
-      path = ${parentPath}::text[] || t.path[array_position(t.path, ${tenantId}::text):],
-      parent_id = case when t.tenant_id = ${tenantId} then ${parentPath.at(-1) ?? null} else t.parent_id end
-    where t.path @> array[${tenantId}::text]`;
+  const levels = await tx<{ tenantIds: string[] }[]>`
+    select array_agg(t.tenant_id) as "tenantIds" from tenants t where t.path @> array[${tenantId}::text]
+    group by cardinality(t.path) order by cardinality(t.path)`;
+  // One level after the other: the ledger records the rows in the order of their updates, and a parent must come first.
+  for (const { tenantIds } of levels) {
+    await tx`
+      update tenants t set
+        update_by = case when t.tenant_id = ${tenantId} then ${by} else t.update_by end,
+        update_time = case when t.tenant_id = ${tenantId} then now() else t.update_time end,
+        path = ${parentPath}::text[] || t.path[array_position(t.path, ${tenantId}::text):],
+        parent_id = case when t.tenant_id = ${tenantId} then ${parentPath.at(-1) ?? null} else t.parent_id end
+      where t.tenant_id = any (${tenantIds}::text[])`;
+  }
 };
 
 export const hasChildren = async (tx: Tx, tenantId: string): Promise<boolean> => {

@@ -156,6 +156,8 @@ test('a tenant that moves leaves one subtree and joins another, together with th
   const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
   const team = await service.createTenant({}, from);
   const group = await service.createTenant({}, team);
+  // An update moves the row of the parent behind that of the child.
+  await from.patch(`${TENANTS}/${team.id}`, { tenantName: 'team' });
   await group.createDepartment({ deptName: 'before' });
   const [atAbove, atFrom, atTo] = await Promise.all(
     [above, from, to].map(async (each) => (await readBelow(each)).next),
