@@ -213,6 +213,7 @@ export const permissionHintTexts = defineTexts({
   zh: {
     organization: '组织架构',
     tenants: '租户',
+    files: '导入与导出',
     changes: '变更与集成',
     other: '其他',
     'dept:read': '读取部门和部门树，包括过去某一时间点的状态',
@@ -234,6 +235,7 @@ export const permissionHintTexts = defineTexts({
   en: {
     organization: 'Organization',
     tenants: 'Tenants',
+    files: 'Import and export',
     changes: 'Changes and integration',
     other: 'Other',
     'dept:read': 'Read departments and their tree, also at a past point in time',
