@@ -171,9 +171,9 @@ function useComponents(generated: GeneratedDocument): object {
   shared.moveTo(components, 'responses');
   for (const { responses, status, declared } of errors) {
     const { description, headers } = responses[status] as Generated & { description?: string };
-    if (declared.status === 'default' || description === undefined || headers) continue;
-    const name = `${statusName(declared.status)}Other`;
-    components.responses[name] ??= anyError;
+    if (description === undefined || (headers && declared.status !== 'default')) continue;
+    const name = declared.status === 'default' ? 'FailureOther' : `${statusName(declared.status)}Other`;
+    components.responses[name] ??= declared.status === 'default' ? { ...anyFailure, headers } : anyError;
     responses[status] = { $ref: `#/components/responses/${name}`, description } as Generated;
   }
   return { ...document, components: { ...document.components, ...components } };
@@ -183,10 +183,14 @@ function useComponents(generated: GeneratedDocument): object {
  * Errors that fewer operations share have a response of their status that allows all codes, with the codes of the operation in
  * its description. This keeps the document small.
  */
-const MIN_USES_OF_ERRORS = 4;
+const MIN_USES_OF_ERRORS = 5;
 const anyError = {
   description: 'The operation lists its codes',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
+const anyFailure = {
+  ...anyError,
+  content: { ...anyError.content, 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
 /** The envelope of all successes. Each response adds the schema of its `data`. */
@@ -199,12 +203,14 @@ const describeSuccess = (data: unknown) => ({
   allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
 });
 
-/** Names a success without data by its headers, and one with a file. Other successes differ. */
+/** Names a success by the schemas of its data and by its headers. Those without either differ from all others. */
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined => {
   if ('text/csv' in content) return 'Spreadsheet';
-  return JSON.stringify(content).includes('"data":{"type":"null"}')
-    ? ['Done', ...Object.keys(headers)].join('').replaceAll('-', '')
-    : undefined;
+  const text = JSON.stringify(content);
+  const isDone = text.includes('"data":{"type":"null"}');
+  const schemas = [...text.matchAll(/schemas\/(?!Success)(\w+)"/g)].map(([, name]) => name as string);
+  if (!isDone && schemas.length === 0) return undefined;
+  return [isDone ? 'Done' : 'Success', ...schemas, ...Object.keys(headers)].join('').replaceAll('-', '');
 };
 
 /** Names an error of the operations that the OAuth standards describe (server/oauth). */

@@ -58,10 +58,9 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Returns in commit order the changes of the departments and users of a tenant, of the tenant itself, and of ' +
-          'the tenant records (not the contents) of its descendants. Send `next` as `after` of the next call. With `wait` (long polling), the ' +
-          'response is sent as soon as there is a change or when that time has passed. A page ends early when it would ' +
-          'exceed 10 MB.',
+          'Returns in commit order the changes of departments, users and the tenant itself, and of the tenant records (not the ' +
+          'contents) of its descendants. Send `next` as `after` of the next call. With `wait` (long polling) the response waits for ' +
+          'a change. A page ends early when it would exceed 10 MB.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),
       },

@@ -5,7 +5,7 @@ import { Long, LongOut, orNull, Status, TenantQuery, Text } from '../http/fields
 export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook', 'key'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-export const TIME_FORMAT = 'ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone';
+const TIME_FORMAT = 'ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone';
 
 export const DateTime = Type.String({
   maxLength: 40,

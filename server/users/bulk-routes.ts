@@ -66,9 +66,9 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         operationId: 'addUsers',
         summary: 'Create users in bulk',
         description:
-          'Creates all of them or none; `departments` also requires `dept:write`. Hashing takes minutes for thousands of ' +
-          'passwords; it ends when the client disconnects. With `Accept: text/event-stream` progress is streamed. An error has ' +
-          'the `ref` of its row, and up to 100 errors in `errors`. The body may have up to 8 MiB.',
+          'Creates all of them or none; `departments` also requires `dept:write`. Thousands of passwords take minutes, until the ' +
+          'client disconnects. With `Accept: text/event-stream` progress is streamed. An error has the `ref` of its row, and ' +
+          'up to 100 errors in `errors`. The body may have up to 8 MiB.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: NewUsers,

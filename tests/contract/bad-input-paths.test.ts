@@ -118,9 +118,14 @@ for (const operation of operations) {
     test(`${method} ${path}: an invalid ${name} in the query is rejected with its name`, async () => {
       const before = await storedState(service);
       const others = parameters.filter((one) => one.in === 'query' && one.required && one.name !== name);
-      const needed = others.map((one) => `&${one.name}=2026-01-01`).join('');
+      const needed = others.map((one) => `&${one.name}=${one.schema.enum?.[0] ?? '2026-01-01'}`).join('');
+      const isForm = operation.requestBody?.content['multipart/form-data'] !== undefined;
+      const form = { 'content-type': 'multipart/form-data; boundary=x' };
       const call = (query: string, headers = {}) =>
-        admin.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], { headers });
+        admin.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], {
+          headers: isForm ? { ...form, ...headers } : headers,
+          ...(isForm ? { raw: '--x--\r\n' } : {}),
+        });
       for (const text of wrongTexts(schema)) {
         const response = await call(`${name}=${text}`);
         expectError(response, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);

@@ -318,7 +318,7 @@ test('security invoker functions without a tenant condition show no rows of anot
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);
   const conditions = [...text.matchAll(/\w+\.tenant_id = tenant\b/g)];
-  assert.equal(conditions.length, 7);
+  assert.equal(conditions.length, 8);
   const [{ users, sessions, depts }] = await superuser<[{ users: string[]; sessions: string[]; depts: string[] }]>`
     select array_agg(distinct user_id::text) as users, array_agg(distinct session_id::text) as sessions,
       (select array_agg(dept_id::text) from departments where tenant_id = ${B.tenantId}) as depts

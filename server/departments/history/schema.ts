@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { refOrNull } from '../../http/components.ts';
 import { Long, LongOut, optional, orNull, TenantQuery } from '../../http/fields.ts';
-import { Change, DateTime, PageCursor, TIME_FORMAT } from '../../ledger/schema.ts';
+import { Change, DateTime, PageCursor } from '../../ledger/schema.ts';
 
 export const TimelineFilter = Type.Object({
   ...TenantQuery.properties,
@@ -49,8 +49,8 @@ export const MAX_COMPARED = 10_000;
 
 export const DiffFilter = Type.Object({
   ...TenantQuery.properties,
-  from: Type.String({ ...DateTime, description: `The earlier time. ${TIME_FORMAT}` }),
-  to: Type.Optional(Type.String({ ...DateTime, description: `The later time; omitted: now. ${TIME_FORMAT}` })),
+  from: Type.String({ ...DateTime, description: 'The earlier time, as for `asOf`' }),
+  to: Type.Optional(Type.String({ ...DateTime, description: 'The later time, as for `asOf`; omitted: now' })),
 });
 export type DiffFilter = Static<typeof DiffFilter>;
 
@@ -65,8 +65,8 @@ export type DeptWithPath = Static<typeof DeptWithPath>;
 const Value = Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] });
 
 export const Diff = Type.Object({
-  created: Type.Array(DeptWithPath, { description: 'Departments that exist at `to` but not at `from`, as at `to`' }),
-  deleted: Type.Array(DeptWithPath, { description: 'Departments that exist at `from` but not at `to`, as at `from`' }),
+  created: Type.Array(DeptWithPath, { description: 'Only at `to`' }),
+  deleted: Type.Array(DeptWithPath, { description: 'Only at `from`' }),
   moved: Type.Array(
     Type.Object({
       deptId: LongOut,
