@@ -1,5 +1,6 @@
 // Compiles the service to dist/ and builds the console to dist/console/, each only if its sources have changed since.
-// Contents are compared, not modification times: copying files and `npm prune` change those.
+// Contents are compared, not modification times: copying files and `npm prune` change those. With --client it also builds
+// the package of the client to client/dist/, which the service does not need.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -9,17 +10,25 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const serviceTarget = {
   stamp: path.join(root, 'dist/.built'),
-  sources: ['server', 'db', 'tests', 'bench', 'examples', 'tsconfig.json', 'package.json'],
+  sources: ['server', 'db', 'client/src', 'tests', 'bench', 'examples', 'tsconfig.json', 'package.json'],
 };
 const consoleTarget = {
   stamp: path.join(root, 'dist/console/.built'),
-  sources: ['console', 'tsconfig.json', 'package-lock.json', ...schemas()],
+  sources: ['console', 'client/src', 'tsconfig.json', 'package-lock.json', ...schemas()],
+};
+const clientTarget = {
+  stamp: path.join(root, 'client/dist/.built'),
+  sources: ['client/src', 'client/tsconfig.json', 'client/tsconfig.cjs.json', 'tsconfig.json'],
 };
 
-/** @param {{ always?: boolean }} [options] always: compile the service even if it is up to date */
-export function build({ always = false } = {}) {
+/**
+ * @param {{ always?: boolean, client?: boolean }} [options] always: compile the service even if it is up to date; client:
+ *   also build the package of the client
+ */
+export function build({ always = false, client = false } = {}) {
   if (always || isOutdated(serviceTarget)) compile();
   if (isOutdated(consoleTarget)) buildConsole();
+  if (client && isOutdated(clientTarget)) buildClient();
 }
 
 function compile() {
@@ -54,6 +63,29 @@ function buildConsole() {
   run(compiler, ['-p', folder]);
   run(bundler, ['build', folder, '--logLevel', 'warn']);
   fs.writeFileSync(consoleTarget.stamp, JSON.stringify(hashes));
+}
+
+/** Compiles the client twice, for `import` and for `require`. */
+function buildClient() {
+  const compiler = program('typescript/bin/tsc');
+  console.error('Building the client …');
+  const hashes = hashSources(clientTarget.sources);
+  const dist = path.dirname(clientTarget.stamp);
+  fs.rmSync(dist, { recursive: true, force: true });
+  for (const [format, config] of [
+    ['esm', 'tsconfig.json'],
+    ['cjs', 'tsconfig.cjs.json'],
+  ]) {
+    run(compiler, ['-p', path.join(root, 'client', config)]);
+    for (const name of filesOf(path.join('client/dist', format)).filter((file) => file.endsWith('.d.ts'))) {
+      // The compiler rewrites the extensions of imports in programs, but not in declarations.
+      const text = fs.readFileSync(path.join(root, name), 'utf8');
+      fs.writeFileSync(path.join(root, name), text.replace(/(from '|import\(["'])(\.[^'"]+)\.ts(["'])/g, '$1$2.js$3'));
+    }
+  }
+  // The package says that its files are ES modules; these are not.
+  fs.writeFileSync(path.join(dist, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+  fs.writeFileSync(clientTarget.stamp, JSON.stringify(hashes));
 }
 
 /** @param {{ stamp: string, sources: string[] }} target */
@@ -130,4 +162,4 @@ function filesOf(name) {
   return entries.flatMap((entry) => filesOf(path.join(name, entry)));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) build({ client: process.argv.includes('--client') });

@@ -48,7 +48,7 @@ await phase('lint', () => {
   run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']);
   run('scripts/check-imports.js', []);
 });
-await phase('compile', () => build({ always: true }));
+await phase('compile', () => build({ always: true, client: true }));
 const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
 const { prepareChromium } = await import('../dist/tests/support/chromium.js');
 const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));

@@ -1,0 +1,136 @@
+import type { CallOptions } from './call.ts';
+import { ApiError, NetworkError } from './errors.ts';
+import { readEvents } from './events.ts';
+import type { Change } from './generated/types.ts';
+import type { Params } from './request.ts';
+import type { Result } from './response.ts';
+import { backoff, sleep } from './retry.ts';
+
+export interface FeedOptions {
+  /** The `cursor` of an earlier event, to continue after it. Default: from the first change on. */
+  after?: string | undefined;
+  /** A tenant below the caller's. Default: the caller's. */
+  tenantId?: string | undefined;
+  /** Includes all tenants below. This feed has cursors of its own. */
+  below?: boolean | undefined;
+  /** Ends the feed: it throws the reason of the signal. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface LongPollOptions extends FeedOptions {
+  /** How many changes a request returns at most. Default: 500. */
+  limit?: number | undefined;
+  /** How many seconds a request waits for a change. Default: 20. */
+  wait?: number | undefined;
+}
+
+export interface FeedEvent {
+  change: Change;
+  /**
+   * The position to continue from if the program ends after this change. Of changes that came in one response, only the last
+   * one moves it: store it together with what you derive from the changes, and nothing is missed.
+   */
+  cursor: string;
+}
+
+type Call = (name: 'readChanges' | 'streamChanges', params: Params, options: CallOptions) => Promise<Result>;
+
+const MIN_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+/** A response that takes this much longer than it should is lost. */
+const GRACE_MS = 30_000;
+const IDLE_MS = 60_000;
+
+/** Yields the changes of a tenant in the order of their commits, by long polling. */
+export async function* pollChanges(
+  call: Call,
+  { after = '0', tenantId, below, limit = 500, wait = 20, signal }: LongPollOptions,
+): AsyncGenerator<FeedEvent, void> {
+  const connection = reconnecting(signal);
+  let cursor = after;
+  for (;;) {
+    const params = { after: cursor, tenantId, below, limit, wait };
+    const page = await connection.attempt(() =>
+      call('readChanges', params, { signal, timeoutMs: wait * 1000 + GRACE_MS }),
+    );
+    const { rows, next } = page.data as { rows: Change[]; next: string };
+    for (const [n, change] of rows.entries()) {
+      signal?.throwIfAborted();
+      yield { change, cursor: n === rows.length - 1 ? next : cursor };
+    }
+    cursor = next;
+  }
+}
+
+/** Yields the same changes from the event stream. It reconnects where it was, and each change comes once. */
+export async function* streamChanges(
+  call: Call,
+  { after = '0', tenantId, below, signal }: FeedOptions,
+): AsyncGenerator<FeedEvent, void> {
+  const connection = reconnecting(signal);
+  let cursor = after;
+  for (;;) {
+    // A signal for each connection: otherwise a long-lived signal would collect a listener for each.
+    const controller = new AbortController();
+    const abort = () => controller.abort(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const options = { signal: controller.signal, timeoutMs: GRACE_MS, headers: { 'last-event-id': cursor } };
+      const { data } = await connection.attempt(() => call('streamChanges', { tenantId, below }, options));
+      for await (const { id, event, data: text } of readEvents(bodyOf(data as Response), IDLE_MS)) {
+        signal?.throwIfAborted();
+        if (id !== undefined) cursor = id;
+        if (event === 'change') yield { change: JSON.parse(text), cursor };
+        // If the token has expired, the next request gets a new one. Any other error that remains is thrown by it, too.
+        if (event === 'refused' && JSON.parse(text).reason === 'TOO_BUSY') await connection.pause();
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      // An error of the caller ends the loop without coming here. This is a connection that was lost.
+      if (!connection.isLost(error)) throw error;
+      await connection.pause();
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      controller.abort();
+    }
+  }
+}
+
+function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
+  if (!body) throw new NetworkError('The response has no body.');
+  return body;
+}
+
+/**
+ * Decides when a feed is requested again. The first request fails like any other call. A feed that has begun waits for the
+ * service to come back, however long that takes, and ends only with an error that waiting does not fix.
+ */
+function reconnecting(signal: AbortSignal | undefined) {
+  let hasBegun = false;
+  let failures = 0;
+  const pause = (atLeastMs = 0) => {
+    failures++;
+    return sleep(Math.max(atLeastMs, backoff(failures, MIN_PAUSE_MS, MAX_PAUSE_MS)), signal);
+  };
+  const isUnavailable = (error: unknown): error is ApiError =>
+    error instanceof ApiError && (error.status === 429 || error.status === 503);
+  return {
+    pause,
+    /** Whether an error came from reading a response: the service has no errors to send by then. */
+    isLost: (error: unknown): boolean => hasBegun && !(error instanceof ApiError),
+    async attempt(send: () => Promise<Result>): Promise<Result> {
+      for (;;) {
+        try {
+          const result = await send();
+          hasBegun = true;
+          failures = 0;
+          return result;
+        } catch (error) {
+          const isTemporary = error instanceof NetworkError || isUnavailable(error);
+          if (signal?.aborted || !hasBegun || !isTemporary) throw error;
+          await pause(isUnavailable(error) ? error.retryAfterMs : 0);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,11 @@
+export type { CallOptions } from './call.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export type { CallCredentials, Credentials, Tokens as SessionTokens } from './credentials.ts';
+export { ApiError, type ApiErrorWith, isApiError, NetworkError, OAuthError, type ReasonOf } from './errors.ts';
+export type { FeedEvent, FeedOptions, LongPollOptions } from './feed.ts';
+export type { CommonReason, Operations, Reason } from './generated/operations.ts';
+export type * from './generated/types.ts';
+export type { Result } from './response.ts';
+export type { Failure, RetryOptions, RetryPolicy } from './retry.ts';
+export type { Id as IdParam, ParamsOf } from './types.ts';
+export { verifyWebhook, type WebhookMessage, WebhookVerificationError } from './webhooks.ts';

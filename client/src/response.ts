@@ -1,0 +1,53 @@
+import { ApiError, NetworkError, OAuthError } from './errors.ts';
+import type { Reason } from './generated/operations.ts';
+import type { Operation } from './operation.ts';
+import { parseRetryAfter } from './retry.ts';
+
+export interface Result<Data = unknown, Id = string | null, Etag = string | null> {
+  data: Data;
+  /** The id of the record that the call created. */
+  id: Id;
+  /** The version of the record, for `ifMatch` of a later write. */
+  etag: Etag;
+  headers: Headers;
+}
+
+interface Envelope {
+  code: number;
+  msg: string;
+  data: unknown;
+}
+
+/** Reads a response. Throws the error that it contains, or a NetworkError if it does not come from the service. */
+export async function readResponse(operation: Operation, response: Response): Promise<Result> {
+  const { headers } = response;
+  const result = (data: unknown): Result => ({
+    data,
+    id: headers.get('location')?.split('/').at(-1) ?? null,
+    etag: headers.get('etag'),
+    headers,
+  });
+  const isJson = /^application\/json/.test(headers.get('content-type') ?? '');
+  if (operation.response === 'events' || operation.response === 'file') {
+    if (response.ok && !isJson) return result(response);
+  }
+  const body: unknown = isJson ? await response.json() : await response.text();
+  if (isEnvelope(body)) {
+    // Compare the envelope's code, not the HTTP status: the service can be configured to send errors with status 200.
+    if (body.code !== 200) throw errorOf(body, headers);
+    return result(body.data);
+  }
+  if (operation.response === 'json' && isJson) {
+    if (response.ok) return result(body);
+    const { error, error_description = '' } = body as { error?: string; error_description?: string };
+    if (error) throw new OAuthError(response.status, error, error_description);
+  }
+  throw new NetworkError(`The response does not come from the service (status ${response.status}).`);
+}
+
+const isEnvelope = (body: unknown): body is Envelope => typeof (body as Envelope | null)?.code === 'number';
+
+function errorOf({ code, msg, data }: Envelope, headers: Headers): ApiError {
+  const { reason = 'INTERNAL', ...details } = (data ?? {}) as { reason?: Reason };
+  return new ApiError(code, reason, msg, details, parseRetryAfter(headers.get('retry-after')));
+}
