@@ -77,13 +77,17 @@ export async function* streamChanges(
     try {
       const options = { signal: controller.signal, timeoutMs: GRACE_MS, headers: { 'last-event-id': cursor } };
       const { data } = await connection.attempt(() => call('streamChanges', { tenantId, below }, options));
+      let isSilent = true;
       for await (const { id, event, data: text } of readEvents(bodyOf(data as Response), IDLE_MS)) {
         signal?.throwIfAborted();
+        isSilent = false;
         if (id !== undefined) cursor = id;
         if (event === 'change') yield { change: JSON.parse(text), cursor };
         // If the token has expired, the next request gets a new one. Any other error that remains is thrown by it, too.
         if (event === 'refused' && JSON.parse(text).reason === 'TOO_BUSY') await connection.pause();
       }
+      // A connection that ends before anything came may do so again.
+      if (isSilent) await connection.pause();
     } catch (error) {
       signal?.throwIfAborted();
       // An error of the caller ends the loop without coming here. This is a connection that was lost.

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type ClientOptions, createClient, isApiError, OAuthError, type ReasonOf } from '../../client/src/main.ts';
+import { afterFile } from '../support/cleanup.ts';
+import { DEPTS } from '../support/expect.ts';
+import { operationsOf, readDocument } from '../support/openapi.ts';
+import { PASSWORD, startService } from '../support/service.ts';
+
+/** The typed client, against a real service. What happens when requests fail is in client-retries and client-feed. */
+
+const service = await startService();
+const admin = await service.createTenant();
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+const connect = (options: ClientOptions = {}) =>
+  createClient({ baseUrl: service.base, language: 'en', key: String(admin.token), ...options });
+
+test('the generated files of the client are up to date with the OpenAPI document', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-client-'));
+  afterFile(() => fs.rmSync(folder, { recursive: true }));
+  const document = path.join(folder, 'openapi.json');
+  fs.writeFileSync(document, JSON.stringify(await readDocument(service)));
+  await promisify(execFile)(process.execPath, [path.join(root, 'scripts/generate-client.js'), document, folder]);
+  for (const name of ['operations.ts', 'types.ts']) {
+    const checkedIn = fs.readFileSync(path.join(root, 'client/src/generated', name), 'utf8');
+    const isCurrent = checkedIn === fs.readFileSync(path.join(folder, name), 'utf8');
+    assert.ok(isCurrent, `client/src/generated/${name} is out of date: run npm run generate-client`);
+  }
+});
+
+test('the client has a method for every operation', async () => {
+  const client = connect() as unknown as Record<string, unknown>;
+  for (const { operationId } of operationsOf(await readDocument(service)))
+    assert.equal(typeof client[operationId], 'function', operationId);
+});
+
+test('records are created, read, changed and deleted by the names of the operations', async () => {
+  const client = connect();
+  const { id } = await client.createDepartment({ body: { deptName: '研发部', leader: '张三' } });
+  const { data, etag } = await client.readDepartment({ id });
+  assert.deepEqual([String(data.deptId), data.deptName, data.leader], [id, '研发部', '张三']);
+  await client.patchDepartment({ id, body: { deptName: '研发中心' } }, { ifMatch: etag });
+  const { data: patched } = await client.readDepartment({ id });
+  assert.deepEqual([patched.deptName, patched.leader], ['研发中心', '张三']);
+  const stale = client.updateDepartment({ body: { deptId: id, deptName: '旧' } }, { ifMatch: etag });
+  await assert.rejects(stale, (error) => isApiError(error, 'CHANGED_MEANWHILE') && error.status === 412);
+  const { id: other } = await client.createDepartment({ body: { deptName: '市场部' } });
+  await client.deleteDepartments({ id: [id, other] });
+  await client.restoreDepartment({ id, body: {} });
+  const { data: rows } = await client.readDepartments({ body: { ids: [id, other] } });
+  assert.deepEqual(
+    rows.rows.map(({ deptName }) => deptName),
+    ['研发中心'],
+  );
+});
+
+test('errors are told apart by their reason, and their messages are in the language of the client', async () => {
+  const failure = async (language: string) =>
+    connect({ language })
+      .readDepartment({ id: 7 })
+      .catch((error: unknown) => error);
+  const error = await failure('en');
+  assert.ok(isApiError(error));
+  // The types know the reasons of an operation: this does not compile with one that it cannot return.
+  const expected: ReasonOf<'readDepartment'> = 'DEPT_NOT_FOUND';
+  assert.deepEqual([error.status, error.reason, error instanceof Error], [404, expected, true]);
+  assert.match(error.message, /department does not exist/);
+  assert.match(String(((await failure('zh-CN')) as Error).message), /部门不存在/);
+  assert.ok(isApiError(error, 'USER_NOT_FOUND', 'DEPT_NOT_FOUND') && !isApiError(error, 'USER_NOT_FOUND'));
+  const invalid = await connect()
+    .createDepartment({ body: { deptName: 'x'.repeat(1000) } })
+    .catch((thrown: unknown) => thrown);
+  assert.ok(isApiError(invalid, 'INVALID_FIELD'));
+  assert.equal(invalid.details.field, 'deptName');
+});
+
+test('errors are found when the service sends all of them with status 200', async () => {
+  const always200: typeof fetch = async (...request) => {
+    const response = await fetch(...request);
+    return new Response(response.body, { headers: response.headers });
+  };
+  const read = connect({ fetch: always200 }).readDepartment({ id: 7 });
+  await assert.rejects(read, (error) => isApiError(error, 'DEPT_NOT_FOUND'));
+});
+
+test('ids above 2^53-1 are sent exactly, and numbers that are rounded already are not sent', async () => {
+  const sent: { url: string; body: unknown }[] = [];
+  const record: typeof fetch = (url, init) => {
+    sent.push({ url: String(url), body: init?.body });
+    return fetch(url, init);
+  };
+  const client = connect({ fetch: record });
+  const large = '9007199254740993';
+  await assert.rejects(client.readDepartment({ id: large }), (error) => isApiError(error, 'DEPT_NOT_FOUND'));
+  await assert.rejects(client.createDepartment({ body: { deptName: 'x', parentId: large } }), (error) =>
+    isApiError(error, 'PARENT_NOT_FOUND'),
+  );
+  assert.ok(sent[0]?.url.endsWith(`${DEPTS}/${large}`));
+  assert.ok(String(sent[1]?.body).includes(`"${large}"`));
+  const rounded = 2 ** 53;
+  await assert.rejects(client.readDepartment({ id: rounded }), TypeError);
+  await assert.rejects(client.deleteDepartments({ id: [1, rounded] }), TypeError);
+  await assert.rejects(client.createDepartment({ body: { deptName: 'x', parentId: rounded } }), TypeError);
+  await assert.rejects(client.listDepartments({ underId: rounded }), TypeError);
+  assert.equal(sent.length, 2);
+});
+
+test('a parameter of a path cannot lead to another path', async () => {
+  const client = connect({ fetch: () => assert.fail('nothing is sent') });
+  for (const id of ['', '.', '..', []]) await assert.rejects(client.readDepartment({ id }), TypeError, String(id));
+  const urls: string[] = [];
+  const record: typeof fetch = (url, init) => {
+    urls.push(String(url));
+    return fetch(url, init);
+  };
+  await assert.rejects(connect({ fetch: record }).readDepartment({ id: '1/../2?x=#' }));
+  assert.deepEqual(urls, [`${service.base}${DEPTS}/1%2F..%2F2%3Fx%3D%23`]);
+});
+
+test('lists with cursors are iterated over all pages', async () => {
+  const tenant = await service.createTenant();
+  const client = connect({ key: String(tenant.token) });
+  const names = Array.from({ length: 7 }, (_, n) => `部门${n}`);
+  const { id: parentId } = await client.createDepartment({ body: { deptName: '总部' } });
+  const departments = names.map((deptName, orderNum) => ({ ref: deptName, deptName, orderNum }));
+  await client.addDepartments({ body: { parentId, departments } });
+  const listed: string[] = [];
+  for await (const { deptName } of client.iterate.listDepartments({ pageSize: 3, parentId })) listed.push(deptName);
+  assert.deepEqual(listed, names);
+  const children: string[] = [];
+  for await (const { deptName } of client.iterate.listChildren({ id: parentId, limit: 2 })) children.push(deptName);
+  assert.deepEqual(children, names);
+  const entries: string[] = [];
+  for await (const { action } of client.iterate.listChanges({ limit: 3, resource: 'department' })) entries.push(action);
+  assert.equal(entries.length, 8);
+});
+
+test('a user logs in, their tokens are reported, and calls fail after logout', async () => {
+  const reported: (string | undefined)[] = [];
+  const client = createClient({
+    baseUrl: service.base,
+    onTokens: (tokens) => reported.push(tokens?.refresh_token),
+  });
+  await assert.rejects(client.readMe(), (error) => isApiError(error, 'NO_TOKEN'));
+  const { data } = await client.logIn({
+    body: { tenantId: admin.tenantId, username: 'boss', password: PASSWORD },
+  });
+  assert.equal((await client.readMe()).data.user.userName, 'boss');
+  await client.logOut();
+  assert.deepEqual(reported, [data.refresh_token, undefined]);
+  await assert.rejects(client.readMe(), (error) => isApiError(error, 'NO_TOKEN'));
+});
+
+test('a key needs no refresh: its errors are final', async () => {
+  const paths: string[] = [];
+  const record: typeof fetch = (url, init) => {
+    paths.push(new URL(String(url)).pathname);
+    return fetch(url, init);
+  };
+  const { data } = await connect().addKey({ body: { keyName: 'client', permissions: ['dept:read'] } });
+  const client = connect({ key: String(data.key), fetch: record });
+  await client.readTree();
+  await assert.rejects(client.createDepartment({ body: {} }), (error) => isApiError(error, 'NOT_ALLOWED'));
+  await connect().deleteKey({ id: data.keyId });
+  await assert.rejects(client.readTree(), (error) => isApiError(error, 'INVALID_KEY'));
+  assert.deepEqual(paths, [`${DEPTS}/tree`, DEPTS, `${DEPTS}/tree`]);
+});
+
+test('operations in the form of the OAuth standards return their own form', async () => {
+  const { data: key } = await connect().addKey({ body: { keyName: 'oauth', permissions: ['dept:read'] } });
+  const grant = { grant_type: 'client_credentials', client_id: String(key.keyId) };
+  const { data } = await connect().issueToken({ body: { ...grant, client_secret: String(key.key) } });
+  assert.ok(Array.isArray((await connect({ key: data.access_token }).readTree()).data));
+  const wrong = connect().issueToken({ body: { ...grant, client_secret: 'wrong' } });
+  await assert.rejects(wrong, (error) => error instanceof OAuthError && error.error === 'invalid_client');
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClient, isApiError, type SessionTokens } from '../../client/src/main.ts';
+import { PASSWORD, startService } from '../support/service.ts';
+
+/** Many calls of one client at the same moment. */
+
+let aheadMs = 0;
+const service = await startService({}, { tokenClockAheadMs: () => aheadMs });
+const CALLS = 50;
+
+/** A client that is logged in as a new user, and the paths that it has requested. */
+async function createSession() {
+  aheadMs = 0;
+  const user = await service.createMember(service.root);
+  const { data: me } = await user.get('/auth/me');
+  const paths: string[] = [];
+  const stored: (SessionTokens | undefined)[] = [];
+  const record: typeof fetch = (url, init) => {
+    paths.push(new URL(String(url)).pathname);
+    return fetch(url, init);
+  };
+  const tokens = { access_token: String(user.token), refresh_token: String(user.refreshToken) };
+  const client = createClient({ baseUrl: service.base, tokens, fetch: record, onTokens: (each) => stored.push(each) });
+  const countRefreshes = () => paths.filter((path) => path === '/auth/refresh').length;
+  return { client, paths, stored, countRefreshes, userId: me.user.userId, userName: me.user.userName };
+}
+
+const callMany = (client: ReturnType<typeof createClient>) =>
+  Promise.allSettled(Array.from({ length: CALLS }, () => client.readTree()));
+
+test('many calls with an expired token refresh it once, twice in a row', async () => {
+  const { client, stored, countRefreshes } = await createSession();
+  for (const round of [1, 2]) {
+    aheadMs += 1_801_000;
+    const results = await callMany(client);
+    assert.deepEqual(
+      results.filter(({ status }) => status === 'rejected'),
+      [],
+    );
+    assert.equal(countRefreshes(), round);
+    assert.equal(stored.length, round);
+  }
+});
+
+test('a call that finds the former token rejected after the refresh uses the new one', async () => {
+  const { client, countRefreshes } = await createSession();
+  aheadMs += 1_801_000;
+  // The second call is sent with the old token and its response arrives after the first call has the new one.
+  await Promise.all([client.readTree(), client.readOverview(), client.readMe()]);
+  await callMany(client);
+  assert.equal(countRefreshes(), 1);
+});
+
+test('a failed refresh rejects all calls with its reason, and the session is over', async () => {
+  const { client, stored, countRefreshes, userId } = await createSession();
+  // An administrator's change of the password ends all sessions of the user.
+  const { data } = await service.root.get(`/system/user-api/${userId}`);
+  aheadMs += 1_801_000;
+  const root = await service.logIn('000000', 'admin');
+  await root.patch(`/system/user-api/${data.userId}`, { password: 'another password 1' });
+  const reasons = (await callMany(client)).map((result) =>
+    result.status === 'rejected' && isApiError(result.reason) ? result.reason.reason : 'done',
+  );
+  assert.deepEqual(new Set(reasons), new Set(['REFRESH_REFUSED']));
+  assert.equal(countRefreshes(), 1);
+  assert.deepEqual(stored, [undefined]);
+  await assert.rejects(client.readTree(), (error) => isApiError(error, 'REFRESH_REFUSED'));
+  assert.equal(countRefreshes(), 1);
+});
+
+test('a call is not continued as another user who logs in meanwhile', async () => {
+  const { client, userName } = await createSession();
+  aheadMs += 1_801_000;
+  const before = client.readMe();
+  // The first attempt is rejected because its token has expired; by then another session has begun.
+  await client.logIn({ body: { tenantId: '000000', username: 'admin', password: PASSWORD } });
+  const outcome = await before.then(
+    ({ data }) => data.user.userName,
+    (error) => isApiError(error) && error.reason,
+  );
+  // The refresh may have been faster than the login.
+  assert.ok(outcome === 'SESSION_ENDED' || outcome === userName, String(outcome));
+  assert.equal((await client.readMe()).data.user.userName, 'admin');
+});
