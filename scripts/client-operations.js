@@ -46,7 +46,7 @@ export function renderOperations(document, types) {
   const entries = operationsOf(document).map(({ method, path, operation }) => ({
     operation,
     row: rowOf(document, method, path, operation),
-    reasons: reasonsOf(document, operation),
+    reasons: reasonsOf(document, method, operation),
   }));
   const authenticated = entries.filter(({ row, reasons }) => !row.public && reasons.length > 0);
   const common = authenticated
@@ -141,14 +141,31 @@ const isEnvelope = (schema) => schema?.allOf?.[0]?.$ref === '#/components/schema
 /** Returns the schema of the data in an envelope. @param {any} schema */
 const dataOf = (schema) => (isEnvelope(schema) ? (schema.allOf[1]?.properties?.data ?? { type: 'null' }) : schema);
 
-/** Returns the error codes that an operation declares. @param {Document} document @param {Operation} operation */
-function reasonsOf(document, operation) {
-  const reasons = Object.values(operation.responses).flatMap((response) => {
-    const schema = resolve(document, response).content?.['application/json']?.schema;
-    return schema?.allOf?.[1]?.properties?.data?.properties?.reason?.enum ?? [];
+/** Codes that a response which allows any code does not list: those of these shared responses (server/http/openapi.ts). */
+const UNLISTED = /** @type {Record<string, string>} */ ({
+  400: 'BadRequestJson',
+  403: 'Forbidden',
+  409: 'Conflict',
+});
+
+/** Returns the error codes that an operation declares. @param {Document} document @param {string} method @param {Operation} operation */
+function reasonsOf(document, method, operation) {
+  const reasons = Object.entries(operation.responses).flatMap(([status, response]) => {
+    if (response.$ref?.endsWith('Other') && response.description) {
+      const [codes] = response.description.split('\n');
+      const name = method === 'get' && status === '400' ? 'BadRequest' : (UNLISTED[status] ?? '');
+      const listed = [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code);
+      const body = status === '400' && operation.requestBody ? ['BODY_REQUIRED', 'FIELD_REQUIRED'] : [];
+      return [...listed, ...body, ...enumOf(document.components.responses[name] ?? {})];
+    }
+    return enumOf(resolve(document, response));
   });
   return /** @type {string[]} */ ([...new Set(reasons)]).sort();
 }
+
+/** @param {Response} response @returns {string[]} */
+const enumOf = ({ content }) =>
+  content?.['application/json']?.schema?.allOf?.[1]?.properties?.data?.properties?.reason?.enum ?? [];
 
 /** @param {Document} document @param {any} value */
 function resolve(document, value) {

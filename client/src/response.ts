@@ -18,6 +18,9 @@ interface Envelope {
   data: unknown;
 }
 
+/** Event streams and spreadsheets. */
+const STREAMED = /^(text\/(event-stream|csv)|application\/vnd\.)/;
+
 /** Reads a response. Throws the error that it contains, or a NetworkError if it does not come from the service. */
 export async function readResponse(operation: Operation, response: Response): Promise<Result> {
   const { headers } = response;
@@ -27,10 +30,10 @@ export async function readResponse(operation: Operation, response: Response): Pr
     etag: headers.get('etag'),
     headers,
   });
-  const isJson = /^application\/json/.test(headers.get('content-type') ?? '');
-  if (operation.response === 'events' || operation.response === 'file') {
-    if (response.ok && !isJson) return result(response);
-  }
+  const type = headers.get('content-type') ?? '';
+  const isJson = type.startsWith('application/json');
+  // The caller reads streams and files. Other types, such as a page, do not come from the service.
+  if (response.ok && STREAMED.test(type)) return result(response);
   const body: unknown = isJson ? await response.json() : await response.text();
   if (isEnvelope(body)) {
     // Compare the envelope's code, not the HTTP status: the service can be configured to send errors with status 200.

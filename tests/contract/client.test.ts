@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type ClientOptions, createClient, isApiError, OAuthError, type ReasonOf } from '../../client/src/main.ts';
+import {
+  type ClientOptions,
+  createClient,
+  isApiError,
+  NetworkError,
+  OAuthError,
+  type ReasonOf,
+} from '../../client/src/main.ts';
 import { afterFile } from '../support/cleanup.ts';
 import { DEPTS } from '../support/expect.ts';
+import { csv } from '../support/import.ts';
 import { operationsOf, readDocument } from '../support/openapi.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
@@ -139,6 +148,41 @@ test('lists with cursors are iterated over all pages', async () => {
   const entries: string[] = [];
   for await (const { action } of client.iterate.listChanges({ limit: 3, resource: 'department' })) entries.push(action);
   assert.equal(entries.length, 8);
+});
+
+test('a file is uploaded, and a list is downloaded as a file', async () => {
+  const tenant = await service.createTenant();
+  const client = connect({ key: String(tenant.token) });
+  const upload = (rows: string[][]) => ({ body: { file: new Blob([csv([['Department path', 'Status'], ...rows])]) } });
+  const idempotencyKey = randomUUID();
+  const file = upload([
+    ['总部', 'Normal'],
+    ['总部/研发部', ''],
+  ]);
+  const { data: imported } = await client.importDepartments({ mode: 'apply', ...file }, { idempotencyKey });
+  assert.equal(imported.created, 2);
+  const { headers } = await client.importDepartments({ mode: 'apply', ...file }, { idempotencyKey });
+  assert.equal(headers.get('idempotent-replayed'), 'true');
+  const invalid = upload([['总部', 'Maybe']]);
+  await assert.rejects(client.importDepartments({ mode: 'apply', ...invalid }), (error) =>
+    isApiError(error, 'ROWS_INVALID'),
+  );
+  const { data: exported } = await client.exportDepartments({ format: 'csv' });
+  assert.match(String(exported.headers.get('content-disposition')), /^attachment; filename="departments\.csv"/);
+  assert.match(await exported.text(), /总部\/研发部/);
+  await assert.rejects(connect({ key: 'wrong' }).exportDepartments(), (error) => isApiError(error, 'INVALID_TOKEN'));
+});
+
+test('a success may be a file or a stream if the caller asks for it, but never a page', async () => {
+  const client = connect();
+  const body = { file: new Blob([csv([['部门路径'], ['事业部']])]) };
+  const report = await client.importDepartments({ mode: 'preview', report: 'csv', body });
+  assert.match(await (report.data as unknown as Response).text(), /事业部/);
+  const accept = { headers: { accept: 'text/event-stream' } };
+  const events = await client.importDepartments({ mode: 'apply', body }, accept);
+  assert.match(await (events.data as unknown as Response).text(), /^event: progress\n[\s\S]*\nevent: result\n/);
+  const portal = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
+  await assert.rejects(connect({ fetch: portal, retry: false }).exportDepartments(), NetworkError);
 });
 
 test('a user logs in, their tokens are reported, and calls fail after logout', async () => {

@@ -38,6 +38,7 @@ export const operations = {
   updateDepartment: { method: 'PUT', path: '/system/dept-api', body: 'application/json', idempotent: true },
   listDepartments: { method: 'GET', path: '/system/dept-api/list', safe: true, cursor: true },
   readDepartments: { method: 'POST', path: '/system/dept-api/batch-read', body: 'application/json', safe: true },
+  readDepartmentByExternalId: { method: 'GET', path: '/system/dept-api/external/{source}/{externalId}', safe: true },
   readDepartment: { method: 'GET', path: '/system/dept-api/{id}', safe: true },
   patchDepartment: {
     method: 'PATCH',
@@ -50,6 +51,8 @@ export const operations = {
   readTree: { method: 'GET', path: '/system/dept-api/tree', safe: true },
   orderDepartments: { method: 'PUT', path: '/system/dept-api/order', body: 'application/json', idempotent: true },
   addDepartments: { method: 'POST', path: '/system/dept-api/bulk', body: 'application/json', idempotent: true },
+  exportDepartments: { method: 'GET', path: '/system/dept-api/export', response: 'file', safe: true },
+  readDepartmentTemplate: { method: 'GET', path: '/system/dept-api/import/template', response: 'file', safe: true },
   readDepartmentHistory: { method: 'GET', path: '/system/dept-api/{id}/history', safe: true, cursor: true },
   compareDepartments: { method: 'GET', path: '/system/dept-api/diff', safe: true },
   restoreDepartment: {
@@ -61,6 +64,7 @@ export const operations = {
   createTenant: { method: 'POST', path: '/system/tenant-api', body: 'application/json', idempotent: true },
   updateTenant: { method: 'PUT', path: '/system/tenant-api', body: 'application/json', idempotent: true },
   listTenants: { method: 'GET', path: '/system/tenant-api/list', safe: true, cursor: true },
+  exportTenants: { method: 'GET', path: '/system/tenant-api/export', response: 'file', safe: true },
   readTenantTree: { method: 'GET', path: '/system/tenant-api/tree', safe: true },
   readTenant: { method: 'GET', path: '/system/tenant-api/{id}', safe: true },
   patchTenant: {
@@ -74,13 +78,17 @@ export const operations = {
   createUser: { method: 'POST', path: '/system/user-api', body: 'application/json', idempotent: true },
   updateUser: { method: 'PUT', path: '/system/user-api', body: 'application/json', idempotent: true },
   listUsers: { method: 'GET', path: '/system/user-api/list', safe: true },
+  readUserByExternalId: { method: 'GET', path: '/system/user-api/external/{source}/{externalId}', safe: true },
   readUser: { method: 'GET', path: '/system/user-api/{id}', safe: true },
   patchUser: { method: 'PATCH', path: '/system/user-api/{id}', body: 'application/merge-patch+json', idempotent: true },
   deleteUsers: { method: 'DELETE', path: '/system/user-api/{id}', idempotent: true },
+  readLeaders: { method: 'GET', path: '/system/user-api/{id}/leaders', safe: true },
   listDepartmentUsers: { method: 'GET', path: '/system/dept-api/{id}/users', safe: true },
   restoreUser: { method: 'POST', path: '/system/user-api/{id}/restore', idempotent: true },
   readUsers: { method: 'POST', path: '/system/user-api/batch-read', body: 'application/json', safe: true },
   addUsers: { method: 'POST', path: '/system/user-api/bulk', body: 'application/json', idempotent: true },
+  exportUsers: { method: 'GET', path: '/system/user-api/export', response: 'file', safe: true },
+  readUserTemplate: { method: 'GET', path: '/system/user-api/import/template', response: 'file', safe: true },
   readOverview: { method: 'GET', path: '/system/overview-api', safe: true },
   readChanges: { method: 'GET', path: '/system/change-api', safe: true },
   streamChanges: { method: 'GET', path: '/system/change-api/stream', response: 'events', safe: true },
@@ -92,6 +100,8 @@ export const operations = {
   readKey: { method: 'GET', path: '/system/key-api/{id}', safe: true },
   deleteKey: { method: 'DELETE', path: '/system/key-api/{id}', idempotent: true },
   rotateKey: { method: 'POST', path: '/system/key-api/{id}/rotate', body: 'application/json', idempotent: true },
+  importDepartments: { method: 'POST', path: '/system/dept-api/import', body: 'multipart/form-data', idempotent: true },
+  importUsers: { method: 'POST', path: '/system/user-api/import', body: 'multipart/form-data', idempotent: true },
   addWebhook: { method: 'POST', path: '/system/webhook-api', body: 'application/json', idempotent: true },
   updateWebhook: { method: 'PUT', path: '/system/webhook-api', body: 'application/json', idempotent: true },
   listWebhooks: { method: 'GET', path: '/system/webhook-api/list', safe: true },
@@ -177,9 +187,13 @@ export interface Operations {
       | 'INVALID_FIELD'
       | 'INVALID_JSON'
       | 'INVALID_UTF8'
+      | 'KEY_ADDRESS_REFUSED'
+      | 'KEY_DISABLED'
       | 'LOGIN_FAILED'
+      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_SITE'
+      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_DISABLED'
       | 'TENANT_ENDED'
@@ -210,8 +224,12 @@ export interface Operations {
       | 'INVALID_FIELD'
       | 'INVALID_JSON'
       | 'INVALID_UTF8'
+      | 'KEY_ADDRESS_REFUSED'
+      | 'KEY_DISABLED'
+      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_SITE'
+      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REFRESH_REFUSED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_DELETED'
@@ -276,7 +294,6 @@ export interface Operations {
       | 'NOT_JSON'
       | 'OTHER_SITE'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'USERS_ONLY';
   };
 
@@ -286,7 +303,7 @@ export interface Operations {
     data: types.ListSessionsResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER' | 'USERS_ONLY';
+    reason: CommonReason | 'USERS_ONLY';
   };
 
   /** End a session of the caller */
@@ -301,12 +318,9 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'SESSION_NOT_FOUND'
-      | 'UNKNOWN_PARAMETER'
       | 'USERS_ONLY';
   };
 
@@ -316,7 +330,7 @@ export interface Operations {
     data: types.ReadMeResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER' | 'USERS_ONLY';
+    reason: CommonReason | 'USERS_ONLY';
   };
 
   /** Change the caller's password */
@@ -339,7 +353,6 @@ export interface Operations {
       | 'PASSWORD_UNCHANGED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_MANY_LOGINS'
-      | 'UNKNOWN_PARAMETER'
       | 'USERS_ONLY'
       | 'WRONG_PASSWORD';
   };
@@ -354,16 +367,16 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
+      | 'LEADER_NOT_FOUND'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_DEEP';
   };
@@ -381,16 +394,16 @@ export interface Operations {
       | 'CHANGED_MEANWHILE'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_FOUND'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
+      | 'LEADER_NOT_FOUND'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_DEEP';
   };
@@ -401,15 +414,7 @@ export interface Operations {
     data: types.ListDepartmentsResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'HISTORY_NOT_KEPT'
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'PAST_TOO_LARGE'
-      | 'PATHS_TOO_LONG'
-      | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT' | 'PAST_TOO_LARGE' | 'PATHS_TOO_LONG';
   };
 
   /** Read departments by their ids */
@@ -425,13 +430,19 @@ export interface Operations {
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PATHS_TOO_LONG'
-      | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER';
+      | 'REQUEST_TIMEOUT';
+  };
+
+  /** Read a department by its external id */
+  readDepartmentByExternalId: {
+    input: types.ReadDepartmentByExternalIdData;
+    data: types.ReadDepartmentByExternalIdResponses[200];
+    id: null;
+    etag: string;
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'OTHER_TENANT';
   };
 
   /** Read a department */
@@ -440,13 +451,7 @@ export interface Operations {
     data: types.ReadDepartmentResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DEPT_NOT_FOUND'
-      | 'HISTORY_NOT_KEPT'
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT';
   };
 
   /** Change some fields of a department */
@@ -462,19 +467,18 @@ export interface Operations {
       | 'CHANGED_MEANWHILE'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_FOUND'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
+      | 'LEADER_NOT_FOUND'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP'
-      | 'UNKNOWN_PARAMETER';
+      | 'TOO_DEEP';
   };
 
   /** Delete departments */
@@ -494,11 +498,9 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'OWN_USER'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_MANY_IDS'
       | 'TOO_MANY_USERS'
@@ -511,15 +513,7 @@ export interface Operations {
     data: types.ListChildrenResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DEPT_NOT_FOUND'
-      | 'HISTORY_NOT_KEPT'
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'PATHS_TOO_LONG'
-      | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT' | 'PATHS_TOO_LONG';
   };
 
   /** Read a branch or all departments as a tree */
@@ -528,14 +522,7 @@ export interface Operations {
     data: types.ReadTreeResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DEPT_NOT_FOUND'
-      | 'HISTORY_NOT_KEPT'
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT';
   };
 
   /** Reorder the children of a department */
@@ -553,14 +540,11 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_CHILDREN'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_NOT_FOUND'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER';
+      | 'REQUEST_TIMEOUT';
   };
 
   /** Create departments in bulk */
@@ -573,19 +557,36 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
+      | 'LEADER_NOT_FOUND'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP'
-      | 'UNKNOWN_PARAMETER';
+      | 'TOO_DEEP';
+  };
+
+  /** Export departments as a spreadsheet */
+  exportDepartments: {
+    input: types.ExportDepartmentsData;
+    data: Response;
+    id: null;
+    etag: null;
+    reason: CommonReason | 'OTHER_TENANT';
+  };
+
+  /** Download the template for an import of departments */
+  readDepartmentTemplate: {
+    input: types.ReadDepartmentTemplateData;
+    data: Response;
+    id: null;
+    etag: null;
+    reason: CommonReason;
   };
 
   /** List the changes of a department */
@@ -594,13 +595,7 @@ export interface Operations {
     data: types.ReadDepartmentHistoryResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DEPT_NOT_FOUND'
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'OTHER_TENANT';
   };
 
   /** Compare the departments at two times */
@@ -613,13 +608,9 @@ export interface Operations {
       | CommonReason
       | 'ANSWER_TOO_LARGE'
       | 'DIFF_TOO_LARGE'
-      | 'FIELD_REQUIRED'
       | 'HISTORY_NOT_KEPT'
-      | 'NOT_ALLOWED'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'PATHS_TOO_LONG'
-      | 'UNKNOWN_PARAMETER';
+      | 'PATHS_TOO_LONG';
   };
 
   /** Restore a deleted department with its branch */
@@ -630,23 +621,23 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
+      | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_DELETED'
       | 'DEPT_NOT_FOUND'
+      | 'EXTERNAL_ID_TAKEN'
+      | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_GONE'
       | 'PARENT_NOT_FOUND'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP'
-      | 'UNKNOWN_PARAMETER';
+      | 'TOO_DEEP';
   };
 
   /** Create a child tenant */
@@ -664,9 +655,7 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
@@ -691,10 +680,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OWN_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_NOT_FOUND'
@@ -709,7 +696,16 @@ export interface Operations {
     data: types.ListTenantsResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'ANSWER_TOO_LARGE' | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'ANSWER_TOO_LARGE';
+  };
+
+  /** Export the caller's tenant and its descendants as a spreadsheet */
+  exportTenants: {
+    input: types.ExportTenantsData;
+    data: Response;
+    id: null;
+    etag: null;
+    reason: CommonReason;
   };
 
   /** Read the caller's tenant and its descendants as a tree */
@@ -718,13 +714,7 @@ export interface Operations {
     data: types.ReadTenantTreeResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'NOT_ALLOWED'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'TENANT_NOT_FOUND'
-      | 'TENANT_TREE_TOO_LARGE'
-      | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'TENANT_NOT_FOUND' | 'TENANT_TREE_TOO_LARGE';
   };
 
   /** Read a tenant by its internal id */
@@ -733,7 +723,7 @@ export interface Operations {
     data: types.ReadTenantResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'TENANT_NOT_FOUND';
+    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'TENANT_NOT_FOUND';
   };
 
   /** Change some fields of a tenant */
@@ -751,17 +741,14 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OWN_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
-      | 'TOO_DEEP'
-      | 'UNKNOWN_PARAMETER';
+      | 'TOO_DEEP';
   };
 
   /** Delete a tenant */
@@ -777,10 +764,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OWN_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_HAS_CHILDREN'
       | 'TENANT_NOT_FOUND';
@@ -798,15 +783,12 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_NOT_DELETED'
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_GONE'
-      | 'TOO_DEEP'
-      | 'UNKNOWN_PARAMETER';
+      | 'TOO_DEEP';
   };
 
   /** Create a user */
@@ -820,18 +802,16 @@ export interface Operations {
       | 'ACCOUNT_LIMIT'
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN';
@@ -848,19 +828,17 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN'
@@ -873,7 +851,16 @@ export interface Operations {
     data: types.ListUsersResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'OTHER_TENANT' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'OTHER_TENANT';
+  };
+
+  /** Read a user by their external id */
+  readUserByExternalId: {
+    input: types.ReadUserByExternalIdData;
+    data: types.ReadUserByExternalIdResponses[200];
+    id: null;
+    etag: string;
+    reason: CommonReason | 'OTHER_TENANT' | 'USER_NOT_FOUND';
   };
 
   /** Read a user */
@@ -882,14 +869,7 @@ export interface Operations {
     data: types.ReadUserResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'HISTORY_NOT_KEPT'
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'UNKNOWN_PARAMETER'
-      | 'USER_NOT_FOUND';
+    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT' | 'USER_NOT_FOUND';
   };
 
   /** Change some fields of a user */
@@ -903,19 +883,17 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN'
@@ -936,15 +914,21 @@ export interface Operations {
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'OWN_USER'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_MANY_IDS'
-      | 'UNKNOWN_PARAMETER'
       | 'USER_NOT_FOUND';
+  };
+
+  /** Read the leaders of a user */
+  readLeaders: {
+    input: types.ReadLeadersData;
+    data: types.ReadLeadersResponses[200];
+    id: null;
+    etag: null;
+    reason: CommonReason | 'OTHER_TENANT' | 'USER_NOT_FOUND';
   };
 
   /** List the users of a department */
@@ -953,13 +937,7 @@ export interface Operations {
     data: types.ListDepartmentUsersResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DEPT_NOT_FOUND'
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'OTHER_TENANT';
   };
 
   /** Restore a deleted user */
@@ -972,15 +950,13 @@ export interface Operations {
       | CommonReason
       | 'ACCOUNT_LIMIT'
       | 'BODY_TOO_LARGE'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'USER_NAME_TAKEN'
       | 'USER_NOT_DELETED'
       | 'USER_NOT_FOUND';
@@ -999,12 +975,9 @@ export interface Operations {
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER';
+      | 'REQUEST_TIMEOUT';
   };
 
   /** Create users in bulk */
@@ -1018,25 +991,42 @@ export interface Operations {
       | 'ACCOUNT_LIMIT'
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
+      | 'LEADER_NOT_FOUND'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PASSWORD_HASH_FORBIDDEN'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
       | 'TOO_DEEP'
-      | 'UNKNOWN_PARAMETER'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN';
+  };
+
+  /** Export users as a spreadsheet */
+  exportUsers: {
+    input: types.ExportUsersData;
+    data: Response;
+    id: null;
+    etag: null;
+    reason: CommonReason | 'OTHER_TENANT';
+  };
+
+  /** Download the template for an import of users */
+  readUserTemplate: {
+    input: types.ReadUserTemplateData;
+    data: Response;
+    id: null;
+    etag: null;
+    reason: CommonReason;
   };
 
   /** Summarize the caller's tenant, and list descendants that need attention */
@@ -1045,7 +1035,7 @@ export interface Operations {
     data: types.ReadOverviewResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason;
   };
 
   /** Read the change feed of a tenant */
@@ -1054,7 +1044,7 @@ export interface Operations {
     data: types.ReadChangesResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'OTHER_TENANT' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'OTHER_TENANT';
   };
 
   /** Stream the changes of a tenant as server-sent events */
@@ -1063,7 +1053,7 @@ export interface Operations {
     data: types.StreamChangesResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'OTHER_TENANT' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'OTHER_TENANT';
   };
 
   /** Search the audit log */
@@ -1072,13 +1062,7 @@ export interface Operations {
     data: types.ListChangesResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'NOT_ALLOWED'
-      | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'TOO_MANY_LEDGERS'
-      | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'OTHER_TENANT' | 'TOO_MANY_LEDGERS';
   };
 
   /** Revert a change */
@@ -1098,18 +1082,17 @@ export interface Operations {
       | 'DEPT_CYCLE'
       | 'DEPT_HAS_CHILDREN'
       | 'DEPT_HAS_USERS'
+      | 'EXTERNAL_ID_TAKEN'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'OWN_TENANT'
       | 'OWN_USER'
       | 'PARENT_DISABLED'
       | 'PARENT_GONE'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_HAS_CHILDREN'
@@ -1117,7 +1100,6 @@ export interface Operations {
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_GONE'
       | 'TOO_DEEP'
-      | 'UNKNOWN_PARAMETER'
       | 'USER_DEPT_GONE'
       | 'USER_NAME_TAKEN';
   };
@@ -1136,13 +1118,10 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PERMISSION_NOT_HELD'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_MANY_KEYS'
-      | 'UNKNOWN_PARAMETER';
+      | 'TOO_MANY_KEYS';
   };
 
   /** Replace the settings of an API key */
@@ -1161,12 +1140,9 @@ export interface Operations {
       | 'INVALID_JSON'
       | 'KEY_NOT_FOUND'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PERMISSION_NOT_HELD'
-      | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER';
+      | 'REQUEST_TIMEOUT';
   };
 
   /** List API keys */
@@ -1175,7 +1151,7 @@ export interface Operations {
     data: types.ListKeysResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason;
   };
 
   /** Read an API key */
@@ -1184,7 +1160,7 @@ export interface Operations {
     data: types.ReadKeyResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'KEY_NOT_FOUND' | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason | 'KEY_NOT_FOUND';
   };
 
   /** Delete an API key */
@@ -1201,14 +1177,11 @@ export interface Operations {
       | 'INVALID_JSON'
       | 'KEY_NOT_FOUND'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
-      | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER';
+      | 'REQUEST_TIMEOUT';
   };
 
-  /** Replace the text of an API key */
+  /** Rotate the secret of an API key */
   rotateKey: {
     input: types.RotateKeyData;
     data: types.RotateKeyResponses[200];
@@ -1221,12 +1194,67 @@ export interface Operations {
       | 'INVALID_JSON'
       | 'KEY_NOT_FOUND'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'PERMISSION_NOT_HELD'
+      | 'REQUEST_TIMEOUT';
+  };
+
+  /** Import departments from a file */
+  importDepartments: {
+    input: types.ImportDepartmentsData;
+    data: types.ImportDepartmentsResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'CHANGED_MEANWHILE'
+      | 'COLUMNS_MISSING'
+      | 'EXTERNAL_ID_TAKEN'
+      | 'FIELD_REQUIRED'
+      | 'FILE_REQUIRED'
+      | 'FILE_UNREADABLE'
+      | 'FORBIDDEN_KEY'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'NOT_MULTIPART'
+      | 'OTHER_TENANT'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER';
+      | 'ROWS_INVALID'
+      | 'TOO_MANY_ROWS'
+      | 'UPLOAD_TIMEOUT'
+      | 'USER_NAME_TAKEN';
+  };
+
+  /** Import users from a file */
+  importUsers: {
+    input: types.ImportUsersData;
+    data: types.ImportUsersResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'CHANGED_MEANWHILE'
+      | 'COLUMNS_MISSING'
+      | 'EXTERNAL_ID_TAKEN'
+      | 'FIELD_REQUIRED'
+      | 'FILE_REQUIRED'
+      | 'FILE_UNREADABLE'
+      | 'FORBIDDEN_KEY'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'NOT_MULTIPART'
+      | 'OTHER_TENANT'
+      | 'REQUEST_TIMEOUT'
+      | 'ROWS_INVALID'
+      | 'TOO_MANY_ROWS'
+      | 'UPLOAD_TIMEOUT'
+      | 'USER_NAME_TAKEN';
   };
 
   /** Register a webhook */
@@ -1243,13 +1271,10 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_MANY_WEBHOOKS'
-      | 'UNKNOWN_PARAMETER'
       | 'WEBHOOK_ADDRESS_REFUSED';
   };
 
@@ -1268,11 +1293,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'WEBHOOK_ADDRESS_REFUSED'
       | 'WEBHOOK_BELOW_FIXED'
       | 'WEBHOOK_NOT_FOUND';
@@ -1284,7 +1306,7 @@ export interface Operations {
     data: types.ListWebhooksResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER';
+    reason: CommonReason;
   };
 
   /** Read a webhook */
@@ -1293,7 +1315,7 @@ export interface Operations {
     data: types.ReadWebhookResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER' | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Delete a webhook */
@@ -1309,11 +1331,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'WEBHOOK_NOT_FOUND';
   };
 
@@ -1329,11 +1348,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'WEBHOOK_NOT_FOUND';
   };
 
@@ -1349,11 +1365,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'WEBHOOK_DISABLED'
       | 'WEBHOOK_NOT_FOUND';
   };
@@ -1364,7 +1377,7 @@ export interface Operations {
     data: types.ListDeliveriesResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'NOT_ALLOWED' | 'PASSWORD_CHANGE_REQUIRED' | 'UNKNOWN_PARAMETER' | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Resend a delivery */
@@ -1381,11 +1394,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REQUEST_TIMEOUT'
-      | 'UNKNOWN_PARAMETER'
       | 'WEBHOOK_DISABLED'
       | 'WEBHOOK_NOT_FOUND';
   };
@@ -1404,10 +1414,12 @@ export type Reason =
   | 'UNKNOWN_PARAMETER'
   | 'TOO_MANY_IDS'
   | 'DUPLICATE_COOKIE'
+  | 'RUOYI_ENCRYPTED'
   | 'PARENT_NOT_FOUND'
   | 'NOT_CHILDREN'
   | 'TENANT_PARENT_NOT_FOUND'
   | 'USER_DEPT_NOT_FOUND'
+  | 'LEADER_NOT_FOUND'
   | 'TENANT_TREE_TOO_LARGE'
   | 'TOO_MANY_LEDGERS'
   | 'WEBHOOK_ADDRESS_REFUSED'
@@ -1420,6 +1432,16 @@ export type Reason =
   | 'PASSWORD_TOO_COMMON'
   | 'PASSWORD_HAS_NAME'
   | 'PASSWORD_UNCHANGED'
+  | 'FILE_REQUIRED'
+  | 'FILE_UNREADABLE'
+  | 'TOO_MANY_ROWS'
+  | 'COLUMNS_MISSING'
+  | 'ROWS_INVALID'
+  | 'ROW_REPEATED'
+  | 'DEPT_PATH_NOT_FOUND'
+  | 'DEPT_PATH_AMBIGUOUS'
+  | 'EXTERNAL_ID_NOT_FOUND'
+  | 'EXTERNAL_ID_DIFFERS'
   | 'WRONG_PASSWORD'
   | 'NO_TOKEN'
   | 'INVALID_TOKEN'
@@ -1458,6 +1480,7 @@ export type Reason =
   | 'CONSOLE_NOT_BUILT'
   | 'METHOD_NOT_ALLOWED'
   | 'REQUEST_TIMEOUT'
+  | 'UPLOAD_TIMEOUT'
   | 'DEPT_HAS_CHILDREN'
   | 'DEPT_HAS_USERS'
   | 'BRANCH_TOO_LARGE'
@@ -1473,6 +1496,7 @@ export type Reason =
   | 'TENANT_PARENT_GONE'
   | 'ACCOUNT_LIMIT'
   | 'USER_NAME_TAKEN'
+  | 'EXTERNAL_ID_TAKEN'
   | 'LAST_ADMINISTRATOR'
   | 'OWN_USER'
   | 'TOO_MANY_KEYS'
@@ -1489,10 +1513,12 @@ export type Reason =
   | 'CHANGED_MEANWHILE'
   | 'BODY_TOO_LARGE'
   | 'NOT_JSON'
+  | 'NOT_MULTIPART'
   | 'TOO_MANY_LOGINS'
   | 'TOO_MANY_REQUESTS'
   | 'HEADERS_TOO_LARGE'
   | 'INTERNAL'
+  | 'RUOYI_NOT_OFFERED'
   | 'DATABASE_AWAY'
   | 'TOO_BUSY';
 
@@ -1510,7 +1536,9 @@ export type CommonReason =
   | 'KEY_ADDRESS_REFUSED'
   | 'KEY_DISABLED'
   | 'KEY_EXPIRED'
+  | 'NOT_ALLOWED'
   | 'NO_TOKEN'
+  | 'PASSWORD_CHANGE_REQUIRED'
   | 'SESSION_ENDED'
   | 'TENANT_DELETED'
   | 'TENANT_DISABLED'
@@ -1519,5 +1547,6 @@ export type CommonReason =
   | 'TOKEN_EXPIRED'
   | 'TOO_BUSY'
   | 'TOO_MANY_REQUESTS'
+  | 'UNKNOWN_PARAMETER'
   | 'USER_DELETED'
   | 'USER_DISABLED';

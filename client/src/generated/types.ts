@@ -58,6 +58,14 @@ export type User = {
    * 0 = normal, 1 = disabled
    */
   status: '0' | '1';
+  /**
+   * The system that `externalId` comes from
+   */
+  source: string | null;
+  /**
+   * The id in `source`, unique with it
+   */
+  externalId: string | null;
   deptId: number | null;
   deptIds: Array<Id>;
   roles: Array<'admin' | 'member'>;
@@ -139,12 +147,24 @@ export type DepartmentFields = {
   deptName?: string | null;
   orderNum?: number | null;
   leader?: string | null;
+  /**
+   * A user; `leader`, unless it is sent, is their name
+   */
+  leaderId?: number | string | null;
   phone?: string | null;
   email?: string | null;
   /**
    * 0 = normal, 1 = disabled
    */
   status?: '0' | '1' | null;
+  /**
+   * The system that `externalId` comes from
+   */
+  source?: string | null;
+  /**
+   * The id in `source`, unique with it
+   */
+  externalId?: string | null;
   /**
    * The caller's own tenant; any other is an error
    */
@@ -182,12 +202,21 @@ export type Department = {
   deptName: string;
   orderNum: number;
   leader: string | null;
+  leaderId: number | null;
   phone: string | null;
   email: string | null;
   /**
    * 0 = normal, 1 = disabled
    */
   status: '0' | '1';
+  /**
+   * The system that `externalId` comes from
+   */
+  source: string | null;
+  /**
+   * The id in `source`, unique with it
+   */
+  externalId: string | null;
   /**
    * 0 = exists, 2 = deleted
    */
@@ -265,7 +294,7 @@ export type DepartmentHistoryEntry = {
    */
   by: string;
   /**
-   * created, updated, moved, deleted or restored; for a user also `password changed`, without `before` and `after`
+   * created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; webhook, key: `secret changed`; login: `passed`, `refused`
    */
   action: string;
   before: Department | null;
@@ -386,6 +415,14 @@ export type UserFields = {
    * 0 = normal, 1 = disabled
    */
   status?: '0' | '1' | null;
+  /**
+   * The system that `externalId` comes from
+   */
+  source?: string | null;
+  /**
+   * The id in `source`, unique with it
+   */
+  externalId?: string | null;
   deptId?: number | string | null;
   /**
    * Further departments
@@ -520,11 +557,11 @@ export type ChangeBase = {
    */
   tenantId?: string;
   /**
-   * deptId, userId or the internal id of a tenant, as a string of digits
+   * Id of the record as a string of digits: of a tenant the internal one, of a login the userId (0: unknown)
    */
   resourceId: string;
   /**
-   * created, updated, moved, deleted or restored; for a user also `password changed`, without `before` and `after`
+   * created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; webhook, key: `secret changed`; login: `passed`, `refused`
    */
   action: string;
 };
@@ -767,6 +804,85 @@ export type KeyRotation = {
   graceSeconds?: number | null;
 };
 
+export type ImportRowError = {
+  /**
+   * Number of the row in the file, from 1
+   */
+  row: number;
+  /**
+   * Letter of the column; null: the whole row, or a column that is missing
+   */
+  column: string | null;
+  field: string | null;
+  reason: string;
+  msg: string;
+};
+
+export type ImportPreview = {
+  /**
+   * Rows with content, without the header
+   */
+  rows: number;
+  created: number;
+  changed: number;
+  moved: number;
+  unchanged: number;
+  /**
+   * Rows with errors
+   */
+  invalid: number;
+  /**
+   * Errors of all rows
+   */
+  errors: number;
+  /**
+   * The columns that were recognised
+   */
+  columns: Array<{
+    field: string;
+    column: string;
+    header: string;
+  }>;
+  /**
+   * The first rows with errors, then the first others, at most 500, in the order of the file
+   */
+  table: Array<{
+    row: number;
+    action: 'created' | 'changed' | 'moved' | 'unchanged' | null;
+    /**
+     * Names of the fields that change
+     */
+    changes: Array<string>;
+    /**
+     * Texts by field
+     */
+    cells: {
+      [key: string]: string;
+    };
+    errors: Array<ImportRowError>;
+  }>;
+};
+
+export type ImportResult = {
+  /**
+   * Rows with content, without the header
+   */
+  rows: number;
+  created: number;
+  changed: number;
+  moved: number;
+  unchanged: number;
+  changeId: number | null;
+  /**
+   * Initial passwords of new users. They are shown only here, and must be changed at the first login
+   */
+  passwords?: Array<{
+    row: number;
+    userName: string;
+    password: string;
+  }>;
+};
+
 export type WebhookInput = {
   /**
    * Purpose of the webhook; default: empty
@@ -777,11 +893,11 @@ export type WebhookInput = {
    */
   url: string;
   /**
-   * Kinds of changes to send; default: `*`
+   * Event types to send, as in `type` of a message; default: `*`
    */
   kinds?: Array<string> | null;
   /**
-   * Receives changes of all tenants below too; fixed
+   * Also receives the changes of all descendant tenants; cannot be changed later
    */
   below?: boolean | null;
   /**
@@ -808,7 +924,7 @@ export type Webhook = {
   url: string;
   kinds: Array<string>;
   /**
-   * Receives changes of all tenants below too; fixed
+   * Also receives the changes of all descendant tenants; cannot be changed later
    */
   below: boolean;
   /**
@@ -919,10 +1035,12 @@ export type ErrorCode =
   | 'UNKNOWN_PARAMETER'
   | 'TOO_MANY_IDS'
   | 'DUPLICATE_COOKIE'
+  | 'RUOYI_ENCRYPTED'
   | 'PARENT_NOT_FOUND'
   | 'NOT_CHILDREN'
   | 'TENANT_PARENT_NOT_FOUND'
   | 'USER_DEPT_NOT_FOUND'
+  | 'LEADER_NOT_FOUND'
   | 'TENANT_TREE_TOO_LARGE'
   | 'TOO_MANY_LEDGERS'
   | 'WEBHOOK_ADDRESS_REFUSED'
@@ -935,6 +1053,16 @@ export type ErrorCode =
   | 'PASSWORD_TOO_COMMON'
   | 'PASSWORD_HAS_NAME'
   | 'PASSWORD_UNCHANGED'
+  | 'FILE_REQUIRED'
+  | 'FILE_UNREADABLE'
+  | 'TOO_MANY_ROWS'
+  | 'COLUMNS_MISSING'
+  | 'ROWS_INVALID'
+  | 'ROW_REPEATED'
+  | 'DEPT_PATH_NOT_FOUND'
+  | 'DEPT_PATH_AMBIGUOUS'
+  | 'EXTERNAL_ID_NOT_FOUND'
+  | 'EXTERNAL_ID_DIFFERS'
   | 'WRONG_PASSWORD'
   | 'NO_TOKEN'
   | 'INVALID_TOKEN'
@@ -973,6 +1101,7 @@ export type ErrorCode =
   | 'CONSOLE_NOT_BUILT'
   | 'METHOD_NOT_ALLOWED'
   | 'REQUEST_TIMEOUT'
+  | 'UPLOAD_TIMEOUT'
   | 'DEPT_HAS_CHILDREN'
   | 'DEPT_HAS_USERS'
   | 'BRANCH_TOO_LARGE'
@@ -988,6 +1117,7 @@ export type ErrorCode =
   | 'TENANT_PARENT_GONE'
   | 'ACCOUNT_LIMIT'
   | 'USER_NAME_TAKEN'
+  | 'EXTERNAL_ID_TAKEN'
   | 'LAST_ADMINISTRATOR'
   | 'OWN_USER'
   | 'TOO_MANY_KEYS'
@@ -1004,22 +1134,24 @@ export type ErrorCode =
   | 'CHANGED_MEANWHILE'
   | 'BODY_TOO_LARGE'
   | 'NOT_JSON'
+  | 'NOT_MULTIPART'
   | 'TOO_MANY_LOGINS'
   | 'TOO_MANY_REQUESTS'
   | 'HEADERS_TOO_LARGE'
   | 'INTERNAL'
+  | 'RUOYI_NOT_OFFERED'
   | 'DATABASE_AWAY'
   | 'TOO_BUSY';
-
-/**
- * Makes retries safe: a repeated request with the same key within 24 hours returns the stored response and writes nothing
- */
-export type IdempotencyKey = string;
 
 /**
  * The caller's tenant or one of its descendants; default: the caller's tenant
  */
 export type TenantId = string;
+
+/**
+ * Makes retries safe: a repeated request with the same key within 24 hours returns the stored response and writes nothing
+ */
+export type IdempotencyKey = string;
 
 /**
  * 1 to 19 digits
@@ -1032,6 +1164,16 @@ export type Id2 = string;
 export type IfMatch = string;
 
 /**
+ * 0 = normal, 1 = disabled
+ */
+export type Status = '0' | '1';
+
+/**
+ * ETag of the version that the caller has; 304 without a body if it is still current
+ */
+export type IfNoneMatch = string;
+
+/**
  * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
  */
 export type AsOf = Time;
@@ -1041,14 +1183,19 @@ export type PageNum = number;
 export type PageSize = number;
 
 /**
- * ETag of the version that the caller has; 304 without a body if it is still current
+ * The format of the file
  */
-export type IfNoneMatch = string;
+export type Format = 'xlsx' | 'csv';
 
 /**
- * 0 = normal, 1 = disabled
+ * The whole `source`
  */
-export type Status = '0' | '1';
+export type Source = string;
+
+/**
+ * The whole `externalId`
+ */
+export type ExternalId = string;
 
 export type Limit = number;
 
@@ -1063,9 +1210,63 @@ export type Cursor = string;
 export type Session2 = 'cookie';
 
 /**
+ * Part of the name, case-insensitive
+ */
+export type DeptName = string;
+
+/**
+ * `deptName` is the whole name
+ */
+export type Exact = boolean;
+
+/**
+ * Part of the leader's name, case-insensitive
+ */
+export type Leader = string;
+
+/**
+ * Only direct children of this department; 0: the top level
+ */
+export type ParentId = QueryId;
+
+/**
+ * Only descendants of this department, at any level; 0: all departments
+ */
+export type UnderId = QueryId;
+
+/**
  * Adds `userCount` to each department
  */
 export type Counts = boolean;
+
+/**
+ * Part of the name, case-insensitive
+ */
+export type TenantName = string;
+
+export type TenantParent = string;
+
+/**
+ * Part of the name or company name, case-insensitive, or the beginning of the code
+ */
+export type Keyword = string;
+
+/**
+ * Only tenants whose last day is before this date
+ */
+export type EndsBefore = string;
+
+/**
+ * Part of the name, case-insensitive
+ */
+export type UserName = string;
+
+export type DeptId = string;
+
+/**
+ * Part of the user name or nickname (case-insensitive) or of the phone number
+ */
+export type Q = string;
 
 /**
  * `next` of the previous call; omitted or 0: from the beginning
@@ -1073,9 +1274,19 @@ export type Counts = boolean;
 export type After = string;
 
 /**
- * Includes all tenants below; a cursor of its own
+ * Includes all descendant tenants; the cursors are separate from those without it
  */
 export type Below = boolean;
+
+/**
+ * `preview` writes nothing
+ */
+export type Mode = 'preview' | 'apply';
+
+/**
+ * With `preview`: returns the file with a column for the errors
+ */
+export type Report = 'xlsx' | 'csv';
 
 export type IsLiveData = {
   body?: never;
@@ -1293,7 +1504,7 @@ export type IntrospectTokenResponses = {
      */
     client_id?: string;
     /**
-     * The present permissions
+     * The current permissions
      */
     scope?: string;
     token_type?: string;
@@ -1433,7 +1644,7 @@ export type CreateDepartmentResponse = CreateDepartmentResponses[keyof CreateDep
 
 export type UpdateDepartmentData = {
   /**
-   * Replaces the department: a field that is omitted gets its default. Only `parentId` stays as it is when omitted.
+   * Replaces the department: a field that is omitted gets its default. Only `parentId`, `leaderId`, `source` and `externalId` stay as they are when omitted.
    */
   body: DepartmentUpdate;
   path?: never;
@@ -1479,6 +1690,14 @@ export type ListDepartmentsData = {
      * 0 = normal, 1 = disabled
      */
     status?: '0' | '1';
+    /**
+     * The whole `source`
+     */
+    source?: string;
+    /**
+     * The whole `externalId`
+     */
+    externalId?: string;
     /**
      * Only direct children of this department; 0: the top level
      */
@@ -1567,6 +1786,37 @@ export type ReadDepartmentsResponses = {
 };
 
 export type ReadDepartmentsResponse = ReadDepartmentsResponses[keyof ReadDepartmentsResponses];
+
+export type ReadDepartmentByExternalIdData = {
+  body?: never;
+  path: {
+    /**
+     * The system that `externalId` comes from
+     */
+    source: string;
+    /**
+     * The id in `source`, unique with it
+     */
+    externalId: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/dept-api/external/{source}/{externalId}';
+};
+
+export type ReadDepartmentByExternalIdResponses = {
+  /**
+   * Success
+   */
+  200: Department;
+};
+
+export type ReadDepartmentByExternalIdResponse =
+  ReadDepartmentByExternalIdResponses[keyof ReadDepartmentByExternalIdResponses];
 
 export type DeleteDepartmentsData = {
   body?: never;
@@ -1807,6 +2057,84 @@ export type AddDepartmentsResponses = {
 
 export type AddDepartmentsResponse = AddDepartmentsResponses[keyof AddDepartmentsResponses];
 
+export type ExportDepartmentsData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    /**
+     * Part of the name, case-insensitive
+     */
+    deptName?: string;
+    /**
+     * `deptName` is the whole name
+     */
+    exact?: boolean;
+    /**
+     * Part of the leader's name, case-insensitive
+     */
+    leader?: string;
+    /**
+     * 0 = normal, 1 = disabled
+     */
+    status?: '0' | '1';
+    /**
+     * The whole `source`
+     */
+    source?: string;
+    /**
+     * The whole `externalId`
+     */
+    externalId?: string;
+    /**
+     * Only direct children of this department; 0: the top level
+     */
+    parentId?: QueryId;
+    /**
+     * Only descendants of this department, at any level; 0: all departments
+     */
+    underId?: QueryId;
+    /**
+     * The format of the file
+     */
+    format?: 'xlsx' | 'csv';
+  };
+  url: '/system/dept-api/export';
+};
+
+export type ExportDepartmentsResponses = {
+  /**
+   * Success
+   */
+  200: Blob | File;
+};
+
+export type ExportDepartmentsResponse = ExportDepartmentsResponses[keyof ExportDepartmentsResponses];
+
+export type ReadDepartmentTemplateData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The format of the file
+     */
+    format?: 'xlsx' | 'csv';
+  };
+  url: '/system/dept-api/import/template';
+};
+
+export type ReadDepartmentTemplateResponses = {
+  /**
+   * Success
+   */
+  200: Blob | File;
+};
+
+export type ReadDepartmentTemplateResponse = ReadDepartmentTemplateResponses[keyof ReadDepartmentTemplateResponses];
+
 export type ReadDepartmentHistoryData = {
   body?: never;
   path: {
@@ -1907,7 +2235,7 @@ export type CompareDepartmentsResponses = {
       to: string;
     }>;
     /**
-     * Departments that differ in orderNum, leader, phone, email or status
+     * Departments that differ in other fields
      */
     changed: Array<{
       deptId: Id;
@@ -2051,6 +2379,45 @@ export type ListTenantsResponses = {
 
 export type ListTenantsResponse = ListTenantsResponses[keyof ListTenantsResponses];
 
+export type ExportTenantsData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * Part of the name, case-insensitive
+     */
+    tenantName?: string;
+    tenantId?: string;
+    /**
+     * 0 = normal, 1 = disabled
+     */
+    status?: '0' | '1';
+    tenantParent?: string;
+    /**
+     * Part of the name or company name, case-insensitive, or the beginning of the code
+     */
+    keyword?: string;
+    /**
+     * Only tenants whose last day is before this date
+     */
+    endsBefore?: string;
+    /**
+     * The format of the file
+     */
+    format?: 'xlsx' | 'csv';
+  };
+  url: '/system/tenant-api/export';
+};
+
+export type ExportTenantsResponses = {
+  /**
+   * Success
+   */
+  200: Blob | File;
+};
+
+export type ExportTenantsResponse = ExportTenantsResponses[keyof ExportTenantsResponses];
+
 export type ReadTenantTreeData = {
   body?: never;
   path?: never;
@@ -2188,7 +2555,7 @@ export type CreateUserResponse = CreateUserResponses[keyof CreateUserResponses];
 
 export type UpdateUserData = {
   /**
-   * Full replacement: omitted fields get their defaults. Only the name, the password and `mustChangePassword` stay when omitted.
+   * Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `source` and `externalId` stay when omitted.
    */
   body: UserUpdate;
   path?: never;
@@ -2228,6 +2595,14 @@ export type ListUsersData = {
      */
     status?: '0' | '1';
     /**
+     * The whole `source`
+     */
+    source?: string;
+    /**
+     * The whole `externalId`
+     */
+    externalId?: string;
+    /**
      * Part of the user name or nickname (case-insensitive) or of the phone number
      */
     q?: string;
@@ -2248,6 +2623,36 @@ export type ListUsersResponses = {
 };
 
 export type ListUsersResponse = ListUsersResponses[keyof ListUsersResponses];
+
+export type ReadUserByExternalIdData = {
+  body?: never;
+  path: {
+    /**
+     * The system that `externalId` comes from
+     */
+    source: string;
+    /**
+     * The id in `source`, unique with it
+     */
+    externalId: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/user-api/external/{source}/{externalId}';
+};
+
+export type ReadUserByExternalIdResponses = {
+  /**
+   * Success
+   */
+  200: User;
+};
+
+export type ReadUserByExternalIdResponse = ReadUserByExternalIdResponses[keyof ReadUserByExternalIdResponses];
 
 export type DeleteUsersData = {
   body?: never;
@@ -2330,6 +2735,42 @@ export type PatchUserResponses = {
 };
 
 export type PatchUserResponse = PatchUserResponses[keyof PatchUserResponses];
+
+export type ReadLeadersData = {
+  body?: never;
+  path: {
+    /**
+     * 1 to 19 digits
+     */
+    id: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/user-api/{id}/leaders';
+};
+
+export type ReadLeadersResponses = {
+  /**
+   * Success
+   */
+  200: Array<{
+    deptId: Id;
+    deptName: string;
+    userId: Id;
+    userName: string;
+    nickName: string | null;
+    /**
+     * 0 = normal, 1 = disabled
+     */
+    status: '0' | '1';
+  }>;
+};
+
+export type ReadLeadersResponse = ReadLeadersResponses[keyof ReadLeadersResponses];
 
 export type ListDepartmentUsersData = {
   body?: never;
@@ -2462,6 +2903,73 @@ export type AddUsersResponses = {
 
 export type AddUsersResponse = AddUsersResponses[keyof AddUsersResponses];
 
+export type ExportUsersData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    /**
+     * Part of the name, case-insensitive
+     */
+    userName?: string;
+    deptId?: string;
+    /**
+     * 0 = normal, 1 = disabled
+     */
+    status?: '0' | '1';
+    /**
+     * The whole `source`
+     */
+    source?: string;
+    /**
+     * The whole `externalId`
+     */
+    externalId?: string;
+    /**
+     * Part of the user name or nickname (case-insensitive) or of the phone number
+     */
+    q?: string;
+    /**
+     * The format of the file
+     */
+    format?: 'xlsx' | 'csv';
+  };
+  url: '/system/user-api/export';
+};
+
+export type ExportUsersResponses = {
+  /**
+   * Success
+   */
+  200: Blob | File;
+};
+
+export type ExportUsersResponse = ExportUsersResponses[keyof ExportUsersResponses];
+
+export type ReadUserTemplateData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The format of the file
+     */
+    format?: 'xlsx' | 'csv';
+  };
+  url: '/system/user-api/import/template';
+};
+
+export type ReadUserTemplateResponses = {
+  /**
+   * Success
+   */
+  200: Blob | File;
+};
+
+export type ReadUserTemplateResponse = ReadUserTemplateResponses[keyof ReadUserTemplateResponses];
+
 export type ReadOverviewData = {
   body?: never;
   path?: never;
@@ -2496,7 +3004,7 @@ export type ReadChangesData = {
      */
     tenantId?: string;
     /**
-     * Includes all tenants below; a cursor of its own
+     * Includes all descendant tenants; the cursors are separate from those without it
      */
     below?: boolean;
   };
@@ -2531,7 +3039,7 @@ export type StreamChangesData = {
      */
     tenantId?: string;
     /**
-     * Includes all tenants below; a cursor of its own
+     * Includes all descendant tenants; the cursors are separate from those without it
      */
     below?: boolean;
   };
@@ -2764,6 +3272,74 @@ export type RotateKeyResponses = {
 };
 
 export type RotateKeyResponse = RotateKeyResponses[keyof RotateKeyResponses];
+
+export type ImportDepartmentsData = {
+  body: {
+    /**
+     * xlsx or csv
+     */
+    file?: Blob | File;
+  };
+  path?: never;
+  query: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    /**
+     * `preview` writes nothing
+     */
+    mode: 'preview' | 'apply';
+    /**
+     * With `preview`: returns the file with a column for the errors
+     */
+    report?: 'xlsx' | 'csv';
+  };
+  url: '/system/dept-api/import';
+};
+
+export type ImportDepartmentsResponses = {
+  /**
+   * Success
+   */
+  200: ImportPreview | ImportResult;
+};
+
+export type ImportDepartmentsResponse = ImportDepartmentsResponses[keyof ImportDepartmentsResponses];
+
+export type ImportUsersData = {
+  body: {
+    /**
+     * xlsx or csv
+     */
+    file?: Blob | File;
+  };
+  path?: never;
+  query: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    /**
+     * `preview` writes nothing
+     */
+    mode: 'preview' | 'apply';
+    /**
+     * With `preview`: returns the file with a column for the errors
+     */
+    report?: 'xlsx' | 'csv';
+  };
+  url: '/system/user-api/import';
+};
+
+export type ImportUsersResponses = {
+  /**
+   * Success
+   */
+  200: ImportPreview | ImportResult;
+};
+
+export type ImportUsersResponse = ImportUsersResponses[keyof ImportUsersResponses];
 
 export type AddWebhookData = {
   body: WebhookInput;
