@@ -12,22 +12,22 @@ import type { CursorName, MethodArguments, RowOf } from './types.ts';
 
 export interface ClientOptions {
   /** The address of the service, such as https://org.example.com. Default: the origin of the page, in browsers. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** An API key, or an access token that is not refreshed. */
-  key?: string;
+  key?: string | undefined;
   /** The tokens of a user who has logged in before. They are refreshed when they have expired. */
   tokens?: Tokens | undefined;
   /** Called with new tokens, and with undefined when the session has ended. */
-  onTokens?: (tokens: Tokens | undefined) => void;
+  onTokens?: ((tokens: Tokens | undefined) => void) | undefined;
   /** Another way to authenticate, instead of `key` and `tokens`. */
-  credentials?: Credentials;
+  credentials?: Credentials | undefined;
   /** The language of messages. Default: that of the service or, in browsers, of the user. */
-  language?: string | (() => string);
+  language?: string | (() => string) | undefined;
   /** When to send a request again. `false`: never. */
-  retry?: RetryOptions | RetryPolicy | false;
-  fetch?: typeof fetch;
+  retry?: RetryOptions | RetryPolicy | false | undefined;
+  fetch?: typeof fetch | undefined;
   /** Called after each attempt; with an error if no response came from the service. */
-  onAttempt?: (error: NetworkError | undefined) => void;
+  onAttempt?: ((error: NetworkError | undefined) => void) | undefined;
 }
 
 /** Every operation of the service by its name in the OpenAPI document. Parameters of path and query go together. */

@@ -12,7 +12,7 @@ export interface Result<Data = unknown, Id = string | null, Etag = string | null
   headers: Headers;
 }
 
-interface Envelope {
+export interface Envelope {
   code: number;
   msg: string;
   data: unknown;
@@ -35,11 +35,7 @@ export async function readResponse(operation: Operation, response: Response): Pr
   // The caller reads streams and files. Other types, such as a page, do not come from the service.
   if (response.ok && STREAMED.test(type)) return result(response);
   const body: unknown = isJson ? await response.json() : await response.text();
-  if (isEnvelope(body)) {
-    // Compare the envelope's code, not the HTTP status: the service can be configured to send errors with status 200.
-    if (body.code !== 200) throw errorOf(body, headers);
-    return result(body.data);
-  }
+  if (isEnvelope(body)) return result(openEnvelope(body, headers));
   if (operation.response === 'json' && isJson) {
     if (response.ok) return result(body);
     const { error, error_description = '' } = body as { error?: string; error_description?: string };
@@ -50,7 +46,12 @@ export async function readResponse(operation: Operation, response: Response): Pr
 
 const isEnvelope = (body: unknown): body is Envelope => typeof (body as Envelope | null)?.code === 'number';
 
-function errorOf({ code, msg, data }: Envelope, headers: Headers): ApiError {
+/**
+ * Returns the data of an envelope, or throws its error. It compares the envelope's code, not the HTTP status: the service can be
+ * configured to send errors with status 200.
+ */
+export function openEnvelope({ code, msg, data }: Envelope, headers: Headers): unknown {
+  if (code === 200) return data;
   const { reason = 'INTERNAL', ...details } = (data ?? {}) as { reason?: Reason };
-  return new ApiError(code, reason, msg, details, parseRetryAfter(headers.get('retry-after')));
+  throw new ApiError(code, reason, msg, details, parseRetryAfter(headers.get('retry-after')));
 }

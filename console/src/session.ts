@@ -1,6 +1,5 @@
-import type { Me } from '../../server/account/schema.ts';
-import type { Login, Tokens } from '../../server/auth/schema.ts';
-import { ApiError, type Query, sendRequest } from './http.ts';
+import type { LogInData, Me, ParamsOf } from '../../client/src/main.ts';
+import { ApiError, clientWithToken } from './http.ts';
 import { createStore, readStorage, useStore, writeStorage } from './store.ts';
 
 /**
@@ -20,7 +19,8 @@ export type Session =
   /** The page stays as it is, and a dialog asks for the password. */
   | { state: 'expired'; me: Me };
 
-type NewToken = Pick<Tokens, 'access_token' | 'expires_in'>;
+/** What the login form sends. */
+export type Login = LogInData['body'];
 type TabMessage = { kind: 'token'; token: string } | { kind: 'tokenRequest' } | { kind: 'logout' };
 
 export const session = createStore<Session>({ state: 'restoring' });
@@ -32,6 +32,7 @@ let logoutCount = 0;
 let previousUser = readStorage('banyan.user', sessionStorage);
 let userChanged = false;
 
+const anonymous = clientWithToken(undefined);
 const tabs = new BroadcastChannel('banyan.session');
 const broadcast = (message: TabMessage) => tabs.postMessage(message);
 
@@ -46,9 +47,7 @@ export function sessionGuard(): () => void {
 }
 
 export async function logIn(login: Login): Promise<void> {
-  const { data } = await withSessionLock(() =>
-    sendRequest<NewToken>('POST', '/auth/login', { ...COOKIE_SESSION, body: login }),
-  );
+  const { data } = await withSessionLock(() => anonymous.logIn({ session: 'cookie', body: login }, KEEPALIVE));
   await startSession(data.access_token);
   writeStorage('banyan.tenant', login.tenantId);
   broadcast({ kind: 'token', token: accessToken as string });
@@ -68,7 +67,7 @@ export async function restoreSession(): Promise<void> {
     accessToken = undefined;
     if (session.get().state === 'loggedOut') return;
     // There was no session, or it has expired: the login page needs no explanation.
-    const errorDetails = error.code === 'REFRESH_REFUSED' ? {} : { error };
+    const errorDetails = error.reason === 'REFRESH_REFUSED' ? {} : { error };
     session.set({ state: 'loggedOut', onPurpose: false, ...errorDetails });
   }
 }
@@ -96,10 +95,11 @@ export function renewToken(rejectedToken: string | undefined): Promise<void> {
 }
 
 // keepalive: if the page is closed before the response, the next cookie is lost and the old one soon becomes invalid.
-const COOKIE_SESSION = { query: { session: 'cookie' }, keepalive: true };
+const KEEPALIVE = { keepalive: true };
 
+/** The refresh token is in the cookie, which scripts cannot read. */
 const requestNewToken = async () =>
-  (await sendRequest<NewToken>('POST', '/auth/refresh', COOKIE_SESSION)).data.access_token;
+  (await anonymous.refresh({ session: 'cookie', body: { refresh_token: '' } }, KEEPALIVE)).data.access_token;
 
 const refreshToken = (rejectedToken: string | undefined) =>
   withSessionLock(async () => {
@@ -131,9 +131,9 @@ async function startSession(token: string, attempt = 1): Promise<void> {
   const countAtStart = logoutCount;
   let me: Me;
   try {
-    ({ data: me } = await sendRequest<Me>('GET', '/auth/me', { headers: { authorization: `Bearer ${token}` } }));
+    ({ data: me } = await clientWithToken(token).readMe());
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'PASSWORD_CHANGE_REQUIRED' && logoutCount === countAtStart) {
+    if (error instanceof ApiError && error.reason === 'PASSWORD_CHANGE_REQUIRED' && logoutCount === countAtStart) {
       accessToken = token;
       requirePasswordChange();
       return;
@@ -196,9 +196,10 @@ function tokenOwner(jwt: string): string {
 export async function refreshMe(): Promise<void> {
   const countAtStart = logoutCount;
   if (!accessToken) return;
-  const headers = { authorization: `Bearer ${accessToken}` };
   // Ignore errors: it is read again with the next token.
-  const response = await sendRequest<Me>('GET', '/auth/me', { headers }).catch(() => undefined);
+  const response = await clientWithToken(accessToken)
+    .readMe()
+    .catch(() => undefined);
   const current = session.get();
   if (!response || logoutCount !== countAtStart || !('me' in current)) return;
   // Keep the old object if nothing changed, so that no screen renders again.
@@ -239,8 +240,7 @@ export async function logOut({ everywhere = false } = {}): Promise<void> {
 }
 
 async function requestLogout(everywhere: boolean): Promise<void> {
-  const post = (query: Query, bearer?: string) =>
-    sendRequest('POST', '/auth/logout', { query, headers: bearer ? { authorization: `Bearer ${bearer}` } : {} });
+  const post = (query: ParamsOf<'logOut'>, bearer?: string) => clientWithToken(bearer).logOut(query);
   const query = everywhere ? { everywhere } : {};
   const attempts = [
     () => post(query, accessToken),

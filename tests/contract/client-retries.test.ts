@@ -76,7 +76,7 @@ test('retries are bounded', async () => {
 
 test('a request without a key that is not a read is never sent again', async () => {
   for (const step of ['lose', busy('0')] as const) {
-    const { client, keys } = connect([step], { key: undefined as never });
+    const { client, keys } = connect([step], { key: undefined });
     const login = client.logIn({ body: { tenantId: admin.tenantId, username: 'boss', password: 'wrong' } });
     await assert.rejects(login, (error) => error instanceof NetworkError || isApiError(error, 'TOO_BUSY'));
     assert.equal(keys.length, 1);

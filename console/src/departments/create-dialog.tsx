@@ -53,7 +53,7 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
       onCreated(id, parent.deptId, addAnother.current);
     },
     onError: (error) => {
-      const field = error instanceof ApiError && error.code === 'INVALID_FIELD' && error.data.field;
+      const field = error instanceof ApiError && error.reason === 'INVALID_FIELD' && error.details.field;
       if (!field || !(String(field) in EMPTY_VALUES)) return false;
       form.setFields([{ name: field as keyof NewDept, errors: [(error as ApiError).message] }]);
       return true;

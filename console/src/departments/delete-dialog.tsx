@@ -46,10 +46,10 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
     },
     onError: (error, { depts, subtree }) => {
       if (!(error instanceof ApiError)) return false;
-      const { code } = error;
+      const { reason: code } = error;
       if (code !== 'DEPT_HAS_CHILDREN' && code !== 'DEPT_HAS_USERS') return false;
       if (depts.length > 1) {
-        const ids = new Set((error.data.deptIds as number[]).map(Number));
+        const ids = new Set((error.details.deptIds as number[]).map(Number));
         setStep({ kind: 'blocked', error: { code, message: error.message, ids } });
       } else setStep(code === 'DEPT_HAS_CHILDREN' ? { kind: 'children' } : { kind: 'users', subtree });
       return true;

@@ -61,7 +61,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
     },
     invalidates: affectedBy.departments,
     onError: (error) => {
-      const field = error instanceof ApiError && error.code === 'INVALID_FIELD' && error.data.field;
+      const field = error instanceof ApiError && error.reason === 'INVALID_FIELD' && error.details.field;
       if (!field || !form.getFieldInstance(field as keyof DepartmentValues)) return false;
       form.setFields([{ name: field as keyof DepartmentValues, errors: [(error as ApiError).message] }]);
       return true;

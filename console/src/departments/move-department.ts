@@ -70,7 +70,7 @@ export async function placeAmongSiblings(deptId: number, parentId: number, place
     } catch (error) {
       // A sibling was moved away between the two requests. Try again with the current siblings.
       const siblingLeft =
-        isApiError(error, 'NOT_CHILDREN') && !(error.data.deptIds as unknown[]).map(Number).includes(deptId);
+        isApiError(error, 'NOT_CHILDREN') && !(error.details.deptIds as unknown[]).map(Number).includes(deptId);
       if (!siblingLeft || attempt > MAX_ATTEMPTS) throw error;
     }
   }

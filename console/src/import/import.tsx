@@ -2,20 +2,20 @@ import { ArrowLeftOutlined, DownloadOutlined, InboxOutlined } from '@ant-design/
 import { Alert, Button, Progress, Upload } from 'antd';
 import { useState } from 'react';
 import { useLocation, useNavigate } from 'react-router';
-import { api, type ImportPreview, type ImportResult } from '../api.ts';
+import { api, type ImportKind, type ImportPreview, type ImportResult } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { LeaveGuard } from '../ui/leave-guard.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { AdministratorsOnly, Loading } from '../ui/states.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { Counts } from './counts.tsx';
-import { download } from './download.ts';
 import { PreviewTable } from './preview-table.tsx';
-import { readEvents } from './read-events.ts';
+import { readResult } from './read-result.ts';
 import { Result } from './result.tsx';
 import { importTexts } from './texts.ts';
 import './import.css';
@@ -33,13 +33,13 @@ export default function Import() {
         </Button>
       </PageTitle>
       <AdministratorsOnly>
-        <ImportContent key={kind} path={kind === 'people' ? '/system/user-api' : '/system/dept-api'} />
+        <ImportContent key={kind} kind={kind} />
       </AdministratorsOnly>
     </>
   );
 }
 
-function ImportContent({ path }: { path: '/system/dept-api' | '/system/user-api' }) {
+function ImportContent({ kind }: { kind: ImportKind }) {
   const t = useTexts(importTexts);
   const [search] = useUrlParams();
   const ownTenantId = useMe().tenant.tenantId;
@@ -49,24 +49,24 @@ function ImportContent({ path }: { path: '/system/dept-api' | '/system/user-api'
   const [percent, setPercent] = useState(0);
   const [result, setResult] = useState<ImportResult>();
   const check = useApiMutation({
-    mutationFn: async (file: File) => ({ file, preview: await api.previewImport(path, file, { tenantId }) }),
+    mutationFn: async (file: File) => ({ file, preview: await api.previewImport(kind, file, { tenantId }) }),
     onSuccess: setChosen,
   });
   const apply = useApiMutation({
     mutationFn: async (file: File) => {
       setPercent(0);
-      return readEvents(await api.applyImport(path, file, { tenantId }), setPercent);
+      return readResult(await api.applyImport(kind, file, { tenantId }), setPercent);
     },
     invalidates: affectedBy.revert,
     onSuccess: setResult,
   });
   const template = useApiMutation({
-    mutationFn: () => api.readImportTemplate(path),
-    onSuccess: (blob) => download(blob, 'template.xlsx'),
+    mutationFn: () => api.readImportTemplate(kind),
+    onSuccess: ({ blob, name }) => saveFile(blob, name),
   });
   const errors = useApiMutation({
-    mutationFn: (file: File) => api.readImportErrors(path, file, { tenantId }),
-    onSuccess: (blob) => download(blob, 'import-errors.xlsx'),
+    mutationFn: (file: File) => api.readImportErrors(kind, file, { tenantId }),
+    onSuccess: ({ blob, name }) => saveFile(blob, name),
   });
   const restart = () => {
     setChosen(undefined);

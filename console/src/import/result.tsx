@@ -6,9 +6,9 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { Card } from '../ui/card.tsx';
 import { LeaveGuard } from '../ui/leave-guard.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { Counts } from './counts.tsx';
-import { download, toCsv } from './download.ts';
 import { importTexts } from './texts.ts';
 
 interface Props {
@@ -31,7 +31,7 @@ export function Result({ result, tenantId, onAnother }: Props) {
   });
   const save = () => {
     const rows = passwords.map(({ userName, password }) => [userName, password]);
-    download(toCsv([[t.userName, t.password], ...rows]), 'passwords.csv');
+    saveFile(toCsv([[t.userName, t.password], ...rows]), 'passwords.csv');
     setSaved(true);
   };
   return (
@@ -74,3 +74,12 @@ export function Result({ result, tenantId, onAnother }: Props) {
     </Card>
   );
 }
+
+/** A CSV file that spreadsheet programs open as UTF-8. User names and generated passwords need no escaping but quotes. */
+const toCsv = (rows: readonly (readonly string[])[]): Blob =>
+  new Blob(
+    [`\ufeff${rows.map((cells) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\r\n')}\r\n`],
+    {
+      type: 'text/csv;charset=utf-8',
+    },
+  );

@@ -190,7 +190,7 @@ const FIELDS = ['keyName', 'permissions', 'expiresTime', 'addresses', 'requestsP
 /** The field whose value the service has rejected; undefined if the form does not show it. */
 function getErrorField(error: unknown): (typeof FIELDS)[number] | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  if (error.code === 'PERMISSION_NOT_HELD') return 'permissions';
+  if (error.reason === 'PERMISSION_NOT_HELD') return 'permissions';
   // An item of an array has a path, such as addresses[0].
-  return FIELDS.find((field) => String(error.data.field ?? '').startsWith(field));
+  return FIELDS.find((field) => String(error.details.field ?? '').startsWith(field));
 }

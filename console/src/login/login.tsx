@@ -2,9 +2,16 @@ import { GlobalOutlined } from '@ant-design/icons';
 import { Alert, Button, Form, Input, type InputRef } from 'antd';
 import { useEffect, useRef, useState } from 'react';
 import { Navigate, useSearchParams } from 'react-router';
-import type { Login as Credentials } from '../../../server/auth/schema.ts';
 import { setLanguage, useLanguage, useTexts } from '../language.ts';
-import { continueSession, getLastTenantId, isDifferentUser, logIn, logOut, useSession } from '../session.ts';
+import {
+  type Login as Credentials,
+  continueSession,
+  getLastTenantId,
+  isDifferentUser,
+  logIn,
+  logOut,
+  useSession,
+} from '../session.ts';
 import logo from '../ui/banyan.svg';
 import { PasswordForm } from '../ui/password-form.tsx';
 import { Loading } from '../ui/states.tsx';

@@ -141,7 +141,7 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
           role="alert"
           className="margin-bottom"
           title={limitError.message}
-          description={`${t.limitReached(Number(limitError.data.accountCount))}${t.limitHint}`}
+          description={`${t.limitReached(Number(limitError.details.accountCount))}${t.limitHint}`}
         />
       )}
       <div className="people-fields">
@@ -224,8 +224,8 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
 /** The field whose value the service has rejected; undefined if the form does not show it. */
 function getErrorField(error: unknown): 'userName' | 'password' | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  if (error.code === 'USER_NAME_TAKEN') return 'userName';
-  const { field } = error.data;
+  if (error.reason === 'USER_NAME_TAKEN') return 'userName';
+  const { field } = error.details;
   return field === 'userName' || field === 'password' ? field : undefined;
 }
 

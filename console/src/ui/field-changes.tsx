@@ -9,7 +9,8 @@ import { diffRecords, type FieldChange } from './record-diff.ts';
 import { useKindLabel } from './use-kind-label.ts';
 
 interface Props {
-  change: Pick<AuditEntry, 'resource' | 'before' | 'after'>;
+  /** The fields of a record before and after a change; null if there was no record. */
+  change: Pick<AuditEntry, 'resource'> & Record<'before' | 'after', object | null>;
   /** The record belongs to another tenant, whose department names the console does not read. */
   otherTenant?: boolean;
 }

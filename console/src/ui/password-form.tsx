@@ -78,7 +78,7 @@ export function PasswordForm({ userName, onChanged }: Props) {
 }
 
 /** The field that an error is about; undefined if it is about none. */
-function getErrorField({ code }: ApiError): 'oldPassword' | 'newPassword' | undefined {
-  if (code === 'WRONG_PASSWORD') return 'oldPassword';
-  return /^PASSWORD_(TOO_COMMON|HAS_NAME|UNCHANGED)$/.test(code) ? 'newPassword' : undefined;
+function getErrorField({ reason }: ApiError): 'oldPassword' | 'newPassword' | undefined {
+  if (reason === 'WRONG_PASSWORD') return 'oldPassword';
+  return /^PASSWORD_(TOO_COMMON|HAS_NAME|UNCHANGED)$/.test(reason) ? 'newPassword' : undefined;
 }

@@ -1,7 +1,10 @@
 import type { KeyInput } from '../api.ts';
 import { defineTexts } from '../language.ts';
 
+/** A permission that a key can have. */
 export type Permission = KeyInput['permissions'][number];
+/** Only people have these. */
+type UserPermission = 'role:write' | 'key:write';
 
 /** What each permission allows, as an administrator would say it. */
 export const permissionTexts = defineTexts({
@@ -23,7 +26,7 @@ export const permissionTexts = defineTexts({
     check: '校验令牌',
     import: '导入数据',
     export: '导出数据',
-  } satisfies Record<Permission, string>,
+  } satisfies Record<Permission | UserPermission, string>,
   en: {
     'dept:read': 'View departments',
     'dept:write': 'Manage departments',

@@ -65,7 +65,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: Props) {
       onSaved(result === true ? undefined : { name: getWebhookName(toInput(values)), secret: result.secret });
     },
     onError: (error) => {
-      if (!(error instanceof ApiError) || error.data.field !== 'url') return false;
+      if (!(error instanceof ApiError) || error.details.field !== 'url') return false;
       form.setFields([{ name: 'url', errors: [error.message] }]);
       form.focusField('url');
       return true;
