@@ -63,6 +63,20 @@ test('nightly-job creates users who joined and disables those who left', async (
   assert.equal(second.stdout, '0 created, 0 disabled, 4 unchanged\n');
 });
 
+test('sync-departments creates departments with the typed client and corrects leaders', async () => {
+  const admin = await service.createTenant();
+  const known = await admin.createDepartment({ deptName: '市场部', leader: '李雷', phone: '13800000000' });
+  const file = path.join(folder, 'departments.json');
+  const departments = ['研发中心', '市场部'].map((deptName) => ({ deptName, leader: '张三' }));
+  fs.writeFileSync(file, JSON.stringify(departments));
+  const { env } = await createKey(admin, ['dept:read', 'dept:write']);
+  const sync = () => run(process.execPath, [compiled('sync-departments.js'), file], { env });
+  assert.equal((await sync()).stdout, '1 created, 1 changed, 0 unchanged\n');
+  const { leader, phone } = await read(admin, `${DEPTS}/${known}`);
+  assert.deepEqual([leader, phone], ['张三', '13800000000']);
+  assert.equal((await sync()).stdout, '0 created, 0 changed, 2 unchanged\n');
+});
+
 test('verify-tokens accepts a token of the service and rejects any other', async () => {
   const admin = await service.createTenant();
   const { lines } = start('verify-tokens.js', [], { BANYAN_ISSUER: service.base, PORT: '0' });
