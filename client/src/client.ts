@@ -1,18 +1,15 @@
-import { type CallOptions, callOperation, type Transport } from './call.ts';
+import { type CallOptions, callOperation } from './call.ts';
 import { bearer, type Credentials, TokenSession, type Tokens } from './credentials.ts';
-import type { NetworkError } from './errors.ts';
 import { type FeedEvent, type FeedOptions, type LongPollOptions, pollChanges, streamChanges } from './feed.ts';
-import { type Operations, operations } from './generated/operations.ts';
+import { operations } from './generated/operations.ts';
+import { createMethods, createTransport, type Method, type Methods, type TransportOptions } from './methods.ts';
 import type { Operation } from './operation.ts';
 import { iterateRows } from './pages.ts';
 import type { Params } from './request.ts';
 import type { Result } from './response.ts';
-import { createRetryPolicy, type RetryOptions, type RetryPolicy } from './retry.ts';
 import type { CursorName, MethodArguments, RowOf } from './types.ts';
 
-export interface ClientOptions {
-  /** The address of the service, such as https://org.example.com. Default: the origin of the page, in browsers. */
-  baseUrl?: string | undefined;
+export interface ClientOptions extends TransportOptions {
   /** An API key, or an access token that is not refreshed. */
   key?: string | undefined;
   /** The tokens of a user who has logged in before. They are refreshed when they have expired. */
@@ -21,21 +18,10 @@ export interface ClientOptions {
   onTokens?: ((tokens: Tokens | undefined) => void) | undefined;
   /** Another way to authenticate, instead of `key` and `tokens`. */
   credentials?: Credentials | undefined;
-  /** The language of messages. Default: that of the service or, in browsers, of the user. */
-  language?: string | (() => string) | undefined;
-  /** When to send a request again. `false`: never. */
-  retry?: RetryOptions | RetryPolicy | false | undefined;
-  fetch?: typeof fetch | undefined;
-  /** Called after each attempt; with an error if no response came from the service. */
-  onAttempt?: ((error: NetworkError | undefined) => void) | undefined;
 }
 
-/** Every operation of the service by its name in the OpenAPI document. Parameters of path and query go together. */
-export type Client = {
-  [Name in keyof Operations as Exclude<Name, 'streamChanges'>]: (
-    ...args: MethodArguments<Name>
-  ) => Promise<Result<Operations[Name]['data'], Operations[Name]['id'], Operations[Name]['etag']>>;
-} & {
+/** Every operation of the service, and iterators over lists and changes. */
+export type Client = Methods & {
   /** Lists with cursors as iterators over all of their rows. */
   iterate: {
     [Name in CursorName]: (...args: MethodArguments<Name>) => AsyncGenerator<RowOf<Name>, void>;
@@ -49,18 +35,15 @@ export type Client = {
 export function createClient(options: ClientOptions = {}): Client {
   const session = createSession(options);
   const transport = createTransport(options, session ?? options.credentials ?? bearer(String(options.key)));
-  const table: Record<string, Operation> = operations;
+  const methods = createMethods(transport);
   const call = (name: string, params?: Params, callOptions?: CallOptions): Promise<Result> =>
-    callOperation(transport, table[name] as Operation, params, callOptions);
-  const methods: Record<string, unknown> = {};
+    (methods as unknown as Record<string, Method>)[name]?.(params, callOptions) as Promise<Result>;
   const iterate: Record<string, unknown> = {};
-  for (const [name, { cursor }] of Object.entries(table)) {
-    methods[name] = (params?: Params, callOptions?: CallOptions) => call(name, params, callOptions);
-    if (!cursor) continue;
+  for (const [name, operation] of Object.entries<Operation>(operations)) {
+    if (!operation.cursor) continue;
     iterate[name] = (params?: Params, callOptions?: CallOptions) =>
       iterateRows((page, pageOptions) => call(name, page, pageOptions), params, callOptions);
   }
-  // The table has exactly the operations that the types have: both are generated from the same document.
   return {
     ...methods,
     ...(session ? sessionMethods(session, call) : {}),
@@ -97,18 +80,3 @@ const sessionMethods = (
     return result;
   },
 });
-
-function createTransport(
-  { baseUrl = '', language, retry = {}, onAttempt = () => {}, ...options }: ClientOptions,
-  credentials: Credentials | undefined,
-): Transport {
-  return {
-    baseUrl: baseUrl.replace(/\/+$/, ''),
-    // Called as a function of its own: browsers reject `fetch` as a method of another object.
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    credentials,
-    language: typeof language === 'function' ? language : () => language,
-    retry: typeof retry === 'function' ? retry : retry ? createRetryPolicy(retry) : async () => false,
-    onAttempt,
-  };
-}

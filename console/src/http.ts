@@ -1,22 +1,24 @@
-import { type ClientOptions, createClient, NetworkError } from '../../client/src/main.ts';
+import { NetworkError } from '../../client/src/errors.ts';
+import { createMethods, createTransport, type TransportOptions } from '../../client/src/methods.ts';
 import { markOffline, markOnline } from './connection.ts';
 import { getLanguage } from './language.ts';
 
-export { ApiError, isApiError, NetworkError } from '../../client/src/main.ts';
+export { ApiError, isApiError, NetworkError } from '../../client/src/errors.ts';
 
 /** What all clients of the console share. The service has the origin of the page. */
-export const clientOptions: ClientOptions = {
+export const clientOptions: TransportOptions = {
   language: () => (getLanguage() === 'zh' ? 'zh-CN' : 'en'),
   onAttempt: (error) => (error ? markOffline() : markOnline()),
 };
 
 /** For requests of session.ts, which decides itself what to do when one fails. */
 export const clientWithToken = (token: string | undefined) =>
-  createClient({
-    ...clientOptions,
-    retry: false,
-    credentials: { open: () => ({ token: () => token, renew: (_, error) => Promise.reject(error) }) },
-  });
+  createMethods(
+    createTransport(
+      { ...clientOptions, retry: false },
+      { open: () => ({ token: () => token, renew: (_, error) => Promise.reject(error) }) },
+    ),
+  );
 
 /** A file that the service sent as an attachment. */
 export interface DownloadedFile {

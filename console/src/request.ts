@@ -1,4 +1,6 @@
-import { type Client, createClient, type Failure } from '../../client/src/main.ts';
+import type { Credentials } from '../../client/src/credentials.ts';
+import { createMethods, createTransport, type Methods } from '../../client/src/methods.ts';
+import type { Failure } from '../../client/src/retry.ts';
 import { waitForConnection } from './connection.ts';
 import { clientOptions, isApiError, NetworkError } from './http.ts';
 import { getAccessToken, refreshMeOnce, renewToken, requirePasswordChange, sessionGuard } from './session.ts';
@@ -24,25 +26,22 @@ async function retryWrites({ error, isRead, elapsedMs }: Failure): Promise<boole
   return true;
 }
 
-const authenticated = createClient({
-  ...clientOptions,
-  retry: retryWrites,
-  credentials: {
-    open() {
-      const assertSameSession = sessionGuard();
-      return {
-        token() {
-          assertSameSession();
-          return getAccessToken();
-        },
-        renew(rejectedToken) {
-          assertSameSession();
-          return renewToken(rejectedToken);
-        },
-      };
-    },
+const credentials: Credentials = {
+  open() {
+    const assertSameSession = sessionGuard();
+    return {
+      token() {
+        assertSameSession();
+        return getAccessToken();
+      },
+      renew(rejectedToken) {
+        assertSameSession();
+        return renewToken(rejectedToken);
+      },
+    };
   },
-});
+};
+const authenticated = createMethods(createTransport({ ...clientOptions, retry: retryWrites }, credentials));
 
 async function inSession<T>(send: () => Promise<T>): Promise<T> {
   const assertSameSession = sessionGuard();
@@ -66,4 +65,4 @@ export const client = Object.fromEntries(
     name,
     (...args: unknown[]) => inSession(() => (method as Call)(...args)),
   ]),
-) as unknown as Omit<Client, 'iterate' | 'changes' | 'streamChanges'>;
+) as unknown as Methods;
