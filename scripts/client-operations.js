@@ -103,9 +103,9 @@ function rowOf(document, method, path, operation) {
   return {
     method: method.toUpperCase(),
     path,
-    ...(bodyType ? { body: bodyType } : {}),
+    ...(bodyType && bodyType !== 'application/json' ? { body: bodyType } : {}),
     ...(responseKind(types, success) ? { response: responseKind(types, success) } : {}),
-    ...(isRead ? { safe: true } : {}),
+    ...(isRead && method !== 'get' ? { safe: true } : {}),
     ...(has('idempotency-key') ? { idempotent: true } : {}),
     ...(operation.security?.length === 0 ? { public: true } : {}),
     ...(has('cursor') ? { cursor: true } : {}),

@@ -64,7 +64,7 @@ export async function callOperation(
       await orAborted(session.renew(token, failure), signal);
       continue;
     }
-    const isRead = operation.safe === true;
+    const isRead = operation.safe ?? operation.method === 'GET';
     if (!isTemporary(failure) || !(isRead || operation.idempotent)) throw failure;
     const elapsedMs = Date.now() - startedAt;
     if (!(await transport.retry({ error: failure, attempts, elapsedMs, isRead, signal }))) throw failure;

@@ -7,9 +7,12 @@ import type { Operation } from './operation.ts';
 import { iterateRows } from './pages.ts';
 import type { Params } from './request.ts';
 import type { Result } from './response.ts';
+import { createRetryPolicy, type RetryOptions, type RetryPolicy } from './retry.ts';
 import type { CursorName, MethodArguments, RowOf } from './types.ts';
 
-export interface ClientOptions extends TransportOptions {
+export interface ClientOptions extends Omit<TransportOptions, 'retry'> {
+  /** When to send a request again. `false`: never. */
+  retry?: RetryOptions | RetryPolicy | false | undefined;
   /** An API key, or an access token that is not refreshed. */
   key?: string | undefined;
   /** The tokens of a user who has logged in before. They are refreshed when they have expired. */
@@ -34,7 +37,10 @@ export type Client = Methods & {
 
 export function createClient(options: ClientOptions = {}): Client {
   const session = createSession(options);
-  const transport = createTransport(options, session ?? options.credentials ?? bearer(String(options.key)));
+  const transport = createTransport(
+    { ...options, retry: policyOf(options) },
+    session ?? options.credentials ?? bearer(String(options.key)),
+  );
   const methods = createMethods(transport);
   const call = (name: string, params?: Params, callOptions?: CallOptions): Promise<Result> =>
     (methods as unknown as Record<string, Method>)[name]?.(params, callOptions) as Promise<Result>;
@@ -53,13 +59,20 @@ export function createClient(options: ClientOptions = {}): Client {
   } as unknown as Client;
 }
 
+function policyOf({ retry = {} }: ClientOptions): RetryPolicy | undefined {
+  if (retry === false || typeof retry === 'function') return retry || undefined;
+  return createRetryPolicy(retry);
+}
+
 /** Returns the session of a user, unless the client authenticates in another way. */
 function createSession(options: ClientOptions): TokenSession | undefined {
   if (options.key !== undefined || options.credentials) return undefined;
   // A refresh token works once, so a refresh whose response was lost is not sent again.
   const refresh = async (refreshToken: string) => {
     const params = { body: { refresh_token: refreshToken } };
-    return (await callOperation(createTransport(options, undefined), operations.refresh, params)).data as Tokens;
+    return (
+      await callOperation(createTransport({ ...options, retry: undefined }, undefined), operations.refresh, params)
+    ).data as Tokens;
   };
   return new TokenSession(options.tokens, refresh, options.onTokens);
 }

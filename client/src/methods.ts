@@ -5,7 +5,7 @@ import { type Operations, operations } from './generated/operations.ts';
 import type { Operation } from './operation.ts';
 import type { Params } from './request.ts';
 import type { Result } from './response.ts';
-import { createRetryPolicy, type RetryOptions, type RetryPolicy } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
 import type { MethodArguments } from './types.ts';
 
 /** The operations alone, without iterators and without a session: what the console needs, which has its own. */
@@ -15,8 +15,8 @@ export interface TransportOptions {
   baseUrl?: string | undefined;
   /** The language of messages. Default: that of the service or, in browsers, of the user. */
   language?: string | (() => string) | undefined;
-  /** When to send a request again. `false`: never. */
-  retry?: RetryOptions | RetryPolicy | false | undefined;
+  /** When to send a request again. Default: never. */
+  retry?: RetryPolicy | undefined;
   fetch?: typeof fetch | undefined;
   /** Called after each attempt; with an error if no response came from the service. */
   onAttempt?: ((error: NetworkError | undefined) => void) | undefined;
@@ -41,7 +41,7 @@ export const createMethods = (transport: Transport): Methods =>
   ) as unknown as Methods;
 
 export function createTransport(
-  { baseUrl = '', language, retry = {}, onAttempt = () => {}, ...options }: TransportOptions,
+  { baseUrl = '', language, retry = async () => false, onAttempt = () => {}, ...options }: TransportOptions,
   credentials: Credentials | undefined,
 ): Transport {
   return {
@@ -50,7 +50,7 @@ export function createTransport(
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     credentials,
     language: typeof language === 'function' ? language : () => language,
-    retry: typeof retry === 'function' ? retry : retry ? createRetryPolicy(retry) : async () => false,
+    retry,
     onAttempt,
   };
 }

@@ -3,11 +3,11 @@ export interface Operation {
   method: string;
   /** With parameters in braces. All other parameters go into the query. */
   path: string;
-  /** The content type of the request body. */
+  /** The content type of the request body; default: application/json. */
   body?: string;
   /** How a success is read; default: the `data` of the envelope. */
   response?: 'json' | 'events' | 'file';
-  /** It changes nothing, so it can be sent again at any time. */
+  /** It changes nothing although it is no GET, so it can be sent again at any time. */
   safe?: boolean;
   /** It accepts an Idempotency-Key. */
   idempotent?: boolean;

@@ -43,8 +43,8 @@ export interface Body {
   type?: string;
 }
 
-export function bodyOf({ body: type }: Operation, { body }: Params): Body | undefined {
-  if (body === undefined || type === undefined) return undefined;
+export function bodyOf({ body: type = 'application/json' }: Operation, { body }: Params): Body | undefined {
+  if (body === undefined) return undefined;
   if (type === 'multipart/form-data') return { content: formOf(body) };
   if (type === 'application/x-www-form-urlencoded') {
     const content = new URLSearchParams();

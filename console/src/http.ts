@@ -14,10 +14,9 @@ export const clientOptions: TransportOptions = {
 /** For requests of session.ts, which decides itself what to do when one fails. */
 export const clientWithToken = (token: string | undefined) =>
   createMethods(
-    createTransport(
-      { ...clientOptions, retry: false },
-      { open: () => ({ token: () => token, renew: (_, error) => Promise.reject(error) }) },
-    ),
+    createTransport(clientOptions, {
+      open: () => ({ token: () => token, renew: (_, error) => Promise.reject(error) }),
+    }),
   );
 
 /** A file that the service sent as an attachment. */

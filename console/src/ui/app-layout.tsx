@@ -12,21 +12,30 @@ import {
   UserOutlined,
 } from '@ant-design/icons';
 import { App, Button, Dropdown } from 'antd';
-import { type ReactNode, Suspense, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
 import { setLanguage, useLanguage, useTexts } from '../language.ts';
+import { lazyScreen } from '../lazy-screen.ts';
 import { logOut, useIsAdministrator, useMe, useSession } from '../session.ts';
 import logo from './banyan.svg';
-import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import { Loading } from './states.tsx';
 import { uiTexts } from './texts.ts';
 import { useNotify } from './use-notify.ts';
+
+const loadExpiredDialog = () => import('./session-expired-dialog.tsx');
+const SessionExpiredDialog = lazyScreen(loadExpiredDialog);
+/** The dialog is loaded long before it is needed: a later version of the service would no longer have this file. */
+const PRELOAD_MS = 60_000;
 
 /** The layout of every screen except the login: header, navigation and content. */
 export default function AppLayout() {
   const session = useSession();
   const { pathname, search } = useLocation();
   const t = useTexts(uiTexts);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadExpiredDialog().catch(() => undefined), PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }, []);
   if (session.state === 'restoring') return <Loading />;
   if (!('me' in session)) {
     const target = pathname + search;
@@ -49,7 +58,11 @@ export default function AppLayout() {
             <Outlet />
           </Suspense>
         </main>
-        <SessionExpiredDialog />
+        {session.state === 'expired' && (
+          <Suspense fallback={null}>
+            <SessionExpiredDialog />
+          </Suspense>
+        )}
       </div>
     </App>
   );

@@ -7,7 +7,7 @@ import { useApiMutation } from './use-api-mutation.ts';
 import { getErrorMessage } from './use-notify.ts';
 
 /** Asks for the password without leaving the page. The rejected requests are repeated after the login. */
-export function SessionExpiredDialog() {
+export default function SessionExpiredDialog() {
   const t = useTexts(uiTexts);
   const { state } = useSession();
   const { user, tenant } = useMe();
