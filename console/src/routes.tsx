@@ -1,9 +1,9 @@
 import { type ReactNode, Suspense } from 'react';
 import { createBrowserRouter, Navigate } from 'react-router';
 import { lazyScreen } from './lazy-screen.ts';
+import { SessionScreens } from './ui/session-screens.tsx';
 import { Loading, ScreenError } from './ui/states.tsx';
 
-const AppLayout = lazyScreen(() => import('./ui/app-layout.tsx'));
 const Login = lazyScreen(() => import('./login/login.tsx'));
 const Home = lazyScreen(() => import('./home/home.tsx'));
 const Departments = lazyScreen(() => import('./departments/departments.tsx'));
@@ -24,7 +24,7 @@ export const router = createBrowserRouter([
   { path: '/login', element: withSuspense(<Login />), errorElement: <ScreenError /> },
   {
     path: '/',
-    element: withSuspense(<AppLayout />),
+    element: withSuspense(<SessionScreens />),
     errorElement: <ScreenError />,
     children: [
       { index: true, element: <Navigate to="/home" replace /> },

@@ -12,38 +12,20 @@ import {
   UserOutlined,
 } from '@ant-design/icons';
 import { App, Button, Dropdown } from 'antd';
-import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { Navigate, NavLink, Outlet, useLocation, useNavigate } from 'react-router';
+import { type ReactNode, Suspense, useRef, useState } from 'react';
+import { NavLink, Outlet, useNavigate } from 'react-router';
 import { setLanguage, useLanguage, useTexts } from '../language.ts';
-import { lazyScreen } from '../lazy-screen.ts';
-import { logOut, useIsAdministrator, useMe, useSession } from '../session.ts';
+import { logOut, useIsAdministrator, useMe } from '../session.ts';
 import logo from './banyan.svg';
+import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import { Loading } from './states.tsx';
 import { uiTexts } from './texts.ts';
 import { useNotify } from './use-notify.ts';
 
-const loadExpiredDialog = () => import('./session-expired-dialog.tsx');
-const SessionExpiredDialog = lazyScreen(loadExpiredDialog);
-/** The dialog is loaded long before it is needed: a later version of the service would no longer have this file. */
-const PRELOAD_MS = 60_000;
-
 /** The layout of every screen except the login: header, navigation and content. */
 export default function AppLayout() {
-  const session = useSession();
-  const { pathname, search } = useLocation();
+  const { tenantId, userId } = useMe().user;
   const t = useTexts(uiTexts);
-  useEffect(() => {
-    const timer = setTimeout(() => void loadExpiredDialog().catch(() => undefined), PRELOAD_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  if (session.state === 'restoring') return <Loading />;
-  if (!('me' in session)) {
-    const target = pathname + search;
-    const isOnPurpose = session.state === 'loggedOut' && session.onPurpose;
-    const login = isOnPurpose || target === '/' ? '/login' : `/login?to=${encodeURIComponent(target)}`;
-    return <Navigate to={login} replace />;
-  }
-  const { tenantId, userId } = session.me.user;
   return (
     // The key discards open dialogs and notifications when the user changes: they must not act for the next user.
     <App component={false} key={`${tenantId}/${userId}`}>
@@ -58,11 +40,7 @@ export default function AppLayout() {
             <Outlet />
           </Suspense>
         </main>
-        {session.state === 'expired' && (
-          <Suspense fallback={null}>
-            <SessionExpiredDialog />
-          </Suspense>
-        )}
+        <SessionExpiredDialog />
       </div>
     </App>
   );

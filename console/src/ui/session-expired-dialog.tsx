@@ -1,43 +1,67 @@
-import { Alert, Button, Form, Input, Modal } from 'antd';
-import { useState } from 'react';
+import { Alert, Button, Input, Modal } from 'antd';
+import { type FormEvent, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { logIn, logOut, useMe, useSession } from '../session.ts';
 import { uiTexts } from './texts.ts';
 import { useApiMutation } from './use-api-mutation.ts';
 import { getErrorMessage } from './use-notify.ts';
 
-/** Asks for the password without leaving the page. The rejected requests are repeated after the login. */
-export default function SessionExpiredDialog() {
+/**
+ * Asks for the password without leaving the page. The rejected requests are repeated after the login. It is part of the first
+ * screen, since a later version of the service would not have its files, so it does without antd's Form, which is large.
+ */
+export function SessionExpiredDialog() {
   const t = useTexts(uiTexts);
   const { state } = useSession();
   const { user, tenant } = useMe();
   const [error, setError] = useState<unknown>();
+  const [isMissing, setIsMissing] = useState(false);
   // Show the error in the dialog instead of a notification.
   const onError = (error: unknown) => {
     setError(error);
     return true;
   };
   const login = useApiMutation({
-    mutationFn: ({ password }: { password: string }) => {
+    mutationFn: (password: string) => {
       setError(undefined);
       return logIn({ tenantId: tenant.tenantId, username: user.userName, password });
     },
     onError,
   });
   const logout = useApiMutation({ mutationFn: () => logOut(), onError });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (logout.isPending || login.isPending) return;
+    const password = String(new FormData(event.currentTarget).get('password'));
+    setIsMissing(password === '');
+    if (password) login.mutate(password);
+  };
   return (
     <Modal open={state === 'expired'} title={t.expired} footer={null} closable={false} keyboard={false} destroyOnHidden>
       <p>{t.expiredHint}</p>
       <p>
         <strong>{user.nickName || user.userName}</strong> · {tenant.tenantName || tenant.tenantId}
       </p>
-      <Form layout="vertical" onFinish={(values) => logout.isPending || login.mutate(values)} requiredMark={false}>
+      <form onSubmit={submit} noValidate>
         {error !== undefined && (
           <Alert type="error" showIcon title={getErrorMessage(error)} role="alert" className="margin-bottom" />
         )}
-        <Form.Item name="password" label={t.password} rules={[{ required: true, message: t.passwordRequired }]}>
-          <Input.Password autoFocus autoComplete="current-password" />
-        </Form.Item>
+        <div className="expired-password">
+          <label htmlFor="expired-password">{t.password}</label>
+          <Input.Password
+            id="expired-password"
+            name="password"
+            autoFocus
+            autoComplete="current-password"
+            status={isMissing ? 'error' : ''}
+            aria-invalid={isMissing}
+            aria-describedby="expired-password-error"
+            onChange={() => setIsMissing(false)}
+          />
+          <div id="expired-password-error" role="alert">
+            {isMissing && t.passwordRequired}
+          </div>
+        </div>
         <div className="form-actions">
           <Button onClick={() => logout.mutate()} disabled={login.isPending} loading={logout.isPending}>
             {t.logInAsOther}
@@ -46,7 +70,7 @@ export default function SessionExpiredDialog() {
             {t.logInAndContinue}
           </Button>
         </div>
-      </Form>
+      </form>
     </Modal>
   );
 }

@@ -1,0 +1,18 @@
+import { Navigate, useLocation } from 'react-router';
+import { lazyScreen } from '../lazy-screen.ts';
+import { useSession } from '../session.ts';
+import { Loading } from './states.tsx';
+
+const AppLayout = lazyScreen(() => import('./app-layout.tsx'));
+
+/** Every screen except the login. The layout is loaded once there is a session, so that the login does not wait for it. */
+export function SessionScreens() {
+  const session = useSession();
+  const { pathname, search } = useLocation();
+  if (session.state === 'restoring') return <Loading />;
+  if ('me' in session) return <AppLayout />;
+  const target = pathname + search;
+  const isOnPurpose = session.state === 'loggedOut' && session.onPurpose;
+  const login = isOnPurpose || target === '/' ? '/login' : `/login?to=${encodeURIComponent(target)}`;
+  return <Navigate to={login} replace />;
+}
