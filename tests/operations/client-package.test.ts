@@ -71,7 +71,7 @@ let environment: Record<string, string>;
 before(async () => {
   const { data } = await admin.post('/system/key-api', {
     keyName: 'package',
-    permissions: ['dept:read', 'dept:write', 'change:read'],
+    permissions: ['dept:read', 'dept:write', 'change:read', 'import', 'export'],
   });
   environment = { BANYAN_URL: service.base, BANYAN_KEY: data.key, BANYAN_PASSWORD: PASSWORD };
   // The client has been built before the tests began.
@@ -146,18 +146,19 @@ test('types resolve and the package runs in projects with ES modules and with Co
 test('the examples of the README compile and run', async () => {
   const text = fs.readFileSync(path.join(installed, 'README.md'), 'utf8');
   const examples = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => String(code));
-  assert.equal(examples.length, 6);
+  assert.equal(examples.length, 7);
   write('readme/package.json', { type: 'module' });
   for (const [n, code] of examples.entries()) write(`readme/example${n}.ts`, code);
   await compile('readme', 'node16', 'node16');
   const printed: string[] = [];
   for (const n of examples.keys())
     printed.push(await run(process.execPath, [`readme/out/example${n}.js`], environment));
-  const [create, errors, users, lists, changes, webhooks] = printed;
+  const [create, errors, users, lists, files, changes, webhooks] = printed;
   assert.equal(create, '研发中心\n');
   assert.match(String(errors), /^404 The department does not exist/);
   assert.equal(users, 'store\nadmin\nremove\n');
   assert.match(String(lists), /^\d+ 研发中心$/m);
+  assert.match(String(files), /^[1-9]\d*\n$/);
   assert.match(String(changes), /^created \S+ \d+\n$/);
   assert.equal(webhooks, '');
 });
