@@ -171,13 +171,9 @@ export interface Operations {
       | 'ADDRESS_NOT_ENCODED'
       | 'BAD_REQUEST'
       | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
       | 'DUPLICATE_COOKIE'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
       | 'INVALID_FIELD'
       | 'INVALID_JSON'
       | 'INVALID_UTF8'
@@ -185,14 +181,11 @@ export interface Operations {
       | 'KEY_DISABLED'
       | 'LOGIN_FAILED'
       | 'NOT_ALLOWED'
-      | 'NOT_JSON'
       | 'OTHER_SITE'
       | 'PASSWORD_CHANGE_REQUIRED'
-      | 'REQUEST_TIMEOUT'
       | 'TENANT_DISABLED'
       | 'TENANT_ENDED'
       | 'TENANT_NOT_STARTED'
-      | 'TOO_BUSY'
       | 'TOO_MANY_LOGINS'
       | 'UNKNOWN_PARAMETER'
       | 'USER_DISABLED';
@@ -281,13 +274,18 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'DUPLICATE_COOKIE'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OTHER_SITE'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'USERS_ONLY';
   };
 
@@ -297,7 +295,14 @@ export interface Operations {
     data: types.ListSessionsResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'USERS_ONLY';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USERS_ONLY';
   };
 
   /** End a session of the caller */
@@ -309,12 +314,17 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'REQUEST_TIMEOUT'
       | 'SESSION_NOT_FOUND'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'USERS_ONLY';
   };
 
@@ -324,7 +334,14 @@ export interface Operations {
     data: types.ReadMeResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'USERS_ONLY';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USERS_ONLY';
   };
 
   /** Change the caller's password */
@@ -336,16 +353,13 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_JSON'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'PASSWORD_UNCHANGED'
-      | 'REQUEST_TIMEOUT'
       | 'TOO_MANY_LOGINS'
       | 'USERS_ONLY'
       | 'WRONG_PASSWORD';
@@ -361,9 +375,12 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
@@ -372,7 +389,9 @@ export interface Operations {
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Update or move a department */
@@ -386,11 +405,14 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_FOUND'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
@@ -399,7 +421,9 @@ export interface Operations {
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** List departments */
@@ -408,7 +432,17 @@ export interface Operations {
     data: types.ListDepartmentsResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT' | 'PAST_TOO_LARGE' | 'PATHS_TOO_LONG';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'HISTORY_NOT_KEPT'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'PAST_TOO_LARGE'
+      | 'PATHS_TOO_LONG'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Read departments by their ids */
@@ -421,13 +455,18 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PATHS_TOO_LONG'
-      | 'REQUEST_TIMEOUT';
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Read a department by its external id */
@@ -436,7 +475,15 @@ export interface Operations {
     data: types.ReadDepartmentByExternalIdResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'DEPT_NOT_FOUND' | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'DEPT_NOT_FOUND'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Read a department */
@@ -445,7 +492,16 @@ export interface Operations {
     data: types.ReadDepartmentResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'DEPT_NOT_FOUND'
+      | 'HEADERS_TOO_LARGE'
+      | 'HISTORY_NOT_KEPT'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Change some fields of a department */
@@ -459,11 +515,14 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_FOUND'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
@@ -472,7 +531,9 @@ export interface Operations {
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Delete departments */
@@ -486,17 +547,22 @@ export interface Operations {
       | 'BODY_TOO_LARGE'
       | 'BRANCH_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'DEPT_HAS_CHILDREN'
       | 'DEPT_HAS_USERS'
       | 'DEPT_NOT_FOUND'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'OWN_USER'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
       | 'TOO_MANY_IDS'
+      | 'TOO_MANY_REQUESTS'
       | 'TOO_MANY_USERS'
       | 'USER_DEPT_NOT_FOUND';
   };
@@ -507,7 +573,17 @@ export interface Operations {
     data: types.ListChildrenResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT' | 'PATHS_TOO_LONG';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'DEPT_NOT_FOUND'
+      | 'HEADERS_TOO_LARGE'
+      | 'HISTORY_NOT_KEPT'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'PATHS_TOO_LONG'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Read a branch or all departments as a tree */
@@ -516,7 +592,16 @@ export interface Operations {
     data: types.ReadTreeResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'DEPT_NOT_FOUND'
+      | 'HEADERS_TOO_LARGE'
+      | 'HISTORY_NOT_KEPT'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Reorder the children of a department */
@@ -530,15 +615,20 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'BRANCH_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_CHILDREN'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'PARENT_NOT_FOUND'
-      | 'REQUEST_TIMEOUT';
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Create departments in bulk */
@@ -551,9 +641,12 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
@@ -562,7 +655,9 @@ export interface Operations {
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Export departments as a spreadsheet */
@@ -571,7 +666,14 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Download the template for an import of departments */
@@ -580,7 +682,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason;
+    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
   };
 
   /** List the changes of a department */
@@ -589,7 +691,15 @@ export interface Operations {
     data: types.ReadDepartmentHistoryResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'DEPT_NOT_FOUND' | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'DEPT_NOT_FOUND'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Compare the departments at two times */
@@ -601,10 +711,15 @@ export interface Operations {
     reason:
       | CommonReason
       | 'ANSWER_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'DIFF_TOO_LARGE'
+      | 'HEADERS_TOO_LARGE'
       | 'HISTORY_NOT_KEPT'
+      | 'INTERNAL'
       | 'OTHER_TENANT'
-      | 'PATHS_TOO_LONG';
+      | 'PATHS_TOO_LONG'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Restore a deleted department with its branch */
@@ -617,12 +732,15 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_DELETED'
       | 'DEPT_NOT_FOUND'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
@@ -631,7 +749,9 @@ export interface Operations {
       | 'PARENT_GONE'
       | 'PARENT_NOT_FOUND'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Create a child tenant */
@@ -645,8 +765,11 @@ export interface Operations {
       | 'ACCOUNT_LIMIT'
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
@@ -655,7 +778,9 @@ export interface Operations {
       | 'REQUEST_TIMEOUT'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
+      | 'TOO_BUSY'
       | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_NAME_RESERVED';
   };
 
@@ -670,8 +795,11 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
@@ -681,7 +809,9 @@ export interface Operations {
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** List the caller's tenant and its descendants */
@@ -690,7 +820,14 @@ export interface Operations {
     data: types.ListTenantsResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'ANSWER_TOO_LARGE';
+    reason:
+      | CommonReason
+      | 'ANSWER_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Export the caller's tenant and its descendants as a spreadsheet */
@@ -699,7 +836,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason;
+    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
   };
 
   /** Read the caller's tenant and its descendants as a tree */
@@ -708,7 +845,15 @@ export interface Operations {
     data: types.ReadTenantTreeResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'TENANT_NOT_FOUND' | 'TENANT_TREE_TOO_LARGE';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'TENANT_NOT_FOUND'
+      | 'TENANT_TREE_TOO_LARGE'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Read a tenant by its internal id */
@@ -717,7 +862,15 @@ export interface Operations {
     data: types.ReadTenantResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'TENANT_NOT_FOUND';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'HISTORY_NOT_KEPT'
+      | 'INTERNAL'
+      | 'TENANT_NOT_FOUND'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Change some fields of a tenant */
@@ -731,8 +884,11 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
@@ -742,7 +898,9 @@ export interface Operations {
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Delete a tenant */
@@ -755,14 +913,19 @@ export interface Operations {
       | CommonReason
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OWN_TENANT'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_HAS_CHILDREN'
-      | 'TENANT_NOT_FOUND';
+      | 'TENANT_NOT_FOUND'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Restore a deleted tenant */
@@ -774,7 +937,10 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
@@ -782,7 +948,9 @@ export interface Operations {
       | 'TENANT_NOT_DELETED'
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_GONE'
-      | 'TOO_DEEP';
+      | 'TOO_BUSY'
+      | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Create a user */
@@ -796,9 +964,12 @@ export interface Operations {
       | 'ACCOUNT_LIMIT'
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
@@ -806,6 +977,8 @@ export interface Operations {
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN';
@@ -822,9 +995,12 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
@@ -833,6 +1009,8 @@ export interface Operations {
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN'
@@ -845,7 +1023,14 @@ export interface Operations {
     data: types.ListUsersResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Read a user by their external id */
@@ -854,7 +1039,15 @@ export interface Operations {
     data: types.ReadUserByExternalIdResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'OTHER_TENANT' | 'USER_NOT_FOUND';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USER_NOT_FOUND';
   };
 
   /** Read a user */
@@ -863,7 +1056,16 @@ export interface Operations {
     data: types.ReadUserResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'OTHER_TENANT' | 'USER_NOT_FOUND';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'HISTORY_NOT_KEPT'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USER_NOT_FOUND';
   };
 
   /** Change some fields of a user */
@@ -877,9 +1079,12 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
@@ -888,6 +1093,8 @@ export interface Operations {
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN'
@@ -904,7 +1111,10 @@ export interface Operations {
       | CommonReason
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
@@ -912,7 +1122,9 @@ export interface Operations {
       | 'OTHER_TENANT'
       | 'OWN_USER'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
       | 'TOO_MANY_IDS'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_NOT_FOUND';
   };
 
@@ -922,7 +1134,15 @@ export interface Operations {
     data: types.ReadLeadersResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'OTHER_TENANT' | 'USER_NOT_FOUND';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USER_NOT_FOUND';
   };
 
   /** List the users of a department */
@@ -931,7 +1151,15 @@ export interface Operations {
     data: types.ListDepartmentUsersResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'DEPT_NOT_FOUND' | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'DEPT_NOT_FOUND'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Restore a deleted user */
@@ -944,13 +1172,18 @@ export interface Operations {
       | CommonReason
       | 'ACCOUNT_LIMIT'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_NAME_TAKEN'
       | 'USER_NOT_DELETED'
       | 'USER_NOT_FOUND';
@@ -966,12 +1199,17 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT';
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Create users in bulk */
@@ -985,9 +1223,12 @@ export interface Operations {
       | 'ACCOUNT_LIMIT'
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
@@ -999,7 +1240,9 @@ export interface Operations {
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
       | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN';
@@ -1011,7 +1254,14 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Download the template for an import of users */
@@ -1020,7 +1270,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason;
+    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
   };
 
   /** Summarize the caller's tenant, and list descendants that need attention */
@@ -1029,7 +1279,7 @@ export interface Operations {
     data: types.ReadOverviewResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason;
+    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
   };
 
   /** Read the change feed of a tenant */
@@ -1038,7 +1288,14 @@ export interface Operations {
     data: types.ReadChangesResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Stream the changes of a tenant as server-sent events */
@@ -1047,7 +1304,14 @@ export interface Operations {
     data: types.StreamChangesResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'OTHER_TENANT';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Search the audit log */
@@ -1056,7 +1320,15 @@ export interface Operations {
     data: types.ListChangesResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'OTHER_TENANT' | 'TOO_MANY_LEDGERS';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_LEDGERS'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Revert a change */
@@ -1073,11 +1345,14 @@ export interface Operations {
       | 'CHANGE_IRREVERSIBLE'
       | 'CHANGE_NOT_FOUND'
       | 'CHANGE_TOO_OLD'
+      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_HAS_CHILDREN'
       | 'DEPT_HAS_USERS'
       | 'EXTERNAL_ID_TAKEN'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
@@ -1093,7 +1368,9 @@ export interface Operations {
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_GONE'
+      | 'TOO_BUSY'
       | 'TOO_DEEP'
+      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_GONE'
       | 'USER_NAME_TAKEN';
   };
@@ -1108,14 +1385,19 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'PERMISSION_NOT_HELD'
       | 'REQUEST_TIMEOUT'
-      | 'TOO_MANY_KEYS';
+      | 'TOO_BUSY'
+      | 'TOO_MANY_KEYS'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Replace the settings of an API key */
@@ -1129,14 +1411,19 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_NOT_FOUND'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'PERMISSION_NOT_HELD'
-      | 'REQUEST_TIMEOUT';
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** List API keys */
@@ -1145,7 +1432,7 @@ export interface Operations {
     data: types.ListKeysResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason;
+    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
   };
 
   /** Read an API key */
@@ -1154,7 +1441,14 @@ export interface Operations {
     data: types.ReadKeyResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'KEY_NOT_FOUND';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'KEY_NOT_FOUND'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Delete an API key */
@@ -1167,12 +1461,17 @@ export interface Operations {
       | CommonReason
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_NOT_FOUND'
       | 'KEY_REUSED'
       | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT';
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Rotate the secret of an API key */
@@ -1184,13 +1483,18 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_NOT_FOUND'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'PERMISSION_NOT_HELD'
-      | 'REQUEST_TIMEOUT';
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
   };
 
   /** Import departments from a file */
@@ -1202,7 +1506,6 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
       | 'COLUMNS_MISSING'
       | 'EXTERNAL_ID_TAKEN'
@@ -1212,10 +1515,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_JSON'
       | 'NOT_MULTIPART'
       | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT'
       | 'ROWS_INVALID'
       | 'TOO_MANY_ROWS'
       | 'UPLOAD_TIMEOUT'
@@ -1231,7 +1532,6 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
       | 'COLUMNS_MISSING'
       | 'EXTERNAL_ID_TAKEN'
@@ -1241,10 +1541,8 @@ export interface Operations {
       | 'FORBIDDEN_KEY'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
-      | 'NOT_JSON'
       | 'NOT_MULTIPART'
       | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT'
       | 'ROWS_INVALID'
       | 'TOO_MANY_ROWS'
       | 'UPLOAD_TIMEOUT'
@@ -1261,13 +1559,18 @@ export interface Operations {
       | CommonReason
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'TOO_MANY_WEBHOOKS'
       | 'WEBHOOK_ADDRESS_REFUSED';
   };
@@ -1283,12 +1586,17 @@ export interface Operations {
       | 'BODY_REQUIRED'
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'WEBHOOK_ADDRESS_REFUSED'
       | 'WEBHOOK_BELOW_FIXED'
       | 'WEBHOOK_NOT_FOUND';
@@ -1300,7 +1608,7 @@ export interface Operations {
     data: types.ListWebhooksResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason;
+    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
   };
 
   /** Read a webhook */
@@ -1309,7 +1617,14 @@ export interface Operations {
     data: types.ReadWebhookResponses[200];
     id: null;
     etag: string;
-    reason: CommonReason | 'WEBHOOK_NOT_FOUND';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Delete a webhook */
@@ -1322,11 +1637,16 @@ export interface Operations {
       | CommonReason
       | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'WEBHOOK_NOT_FOUND';
   };
 
@@ -1339,11 +1659,16 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'WEBHOOK_NOT_FOUND';
   };
 
@@ -1356,11 +1681,16 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'WEBHOOK_DISABLED'
       | 'WEBHOOK_NOT_FOUND';
   };
@@ -1371,7 +1701,14 @@ export interface Operations {
     data: types.ListDeliveriesResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'WEBHOOK_NOT_FOUND';
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Resend a delivery */
@@ -1383,13 +1720,18 @@ export interface Operations {
     reason:
       | CommonReason
       | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'DELIVERY_NOT_FOUND'
       | 'DELIVERY_TOO_OLD'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
       | 'WEBHOOK_DISABLED'
       | 'WEBHOOK_NOT_FOUND';
   };
@@ -1520,9 +1862,6 @@ export type Reason =
 export type CommonReason =
   | 'ADDRESS_NOT_ENCODED'
   | 'BAD_REQUEST'
-  | 'DATABASE_AWAY'
-  | 'HEADERS_TOO_LARGE'
-  | 'INTERNAL'
   | 'INVALID_FIELD'
   | 'INVALID_KEY'
   | 'INVALID_TOKEN'
@@ -1539,8 +1878,6 @@ export type CommonReason =
   | 'TENANT_ENDED'
   | 'TENANT_NOT_STARTED'
   | 'TOKEN_EXPIRED'
-  | 'TOO_BUSY'
-  | 'TOO_MANY_REQUESTS'
   | 'UNKNOWN_PARAMETER'
   | 'USER_DELETED'
   | 'USER_DISABLED';

@@ -2185,11 +2185,11 @@ export type CompareDepartmentsData = {
      */
     tenantId?: string;
     /**
-     * The earlier time. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The earlier time, as for `asOf`
      */
     from: Time;
     /**
-     * The later time; omitted: now. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The later time, as for `asOf`; omitted: now
      */
     to?: Time;
   };
@@ -2202,11 +2202,11 @@ export type CompareDepartmentsResponses = {
    */
   200: {
     /**
-     * Departments that exist at `to` but not at `from`, as at `to`
+     * Only at `to`
      */
     created: Array<DepartmentWithPath>;
     /**
-     * Departments that exist at `from` but not at `to`, as at `from`
+     * Only at `from`
      */
     deleted: Array<DepartmentWithPath>;
     /**
