@@ -113,7 +113,12 @@ test('only one of two nodes that found a webhook free delivers its messages', as
   claims.tenantId = '';
   for (const response of responses) response.writeHead(200).end();
   await admin.createDepartment();
-  await waitFor('the next message arrives', () => receiver.all.length > 1);
+  await waitFor('the next message arrives', () => receiver.all.length > 1).catch(async ({ message }) => {
+    const [webhook] = await nodeA.superuser`select * from banyan.webhooks where tenant_id = ${admin.tenantId}`;
+    const activity = await nodeA.superuser`
+      select state, wait_event, query from pg_stat_activity where datname = current_database() and state <> 'idle'`;
+    assert.fail(`${message}: ${JSON.stringify({ webhook, activity })}`);
+  });
   for (const response of responses) if (!response.writableEnded) response.writeHead(200).end();
   assert.equal(new Set(receiver.all.map(({ id }) => id)).size, 2);
 });
