@@ -48,17 +48,22 @@ function rethrow(error: unknown): never {
 /** How many imports a process works on at the same time: each holds its file, and then its rows, in memory. */
 const MAX_IN_PROGRESS = 16;
 
-/** Lets a tenant import one file at a time. Others of the same tenant wait for a while. */
+/** Lets a tenant import one file at a time. Others of the same tenant wait for a while, and take no place from other tenants. */
 export function createImportLimit() {
   const perTenant = new KeyedSemaphore(1);
   let inProgress = 0;
-  return async <T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> => {
-    if (inProgress >= MAX_IN_PROGRESS) throw apiError('TOO_BUSY');
-    inProgress++;
-    try {
-      return await perTenant.run(request.token.tenantId, work, queueTimeout(reply));
-    } finally {
-      inProgress--;
-    }
-  };
+  return <T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> =>
+    perTenant.run(
+      request.token.tenantId,
+      async () => {
+        if (inProgress >= MAX_IN_PROGRESS) throw apiError('TOO_BUSY');
+        inProgress++;
+        try {
+          return await work();
+        } finally {
+          inProgress--;
+        }
+      },
+      queueTimeout(reply),
+    );
 }

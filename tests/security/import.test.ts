@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
 import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
@@ -148,4 +150,30 @@ test('a body that is not a form with one file is refused', async () => {
   );
   const large = await importFile(tenant, 'dept', 'preview', Buffer.alloc(52_428_801));
   assert.equal(large.data.reason, 'BODY_TOO_LARGE');
+});
+
+test('imports of one tenant that wait for each other leave room for those of other tenants', async () => {
+  const other = await service.createTenant();
+  const { headers } = form(csv([['部门路径'], ['a']]));
+  const requests = Array.from({ length: 20 }, () => {
+    const request = http.request(`${service.base}/system/dept-api/import?mode=preview`, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        ...headers,
+        'content-length': 10_000,
+        expect: '100-continue',
+        authorization: `Bearer ${tenant.token}`,
+      },
+    });
+    request.on('error', () => {});
+    request.flushHeaders();
+    return request;
+  });
+  // None of them sends its file. The service has received all of them when it says that they may.
+  await Promise.all(requests.map((request) => once(request, 'continue')));
+  for (let n = 0; n < 5; n++) assert.equal((await tenant.get('/auth/me')).code, 200);
+  const response = await importFile(other, 'dept', 'preview', csv([['部门路径'], ['a']]));
+  assert.equal(response.code, 200, response.text);
+  for (const request of requests) request.destroy();
 });
