@@ -30,18 +30,25 @@ export async function readResponse(operation: Operation, response: Response): Pr
     etag: headers.get('etag'),
     headers,
   });
-  const type = headers.get('content-type') ?? '';
-  const isJson = type.startsWith('application/json');
   // The caller reads streams and files. Other types, such as a page, do not come from the service.
-  if (response.ok && STREAMED.test(type)) return result(response);
-  const body: unknown = isJson ? await response.json() : await response.text();
+  if (response.ok && STREAMED.test(headers.get('content-type') ?? '')) return result(response);
+  const body = parseJson(await response.text());
   if (isEnvelope(body)) return result(openEnvelope(body, headers));
-  if (operation.response === 'json' && isJson) {
+  if (operation.response === 'json' && typeof body === 'object' && body !== null) {
     if (response.ok) return result(body);
     const { error, error_description = '' } = body as { error?: string; error_description?: string };
     if (error) throw new OAuthError(response.status, error, error_description);
   }
   throw new NetworkError(`The response does not come from the service (status ${response.status}).`);
+}
+
+/** Returns undefined for a text that is no JSON: it comes from a proxy, not from the service. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const isEnvelope = (body: unknown): body is Envelope => typeof (body as Envelope | null)?.code === 'number';
