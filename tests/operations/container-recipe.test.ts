@@ -16,6 +16,7 @@ const SOURCES = [
   'scripts',
   'tests',
   'bench',
+  'client',
   'package.json',
   'package-lock.json',
   'tsconfig.json',
