@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { after } from 'node:test';
 import { type Database, openDatabase } from '../../db/connect.ts';
 import { type ConnectionTiming, connectOwner, type Sql, type Tx } from '../../db/driver.ts';
@@ -224,6 +224,11 @@ export async function startService(
     await app.ready();
     address.routeTo(app.server);
   }
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   const owner = connectOwner({ url: databaseUrl });
 
   const anonymous = new Client(base);
@@ -262,6 +267,8 @@ export async function startService(
       if (closed) return;
       closed = true;
       address?.routeTo(undefined);
+      // Node.js waits a minute for connections without any request: fetch leaves them behind when a request is aborted.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       await app.close();
       await Promise.all([db.close(), owner.end(), superuser.end()]);
     },
