@@ -107,7 +107,7 @@ test('the interface document describes every operation and all of its error code
     if (!section) missing.push(name);
     if (!hasEnvelope(operation)) continue;
     const reasons = Object.values(responses).flatMap(reasonsIn);
-    assert.ok(reasons.includes('INTERNAL'), `${name}: found no reasons in its response schemas`);
+    assert.ok(reasons.length > 0, `${name}: found no reasons in its response schemas`);
     for (const reason of reasons) {
       if (!`${section}${shared}`.includes(`\`${reason}\``)) missing.push(`${name}: ${reason}`);
     }
