@@ -22,6 +22,7 @@ export default async function* reporter(events) {
         failed,
         suite,
         ms: details.duration_ms,
+        skipped: data.skip,
         ...(failed ? failure(details) : {}),
       });
   }

@@ -39,6 +39,8 @@ const FAST_UNSAFE_SETTINGS = {
 /** @type {[string, number][]} */
 const phases = [];
 const counts = { passed: 0, failed: 0 };
+/** @type {string[]} */
+const skipped = [];
 /** @type {{ file: string, ms: number }[]} */
 const finished = [];
 /** @type {string[]} */
@@ -127,7 +129,9 @@ function runWorker() {
     if (!current) return;
     if (message.type === 'start') current.running = message.name;
     if (message.type === 'note') current.lines.push(`  ${message.text}`);
-    if (message.type === 'test' && !message.failed && !message.suite) {
+    if (message.type === 'test' && message.skipped !== undefined) {
+      skipped.push(`${nameOf(current.file)} › ${message.name}: ${message.skipped}`);
+    } else if (message.type === 'test' && !message.failed && !message.suite) {
       counts.passed++;
       current.passed++;
     }
@@ -192,6 +196,7 @@ function summarize() {
   for (const { file, ms } of finished.slice(0, 20)) console.log(`${seconds(ms)}  ${file}`);
   console.log('\nPhases:');
   for (const [name, ms] of phases) console.log(`${seconds(ms)}  ${name}`);
+  if (skipped.length > 0) console.log(`\nSkipped:\n\n${skipped.join('\n')}`);
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.join('\n\n')}`);
   if (record && counts.failed === 0 && words.length === 0 && !isLong) {
     const rows = finished.map(({ file, ms }) => [file, Math.max(100, Math.round(ms / 100) * 100)]);
