@@ -115,9 +115,18 @@ function removeLeftovers(dataDir: string) {
   }
 }
 
-/** Removes a file or folder. Retries, because an initdb whose parent was killed may still be writing to the folder. */
-const removeRecursively = (file: string) =>
-  fs.rmSync(file, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+/** How often a removal is tried. */
+const MAX_REMOVALS = 100;
+
+/**
+ * Removes a file or folder. Retries, because an initdb whose parent was killed may still be writing to the folder or removing
+ * it: rmSync of Node.js 24 ends without an error, and without having removed the rest, when it finds that a file is gone.
+ */
+function removeRecursively(file: string): void {
+  for (let n = 0; n < MAX_REMOVALS && fs.existsSync(file); n++) {
+    fs.rmSync(file, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  }
+}
 
 async function initCluster(runtimeUser: RuntimeUser, dataDir: string, password: string, signal?: AbortSignal) {
   const { clusterDir } = runtimeUser;
