@@ -15,7 +15,7 @@ export interface ClientOptions extends Omit<TransportOptions, 'retry'> {
   retry?: RetryOptions | RetryPolicy | false | undefined;
   /** An API key, or an access token that is not refreshed. */
   key?: string | undefined;
-  /** The tokens of a user who has logged in before. They are refreshed when they have expired. */
+  /** The tokens of an earlier login. An expired access token is refreshed. */
   tokens?: Tokens | undefined;
   /** Called with new tokens, and with undefined when the session has ended. */
   onTokens?: ((tokens: Tokens | undefined) => void) | undefined;

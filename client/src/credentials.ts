@@ -47,7 +47,7 @@ export class TokenSession implements Credentials {
     this.#onTokens = onTokens;
   }
 
-  /** Begins the session of a user who has logged in, or ends it. Calls of the former session fail from now on. */
+  /** Starts a session with the tokens of a login, or ends it. Pending calls of the previous session fail. */
   replace(tokens: Tokens | undefined): void {
     this.#session++;
     this.#ended = undefined;

@@ -63,7 +63,7 @@ create table departments (
   dept_name   text not null default '' check (char_length(dept_name) <= 100),
   order_num   int not null default 0,                      -- position among siblings
   leader      text check (char_length(leader) <= 50),    -- null: the name of the user in leader_id
-  leader_id   bigint,                                      -- a user; one who was deleted leads nothing
+  leader_id   bigint,                                      -- the leading user; ignored while that user is deleted
   phone       text check (char_length(phone) <= 32),
   email       text check (char_length(email) <= 254),
   status      text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled

@@ -124,8 +124,8 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
 }
 
 /**
- * The routes that require an access token. `acceptsRejected` says which clients are told that they are logged out even if their
- * token is rejected.
+ * The routes that require an access token. `acceptsRejected` selects requests whose logout succeeds even if their token is
+ * rejected.
  */
 export function sessionRoutes(
   app: App,

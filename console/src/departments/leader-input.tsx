@@ -24,8 +24,8 @@ interface UserOption {
 const MAX_OPTIONS = 20;
 
 /**
- * Enters the leader of a department: a user who is found by their name, or any other text. The form's field `leaderId` has
- * the id of the user, and null for a text.
+ * Input for the leader of a department: a user chosen from a search by name, or free text. The form field `leaderId` holds
+ * the id of the user, or null for free text.
  */
 export function LeaderInput({ value = '', onChange, ...props }: Props) {
   const t = useTexts(departmentsTexts);
