@@ -13,7 +13,9 @@ const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
 const timing = { ...FAST_WEBHOOK_POLLING, webhookLeaseMs: 600_000 };
 /** What each node awaits before it claims a webhook of this tenant, and how often node B has polled for work. */
 const claims = { tenantId: '', nodeA: async () => {}, nodeB: async () => {}, polls: 0 };
-const delayClaims =
+/** What both nodes await before they save the state of a webhook of this tenant. */
+const saves = { tenantId: '', wait: async () => {} };
+const delayStatements =
   (node: 'nodeA' | 'nodeB') =>
   (db: Database): Database => {
     const delay = (sql: Sql) =>
@@ -22,17 +24,18 @@ const delayClaims =
           const query = Reflect.apply(target as never, self, args);
           const text = String(args[0]);
           if (node === 'nodeB' && text.includes('due_webhooks')) claims.polls++;
-          return text.includes('with free as') && args[1] === claims.tenantId
-            ? claims[node]().then(() => query)
+          if (text.includes('with free as') && args[1] === claims.tenantId) return claims[node]().then(() => query);
+          return text.includes('with backlog as') && args[1] === saves.tenantId
+            ? saves.wait().then(() => query)
             : query;
         },
       });
     return { ...db, use: (work) => db.use((sql) => work(delay(sql))) };
   };
-const nodeA = await startService(environment, { timing, wrapDatabase: delayClaims('nodeA') });
+const nodeA = await startService(environment, { timing, wrapDatabase: delayStatements('nodeA') });
 const nodeB = await startService(
   { ...environment, DATABASE_URL: nodeA.databaseUrl },
-  { timing, wrapDatabase: delayClaims('nodeB') },
+  { timing, wrapDatabase: delayStatements('nodeB') },
 );
 const path = '/system/webhook-api';
 const dept = '/system/dept-api';
@@ -113,14 +116,56 @@ test('only one of two nodes that found a webhook free delivers its messages', as
   claims.tenantId = '';
   for (const response of responses) response.writeHead(200).end();
   await admin.createDepartment();
-  await waitFor('the next message arrives', () => receiver.all.length > 1).catch(async ({ message }) => {
-    const [webhook] = await nodeA.superuser`select * from banyan.webhooks where tenant_id = ${admin.tenantId}`;
-    const activity = await nodeA.superuser`
-      select state, wait_event, query from pg_stat_activity where datname = current_database() and state <> 'idle'`;
-    assert.fail(`${message}: ${JSON.stringify({ webhook, activity })}`);
-  });
+  await waitFor('the next message arrives', () => receiver.all.length > 1);
   for (const response of responses) if (!response.writableEnded) response.writeHead(200).end();
   assert.equal(new Set(receiver.all.map(({ id }) => id)).size, 2);
+});
+
+test('a change that is sealed while its webhook is being released is delivered', async () => {
+  const admin = await nodeA.createTenant();
+  const { tenantId } = admin;
+  const responses: ServerResponse[] = [];
+  const receiver = await Receiver.start((_, response) => void responses.push(response));
+  await register(admin, receiver);
+  await admin.createDepartment();
+  await waitFor('a message is in flight', () => receiver.all.length === 1);
+  let saving = false;
+  let sealing = false;
+  Object.assign(saves, {
+    tenantId,
+    wait: async () => {
+      saving = true;
+      await waitFor('the change is sealed, or waits for the webhook', () => sealing);
+    },
+  });
+  responses[0]?.writeHead(200).end();
+  // The node has read the ledger, which has nothing more to send, and is about to release the webhook.
+  await waitFor('the node saves the state of the webhook', () => saving);
+  await nodeA.superuser.begin(async (tx) => {
+    // The lock keeps the nodes from sealing the change themselves.
+    await tx`select from banyan.seal_heads where tenant_id = ${tenantId} for update`;
+    await admin.createDepartment();
+    const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    let done = false;
+    const sealed = tx`select banyan.seal_changes(${tenantId}, 1000)`.then(() => {
+      done = true;
+    });
+    await waitFor('the change is sealed, or waits for the webhook', async () => {
+      const waiting =
+        await nodeB.superuser`select from pg_stat_activity where pid = ${pid} and wait_event_type = 'Lock'`;
+      return done || waiting.length > 0;
+    });
+    saves.tenantId = '';
+    sealing = true;
+    await waitFor('the webhook is released', async () => {
+      const leased = await tx`
+        select from banyan.webhooks where tenant_id = ${tenantId} and lease_id is not null`;
+      return leased.length === 0;
+    });
+    await sealed;
+  });
+  await waitFor('the next message arrives', () => receiver.all.length === 2);
+  responses[1]?.writeHead(200).end();
 });
 
 test('receivers that never respond block neither writers nor other receivers', async (t) => {

@@ -1,6 +1,7 @@
 -- Sets next_due of webhooks with `below` when their subtree has changes with new positions. This is
 -- not part of order_changes(): readers of the order must not wait for the row of a webhook. It runs as the owner of the tables,
--- because the service sees one tenant at a time. Lock order: webhooks_below_marked, then webhooks.
+-- because the service sees one tenant at a time. Like mark_webhooks_due, it also updates those that are due already. Lock order:
+-- webhooks_below_marked, then webhooks.
 create or replace function mark_webhooks_below_due() returns void
   language plpgsql volatile security definer set search_path = banyan, pg_temp set enable_seqscan = off set jit = off as $$
 declare
@@ -17,8 +18,7 @@ begin
     from (select distinct p.tenant_id from change_positions p where p.position > marked and p.position <= last) c
     join tenants t on t.tenant_id = c.tenant_id cross join lateral unnest(t.path) b (code)
   ) grown
-  where w.below and w.tenant_id = grown.code and w.status = '0' and w.del_flag = '0'
-    and (w.next_due is null or w.next_due > statement_timestamp());
+  where w.below and w.tenant_id = grown.code and w.status = '0' and w.del_flag = '0';
   perform set_config('banyan.ordering', '', true);
   update webhooks_below_marked m set position = last;
 end $$;
