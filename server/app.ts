@@ -10,7 +10,7 @@ import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { createKeyring } from './auth/signing-keys.ts';
-import { readTenantBranches } from './auth/tenant-state.ts';
+import { readTopLevelTenants } from './auth/tenant-state.ts';
 import { TokenReader } from './auth/tokens.ts';
 import { ConsolePages } from './console/pages.ts';
 import type { App, AppOptions, Dependencies } from './context.ts';
@@ -128,7 +128,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
   const pages = new ConsolePages(deps.consoleFolder);
   const limits = { ...defaultLimits, ...deps.limits };
   const connections = new Connections(config, timing, limits);
-  const loadShedder = new LoadShedder(limits, (ids) => db.use((sql) => readTenantBranches(sql, ids)));
+  const loadShedder = new LoadShedder(limits, (ids) => db.use((sql) => readTopLevelTenants(sql, ids)));
   const output = deps.output ?? standardOutput();
   const logResponse = createAccessLog(output, config.logLevel);
   const app: App = Fastify({

@@ -36,7 +36,7 @@ create table tenants (
   check (path[cardinality(path)] = tenant_id)
 );
 -- A tree version is random rather than counted: a database restored from a backup must not repeat a version.
-create index tenants_path on tenants using gin (path);     -- includes deleted tenants, which move with their branch
+create index tenants_path on tenants using gin (path);     -- includes deleted tenants, which move with their subtree
 create index tenants_parent on tenants (parent_id) where del_flag = '0';
 create index tenants_end_date on tenants (end_date, id) where del_flag = '0';
 alter table tenants enable row level security;
@@ -460,16 +460,16 @@ alter table unsealed_changes force row level security;
 create policy own_tenant on unsealed_changes using (tenant_id = current_setting('banyan.tenant', true));
 create policy owner_reads on unsealed_changes for select to current_user using (true);
 
--- The order of the changes of all tenants, for readers of a whole branch; order_changes() assigns positions to committed
+-- The order of the changes of all tenants, for readers of a whole subtree; order_changes() assigns positions to committed
 -- changes. Logins and changes of webhooks and API keys are left out, as in the feed of one tenant.
 -- Copies in the ledgers of ancestors are left out too, except those of tenants that
--- leave a branch, or join one along with their parent: no ledger in that branch has such a change. The setting
+-- leave a subtree, or join one along with their parent: no ledger in that subtree has such a change. The setting
 -- banyan.ordering lets the functions that maintain the order write rows of all tenants, and nobody else.
 create table change_positions (
   tenant_id text not null,                       -- whose ledger has the change
   position  bigint not null,
   change_id bigint not null,
-  is_copy   boolean not null,                    -- only for readers of exactly this ledger's branch
+  is_copy   boolean not null,                    -- only for readers of exactly this ledger's subtree
   primary key (tenant_id, position)
 );
 create index change_positions_order on change_positions (position);

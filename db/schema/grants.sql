@@ -16,6 +16,6 @@ grant select, insert, delete on unsealed_changes to :service;
 grant select, insert on unordered_changes to :service;
 grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial,
   key_serial to :service;
-grant execute on function tenant_state, tenant_version, tenant_branches, search_departments, tenants_with_unsealed_changes,
-  tenants_with_new_changes, order_changes, has_unordered_changes, branches_with_new_changes, due_webhooks,
+grant execute on function tenant_state, tenant_version, top_level_tenants, search_departments, tenants_with_unsealed_changes,
+  tenants_with_new_changes, order_changes, has_unordered_changes, subtrees_with_new_changes, due_webhooks,
   mark_webhooks_below_due, login_name_hash, tenants_with_expired_logins, find_api_key to :service;

@@ -8,9 +8,9 @@ export const readTenantState = async (tx: Tx, tenantId: string): Promise<TenantS
   return row.state;
 };
 
-/** The branch of each tenant: its ancestor directly below 000000. For load shedding; callers never see it. */
-export const readTenantBranches = async (sql: Sql, tenantIds: string[]): Promise<Map<string, string>> => {
-  const rows = await sql<{ tenantId: string; branch: string }[]>`
-    select tenant_id as "tenantId", branch from tenant_branches(${tenantIds}::text[])`;
-  return new Map(rows.map(({ tenantId, branch }) => [tenantId, branch]));
+/** The top-level tenant of each tenant: its ancestor directly below 000000. For load shedding; callers never see it. */
+export const readTopLevelTenants = async (sql: Sql, tenantIds: string[]): Promise<Map<string, string>> => {
+  const rows = await sql<{ tenantId: string; topLevel: string }[]>`
+    select tenant_id as "tenantId", top_level as "topLevel" from top_level_tenants(${tenantIds}::text[])`;
+  return new Map(rows.map(({ tenantId, topLevel }) => [tenantId, topLevel]));
 };

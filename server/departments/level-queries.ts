@@ -1,7 +1,7 @@
 import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../../db/driver.ts';
 
 /**
- * The lock of a tenant's levels: creations share it, and a move that takes a branch deeper has it alone. It is the last lock
+ * The lock of a tenant's levels: creations share it, and a move that takes a subtree deeper has it alone. It is the last lock
  * that a transaction takes, so waiting for it cannot cause a deadlock.
  */
 const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentTree}::int, hashtext(${tenantId})`;
@@ -22,7 +22,7 @@ export const lockParentRows = (tx: Tx, tenantId: string, deptIds: string[], { wa
 export const lockLevels = (tx: Tx, tenantId: string) => tx`
   select pg_advisory_xact_lock(${levelsKey(tx, tenantId)})`;
 
-/** Shares the lock, as creations do, which keeps branches from being moved deeper. */
+/** Shares the lock, as creations do, which keeps subtrees from being moved deeper. */
 export const shareLevels = (tx: Tx, tenantId: string) => tx`
   select pg_advisory_xact_lock_shared(${levelsKey(tx, tenantId)})`;
 
@@ -71,14 +71,14 @@ export const readBottom = async (tx: Tx, tenantId: string, rootIds: string[]): P
   return row.bottom ?? 0;
 };
 
-/** Counts the levels of a branch; null: of the whole tree. */
+/** Counts the levels of a subtree; null: of the whole tree. */
 export const readHeight = async (tx: Tx, tenantId: string, rootId: string | null): Promise<number> => {
   const [row] = await tx<[{ height: number }]>`
     select department_height(${tenantId}, ${rootId && bigintOf(rootId)}::bigint) as height`;
   return row.height;
 };
 
-/** Counts the levels of several branches, in the order of the ids. */
+/** Counts the levels of several subtrees, in the order of the ids. */
 export const readHeights = async (tx: Tx, tenantId: string, rootIds: string[]): Promise<number[]> => {
   const rows = await tx<{ height: number }[]>`
     select department_height(${tenantId}, m.id) as height

@@ -53,7 +53,7 @@ export async function lockParents(
 export const tooDeep = (limit: number) => apiError('TOO_DEEP', { limit, setting: 'BANYAN_DEPARTMENT_LEVELS' });
 
 /**
- * Throws if a branch would be too deep after a move. The tree is locked. A branch that is too deep already may still move up
+ * Throws if a subtree would be too deep after a move. The tree is locked. A subtree that is too deep already may still move up
  * or stay on its level.
  */
 export async function assertNotTooDeep(
@@ -65,7 +65,7 @@ export async function assertNotTooDeep(
   const deeperBy = to - from;
   if (deeperBy <= 0) return;
   if (to > maxLevels) throw tooDeep(maxLevels);
-  // The bound is read in a later snapshot than the lock: no creation below the branch is in flight then.
+  // The bound is read in a later snapshot than the lock: no creation below the subtree is in flight then.
   const [, bound] = await Promise.all([lockLevels(tx, tenantId).execute(), readLevelBound(tx, tenantId)]);
   if (bound !== undefined && bound + deeperBy <= maxLevels)
     return void (await raiseLevelBound(tx, tenantId, bound + deeperBy));
@@ -78,7 +78,7 @@ export async function assertNotTooDeep(
   await setLevelBound(tx, tenantId, height + deeperBy);
 }
 
-/** Throws if restored branches are too deep. The tree is locked, and the branches are restored already. */
+/** Throws if restored subtrees are too deep. The tree is locked, and the subtrees are restored already. */
 export async function assertRestoredNotTooDeep(
   tx: Tx,
   tenantId: string,

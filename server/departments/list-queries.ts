@@ -7,13 +7,13 @@ import type { Dept, Sort } from './schema.ts';
 /**
  * Where the rows come from:
  * - `ids`: these departments.
- * - `branch`: the descendants of `underId`.
+ * - `subtree`: the descendants of `underId`.
  * - `index`: the index of the sort order, which is scanned until the page is full. With `maxScanned`, the scan stops after
  *   this many rows that match `status` and `parentId`.
  *
- * Only `branch` applies the filter `underId`.
+ * Only `subtree` applies the filter `underId`.
  */
-export type Source = { from: 'ids'; ids: string[] } | { from: 'branch' } | { from: 'index'; maxScanned?: number };
+export type Source = { from: 'ids'; ids: string[] } | { from: 'subtree' } | { from: 'index'; maxScanned?: number };
 
 /** Which rows of a list make up a page: those after a cursor, or those at an offset. */
 export interface PageRange {
@@ -97,7 +97,7 @@ const cheapConditions = (tx: Tx, tenantId: string, search: Search, rows: Source)
   return tx`
   d.tenant_id = ${tenantId} and d.del_flag = '0'
   ${rows.from === 'ids' ? tx`and d.dept_id = any(array(select unnest(${rows.ids}::bigint[])))` : tx``}
-  ${rows.from === 'branch' ? tx`and d.dept_id = any(array(${descendantIds(tx, tenantId, underId ?? '0')}))` : tx``}
+  ${rows.from === 'subtree' ? tx`and d.dept_id = any(array(${descendantIds(tx, tenantId, underId ?? '0')}))` : tx``}
   ${status === null ? tx`` : tx`and d.status = ${status}`}
   ${source === null ? tx`` : tx`and d.source = ${source}`}
   ${externalId === null ? tx`` : tx`and d.external_id = ${externalId}`}

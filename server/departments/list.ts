@@ -26,10 +26,10 @@ import type { DeptBatch, DeptFilter, DeptRow } from './schema.ts';
 const MAX_SORTED = 2_000;
 /** The same for numbered pages, which have to count all matches anyway. */
 const MAX_SORTED_WITH_TOTAL = 20_000;
-/** How many rows are scanned in sort order for each row of the page before the search index or the branch is tried. */
+/** How many rows are scanned in sort order for each row of the page before the search index or the subtree is tried. */
 const SCAN_FACTOR = 10;
-/** The same before a large branch is read as a whole. */
-const LARGE_BRANCH_SCAN_FACTOR = 500;
+/** The same before a large subtree is read as a whole. */
+const LARGE_SUBTREE_SCAN_FACTOR = 500;
 /** The maximum number of rows that such a scan reads: the ancestors of each of them may have to be read too. */
 const MAX_SCANNED = 20_000;
 
@@ -102,7 +102,7 @@ async function readFewMatches(tx: Tx, tenantId: string, search: Search, order: O
   return matches && readPage(tx, tenantId, search, matches, order, range);
 }
 
-/** Reads a page of a large result. Reads a branch as a whole only when its departments are far apart in sort order. */
+/** Reads a page of a large result. Reads a subtree as a whole only when its departments are far apart in sort order. */
 async function readManyMatches(
   tx: Tx,
   tenantId: string,
@@ -110,7 +110,7 @@ async function readManyMatches(
   order: Order,
   range: PageRange,
 ): Promise<KeyedDept[]> {
-  const rows = search.underId && (await scanInOrder(tx, tenantId, search, order, range, LARGE_BRANCH_SCAN_FACTOR));
+  const rows = search.underId && (await scanInOrder(tx, tenantId, search, order, range, LARGE_SUBTREE_SCAN_FACTOR));
   return rows || readPage(tx, tenantId, search, fullSource(search), order, range);
 }
 
@@ -155,7 +155,7 @@ async function filterDescendants(tx: Tx, tenantId: string, underId: string, ids:
 }
 
 /**
- * Finds the matches by external id, or by name and leader, or all departments of the branch; undefined when there are more than `maxRows` in
+ * Finds the matches by external id, or by name and leader, or all departments of the subtree; undefined when there are more than `maxRows` in
  * either case. With `parentId` the search index is not used: the index of children finds the few candidates.
  */
 async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: number): Promise<Source | undefined> {
@@ -174,7 +174,7 @@ async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: nu
   return ids && { from: 'ids', ids };
 }
 
-const fullSource = ({ underId }: Search): Source => ({ from: underId === null ? 'index' : 'branch' });
+const fullSource = ({ underId }: Search): Source => ({ from: underId === null ? 'index' : 'subtree' });
 
 /** Reads departments by their ids. Departments of other tenants are reported as missing, like deleted ones. */
 export async function readDepartments(tx: Tx, caller: Caller, deptIds: (number | string)[]): Promise<DeptBatch> {

@@ -47,17 +47,17 @@ export const countMembers = async (tx: Tx, tenantId: string, deptIds: number[]):
   return new Map(rows.map(({ deptId, users }) => [deptId, users]));
 };
 
-/** Selects the distinct ids of the members of a department or of its branch, as a fragment: there may be many. */
+/** Selects the distinct ids of the members of a department or of its subtree, as a fragment: there may be many. */
 export const memberIds = (
   tx: Tx,
   tenantId: string,
   deptId: string,
-  { withBranch }: { withBranch: boolean },
+  { withSubtree }: { withSubtree: boolean },
 ): Fragment => tx`
   select distinct m.user_id from user_departments m
   where m.tenant_id = ${tenantId} and m.dept_id = any(array(
     select ${bigintOf(deptId)}::bigint
-    ${withBranch ? tx`union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))` : tx``}))`;
+    ${withSubtree ? tx`union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))` : tx``}))`;
 
 /** Reads the members of departments, at most `limit`, and whether one of these departments is their main one. */
 export const readMembers = (tx: Tx, tenantId: string, deptIds: string[], limit: number) => tx<

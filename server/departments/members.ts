@@ -89,8 +89,8 @@ export async function assertDepartmentExists(tx: Tx, tenantId: string, deptId: s
   if (!(await readDept(tx, tenantId, deptId, false))) throw apiError('DEPT_NOT_FOUND');
 }
 
-/** Selects the ids of the members of a department or of its branch, as a fragment of a statement. */
-export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { withBranch: boolean }): Fragment =>
+/** Selects the ids of the members of a department or of its subtree, as a fragment of a statement. */
+export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { withSubtree: boolean }): Fragment =>
   memberIds(tx, tenantId, deptId, options);
 
 /** Lists the departments of a tenant that come from another system, including deleted ones. */

@@ -88,8 +88,8 @@ export async function readParents(tx: Tx, tenantId: string, ids: string[]): Prom
   return new Map(found.map(({ deptId, parentId }) => [String(deptId), parentId === 0 ? null : String(parentId)]));
 }
 
-/** Counts the levels of branches, in the order of the ids. */
-export const readBranchHeights = (tx: Tx, tenantId: string, ids: string[]): Promise<number[]> =>
+/** Counts the levels of subtrees, in the order of the ids. */
+export const readSubtreeHeights = (tx: Tx, tenantId: string, ids: string[]): Promise<number[]> =>
   ids.length > 0 ? readHeights(tx, tenantId, ids) : Promise.resolve([]);
 
 /**

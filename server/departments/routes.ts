@@ -38,7 +38,7 @@ import {
 } from './schema.ts';
 import { departmentSheetRoutes } from './sheet-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
-import { removeBranch } from './tree/branches.ts';
+import { removeSubtree } from './tree/remove-subtree.ts';
 import { treeRoutes } from './tree-routes.ts';
 
 const path = '/system/dept-api';
@@ -212,7 +212,7 @@ export function departmentRoutes(
         ...shared,
         operationId: 'updateDepartment',
         summary: 'Update or move a department',
-        description: 'Moving a department moves its whole branch.',
+        description: 'Moving a department moves its whole subtree.',
         headers: conditionalWriteHeaders,
         querystring: TenantQuery,
         body: DeptUpdate,
@@ -332,7 +332,7 @@ export function departmentRoutes(
         if (members && !caller.permissions.has('user:write')) throw apiError('NOT_ALLOWED');
         const ifMatch = ifMatchOf(request, ids);
         return subtree
-          ? removeBranch(tx, caller, id, ifMatch, members)
+          ? removeSubtree(tx, caller, id, ifMatch, members)
           : removeDepartments(tx, caller, ids, ifMatch, members);
       });
       return ok(null);

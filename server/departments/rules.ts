@@ -117,7 +117,7 @@ export async function updateDepartment(
   assertOwnTenant(caller, input.tenantId);
   const { tenantId, userName } = caller;
   const deptId = idOf(input.deptId);
-  // The parent changes only when it is sent: leaving it out must not move a branch.
+  // The parent changes only when it is sent: leaving it out must not move a subtree.
   const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
   assertExternalId(input);
   const values = department.replacement(completeExternalId(await lockLeader(tx, tenantId, input)));
@@ -143,7 +143,7 @@ export async function patchDepartment(
 ): Promise<void> {
   assertOwnTenant(caller, patch.tenantId);
   assertSameId(deptId, patch.deptId, 'deptId');
-  // Every department has a parent, 0 for the top level: null must not move a branch.
+  // Every department has a parent, 0 for the top level: null must not move a subtree.
   assertKept(patch, ['parentId']);
   const { tenantId, userName } = caller;
   const parentId = patch.parentId == null ? undefined : parentOf(patch.parentId);

@@ -15,7 +15,7 @@ import { addDepartments } from './bulk.ts';
 import { listChildrenAt } from './history/reads.ts';
 import { treeAt } from './history/tree.ts';
 import { createStoredReader } from './stored-reader.ts';
-import { listChildren, orderDepartments } from './tree/branches.ts';
+import { listChildren, orderDepartments } from './tree/children.ts';
 import { ChildrenFilter, ChildrenPage, DeptOrder, NewDeptIds, NewDepts, TreeFilter, TreeNode } from './tree/schema.ts';
 import { currentTree, readSmallTree, readTree } from './tree/tree.ts';
 
@@ -71,7 +71,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
       schema: {
         ...shared,
         operationId: 'readTree',
-        summary: 'Read a branch or all departments as a tree',
+        summary: 'Read a subtree or all departments as a tree',
         description:
           'Returns nested nodes in display order, from one snapshot. A large tree is streamed: if ' +
           'that fails halfway, the connection is closed before the response is complete.',

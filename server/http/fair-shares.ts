@@ -3,7 +3,7 @@ export interface Held {
   release(): void;
 }
 
-/** A branch of tenants, or all callers without a token. */
+/** A top-level tenant with its descendants, or all callers without a token. */
 interface Group {
   readonly name: string;
   held: number;
@@ -72,7 +72,7 @@ export class FairShares {
 
   /**
    * Whether a member may hold one more although the limit is reached. A group below its share always may. A member below
-   * its share of a group that has used up its own may too, so that one tenant cannot take all of its branch's share; a
+   * its share of a group that has used up its own may too, so that one tenant cannot take all of its group's share; a
    * group can have twice its share that way, however many members it has.
    */
   isBelowShare({ group, held }: Member, limit: number): boolean {

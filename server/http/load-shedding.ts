@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address.ts';
-import { Branches, type BranchFinder, WITHOUT_TOKEN } from './branches.ts';
 import { liftDeadline } from './deadline.ts';
 import { type ApiError, apiError } from './errors.ts';
 import { FairShares, type Member } from './fair-shares.ts';
 import type { Limits } from './limits.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
+import { type TopLevelTenantFinder, TopLevelTenants, WITHOUT_TOKEN } from './top-level-tenants.ts';
 import type { TrackedResponse } from './tracked-response.ts';
 
 /** How often throughput is measured. */
@@ -29,7 +29,7 @@ export class LoadShedder {
   private readonly slots = new FairShares();
   private readonly subscribers = new FairShares();
   private readonly subscriptions: Subscriptions;
-  private readonly branches: Branches;
+  private readonly topLevelTenants: TopLevelTenants;
   private readonly rejections = paceRejections();
   private readonly timer: NodeJS.Timeout;
   private limit: number;
@@ -37,11 +37,11 @@ export class LoadShedder {
   /** Recent throughput: rises at once, and falls within seconds when the service gets slower. */
   private throughput = 0;
 
-  constructor(limits: Limits, findBranches: BranchFinder) {
+  constructor(limits: Limits, findTopLevel: TopLevelTenantFinder) {
     this.limits = limits;
     this.limit = limits.requests.min;
     this.subscriptions = new Subscriptions(this.subscribers, limits.subscriptions);
-    this.branches = new Branches([this.slots, this.subscribers], findBranches);
+    this.topLevelTenants = new TopLevelTenants([this.slots, this.subscribers], findTopLevel);
     this.timer = setInterval(() => this.measure(), INTERVAL_MS).unref();
   }
 
@@ -82,7 +82,7 @@ export class LoadShedder {
   private memberOf(shares: FairShares, { token, ip }: FastifyRequest): Member {
     // Routes without a token have no `token`; on others it is null until it is verified.
     const name = token ? token.tenantId : addressKey(ip ?? '');
-    return shares.find(name) ?? shares.create(name, token ? this.branches.of(name) : WITHOUT_TOKEN);
+    return shares.find(name) ?? shares.create(name, token ? this.topLevelTenants.of(name) : WITHOUT_TOKEN);
   }
 
   private measure(): void {
@@ -92,7 +92,7 @@ export class LoadShedder {
     this.throughput = Math.max(completed, this.throughput * 0.8);
     this.limit = Math.min(Math.max(min, this.throughput * LIMIT_INTERVALS), max);
     this.rejections.nextInterval(completed);
-    if (this.isLimitReached) this.branches.learn();
+    if (this.isLimitReached) this.topLevelTenants.lookUpMissing();
     this.isLimitReached = false;
   }
 }

@@ -68,6 +68,6 @@ export class Subscriptions {
   }
 }
 
-/** Compares branches first, then the tenants of a branch. */
+/** Compares groups first, then the members of a group. */
 const hasMore = (a: Member, b: Member): boolean =>
   a.group === b.group ? a.held > b.held : a.group.held > b.group.held;

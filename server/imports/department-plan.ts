@@ -4,9 +4,9 @@ import {
   type DepartmentChanges,
   findDepartmentsByExternalId,
   type ParentRef,
-  readBranchHeights,
   readParents,
   readStoredDepartments,
+  readSubtreeHeights,
   type StoredDepartment,
 } from '../departments/reconcile.ts';
 import { type DepartmentValues, department } from '../departments/record.ts';
@@ -174,7 +174,7 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
   const levelBefore = createLevels((ref) => parentIds.get(String(ref)) ?? null);
   const heights = new Map<number, number>();
   const deeper = moved.filter((n) => levelOf(n) > levelBefore(stored[n]?.deptId as string));
-  const found = await readBranchHeights(
+  const found = await readSubtreeHeights(
     tx,
     tenantId,
     deeper.map((n) => stored[n]?.deptId as string),

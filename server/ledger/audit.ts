@@ -4,12 +4,12 @@ import type { Caller } from '../auth/caller.ts';
 import { readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf } from '../http/fields.ts';
-import { assertActsBelow } from './branch-feed.ts';
-import { allowBelow } from './branch-queries.ts';
 import { asInvalidTime } from './point-in-time.ts';
 import { type AuditSearch, listAudit } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { AuditFilter } from './schema.ts';
+import { assertActsBelow } from './subtree-feed.ts';
+import { allowBelow } from './subtree-queries.ts';
 
 /** The maximum number of ledgers that one request reads. */
 const MAX_LEDGERS = 1_000;

@@ -33,7 +33,7 @@ export async function revertChange(
   for (const { goals, run } of reverts.reverse()) await run(goals.filter(({ to }) => !to));
 }
 
-/** A tenant that moved out of the branch of this ledger's tenant, or into it, cannot be moved back from here. */
+/** A tenant that moved out of the subtree of this ledger's tenant, or into it, cannot be moved back from here. */
 const isIrreversible = (resources: LedgerResources, { resource, action, before, after }: BatchRow): boolean =>
   !resources.get(resource)?.revert || action === 'password changed' || (action === 'moved' && !(before && after));
 

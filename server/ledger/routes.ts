@@ -11,7 +11,6 @@ import { isClientWaiting } from '../http/streaming.ts';
 import type { Subscription } from '../http/subscriptions.ts';
 import { invalid, pathId } from '../http/validation.ts';
 import { listChanges } from './audit.ts';
-import { createOrderer, readBranchChanges } from './branch-feed.ts';
 import { type FeedPage, readChanges } from './feed.ts';
 import type { LedgerResources } from './resources.ts';
 import { revertChange } from './revert.ts';
@@ -19,6 +18,7 @@ import { AuditFilter, AuditPage, ChangePage, Events, FeedFilter, StreamFilter, S
 import { createSealer } from './sealing.ts';
 import { streamChanges } from './stream.ts';
 import type { FeedSource, Subscribers } from './subscribers.ts';
+import { createOrderer, readSubtreeChanges } from './subtree-feed.ts';
 
 const path = '/system/change-api';
 const shared = { tags: ['Changes'] };
@@ -35,7 +35,7 @@ export function ledgerRoutes(
     request: FastifyRequest,
     page: { after: number; limit: number; tenantId: string | undefined; below: boolean },
   ): Promise<FeedPage> => {
-    const readFeed = page.below ? readBranchChanges : readChanges;
+    const readFeed = page.below ? readSubtreeChanges : readChanges;
     const readPage = () => readAs(db, request, (tx, caller) => readFeed(tx, resources, caller, page));
     const first = await readPage();
     if (!first.isBehind || first.rows.length === page.limit) return first;

@@ -4,9 +4,9 @@ import { errorCode, isConnectionLost } from '../../db/errors.ts';
 import { Semaphore } from '../../db/semaphore.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
-import { orderAll } from './branch-feed.ts';
 import { MAX_SEALED } from './feed.ts';
 import { sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
+import { orderAll } from './subtree-feed.ts';
 
 /** Readers of the feed that seal ledgers at the same time use at most this many connections. */
 const MAX_IN_FLIGHT = 2;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Database } from '../../db/connect.ts';
 import type { Timing } from '../timing.ts';
-import { branchesWithNewChanges } from './branch-queries.ts';
 import { tenantsWithNewChanges } from './queries.ts';
+import { subtreesWithNewChanges } from './subtree-queries.ts';
 
 /** Long-polling clients and event streams that wait for new changes. They hold neither a connection nor a request slot. */
 export interface Subscribers {
@@ -26,7 +26,7 @@ interface Subscriber extends FeedSource {
 
 /**
  * Checks for all subscribers of this process every `feedPollMs`, with one query for the ledgers that they read and another for
- * the branches.
+ * the subtrees.
  */
 export function createSubscribers(db: Database, { feedPollMs }: Timing): Subscribers {
   const waiting = new Set<Subscriber>();
@@ -35,7 +35,7 @@ export function createSubscribers(db: Database, { feedPollMs }: Timing): Subscri
 
   async function poll() {
     // While the database is unavailable, no subscriber is woken; the next request reports the error.
-    await Promise.all([pollLedgers(), pollBranches()]).catch(() => {});
+    await Promise.all([pollLedgers(), pollSubtrees()]).catch(() => {});
     timer = undefined;
     schedule();
   }
@@ -47,10 +47,10 @@ export function createSubscribers(db: Database, { feedPollMs }: Timing): Subscri
     for (const { tenantId, wake } of subscribers) if (changed.has(tenantId)) wake();
   }
 
-  async function pollBranches() {
+  async function pollSubtrees() {
     const subscribers = [...waiting].filter(({ below }) => below);
     if (subscribers.length === 0) return;
-    const { last, changed } = await db.use((sql) => branchesWithNewChanges(sql, earliestPositions(subscribers)));
+    const { last, changed } = await db.use((sql) => subtreesWithNewChanges(sql, earliestPositions(subscribers)));
     for (const subscriber of subscribers) {
       if (changed.includes(subscriber.tenantId)) subscriber.wake();
       // Other tenants' changes up to here need not be considered again, however long this one has none.

@@ -122,7 +122,7 @@ export async function introspectionRoutes(app: App, deps: OAuthDependencies): Pr
         consumes,
         operationId: 'introspectToken',
         summary: 'Ask whether a token is valid, and for whom (RFC 7662)',
-        description: 'Only for API keys. A token of another branch of the tenant tree is `{"active":false}`.',
+        description: 'Only for API keys. A token of a tenant outside the caller’s subtree is `{"active":false}`.',
         body: IntrospectionRequest,
         response: oauthResponses(Introspection, { errors: [400, 401, 403] }),
       },

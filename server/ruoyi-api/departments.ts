@@ -40,7 +40,7 @@ export async function readAllDepartments(
 }
 
 /** Leaves out a department and all departments below it: neither can become its parent. */
-export function withoutBranch(departments: readonly DeptRow[], deptId: number): DeptRow[] {
+export function withoutSubtree(departments: readonly DeptRow[], deptId: number): DeptRow[] {
   const path = new RegExp(`(^|,)${deptId}(,|$)`);
   return departments.filter((dept) => dept.deptId !== deptId && !path.test(dept.ancestors));
 }

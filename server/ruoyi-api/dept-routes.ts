@@ -9,7 +9,7 @@ import { IdPath, idOf } from '../http/fields.ts';
 import { pathId, pathIds } from '../http/validation.ts';
 import { stringifyDeep } from '../idempotency/stringify-deep.ts';
 import { hidden, type RuoyiDependencies } from './context.ts';
-import { leaderName, readAllDepartments, toTree, withoutBranch } from './departments.ts';
+import { leaderName, readAllDepartments, toTree, withoutSubtree } from './departments.ts';
 import { defined } from './patches.ts';
 import { ChangedDept, DeptQuery, NewDept, OptionQuery } from './schema.ts';
 import { showDept } from './show.ts';
@@ -38,7 +38,7 @@ export function deptRoutes(app: App, { db, config }: RuoyiDependencies): void {
     async (request) => {
       const id = Number(pathId(request.params.id));
       const rows = await readAs(db, request, (tx, caller) => readAllDepartments(tx, caller));
-      return ok(withoutBranch(rows, id).map((dept) => showDept(dept)));
+      return ok(withoutSubtree(rows, id).map((dept) => showDept(dept)));
     },
   );
 

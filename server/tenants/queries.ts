@@ -152,11 +152,11 @@ export interface NodeRow {
 }
 
 /** Reads a tenant and its descendants breadth-first, at most `limit` rows; each level is sorted by id. */
-export const readBranch = (tx: Tx, tenantId: string, depth: number, limit: number) => tx<NodeRow[]>`
-  with recursive branch (code, level) as (
+export const readSubtree = (tx: Tx, tenantId: string, depth: number, limit: number) => tx<NodeRow[]>`
+  with recursive subtree (code, level) as (
     select t.tenant_id, 0 from tenants t where ${inScope(tx, tenantId)} and t.tenant_id = ${tenantId}
     union all
-    select c.tenant_id, b.level + 1 from branch b cross join lateral (
+    select c.tenant_id, b.level + 1 from subtree b cross join lateral (
       select tenant_id from tenants c where c.parent_id = b.code and c.del_flag = '0' order by c.id offset 0
     ) c
     where b.level < ${depth}
@@ -164,7 +164,7 @@ export const readBranch = (tx: Tx, tenantId: string, depth: number, limit: numbe
   select t.id::text, t.tenant_id as "tenantId", t.parent_id as "tenantParent", t.tenant_name as "tenantName", t.status,
     to_char(t.end_date, 'YYYY-MM-DD') as "endTime",
     exists (select from tenants c where c.parent_id = t.tenant_id and c.del_flag = '0') as "hasChildren"
-  from (select * from branch limit ${limit}) b cross join lateral (
+  from (select * from subtree limit ${limit}) b cross join lateral (
     select * from tenants t where ${inScope(tx, tenantId)} and t.tenant_id = b.code limit 1
   ) t
   order by b.level, t.id`;

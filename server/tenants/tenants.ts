@@ -22,12 +22,12 @@ import {
   markRestored,
   moveTenant,
   readAnyById,
-  readBranch,
   readByCode,
   readById,
   readLevels,
   readPage,
   readPath,
+  readSubtree,
   type TenantSearch,
   tenantExists,
   updateTenantFields,
@@ -124,7 +124,7 @@ export async function updateTenant(
     await setTenant(tx, tenant.tenantId);
     const { level, bottom } = await readLevels(tx, tenant.tenantId);
     const deeperBy = parentPath.length + 1 - level;
-    // A branch that is too deep already may still move up or stay on its level.
+    // A subtree that is too deep already may still move up or stay on its level.
     if (deeperBy > 0 && bottom + deeperBy > maxLevels) throw tooDeep(maxLevels);
     await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
     await setTenant(tx, caller.tenantId);
@@ -233,8 +233,8 @@ export async function readTenantTree(
   // Assume the root: row security then covers only its subtree, so the cost depends only on its size.
   await setTenant(tx, root);
   const rows = caller.actsBelow
-    ? await readBranch(tx, root, depth, MAX_TREE_SIZE + 1)
-    : (await readBranch(tx, root, 0, 1)).map((row) => ({ ...row, hasChildren: false }));
+    ? await readSubtree(tx, root, depth, MAX_TREE_SIZE + 1)
+    : (await readSubtree(tx, root, 0, 1)).map((row) => ({ ...row, hasChildren: false }));
   if (rows.length > MAX_TREE_SIZE) throw apiError('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE_SIZE });
   const nodes = rows.map(({ tenantParent, ...row }) => ({
     tenantParent,

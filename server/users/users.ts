@@ -385,7 +385,7 @@ export async function listUsers(
   return listRows(tx, tenantId, {
     ...searchOf(filter),
     ...further,
-    members: underId === undefined ? undefined : membersOf(tx, tenantId, underId, { withBranch: true }),
+    members: underId === undefined ? undefined : membersOf(tx, tenantId, underId, { withSubtree: true }),
     ...pageOf(filter),
   });
 }
@@ -406,7 +406,7 @@ export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => coun
 export const countAccountsOf = (tx: Tx, tenantIds: string[]): Promise<Map<string, number>> =>
   countUsersOf(tx, tenantIds);
 
-/** Lists the users of a department, or of its whole branch. */
+/** Lists the users of a department, or of its whole subtree. */
 export async function listDepartmentUsers(
   tx: Tx,
   { tenantId }: Caller,
@@ -414,7 +414,7 @@ export async function listDepartmentUsers(
   { below = false, countOnly = false, ...paging }: DeptUserFilter,
 ): Promise<Rows<User>> {
   await assertDepartmentExists(tx, tenantId, deptId);
-  const members = () => membersOf(tx, tenantId, deptId, { withBranch: below });
+  const members = () => membersOf(tx, tenantId, deptId, { withSubtree: below });
   const [rows, total] = await Promise.all([
     countOnly ? [] : readMembers(tx, tenantId, members(), pageOf(paging)),
     countMembers(tx, members()),

@@ -17,7 +17,7 @@ export interface DueWebhook extends WebhookKey {
   path: string[];
 }
 
-/** Finds webhooks that have work to do and no lease, the healthy ones first, except those of branches without a free slot. */
+/** Finds webhooks that have work to do and no lease, the healthy ones first, except those of subtrees without a free slot. */
 export const findDueWebhooks = (
   sql: Sql,
   {

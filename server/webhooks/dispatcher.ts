@@ -6,8 +6,8 @@ import { errorCode } from '../../db/errors.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
-import { lastBranchPosition, orderAll } from '../ledger/branch-feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
+import { lastSubtreePosition, orderAll } from '../ledger/subtree-feed.ts';
 import type { ResolveTarget } from './addresses.ts';
 import { type DueWebhook, findDueWebhooks, markBelowDue, type WebhookKey } from './dispatch-queries.ts';
 import { FairSlots } from './fair-slots.ts';
@@ -53,7 +53,7 @@ export function startDispatcher(
     await markBelow();
     for (let started = true; started && !slots.isFull && !stopping.signal.aborted; ) {
       const limit = 2 * MAX_WEBHOOKS;
-      const [full, fullFailing] = [slots.fullBranches(), failingSlots.fullBranches()];
+      const [full, fullFailing] = [slots.fullSubtrees(), failingSlots.fullSubtrees()];
       const found = await db.use((sql) => findDueWebhooks(sql, { maxBacklog: MAX_BACKLOG, limit, full, fullFailing }));
       started = false;
       for (const webhook of found) if (!stopping.signal.aborted && start(webhook)) started = true;
@@ -61,16 +61,16 @@ export function startDispatcher(
     }
   }
 
-  /** Makes webhooks with `below` due whose branch has changed. While nothing has changed, it only compares two positions. */
+  /** Makes webhooks with `below` due whose subtree has changed. While nothing has changed, it only compares two positions. */
   async function markBelow() {
     await orderAll(db);
-    const last = await db.use(lastBranchPosition);
+    const last = await db.use(lastSubtreePosition);
     if (last === markedPosition) return;
     await writeOutsideQueue(db, '', markBelowDue);
     markedPosition = last;
   }
 
-  /** Starts work on a webhook. Returns false if it is in progress already, or if its branch has no free slot. */
+  /** Starts work on a webhook. Returns false if it is in progress already, or if its subtree has no free slot. */
   function start(webhook: DueWebhook): boolean {
     const key = `${webhook.tenantId} ${webhook.id}`;
     if (active.has(key)) return false;

@@ -1,42 +1,42 @@
-/** A branch of the tenant tree, with the number of slots that are in use in it. */
-interface Branch {
+/** A subtree of the tenant tree, with the number of slots that are in use in it. */
+interface Subtree {
   used: number;
-  children: Map<string, Branch>;
+  children: Map<string, Subtree>;
 }
 
-const newBranch = (): Branch => ({ used: 0, children: new Map() });
+const newSubtree = (): Subtree => ({ used: 0, children: new Map() });
 
 /**
- * A number of slots that the branches of the tenant tree share. At every level of the tree, a branch may occupy at most two
+ * A number of slots that the subtrees of the tenant tree share. At every level of the tree, a subtree may occupy at most two
  * thirds of what it occupies already and what its siblings leave free. So however many tenants an administrator creates below
- * their own, and however long their receivers take, the next tenant of another branch finds a free slot.
+ * their own, and however long their receivers take, the next tenant of another subtree finds a free slot.
  */
 export class FairSlots {
   private readonly limit: number;
-  private readonly root = newBranch();
+  private readonly root = newSubtree();
 
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** Takes a slot for a tenant. Returns a function that releases it, or undefined if one of its branches is full. */
+  /** Takes a slot for a tenant. Returns a function that releases it, or undefined if one of its subtrees is full. */
   take(path: readonly string[]): (() => void) | undefined {
-    const names = branchesOf(path);
-    const full = new Set(this.fullBranches());
+    const names = subtreesOf(path);
+    const full = new Set(this.fullSubtrees());
     if (this.root.used >= this.limit || names.some((name) => full.has(name))) return undefined;
     this.count(names, 1);
     return () => this.count(names, -1);
   }
 
-  /** Whether no branch gets another slot. */
+  /** Whether no subtree gets another slot. */
   get isFull(): boolean {
     return this.root.used >= this.limit;
   }
 
-  /** The branches that get no other slot: the code of a tenant, or `=` and its code for the tenant without those below it. */
-  fullBranches(): string[] {
+  /** The subtrees that get no other slot: the code of a tenant, or `=` and its code for the tenant without those below it. */
+  fullSubtrees(): string[] {
     const full: string[] = [];
-    const visit = ({ used, children }: Branch, limit: number) => {
+    const visit = ({ used, children }: Subtree, limit: number) => {
       for (const [name, child] of children) {
         const share = Math.ceil(((child.used + limit - used) * 2) / 3);
         if (child.used >= share) full.push(name);
@@ -48,17 +48,17 @@ export class FairSlots {
   }
 
   private count(names: readonly string[], change: 1 | -1): void {
-    let branch = this.root;
-    branch.used += change;
+    let subtree = this.root;
+    subtree.used += change;
     for (const name of names) {
-      const child = branch.children.get(name) ?? newBranch();
+      const child = subtree.children.get(name) ?? newSubtree();
       child.used += change;
-      if (child.used > 0) branch.children.set(name, child);
-      else branch.children.delete(name);
-      branch = child;
+      if (child.used > 0) subtree.children.set(name, child);
+      else subtree.children.delete(name);
+      subtree = child;
     }
   }
 }
 
-/** All tenants are below 000000, so the branches begin at the second level. The tenant itself is a branch beside its children. */
-const branchesOf = (path: readonly string[]): string[] => [...path.slice(1), `=${path.at(-1)}`];
+/** All tenants are below 000000, so the subtrees begin at the second level. The tenant itself is a subtree beside its children. */
+const subtreesOf = (path: readonly string[]): string[] => [...path.slice(1), `=${path.at(-1)}`];

@@ -2,9 +2,9 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { RETRY_DAYS } from '../ledger/archive.ts';
-import { branchChangesAfter, branchChangesByIds } from '../ledger/branch-feed.ts';
 import { type ChangeRow, changesAfter, changesByIds } from '../ledger/feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
+import { subtreeChangesAfter, subtreeChangesByIds } from '../ledger/subtree-feed.ts';
 import {
   type AttemptResult,
   claimWebhook,
@@ -93,7 +93,7 @@ export function nextRound(
     const { tenantId } = key;
     // Read changes before locking the webhook: the lock on the end of the ledger comes first in the lock order.
     const room = Math.min(CHANGES_PER_ROUND, MAX_BACKLOG - progress.waiting);
-    const readAfter = progress.below ? branchChangesAfter : changesAfter;
+    const readAfter = progress.below ? subtreeChangesAfter : changesAfter;
     const changes = !finish && room > 0 ? await readAfter(tx, tenantId, progress.seq, room) : undefined;
     const webhook = await lockLeasedWebhook(tx, key, leaseId);
     if (!webhook) return undefined;
@@ -184,7 +184,7 @@ async function buildJobs(
   const wanted = due.flatMap(({ ledger, changeId: id }) => (id === null ? [] : { ledger, id }));
   const readWanted = () =>
     below
-      ? branchChangesByIds(tx, resources, tenantId, wanted)
+      ? subtreeChangesByIds(tx, resources, tenantId, wanted)
       : changesByIds(
           tx,
           resources,
@@ -194,7 +194,7 @@ async function buildJobs(
   const changes = new Map((wanted.length > 0 ? await readWanted() : []).map((row) => [row.id, row]));
   return due.map(({ deliveryId, changeId, type, time }) => {
     const change = changeId === null ? undefined : changes.get(changeId);
-    // The archive may have been emptied since the delivery was resent, or the change's tenant has left the branch. Test messages
+    // The archive may have been emptied since the delivery was resent, or the change's tenant has left the subtree. Test messages
     // never have a change.
     if (!change && changeId !== null) return { deliveryId, message: undefined };
     const body = JSON.stringify({ type, timestamp: change?.time ?? time, data: change ?? null });

@@ -5,8 +5,8 @@ import { conditionalReadHeaders, conditionalWriteHeaders, ifMatchOf, okWithEtag,
 import { IdPath } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
-import { orderAll } from '../ledger/branch-feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
+import { orderAll } from '../ledger/subtree-feed.ts';
 import { createTargetResolver } from './addresses.ts';
 import { startDispatcher } from './dispatcher.ts';
 import {

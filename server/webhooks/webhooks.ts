@@ -5,8 +5,8 @@ import { apiError } from '../http/errors.ts';
 import { assertSettingsEtag, etagOfParts, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, type Rows } from '../http/fields.ts';
 import { RETRY_DAYS } from '../ledger/archive.ts';
-import { assertActsBelow, isBranchChangeStored, lastBranchPosition } from '../ledger/branch-feed.ts';
 import { isChangeStored, lastPosition } from '../ledger/feed.ts';
+import { assertActsBelow, isSubtreeChangeStored, lastSubtreePosition } from '../ledger/subtree-feed.ts';
 import { AddressError, type ResolveTarget } from './addresses.ts';
 import {
   countWebhooks,
@@ -45,7 +45,7 @@ export async function addWebhook(tx: Tx, caller: Caller, input: WebhookInput): P
   await lockTenant(tx, tenantId);
   if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) throw apiError('TOO_MANY_WEBHOOKS', { limit: MAX_WEBHOOKS });
   const secret = generateSecret();
-  const seq = input.below ? await lastBranchPosition(tx) : await lastPosition(tx, tenantId);
+  const seq = input.below ? await lastSubtreePosition(tx) : await lastPosition(tx, tenantId);
   const id = await insertWebhook(tx, tenantId, fieldsOf(input), { secret, seq, by });
   return { id, secret: formatSecret(secret) };
 }
@@ -106,7 +106,7 @@ export async function resendDelivery(tx: Tx, caller: Caller, webhookId: string, 
     const isStored =
       changeId === null ||
       (webhook.below
-        ? await isBranchChangeStored(tx, tenantId, { ledger, id: changeId })
+        ? await isSubtreeChangeStored(tx, tenantId, { ledger, id: changeId })
         : await isChangeStored(tx, tenantId, changeId));
     if (!isStored) throw apiError('DELIVERY_TOO_OLD');
     await requeueDelivery(tx, tenantId, webhook.id, deliveryId, { ...delivery, retryDays: RETRY_DAYS });

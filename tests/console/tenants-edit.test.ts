@@ -74,7 +74,7 @@ test('tenants are found by name and by code, in the tree and in the table; the U
   await page.getByRole('searchbox', { name: '搜索租户' }).fill(groupCode);
   await page.getByRole('link', { name: '榕树集团', exact: true }).waitFor();
 
-  // The keyboard expands the branch and opens the tenant.
+  // The keyboard expands the subtree and opens the tenant.
   await page.getByRole('tree', { name: '租户树' }).getByText('Banyan').waitFor();
   await page.getByRole('tree').focus();
   for (const key of ['Home', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);

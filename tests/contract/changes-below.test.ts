@@ -176,13 +176,13 @@ test('a tenant that moves leaves one subtree and joins another, together with th
     `${team.tenantId} tenant moved ${f} undefined`,
     `${group.tenantId} tenant moved ${team.tenantId} undefined`,
   ]);
-  // The new branch does not learn where the tenant was before.
+  // The new subtree does not learn where the tenant was before.
   assert.deepEqual(await shown(to, atTo), [
     `${team.tenantId} tenant moved null ${t}`,
     `${group.tenantId} tenant moved undefined ${team.tenantId}`,
     created,
   ]);
-  // What the former branch has not read by then is no longer shown there.
+  // What the former subtree has not read by then is no longer shown there.
   const all = await readBelow(from);
   assert.ok(!all.rows.some(({ tenantId, resource }) => tenantId === group.tenantId && resource === 'department'));
 });

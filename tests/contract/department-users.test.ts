@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
 import { asTenant, startService } from '../support/service.ts';
 
-/** GET /system/dept-api/{id}/users lists the users of a department or of its branch. */
+/** GET /system/dept-api/{id}/users lists the users of a department or of its subtree. */
 
 const service = await startService();
 const admin = await service.createTenant();

@@ -177,18 +177,18 @@ describe('ancestors after a move', () => {
 });
 
 describe('cycles', async () => {
-  const branch = await createChain(12);
-  const [top, child] = branch as [string, string];
+  const subtree = await createChain(12);
+  const [top, child] = subtree as [string, string];
   const targets: [name: string, parentId: string | number][] = [
     ['itself', top],
     ['itself, as a number', Number(top)],
     ['itself, with leading zeros', `000${top}`],
     ['its child', child],
-    ['a descendant eleven levels below', branch.at(-1) as string],
+    ['a descendant eleven levels below', subtree.at(-1) as string],
   ];
   for (const [name, parentId] of targets) {
     test(`moving a department below ${name} is rejected with DEPT_CYCLE`, async () => {
-      await expectUnchanged(admin, branch.at(-1) as string, () =>
+      await expectUnchanged(admin, subtree.at(-1) as string, () =>
         expectUnchanged(admin, top, async () =>
           expectError(await admin.put(DEPTS, { deptId: top, parentId, deptName: '环' }), 409, 'DEPT_CYCLE'),
         ),

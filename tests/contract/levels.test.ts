@@ -45,29 +45,29 @@ test('a bulk creation counts the levels of its entries', async () => {
 test('a move is rejected by the real depth of the moved subtree, also after many earlier moves', async () => {
   const admin = await service.createTenant();
   const home = await createChain(admin, 2);
-  const [branch = '', below = ''] = await createChain(admin, 2);
+  const [subtree = '', below = ''] = await createChain(admin, 2);
   const leaf = await admin.createDepartment();
   // Every move down raises the known bound of the tree's levels; the tree itself stays as deep as it was.
   for (let n = 0; n < 6; n++) {
     expectOk(await move(admin, leaf, home[1] as string));
     expectOk(await move(admin, leaf, '0'));
   }
-  expectOk(await move(admin, branch, home[1] as string));
+  expectOk(await move(admin, subtree, home[1] as string));
   expectTooDeep(await move(admin, leaf, below));
-  expectOk(await move(admin, branch, '0'));
+  expectOk(await move(admin, subtree, '0'));
   await admin.createDepartment({ parentId: below });
-  expectTooDeep(await move(admin, branch, home[1] as string));
-  expectOk(await move(admin, branch, home[0] as string));
-  assert.equal((await readDept(admin, below)).ancestors, `0,${home[0]},${branch}`);
+  expectTooDeep(await move(admin, subtree, home[1] as string));
+  expectOk(await move(admin, subtree, home[0] as string));
+  assert.equal((await readDept(admin, below)).ancestors, `0,${home[0]},${subtree}`);
 });
 
 test('deleted departments do not count, and are not restored below the last level', async () => {
   const admin = await service.createTenant();
   const home = await createChain(admin, 2);
-  const [branch = '', below = '', lowest = ''] = await createChain(admin, 3);
+  const [subtree = '', below = '', lowest = ''] = await createChain(admin, 3);
   expectOk(await admin.delete(`${DEPTS}/${below}?subtree=true`));
   const deletion = await latestChange(admin);
-  expectOk(await move(admin, branch, home[1] as string));
+  expectOk(await move(admin, subtree, home[1] as string));
   expectTooDeep(await admin.post(`${DEPTS}/${below}/restore`, {}));
   expectTooDeep(await admin.post(`${CHANGES}/${deletion}/revert`));
   expectOk(await admin.post(`${DEPTS}/${below}/restore`, { parentId: home[1] }));
@@ -78,10 +78,10 @@ test('deleted departments do not count, and are not restored below the last leve
 test('a revert does not move a subtree below the last level', async () => {
   const admin = await service.createTenant();
   const home = await createChain(admin, 3);
-  const branch = await admin.createDepartment({ parentId: home[2] });
-  expectOk(await move(admin, branch, '0'));
+  const subtree = await admin.createDepartment({ parentId: home[2] });
+  expectOk(await move(admin, subtree, '0'));
   const change = await latestChange(admin);
-  const below = await admin.createDepartment({ parentId: branch });
+  const below = await admin.createDepartment({ parentId: subtree });
   expectTooDeep(await admin.post(`${CHANGES}/${change}/revert`));
   expectOk(await admin.delete(`${DEPTS}/${below}`));
   expectOk(await admin.post(`${CHANGES}/${change}/revert`));
@@ -119,7 +119,7 @@ test('tenants are created, moved and restored down to the last level only', asyn
   expectOk(await moveTo(second.tenantId));
   expectOk(await moveTo('000000'));
   const lowest = await service.createTenant({}, below);
-  // The revert of the second move would take the branch to level 5.
+  // The revert of the second move would take the subtree to level 5.
   const [latest] = (await service.root.get(`${CHANGES}/list?resource=tenant&action=moved&below=false&limit=1`)).data
     .rows;
   expectTooDeep(await service.root.post(`${CHANGES}/${latest.id}/revert`), setting);

@@ -7,7 +7,7 @@ import { type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 
-async function createBranch() {
+async function createSubtree() {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
   return { top, low, inLow: `?tenantId=${low.tenantId}` };
@@ -19,7 +19,7 @@ const lastChange = async (client: Client): Promise<number> =>
 const treeOf = async (client: Client) => JSON.stringify((await client.get(`${DEPTS}/tree`)).data);
 
 test('creations, updates, moves, deletions and restored subtrees of a tenant below can be reverted from above', async () => {
-  const { top, low, inLow } = await createBranch();
+  const { top, low, inLow } = await createSubtree();
   const [a, b] = [await low.createDepartment({ deptName: 'a' }), await low.createDepartment({ deptName: 'b' })];
   const child = await low.createDepartment({ deptName: 'child', parentId: a });
   const writes: [string, () => Promise<unknown>][] = [
@@ -44,7 +44,7 @@ test('creations, updates, moves, deletions and restored subtrees of a tenant bel
 });
 
 test('a change in a descendant tenant can be reverted only with its tenantId, and only by administrators of ancestors', async () => {
-  const { top, low, inLow } = await createBranch();
+  const { top, low, inLow } = await createSubtree();
   const below = await service.createTenant({}, low);
   await low.createDepartment();
   const change = await lastChange(low);

@@ -53,9 +53,9 @@ describe('A search does not read the whole tenant', () => {
     ['a common word', `deptName=${encode('研发')}`, 20],
     ['one common character', `deptName=${encode('研')}`, 20],
     ['a rare leader', `leader=${encode('葛亮')}`, COUNT / 5000],
-    ['a rare word of a large branch', `deptName=${encode('榕树')}&underId=${FIRST + 1}`, 20],
-    ['a large branch', `underId=${FIRST + 1}`, 20],
-    ['a small branch', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
+    ['a rare word of a large subtree', `deptName=${encode('榕树')}&underId=${FIRST + 1}`, 20],
+    ['a large subtree', `underId=${FIRST + 1}`, 20],
+    ['a small subtree', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
     ...['orderNum', '-orderNum', 'deptName', '-deptName', 'createTime', '-createTime', 'updateTime', '-updateTime'].map(
       (sort) => [`a list sorted by ${sort}`, `sort=${sort}`, 20] as const,
     ),
@@ -75,7 +75,7 @@ describe('A search does not read the whole tenant', () => {
   for (const [what, query, total] of [
     ['a rare word', `deptName=${encode('榕树')}`, COUNT / 1000],
     ['a rare leader', `leader=${encode('诸')}`, COUNT / 5000],
-    ['a small branch', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
+    ['a small subtree', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
   ] as const) {
     test(`${what} reads few rows with a total`, async (t) => {
       const counted = await searchCost(query);
@@ -90,10 +90,10 @@ describe('A search does not read the whole tenant', () => {
 describe('A search for common words finds every match', () => {
   const idsInDatabase = async (condition: string, order = 'order_num, dept_id') => {
     const rows = await service.superuser.unsafe<{ id: number }[]>(`
-      with recursive branch (id) as (
+      with recursive subtree (id) as (
         select dept_id from banyan.departments where tenant_id = '${admin.tenantId}' and parent_id = ${FIRST + 2}
         union all
-        select d.dept_id from branch b join banyan.departments d on d.tenant_id = '${admin.tenantId}' and d.parent_id = b.id)
+        select d.dept_id from subtree b join banyan.departments d on d.tenant_id = '${admin.tenantId}' and d.parent_id = b.id)
       select dept_id as id from banyan.departments d
       where tenant_id = '${admin.tenantId}' and ${condition} order by ${order}`);
     return rows.map(({ id }) => id);
@@ -101,11 +101,11 @@ describe('A search for common words finds every match', () => {
   for (const [what, query, condition] of [
     ['half of all departments', `deptName=${encodeURIComponent('研发')}`, "dept_name like '%研发%'"],
     ['all departments', `leader=${encodeURIComponent('张三')}`, "leader = '张三'"],
-    ['a branch', `underId=${FIRST + 2}`, 'dept_id in (select id from branch)'],
+    ['a subtree', `underId=${FIRST + 2}`, 'dept_id in (select id from subtree)'],
     [
-      'half of a branch',
+      'half of a subtree',
       `underId=${FIRST + 2}&deptName=${encodeURIComponent('研发')}`,
-      "dept_name like '%研发%' and dept_id in (select id from branch)",
+      "dept_name like '%研发%' and dept_id in (select id from subtree)",
     ],
   ] as const) {
     test(`a search that matches ${what} finds all of them by page number and by cursor`, async () => {

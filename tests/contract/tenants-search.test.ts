@@ -77,15 +77,15 @@ describe('Tree of tenants', async () => {
     children,
     ...more,
   });
-  const branch = node(a, 'a', [node(aa, 'aa', [])], { endTime: '2099-12-31' });
+  const subtree = node(a, 'a', [node(aa, 'aa', [])], { endTime: '2099-12-31' });
 
   test('the tree contains the tenant of the caller and all below it, without deleted ones, by creation', async () => {
-    expectOk(await top.get(`${TENANTS}/tree`), node(top, 'top', [branch, node(b, 'b', [])]));
-    expectOk(await a.get(`${TENANTS}/tree`), branch);
+    expectOk(await top.get(`${TENANTS}/tree`), node(top, 'top', [subtree, node(b, 'b', [])]));
+    expectOk(await a.get(`${TENANTS}/tree`), subtree);
   });
 
   test('rootId and depth limit the tree', async () => {
-    expectOk(await top.get(`${TENANTS}/tree?rootId=${a.id}`), branch);
+    expectOk(await top.get(`${TENANTS}/tree?rootId=${a.id}`), subtree);
     const cut = node(a, 'a', [], { endTime: '2099-12-31', hasChildren: true });
     expectOk(await top.get(`${TENANTS}/tree?depth=1`), node(top, 'top', [cut, node(b, 'b', [])]));
     expectOk(await service.root.get(`${TENANTS}/tree?rootId=${aa.id}&depth=1`), node(aa, 'aa', []));

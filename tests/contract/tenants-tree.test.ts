@@ -38,8 +38,8 @@ describe('Tenants that an administrator manages', () => {
     ['city', city, 'a deep descendant', stall, full],
     ['city', city, 'a sibling', town, none],
     ['city', city, 'its parent', north, none],
-    ['city', city, 'the root of another branch', south, none],
-    ['city', city, 'a tenant deep in another branch', port, none],
+    ['city', city, 'the root of another subtree', south, none],
+    ['city', city, 'a tenant deep in another subtree', port, none],
     ['north', north, 'its own tenant', north, readOnly],
     ['north', north, 'a deep descendant', stall, full],
     ['north', north, 'a sibling', south, none],
@@ -48,7 +48,7 @@ describe('Tenants that an administrator manages', () => {
     ['stall', stall, 'its parent', shop, none],
     ['stall', stall, 'a distant ancestor', north, none],
     ['000000', root, 'a deep descendant', stall, full],
-    ['000000', root, 'a descendant in another branch', port, full],
+    ['000000', root, 'a descendant in another subtree', port, full],
   ];
   for (const [callerName, caller, relation, tenant, allowed] of rows) {
     const can = (code: number) => (code === 200 ? 'can' : 'cannot');
@@ -122,7 +122,7 @@ describe('tenantParent on create', () => {
     });
   }
 
-  const foreign = { 'the parent': north.tenantId, 'a sibling': town.tenantId, 'another branch': port.tenantId };
+  const foreign = { 'the parent': north.tenantId, 'a sibling': town.tenantId, 'another subtree': port.tenantId };
   for (const [where, tenantParent] of Object.entries({ ...foreign, '000000': '000000' })) {
     test(`creating a tenant below ${where} is rejected with TENANT_PARENT_FORBIDDEN`, async () => {
       expectError(await city.post(TENANTS, { tenantParent }), 403, 'TENANT_PARENT_FORBIDDEN');
@@ -211,7 +211,7 @@ describe('tenantParent on update', () => {
     ['a parent of the caller', north.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
     ['000000', '000000', 403, 'TENANT_PARENT_FORBIDDEN'],
     ['a sibling of the caller', town.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
-    ['a tenant of another branch', port.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
+    ['a tenant of another subtree', port.tenantId, 403, 'TENANT_PARENT_FORBIDDEN'],
     ['an unknown tenant', NO_TENANT, 400, 'TENANT_PARENT_NOT_FOUND'],
   ];
   for (const [what, tenantParent, status, reason] of rejected) {

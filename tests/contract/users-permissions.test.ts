@@ -59,7 +59,7 @@ describe('Permissions', () => {
     assert.equal((await read(north, `${USERS}/${await createUser(north)}`)).tenantId, north.tenantId);
   });
 
-  const foreign = { 'a sibling': town, 'a child': shop, 'another branch': south };
+  const foreign = { 'a sibling': town, 'a child': shop, 'another subtree': south };
   for (const [tenant, caller] of Object.entries(foreign)) {
     test(`administrators of ${tenant} get the same 403 as for an unknown tenant`, async () => {
       const id = await createUser(city);

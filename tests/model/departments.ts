@@ -145,7 +145,7 @@ const remove: Operation = {
     const idsWith = (test: (dept: Dept) => unknown[]) =>
       depts.filter((dept) => test(dept).length > 0).map(({ deptId }) => deptId);
     const parents = subtree ? [] : idsWith((dept) => state.childrenOf(dept));
-    const toDelete = subtree ? depts.flatMap((dept) => state.branchOf(dept)) : depts;
+    const toDelete = subtree ? depts.flatMap((dept) => state.subtreeOf(dept)) : depts;
     const used = toDelete.filter((dept) => state.membersOf(dept).length > 0).map(({ deptId }) => deptId);
     rejectIfAny(
       error,

@@ -73,7 +73,7 @@ for (const seed of seeds(scale(1, 10))) {
       },
       remove: () => admin.delete(`${dept}/${oneOf(depts)}`),
       removeSome: () => admin.delete(`${dept}/${oneOf(depts)},${oneOf(depts)}`),
-      removeBranch: () => admin.delete(`${dept}/${oneOf(depts)}?subtree=true`),
+      removeSubtree: () => admin.delete(`${dept}/${oneOf(depts)}?subtree=true`),
       restore: async () => {
         const { count } = await service.superuser`
           update banyan.departments d set del_flag = '0', update_by = 'sql', update_time = now()

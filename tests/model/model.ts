@@ -1,5 +1,4 @@
 import type { ApiResponse } from '../support/service.ts';
-import { branches } from './branches.ts';
 import { departments } from './departments.ts';
 import type { ExpectedError } from './fields.ts';
 import { logins } from './logins.ts';
@@ -14,6 +13,7 @@ import {
   rejectIfAny,
   type State,
 } from './state.ts';
+import { subtrees } from './subtrees.ts';
 import { tenants } from './tenants.ts';
 import { users } from './users.ts';
 
@@ -24,12 +24,12 @@ import { users } from './users.ts';
 
 const operations: Record<string, Operation> = {
   ...crud('/system/dept-api', departments),
-  'GET /system/dept-api/tree': branches.tree,
-  'PUT /system/dept-api/order': branches.order,
-  'POST /system/dept-api/bulk': branches.bulk,
-  'POST /system/dept-api/batch-read': branches.batchRead,
-  'GET /system/dept-api/{id}/children': branches.children,
-  'GET /system/dept-api/{id}/users': branches.users,
+  'GET /system/dept-api/tree': subtrees.tree,
+  'PUT /system/dept-api/order': subtrees.order,
+  'POST /system/dept-api/bulk': subtrees.bulk,
+  'POST /system/dept-api/batch-read': subtrees.batchRead,
+  'GET /system/dept-api/{id}/children': subtrees.children,
+  'GET /system/dept-api/{id}/users': subtrees.users,
   ...crud('/system/tenant-api', tenants),
   ...crud('/system/user-api', users),
   'POST /auth/login': logins.logIn,

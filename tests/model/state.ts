@@ -137,7 +137,7 @@ export class State {
     this.usersOf(tenantId).filter((user) => user.deptId === deptId || user.deptIds.includes(deptId));
 
   /** The department and all its existing descendants. */
-  branchOf = (dept: Dept): Dept[] => [dept, ...this.childrenOf(dept).flatMap(this.branchOf)];
+  subtreeOf = (dept: Dept): Dept[] => [dept, ...this.childrenOf(dept).flatMap(this.subtreeOf)];
 
   /** The departments from the top down to this one. */
   pathOf(dept: Dept): Dept[] {

@@ -60,7 +60,7 @@ test('reverting random changes from the last to the first restores the organizat
       ['update', () => admin.put(dept, { deptId: pick(depts), ...fields() })],
       ['move', () => admin.put(dept, { deptId: pick(depts), parentId: pick(['0', ...depts]), ...fields() })],
       ['delete', () => admin.delete(`${dept}/${pick(depts)}`)],
-      ['deleteBranch', () => admin.delete(`${dept}/${pick(depts)}?subtree=true`)],
+      ['deleteSubtree', () => admin.delete(`${dept}/${pick(depts)}?subtree=true`)],
       [
         'bulk',
         () =>

@@ -11,14 +11,14 @@ const dept = '/system/dept-api';
 /** Runs the most common operations: reads with and without a cached path, creates and updates. */
 async function runCommonOperations(admin: Client, rounds: number) {
   const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
-  const branch = await admin.createDepartment({ parentId: home });
-  const leaf = await admin.createDepartment({ parentId: branch });
+  const subtree = await admin.createDepartment({ parentId: home });
+  const leaf = await admin.createDepartment({ parentId: subtree });
   for (let round = 0; round < rounds; round++) {
-    await admin.createDepartment({ parentId: branch });
-    assert.equal((await admin.put(dept, { deptId: branch, parentId: round % 2 ? home : away })).code, 200);
+    await admin.createDepartment({ parentId: subtree });
+    assert.equal((await admin.put(dept, { deptId: subtree, parentId: round % 2 ? home : away })).code, 200);
     for (let again = 0; again < 2; again++) {
       const { data } = await admin.get(`${dept}/${leaf}`);
-      assert.equal(data.ancestors, `0,${round % 2 ? home : away},${branch}`);
+      assert.equal(data.ancestors, `0,${round % 2 ? home : away},${subtree}`);
     }
   }
 }

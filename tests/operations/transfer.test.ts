@@ -73,8 +73,8 @@ async function readAll(admin: Client): Promise<Record<string, unknown>> {
     await read(`/system/change-api/list?resource=${resource}&limit=500`);
   const feed = await read('/system/change-api?limit=1000');
   reads['/system/change-api?limit=1000'] = feed.rows;
-  const branch = await read('/system/change-api?limit=1000&below=true');
-  reads['/system/change-api?limit=1000&below=true'] = branch.rows;
+  const subtree = await read('/system/change-api?limit=1000&below=true');
+  reads['/system/change-api?limit=1000&below=true'] = subtree.rows;
   const [{ time }] = feed.rows.slice(-4);
   await read(`${DEPT}/tree?asOf=${encodeURIComponent(time)}`);
   for (const { webhookId } of (await read('/system/webhook-api/list')).rows)

@@ -48,7 +48,7 @@ async function createTenant(above: Client): Promise<Client> {
 }
 
 /** A tenant with seven below it, on several levels, and the first departments of each. */
-async function createBranch(pick: <T>(from: readonly T[]) => T) {
+async function createSubtree(pick: <T>(from: readonly T[]) => T) {
   const clients = [await createTenant(root)];
   while (clients.length < TENANTS) clients.push(await createTenant(pick(clients)));
   const writers = [...clients, await createTenant(root)].map(async (client) => ({
@@ -64,7 +64,7 @@ async function createBranch(pick: <T>(from: readonly T[]) => T) {
 
 const SHOWN = ['department', 'tenant', 'user'];
 
-/** The changes that a reader of the branch must have received, by tenant in the order of the ids that were published. */
+/** The changes that a reader of the subtree must have received, by tenant in the order of the ids that were published. */
 const readCommitted = (codes: string[]) => superuser<{ id: number; tenantId: string; resource: string }[]>`
   select c.change_id as id, c.tenant_id as "tenantId", c.resource
   from banyan.changes c join banyan.change_positions p using (tenant_id, change_id)
@@ -100,7 +100,7 @@ test('one reader receives the changes of 8 tenants once and in order while 16 cl
   const runs = scale(1, 20);
   for (let n = 0; n < runs; n++) {
     const { pick, below } = seededRandom(firstSeed + n);
-    const { top, codes, writers } = await createBranch(pick);
+    const { top, codes, writers } = await createSubtree(pick);
     const receiver = await Receiver.start();
     const platform = new Client(await serviceBase, top.token);
     await platform.create('/system/webhook-api', { url: receiver.url, kinds: ['department.*'], below: true });

@@ -234,24 +234,24 @@ test('every path is right after a subtree was moved while departments were creat
   const size = scale(60, 1_000);
   const { pick } = seededRandom(seeds(1)[0] as number);
   const [left, right] = [await admin.createDepartment(), await admin.createDepartment()];
-  const branch = [await admin.createDepartment({ parentId: left })];
+  const subtree = [await admin.createDepartment({ parentId: left })];
   await runConcurrently(WORKERS, size - 1, async () => {
-    branch.push(await admin.createDepartment({ parentId: pick(branch) }));
+    subtree.push(await admin.createDepartment({ parentId: pick(subtree) }));
   });
   let moves = 0;
   let creating = true;
   const moving = (async () => {
     while (creating) {
-      assert.equal((await move(admin, branch[0] as string, moves++ % 2 ? left : right)).code, 200);
+      assert.equal((await move(admin, subtree[0] as string, moves++ % 2 ? left : right)).code, 200);
     }
   })();
   await runConcurrently(WORKERS - 1, size, async () => {
-    branch.push(await admin.createDepartment({ parentId: pick(branch) }));
+    subtree.push(await admin.createDepartment({ parentId: pick(subtree) }));
   });
   creating = false;
   await moving;
   assert.equal(await assertTree(admin), 2 + 2 * size);
-  report(t, { branch: size, createdMeanwhile: size, moves });
+  report(t, { subtree: size, createdMeanwhile: size, moves });
 });
 
 test('a transaction that hits a deadlock is retried from the beginning, also when its statements are pipelined', async () => {

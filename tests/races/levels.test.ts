@@ -25,13 +25,13 @@ test('a move waits for a creation in flight in its subtree, and counts it', asyn
   const admin = await slow.createTenant();
   const top = await admin.createDepartment();
   const home = await admin.createDepartment({ parentId: top });
-  const branch = await admin.createDepartment();
-  const below = await admin.createDepartment({ parentId: branch });
+  const subtree = await admin.createDepartment();
+  const below = await admin.createDepartment({ parentId: subtree });
   hold = true;
   // With a key, the creation has a transaction of its own.
   const creating = admin.post(DEPTS, { parentId: below }, { headers: { 'idempotency-key': 'slow' } });
   await waitFor('the creation has its locks', () => held);
-  const moving = admin.put(DEPTS, { deptId: branch, parentId: home });
+  const moving = admin.put(DEPTS, { deptId: subtree, parentId: home });
   await waitFor('the move waits', async () => (await countLockWaits(slow.superuser)) === 1);
   release();
   expectOk(await creating);

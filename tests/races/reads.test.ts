@@ -62,15 +62,15 @@ test('each read shows the tree of one moment while a subtree is moved back and f
     await admin.createDepartment(),
     await admin.createDepartment({ parentId: await admin.createDepartment() }),
   ];
-  const branch = await admin.createDepartment({ parentId: homes[0] });
-  const leaf = await admin.createDepartment({ parentId: await admin.createDepartment({ parentId: branch }) });
+  const subtree = await admin.createDepartment({ parentId: homes[0] });
+  const leaf = await admin.createDepartment({ parentId: await admin.createDepartment({ parentId: subtree }) });
   const paths = new Set<string>();
   const addPath = async () => {
     const { data } = await admin.get(`${dept}/${leaf}`);
     paths.add(data.ancestors);
   };
   await addPath();
-  await admin.put(dept, { deptId: branch, parentId: homes[1] });
+  await admin.put(dept, { deptId: subtree, parentId: homes[1] });
   await addPath();
   let moving = true;
   let reads = 0;
@@ -78,7 +78,7 @@ test('each read shows the tree of one moment while a subtree is moved back and f
     const node = nodes[n % 2] as Client;
     while (moving) {
       const [{ data: own }, { data: below }] = await Promise.all([
-        node.get(`${dept}/${branch}`),
+        node.get(`${dept}/${subtree}`),
         node.get(`${dept}/${leaf}`),
       ]);
       assert.equal(own.ancestors.split(',').at(-1), String(own.parentId), 'the path ends with the parent');
@@ -88,7 +88,7 @@ test('each read shows the tree of one moment while a subtree is moved back and f
   });
   const moves = scale(15, 600);
   for (let n = 0; n < moves; n++) {
-    assert.equal((await admin.put(dept, { deptId: branch, parentId: homes[n % 2] })).code, 200);
+    assert.equal((await admin.put(dept, { deptId: subtree, parentId: homes[n % 2] })).code, 200);
   }
   moving = false;
   await Promise.all(readers);
@@ -154,14 +154,14 @@ test('a read uses one snapshot: a move between its two statements does not affec
   const slow = await startService({}, { wrapDatabase: delayWalk });
   const admin = await slow.createTenant();
   const [before, after] = [await admin.createDepartment(), await admin.createDepartment()];
-  const branch = await admin.createDepartment({ parentId: before });
-  const leaf = await admin.createDepartment({ parentId: branch });
+  const subtree = await admin.createDepartment({ parentId: before });
+  const leaf = await admin.createDepartment({ parentId: subtree });
   let moved = 0;
   beforeWalk = async () => {
-    if (++moved === 1) assert.equal((await admin.put(dept, { deptId: branch, parentId: after })).code, 200);
+    if (++moved === 1) assert.equal((await admin.put(dept, { deptId: subtree, parentId: after })).code, 200);
   };
-  assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${before},${branch}`);
-  assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${branch}`);
+  assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${before},${subtree}`);
+  assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${subtree}`);
   assert.equal(moved, 2, 'the second read walked the path again');
 });
 
@@ -210,8 +210,8 @@ test('cached paths are dropped after a database restore, even when the tree vers
   const node = await startService({}, { wrapDatabase: captureOpened });
   const admin = await node.createTenant();
   const [before, after] = [await admin.createDepartment(), await admin.createDepartment()];
-  const branch = await admin.createDepartment({ parentId: before });
-  const leaf = await admin.createDepartment({ parentId: await admin.createDepartment({ parentId: branch }) });
+  const subtree = await admin.createDepartment({ parentId: before });
+  const leaf = await admin.createDepartment({ parentId: await admin.createDepartment({ parentId: subtree }) });
   const pathOf = async () => (await admin.get(`${dept}/${leaf}`)).data.ancestors.split(',').slice(1, 3);
   // Change a parent without changing the tree version, as a restore of a backup and new writes would.
   await node.superuser`set session_replication_role = replica`;
@@ -221,7 +221,7 @@ test('cached paths are dropped after a database restore, even when the tree vers
     connections = opened();
     const cached = await pathOf();
     parent = cached[0] === before ? after : before;
-    await node.superuser`update banyan.departments set parent_id = ${parent} where dept_id = ${branch}`;
+    await node.superuser`update banyan.departments set parent_id = ${parent} where dept_id = ${subtree}`;
     const again = await pathOf();
     if (connections === opened()) assert.deepEqual(again, cached, 'the path is cached');
   }
@@ -234,9 +234,9 @@ test('cached paths are dropped after a database restore, even when the tree vers
     return left.length === 0;
   });
   await waitFor('the service has new connections', async () => {
-    const { status } = await admin.get(`${dept}/${branch}`);
+    const { status } = await admin.get(`${dept}/${subtree}`);
     if (status !== 200) assert.equal(status, 503);
     return status === 200;
   });
-  assert.deepEqual(await pathOf(), [parent, branch]);
+  assert.deepEqual(await pathOf(), [parent, subtree]);
 });

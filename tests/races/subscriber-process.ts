@@ -8,7 +8,7 @@ import { readBatches, type SubscriberOptions } from './subscriber-file.ts';
 /** A change, as far as these tests read it. */
 export interface Row {
   id: number;
-  /** Only in the feed of a branch. */
+  /** Only in the feed of a subtree. */
   tenantId?: string;
   resource: string;
   before: { deptId: number } | null;

@@ -82,7 +82,7 @@ test('exactly one of many concurrent restores succeeds', async () => {
   await assertInvariants(admin.tenantId);
 });
 
-const RESTORE_TO_DELETED = 'restored to another parent, that parent deleted with its branch';
+const RESTORE_TO_DELETED = 'restored to another parent, that parent deleted with its subtree';
 
 test('a revert that runs concurrently with a move, delete, create or join keeps the tree valid', async (t) => {
   const admin = await service.createTenant();
@@ -146,7 +146,7 @@ test('a revert that runs concurrently with a move, delete, create or join keeps 
     const [one, two] = await prepare();
     const outcomes = (await Promise.all(round % 4 < 2 ? [one(), two()] : [two(), one()].reverse())).map(resultOf);
     tally.add(`${name}: ${outcomes.join(' + ')}`);
-    // The later of the two requests fails, except that a branch can be deleted after a department was restored to it.
+    // The later of the two requests fails, except that a subtree can be deleted after a department was restored to it.
     const done = outcomes.filter((outcome) => outcome === 'done').length;
     assert.ok(done === 1 || (done === 2 && name === RESTORE_TO_DELETED), `${name}: ${outcomes.join()}`);
     assert.ok(!outcomes.some((outcome) => /^5|INTERNAL|BUSY|AWAY/.test(outcome)), outcomes.join());
@@ -170,7 +170,7 @@ test('concurrent random writes and reverts leave no orphan, cycle or user in a d
         ['move', () => admin.put(dept, { deptId: pick(ids), parentId: pick(ids) })],
         ['rename', () => admin.put(dept, { deptId: pick(ids), deptName: `n${below(1000)}` })],
         ['delete', () => admin.delete(`${dept}/${pick(ids)}`)],
-        ['deleteBranch', () => admin.delete(`${dept}/${pick(ids)}?subtree=true`)],
+        ['deleteSubtree', () => admin.delete(`${dept}/${pick(ids)}?subtree=true`)],
         ['create', () => admin.post(dept, { parentId: pick(ids) })],
         ['join', () => admin.put(users, { userId: pick(userIds), deptIds: [pick(ids)] })],
         ['deleteUser', () => admin.delete(`${users}/${pick(userIds)}`)],

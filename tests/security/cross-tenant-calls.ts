@@ -163,7 +163,7 @@ export const table: Row[] = [
   },
   {
     operation: `GET ${dept}/list`,
-    variant: 'of a branch of the tenant',
+    variant: 'of a subtree of the tenant',
     call: (client, { parent }) => client.get(`${dept}/list?underId=${parent}&withPath=true&sort=-updateTime`),
     other: OK,
     member: OK,

@@ -57,8 +57,8 @@ test('the tenants of a subtree together get one share of the request slots, divi
   for (let n = 0; n < 4; n++) children.push(await service.createTenant({}, noisy));
   const { all } = await whileLocked(async () => {
     const many = [noisy, ...children].map((client) => flood(node.as(client), 10));
-    // Five groups of their own would hold more than 12; one branch may hold twice its share.
-    await waitFor('the branch has all it may have', () =>
+    // Five groups of their own would hold more than 12; one subtree may hold twice its share.
+    await waitFor('the subtree has all it may have', () =>
       many.every(({ responses }) => responses.length > 0) ? true : undefined,
     );
     for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);

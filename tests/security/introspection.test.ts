@@ -7,7 +7,7 @@ import { assertDocumented, operationsOf, readDocument } from '../support/openapi
 import { type ApiResponse, Client, startService } from '../support/service.ts';
 import { now, signToken, tamper } from '../support/tokens.ts';
 
-/** POST /auth/introspect: what programs learn about tokens, and that they learn nothing about those of other branches. */
+/** POST /auth/introspect: what programs learn about tokens, and that they learn nothing about those of other subtrees. */
 
 const service = await startService();
 const above = await service.createTenant();

@@ -150,7 +150,6 @@ test('only known functions are security definer, and none is executable by publi
   assert.deepEqual(
     [...functions],
     [
-      { name: 'branches_with_new_changes', public: false, path },
       { name: 'due_webhooks', public: false, path },
       { name: 'find_api_key', public: false, path },
       { name: 'has_unordered_changes', public: false, path },
@@ -158,12 +157,13 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'mark_webhooks_below_due', public: false, path },
       { name: 'order_changes', public: false, path },
       { name: 'search_departments', public: false, path },
-      { name: 'tenant_branches', public: false, path },
+      { name: 'subtrees_with_new_changes', public: false, path },
       { name: 'tenant_state', public: false, path },
       { name: 'tenant_version', public: false, path },
       { name: 'tenants_with_expired_logins', public: false, path },
       { name: 'tenants_with_new_changes', public: false, path },
       { name: 'tenants_with_unsealed_changes', public: false, path },
+      { name: 'top_level_tenants', public: false, path },
     ],
   );
 });

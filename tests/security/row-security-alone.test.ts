@@ -345,7 +345,7 @@ test('security invoker functions without a tenant condition show no rows of anot
   assert.ok(exposed >= 2, 'without row security rows must be visible');
 });
 
-test('branch traversal reads only rows of its own tenant, on narrow and on wide levels', async () => {
+test('subtree traversal reads only rows of its own tenant, on narrow and on wide levels', async () => {
   const [{ text }] = await superuser<[{ text: string }]>`
     select pg_get_functiondef('banyan.department_descendants'::regproc) as text`;
   const [{ root }] = await superuser<[{ root: string }]>`

@@ -8,7 +8,7 @@ import { Receiver } from '../support/receiver.ts';
 import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Webhooks of one branch of the tenant tree do not delay those of others, and idle webhooks cost nothing. */
+/** Webhooks of one subtree of the tenant tree do not delay those of others, and idle webhooks cost nothing. */
 
 const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
 const path = '/system/webhook-api';
@@ -31,7 +31,7 @@ test('140 webhooks of one subtree whose receivers do not respond delay neither i
     await tenant.createDepartment();
   }
   // In tests a receiver has ten minutes to respond, so every message that arrived still occupies its slot.
-  await waitFor('the branch has taken its slots', () => stuck.all.length >= 30);
+  await waitFor('the subtree has taken its slots', () => stuck.all.length >= 30);
   for (const admin of [await service.createTenant({}, parent), await service.createTenant(), parent]) {
     const receiver = await Receiver.start();
     await register(admin, receiver);
@@ -50,10 +50,10 @@ test('at each level of the tree a subtree leaves slots for its siblings', () => 
   const release = slots.take(['000000', 'a', 'a1', 'a11']);
   const ofOneTenant = takeAll('a', 'a1', 'a12');
   assert.ok(ofOneTenant >= 20, `${ofOneTenant}`);
-  let ofBranch = 1 + ofOneTenant;
-  for (let n = 0; n < 50; n++) ofBranch += takeAll('a', `a${n + 2}`, 'x');
-  assert.ok(ofBranch <= 86, `${ofBranch} slots of one branch`);
-  assert.ok(slots.fullBranches().length > 0);
+  let ofSubtree = 1 + ofOneTenant;
+  for (let n = 0; n < 50; n++) ofSubtree += takeAll('a', `a${n + 2}`, 'x');
+  assert.ok(ofSubtree <= 86, `${ofSubtree} slots of one subtree`);
+  assert.ok(slots.fullSubtrees().length > 0);
   for (const code of ['b', 'c', 'd']) assert.ok(takeAll(code) > 0, code);
   assert.ok(slots.take(['000000']), 'the platform itself');
   release?.();

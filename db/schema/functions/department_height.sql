@@ -1,5 +1,5 @@
--- Returns how many levels a branch has, 1 for a department without children; `root` null: the whole tree. It visits every
--- department of the branch, level by level. The function runs with the caller's rights, so row-level security applies.
+-- Returns how many levels a subtree has, 1 for a department without children; `root` null: the whole tree. It visits every
+-- department of the subtree, level by level. The function runs with the caller's rights, so row-level security applies.
 -- The settings and `execute` have the same reasons as in department_descendants.
 create or replace function department_height(tenant text, root bigint) returns int
   language plpgsql stable set search_path = banyan, pg_temp

@@ -1,10 +1,10 @@
 -- Returns webhooks that have work to do and no lease, healthy ones before failing ones, with the path of their tenant. It leaves
--- out the branches in `full_branches`, and failing webhooks of those in `full_failing`: the dispatcher has no slot for them.
--- A branch is the code of a tenant, or `=` and its code for the tenant without those below it. Webhooks of tenants out of
+-- out the subtrees in `full_subtrees`, and failing webhooks of those in `full_failing`: the dispatcher has no slot for them.
+-- A subtree is the code of a tenant, or `=` and its code for the tenant without those below it. Webhooks of tenants out of
 -- service receive nothing. It visits only webhooks that may have work: those that are due (sealing makes a tenant's webhooks
 -- due), those of tenants with unsealed changes, and deleted ones. It runs as the owner of the tables, because the service sees
 -- one tenant at a time.
-create or replace function due_webhooks(max_backlog int, max_rows int, full_branches text[], full_failing text[])
+create or replace function due_webhooks(max_backlog int, max_rows int, full_subtrees text[], full_failing text[])
   returns table (tenant_id text, webhook_id bigint, failing boolean, path text[])
   language sql stable security definer set search_path = banyan, pg_temp as $$
   with recursive writing (tenant_id) as (
@@ -27,7 +27,7 @@ create or replace function due_webhooks(max_backlog int, max_rows int, full_bran
   join webhooks w on w.tenant_id = c.tenant_id and w.webhook_id = c.webhook_id
   join tenants t on t.tenant_id = w.tenant_id
   where w.lease_until < statement_timestamp()
-    and not (t.path || ('=' || t.tenant_id)) && (case when w.failures > 0 then full_branches || full_failing else full_branches end)
+    and not (t.path || ('=' || t.tenant_id)) && (case when w.failures > 0 then full_subtrees || full_failing else full_subtrees end)
     and (w.del_flag <> '0' or tenant_state(w.tenant_id) = 'in service')
   order by w.failures > 0, w.next_due nulls first limit max_rows
 $$;

@@ -1,5 +1,5 @@
 -- Writes one change to the ledger of the tenant `ledger`, whichever tenant the transaction has set. A tenant's change has
--- hashes instead of records. `in_order` says whether readers of a whole branch get the change; by default they get it
+-- hashes instead of records. `in_order` says whether readers of a whole subtree get the change; by default they get it
 -- unless it is a copy, a login or a change of a webhook or an API key.
 create or replace function record_change(ledger text, actor text, resource text, resource_id bigint, action text,
     old_record jsonb, new_record jsonb, is_copy boolean default false, before_hash bytea default null,

@@ -29,10 +29,10 @@ export const readPage = async (
   { time, limit, offset }: { time: PointInTime; limit: number; offset: number },
 ): Promise<{ total: number; rows: StoredRow[] }> => {
   const order = descending ? tx`key desc, id desc` : tx`key, id`;
-  const branch = { rootId: underId, depth: null };
+  const subtree = { rootId: underId, depth: null };
   const source =
     underId !== null
-      ? tx`(${traverseDown(tx, tenantId, branch, time, tx`, c.time, c.after`)} select * from branch b where b.level > 1) c`
+      ? tx`(${traverseDown(tx, tenantId, subtree, time, tx`, c.time, c.after`)} select * from subtree b where b.level > 1) c`
       : parentId !== null
         ? tx`(${childrenAt(tx, tenantId, tx`${bigintOf(parentId)}::bigint`, time)}) c`
         : allDepartments(tx, tenantId, time);

@@ -11,7 +11,7 @@ import { parentOf } from '../rules.ts';
 import { readDeletedWith } from './restore-queries.ts';
 import type { RestoreInput } from './schema.ts';
 
-/** Restores a department with the part of its branch that the same request deleted. */
+/** Restores a department with the part of its subtree that the same request deleted. */
 export async function restoreDepartment(
   tx: Tx,
   { tenantId, userName }: Caller,
@@ -23,30 +23,33 @@ export async function restoreDepartment(
   // Lock the tree first, so that no department is moved or restored meanwhile.
   await lockTenant(tx, tenantId);
   const deleted = await readDeletedWith(tx, tenantId, deptId);
-  const branch = branchOf(deptId, deleted);
+  const subtree = deletedSubtreeOf(deptId, deleted);
   const requested = input.parentId == null ? undefined : parentOf(input.parentId);
   const parentBefore = deleted.find((dept) => dept.deptId === deptId)?.parentId ?? null;
   const parentId = requested === undefined ? parentBefore : requested;
-  const locked = await lockAnyForUpdate(tx, tenantId, [...branch, ...(parentId ? [parentId] : [])]);
+  const locked = await lockAnyForUpdate(tx, tenantId, [...subtree, ...(parentId ? [parentId] : [])]);
   const found = new Map(locked.map((dept) => [dept.deptId, dept]));
   const dept = found.get(deptId);
   if (!dept) throw apiError('DEPT_NOT_FOUND');
   if (dept.delFlag === '0') throw apiError('DEPT_NOT_DELETED');
   if (parentId) {
-    if (branch.has(parentId)) throw apiError('DEPT_CYCLE');
+    if (subtree.has(parentId)) throw apiError('DEPT_CYCLE');
     const parent = found.get(parentId);
     if (parent?.delFlag !== '0') {
       throw apiError(requested ? 'PARENT_NOT_FOUND' : 'PARENT_GONE', { parentId: jsonId(parentId) });
     }
     if (parent.status !== '0') throw apiError('PARENT_DISABLED');
   }
-  const parents = new Map([...branch].map((id) => [id, found.get(id)?.parentId ?? null]));
+  const parents = new Map([...subtree].map((id) => [id, found.get(id)?.parentId ?? null]));
   await markRestored(tx, tenantId, parents.set(deptId, parentId), userName).catch(rethrowAsExternalIdTaken);
   await assertRestoredNotTooDeep(tx, tenantId, [deptId], maxLevels);
   if (parentId !== dept.parentId) await bumpTreeVersion(tx, tenantId);
 }
 
-function branchOf(deptId: string, deleted: readonly { deptId: string; parentId: string | null }[]): Set<string> {
+function deletedSubtreeOf(
+  deptId: string,
+  deleted: readonly { deptId: string; parentId: string | null }[],
+): Set<string> {
   const children = new Map<string, string[]>();
   for (const { deptId, parentId } of deleted) {
     if (!parentId) continue;
@@ -54,8 +57,8 @@ function branchOf(deptId: string, deleted: readonly { deptId: string; parentId: 
     if (siblings) siblings.push(deptId);
     else children.set(parentId, [deptId]);
   }
-  const branch = new Set([deptId]);
+  const subtree = new Set([deptId]);
   // The loop also visits elements that are added while it runs.
-  for (const id of branch) for (const child of children.get(id) ?? []) branch.add(child);
-  return branch;
+  for (const id of subtree) for (const child of children.get(id) ?? []) subtree.add(child);
+  return subtree;
 }

@@ -84,7 +84,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
       schema: {
         ...shared,
         operationId: 'restoreDepartment',
-        summary: 'Restore a deleted department with its branch',
+        summary: 'Restore a deleted department with its subtree',
         description:
           'Restores the department with everything below it that the same request deleted, to its ' +
           'previous parent or to the one given.',

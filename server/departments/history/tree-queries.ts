@@ -41,12 +41,12 @@ export const traverseDown = (
     select ${id} as id, ${columns}
     from (${latestChange(tx, tenantId, 'department', id, time)}) c where c.after is not null`;
   return tx`
-    with recursive branch as (
+    with recursive subtree as (
       select first.*, 1 as level
       from (${rootId === null ? children(tx`0::bigint`) : root(tx`${bigintOf(rootId)}::bigint`)}) first
       union all
-      select c.*, branch.level + 1 from branch cross join lateral (${children(tx`branch.id`)} offset 0) c
-      where branch.level < ${depth ?? 2147483647}
+      select c.*, subtree.level + 1 from subtree cross join lateral (${children(tx`subtree.id`)} offset 0) c
+      where subtree.level < ${depth ?? 2147483647}
     )`;
 };
 
@@ -57,7 +57,7 @@ export const readSubtreeAt = (tx: Tx, tenantId: string, subtree: Subtree, time: 
   ${traverseDown(tx, tenantId, subtree, time, tx`, c.after`)}
   select b.after as row,
     b.level = ${subtree.depth}::int is true and ${hadChildren(tx, tenantId, tx`b.id`, time)} as "hasChildren"
-  from branch b limit ${limit}`;
+  from subtree b limit ${limit}`;
 
 /** Opens a cursor over the shape of a whole tree, in no order. Fetching it in pieces keeps every statement short. */
 export const openWholeShape = (tx: Tx, tenantId: string, time: PointInTime) => tx`
@@ -69,7 +69,7 @@ export const openWholeShape = (tx: Tx, tenantId: string, time: PointInTime) => t
 export const openSubtreeShape = (tx: Tx, tenantId: string, subtree: Subtree, time: PointInTime) => tx`
   declare shape no scroll cursor for
   ${traverseDown(tx, tenantId, subtree, time, tx``)}
-  select b.id, b.parent_id, b.change_id, 0 from branch b`;
+  select b.id, b.parent_id, b.change_id, 0 from subtree b`;
 
 type ShapeRow = [deptId: number, parentId: number, changeId: number, orderNum: number];
 

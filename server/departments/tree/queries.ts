@@ -90,19 +90,19 @@ const digitAt = (bytes: Buffer, at: number) => (bytes[at] ?? 0) - 48;
  * level is visited in the order in which it was read.
  */
 const traverseDown = (tx: Tx, tenantId: string, { rootId, depth }: Subtree, selected: Fragment) => tx`
-  with recursive branch as (
+  with recursive subtree as (
     (select ${selected}, 1 as level from departments d
     where d.tenant_id = ${tenantId}
       and ${rootId === null ? childrenOf(tx, null) : tx`d.dept_id = ${bigintOf(rootId)} and d.del_flag <> '2'`}
     ${displayOrder(tx)})
     union all
-    select c.*, branch.level + 1 from branch cross join lateral (
+    select c.*, subtree.level + 1 from subtree cross join lateral (
       select ${selected} from departments d
-      where d.tenant_id = ${tenantId} and d.parent_id >= branch."deptId" and d.parent_id <= branch."deptId"
+      where d.tenant_id = ${tenantId} and d.parent_id >= subtree."deptId" and d.parent_id <= subtree."deptId"
         and d.del_flag = '0'
       ${displayOrder(tx)} offset 0
     ) c
-    where branch.level < ${depth ?? 2147483647}
+    where subtree.level < ${depth ?? 2147483647}
   )`;
 
 /** Reads the nodes of a subtree, at most `limit`; the children of each parent are consecutive and in display order. */
@@ -117,7 +117,7 @@ export const readNodes = (tx: Tx, tenantId: string, subtree: Subtree, limit: num
   return readNodeRows(tx`
     ${traverseDown(tx, tenantId, subtree, tx`${skeletonColumns(tx)}, ${jsonPrefix(tx)} as json_prefix`)}
     select b.json_prefix, c.found is not null
-    from branch b left join lateral (
+    from subtree b left join lateral (
       select true as found from departments c
       where c.tenant_id = ${tenantId} and c.parent_id >= b."deptId" and c.parent_id <= b."deptId" and c.del_flag = '0'
         and b.level = ${subtree.depth}::int
@@ -136,7 +136,7 @@ export const openSkeleton = (tx: Tx, tenantId: string, subtree: Subtree) =>
     : tx`
       declare skeleton no scroll cursor for
       ${traverseDown(tx, tenantId, subtree, skeletonColumns(tx))}
-      select "deptId", "parentId" from branch`;
+      select "deptId", "parentId" from subtree`;
 
 export const fetchSkeleton = async (tx: Tx): Promise<[deptId: number, parentId: number][]> =>
   (await tx`fetch forward 5000 from skeleton`.values()) as never;
@@ -177,15 +177,15 @@ export const lockForReorder = (tx: Tx, tenantId: string, deptIds: string[]) => t
   order by dept_id for no key update`;
 
 /** Reads the ids of a department and its descendants, at most `limit`. */
-export const readBranchIds = async (tx: Tx, tenantId: string, deptId: string, limit: number): Promise<string[]> => {
+export const readSubtreeIds = async (tx: Tx, tenantId: string, deptId: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ deptId: number }[]>`
     ${traverseDown(tx, tenantId, { rootId: deptId, depth: null }, skeletonColumns(tx))}
-    select "deptId" from branch limit ${limit}`;
+    select "deptId" from subtree limit ${limit}`;
   return rows.map((row) => String(row.deptId));
 };
 
 /** Keeps other transactions from creating children of these departments and from adding members until this one ends. */
-export const lockBranch = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
+export const lockSubtree = (tx: Tx, tenantId: string, deptIds: string[]) => tx<{ deptId: number }[]>`
   select dept_id as "deptId" from departments
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[]) and del_flag <> '2'
   order by dept_id for update`;

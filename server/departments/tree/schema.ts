@@ -37,7 +37,7 @@ export type ChildrenPage = Static<typeof ChildrenPage>;
 
 export const TreeFilter = Type.Object({
   ...TenantQuery.properties,
-  rootId: Type.Optional(QueryId('Only the branch of this department; omitted or 0: all departments')),
+  rootId: Type.Optional(QueryId('Only the subtree of this department; omitted or 0: all departments')),
   depth: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -50,7 +50,7 @@ export const TreeFilter = Type.Object({
 });
 export type TreeFilter = Static<typeof TreeFilter>;
 
-/** Which nodes of a tree to read: the branch of `rootId` (null: the whole tree), down to `depth` levels (null: all). */
+/** Which nodes of a tree to read: the subtree of `rootId` (null: the whole tree), down to `depth` levels (null: all). */
 export interface Subtree {
   rootId: string | null;
   depth: number | null;
@@ -71,8 +71,8 @@ export const TreeNode = Type.Object(
   { 'x-component': 'DepartmentNode' },
 );
 
-/** The maximum size of a branch to delete or of siblings to reorder: more would exceed the deadline. */
-export const MAX_BRANCH_SIZE = 100_000;
+/** The maximum size of a subtree to delete or of siblings to reorder: more would exceed the deadline. */
+export const MAX_SUBTREE_SIZE = 100_000;
 /** The maximum number of departments in the body of a request. */
 const MAX_LISTED = 10_000;
 
@@ -124,3 +124,6 @@ export const NewDeptIds = Type.Object({
   deptIds: Type.Array(LongOut, { description: 'Ids of the new departments, in the order of the request' }),
 });
 export type NewDeptIds = Static<typeof NewDeptIds>;
+
+/** The maximum number of ids in the details of an error. */
+export const MAX_ERROR_IDS = 100;

@@ -158,7 +158,7 @@ function take(steps: Generator<Step, void>, count: number): Step[] {
   return taken;
 }
 
-/** The root of a branch has a parent, but not in this tree. */
+/** The root of a subtree has a parent, but not in this tree. */
 const parentInTree = ({ rootId }: Subtree, deptId: number, parentId: number) =>
   String(deptId) === rootId ? 0 : parentId;
 

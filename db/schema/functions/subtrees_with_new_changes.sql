@@ -1,7 +1,7 @@
 -- Returns those of the given tenants that have changes beyond the given position, in their own ledger or in one below, and the
 -- last position that was considered. It runs as the owner of the tables, because the service sees one tenant at a time, and
 -- returns nothing but codes.
-create or replace function branches_with_new_changes(branches text[], positions bigint[], out last bigint, out changed text[])
+create or replace function subtrees_with_new_changes(subtrees text[], positions bigint[], out last bigint, out changed text[])
   language plpgsql stable security definer set search_path = banyan, pg_temp set enable_seqscan = off set jit = off as $$
 begin
   select o.position into last from change_order o;
@@ -21,7 +21,7 @@ begin
     cross join lateral unnest(t.path) b (code) group by b.code
   )
   select coalesce(array_agg(f.tenant_id), '{}') into changed
-  from unnest(branches, positions) f (tenant_id, position)
+  from unnest(subtrees, positions) f (tenant_id, position)
   join grown g on g.tenant_id = f.tenant_id and g.position > f.position;
 end $$;
-revoke execute on function branches_with_new_changes from public;
+revoke execute on function subtrees_with_new_changes from public;

@@ -16,7 +16,7 @@ const remove = (id: string | number, headers: Record<string, string> = {}) =>
 const delFlags = (...ids: string[]) =>
   Promise.all(ids.map(async (id) => (await readDept(admin, id, '?includeDeleted=true')).delFlag));
 
-async function createBranch() {
+async function createSubtree() {
   const root = await admin.createDepartment();
   const [a, b] = [
     await admin.createDepartment({ parentId: root }),
@@ -28,8 +28,8 @@ async function createBranch() {
 
 describe('DELETE ?subtree=true', () => {
   test('a subtree delete marks the whole subtree as deleted and nothing outside it', async () => {
-    const { root, a, b, deep } = await createBranch();
-    const sibling = await createBranch();
+    const { root, a, b, deep } = await createSubtree();
+    const sibling = await createSubtree();
     expectOk(await remove(root));
     assert.deepEqual(await delFlags(root, a, b, deep), ['2', '2', '2', '2']);
     assert.deepEqual(await delFlags(sibling.root, sibling.a, sibling.b, sibling.deep), ['0', '0', '0', '0']);
@@ -38,7 +38,7 @@ describe('DELETE ?subtree=true', () => {
   });
 
   test('a subtree delete accepts an inner subtree and a leaf', async () => {
-    const { root, a, b, deep } = await createBranch();
+    const { root, a, b, deep } = await createSubtree();
     expectOk(await remove(a));
     assert.deepEqual(await delFlags(root, a, b, deep), ['0', '2', '0', '2']);
     expectOk(await remove(b));
@@ -46,7 +46,7 @@ describe('DELETE ?subtree=true', () => {
   });
 
   test('a department that was already deleted keeps its updateBy', async () => {
-    const { root, b } = await createBranch();
+    const { root, b } = await createSubtree();
     expectOk(await admin.delete(`${DEPTS}/${b}`));
     await asTenant(
       service.owner,
@@ -58,7 +58,7 @@ describe('DELETE ?subtree=true', () => {
   });
 
   test('subtree=false and an empty subtree delete a single department only', async () => {
-    const { root } = await createBranch();
+    const { root } = await createSubtree();
     for (const query of ['subtree=false', 'subtree=']) {
       expectError(await admin.delete(`${DEPTS}/${root}?${query}`), 409, 'DEPT_HAS_CHILDREN');
     }
@@ -75,7 +75,7 @@ describe('DELETE ?subtree=true', () => {
   });
 
   test('If-Match is compared with the ETag of the root', async () => {
-    const { root, a } = await createBranch();
+    const { root, a } = await createSubtree();
     const { etag = '' } = (await admin.get(`${DEPTS}/${root}`)).headers;
     expectOk(await admin.put(DEPTS, { deptId: root, deptName: 'changed' }));
     expectError(await remove(root, { 'if-match': etag }), 412, 'CHANGED_MEANWHILE');
@@ -85,7 +85,7 @@ describe('DELETE ?subtree=true', () => {
   });
 
   test('with an Idempotency-Key the response is replayed', async () => {
-    const { root } = await createBranch();
+    const { root } = await createSubtree();
     const headers = { 'idempotency-key': 'branch' };
     expectOk(await remove(root, headers));
     const again = await remove(root, headers);
@@ -96,7 +96,7 @@ describe('DELETE ?subtree=true', () => {
 
 describe('DELETE ?subtree=true: limits and errors', () => {
   test('a subtree with users is rejected with DEPT_HAS_USERS and the ids of their departments', async () => {
-    const { root, a, b, deep } = await createBranch();
+    const { root, a, b, deep } = await createSubtree();
     await admin.createUser({ userName: 'deep', deptId: deep, deptIds: [b] });
     await admin.createUser({ userName: 'also-deep', deptIds: [deep] });
     expectError(await remove(root), 409, 'DEPT_HAS_USERS', { deptIds: [b, deep].map(Number).sort((x, y) => x - y) });
@@ -113,7 +113,7 @@ describe('DELETE ?subtree=true: limits and errors', () => {
   });
 
   test('several ids are rejected with the field subtree', async () => {
-    const { root, a } = await createBranch();
+    const { root, a } = await createSubtree();
     expectInvalid(await remove(`${root},${a}`), 'subtree');
     // Repeated ids count once.
     expectOk(await remove(`${a},${a}`));
@@ -132,7 +132,7 @@ describe('DELETE ?subtree=true: limits and errors', () => {
     assert.equal((await readDept(neighbour, foreign)).delFlag, '0');
   });
 
-  // tests/contract/branches-order-many.test.ts covers the limit of 100,000 departments.
+  // tests/contract/departments-order-many.test.ts covers the limit of 100,000 departments.
   test('a large subtree is deleted completely', async () => {
     const root = await admin.createDepartment();
     const first = 70_000_000;

@@ -3,21 +3,16 @@ import { forceIndexScans } from '../../../db/planner.ts';
 import { lockTenant } from '../../access/tenant-scope.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
-import { assertEtag, etagOf, type IfMatch } from '../../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../../http/fields.ts';
 import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
 import { rowsFitting } from '../../http/path-budget.ts';
 import { invalid } from '../../http/validation.ts';
 import { isValidKey, sortOfChildren } from '../filter.ts';
-import type { MemberRemoval } from '../members.ts';
-import { countMembers, idsWithMembers } from '../members-queries.ts';
-import { markDeleted, renumber } from '../queries.ts';
-import { assertTarget, parentOf, readDepartment } from '../rules.ts';
-import { listChildren as listRows, lockBranch, lockForReorder, readBranchIds, readChildIds } from './queries.ts';
-import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_BRANCH_SIZE } from './schema.ts';
-
-/** The maximum number of ids in the details of an error. */
-const MAX_ERROR_IDS = 100;
+import { countMembers } from '../members-queries.ts';
+import { renumber } from '../queries.ts';
+import { parentOf, readDepartment } from '../rules.ts';
+import { listChildren as listRows, lockForReorder, readChildIds } from './queries.ts';
+import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_ERROR_IDS, MAX_SUBTREE_SIZE } from './schema.ts';
 
 export async function listChildren(
   tx: Tx,
@@ -66,9 +61,9 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
   await forceIndexScans(tx);
   // Lock the tree first: concurrent reorderings would interleave, and a child could be moved away before it is renumbered.
   await lockTenant(tx, tenantId);
-  const candidates = await readChildIds(tx, tenantId, parentId, MAX_BRANCH_SIZE + 1);
-  if (candidates.length > MAX_BRANCH_SIZE) {
-    throw apiError('BRANCH_TOO_LARGE', { limit: MAX_BRANCH_SIZE, parentId: jsonId(parentId ?? '0') });
+  const candidates = await readChildIds(tx, tenantId, parentId, MAX_SUBTREE_SIZE + 1);
+  if (candidates.length > MAX_SUBTREE_SIZE) {
+    throw apiError('BRANCH_TOO_LARGE', { limit: MAX_SUBTREE_SIZE, parentId: jsonId(parentId ?? '0') });
   }
   // Updates and deletions do not lock the tree, so the children are known only once their rows are locked.
   const found = await lockForReorder(tx, tenantId, parentId ? [parentId, ...candidates] : candidates);
@@ -86,48 +81,4 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
   const numbered = inOrder.map((id, n): [string, number] => [id, n + 1]);
   const changed = numbered.filter(([id, number]) => children.get(id)?.orderNum !== number);
   await renumber(tx, tenantId, userName, changed);
-}
-
-/** Deletes a department with all of its descendants, or nothing. */
-export async function removeBranch(
-  tx: Tx,
-  caller: Caller,
-  deptId: string,
-  ifMatch: IfMatch,
-  members?: MemberRemoval,
-): Promise<void> {
-  const { tenantId, userName } = caller;
-  await forceIndexScans(tx);
-  // Lock the tree first, so that no department moves into the branch or out of it.
-  await lockTenant(tx, tenantId);
-  const { deptIds, alsoLocked } = await lockWholeBranch(tx, tenantId, deptId, members?.toDeptId ?? null);
-  if (ifMatch) assertEtag(ifMatch, etagOf(await readDepartment(tx, caller, deptId)));
-  if (members) {
-    assertTarget(members, deptIds, alsoLocked);
-    await members.run(tx, caller, deptIds);
-  }
-  const used = await idsWithMembers(tx, tenantId, deptIds);
-  if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used.slice(0, MAX_ERROR_IDS)) });
-  await markDeleted(tx, tenantId, deptIds, userName);
-}
-
-/**
- * Locks a department and all of its descendants. While it waits for locks, other transactions can still create departments
- * below those that are not locked yet. Creating a department locks its parent, so nothing is created below a locked one. The
- * branch is therefore read again until all of it is locked. `alsoId` is locked too, in the same order of ids.
- */
-async function lockWholeBranch(tx: Tx, tenantId: string, deptId: string, alsoId: string | null) {
-  const locked = new Set<string>();
-  let alsoLocked: { deptId: number }[] = [];
-  for (;;) {
-    const branch = await readBranchIds(tx, tenantId, deptId, MAX_BRANCH_SIZE + 1);
-    if (branch.length === 0) throw apiError('DEPT_NOT_FOUND', { deptIds: jsonIds([deptId]) });
-    if (branch.length > MAX_BRANCH_SIZE) throw apiError('BRANCH_TOO_LARGE', { limit: MAX_BRANCH_SIZE });
-    const unlocked = branch.filter((id) => !locked.has(id));
-    if (unlocked.length === 0) return { deptIds: branch, alsoLocked };
-    const isFirst = locked.size === 0;
-    const rows = await lockBranch(tx, tenantId, isFirst && alsoId ? [...unlocked, alsoId] : unlocked);
-    if (isFirst) alsoLocked = rows.filter((row) => String(row.deptId) === alsoId);
-    for (const id of unlocked) locked.add(id);
-  }
 }

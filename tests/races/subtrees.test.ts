@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait.ts';
 const service = await startService();
 const dept = '/system/dept-api';
 
-const removeBranch = (client: Client, id: string) => client.delete(`${dept}/${id}?subtree=true`);
+const removeSubtree = (client: Client, id: string) => client.delete(`${dept}/${id}?subtree=true`);
 const reorder = (client: Client, parentId: string, deptIds: string[]) =>
   client.put(`${dept}/order`, { parentId, deptIds });
 
@@ -29,8 +29,8 @@ async function assertNoDeadlocks(): Promise<void> {
   assert.equal(deadlocks, 0);
 }
 
-/** Creates a branch a few levels deep. Returns its ids from the root down. */
-async function createBranch(client: Client, size: number, pick: (refs: string[]) => string): Promise<string[]> {
+/** Creates a subtree a few levels deep. Returns its ids from the root down. */
+async function createSubtree(client: Client, size: number, pick: (refs: string[]) => string): Promise<string[]> {
   const refs: string[] = [];
   const departments = Array.from({ length: size }, (_, n) => {
     const parent = n === 0 ? {} : { parentRef: pick(refs) };
@@ -55,34 +55,34 @@ test('deleting a subtree during concurrent creates, moves and joins leaves no or
   const elsewhere = [await admin.createDepartment(), await admin.createDepartment()];
   const tally = new Tally();
   await runConcurrently(3, rounds, async (round) => {
-    const branch = await createBranch(admin, 8, pick);
-    const root = branch[0] as string;
-    const inner = () => pick(branch.slice(1));
+    const subtree = await createSubtree(admin, 8, pick);
+    const root = subtree[0] as string;
+    const inner = () => pick(subtree.slice(1));
     const outside = await admin.createDepartment();
     const others: [string, () => Promise<ApiResponse>][] = [
-      ['create', () => admin.post(dept, { parentId: pick(branch) })],
-      ['create', () => admin.post(dept, { parentId: pick(branch) })],
+      ['create', () => admin.post(dept, { parentId: pick(subtree) })],
+      ['create', () => admin.post(dept, { parentId: pick(subtree) })],
       [
         'bulk',
         () =>
           admin.post(`${dept}/bulk`, {
-            parentId: pick(branch),
+            parentId: pick(subtree),
             departments: [{ ref: 'a' }, { ref: 'b', parentRef: 'a' }],
           }),
       ],
       ['move in', () => admin.put(dept, { deptId: outside, parentId: inner() })],
       ['move out', () => admin.put(dept, { deptId: inner(), parentId: pick(elsewhere) })],
-      ['move within', () => admin.put(dept, { deptId: inner(), parentId: pick(branch) })],
+      ['move within', () => admin.put(dept, { deptId: inner(), parentId: pick(subtree) })],
       ['delete', () => admin.delete(`${dept}/${inner()}`)],
       ['delete two', () => admin.delete(`${dept}/${inner()},${inner()}`)],
       ['change', () => admin.put(dept, { deptId: inner(), deptName: 'changed' })],
       ['order', () => reorder(admin, root, [inner()])],
-      ['branch', () => removeBranch(admin, inner())],
+      ['subtree', () => removeSubtree(admin, inner())],
     ];
     if (round % 2 === 0) {
       others.push(['join', () => admin.put('/system/user-api', { userId: users[round % 3], deptId: inner() })]);
     }
-    const remove: [string, () => Promise<ApiResponse>] = ['delete all', () => removeBranch(admin, root)];
+    const remove: [string, () => Promise<ApiResponse>] = ['delete all', () => removeSubtree(admin, root)];
     const index = below(others.length + 1);
     const all = [...others.slice(0, index), remove, ...others.slice(index)];
     await Promise.all(all.map(async ([name, call]) => tally.add(`${name}: ${resultOf(await call())}`)));
@@ -111,7 +111,7 @@ test('deleting a chain that grows at its end deletes all of it and rejects later
       }
     })();
     await waitFor('the chain has four departments', () => chain.length >= 4);
-    assert.equal(resultOf(await removeBranch(admin, chain[0] as string)), 'done');
+    assert.equal(resultOf(await removeSubtree(admin, chain[0] as string)), 'done');
     growing = false;
     await grow;
     grown += chain.length;

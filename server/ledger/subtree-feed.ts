@@ -7,18 +7,18 @@ import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
+import type { FeedChange, FeedPage } from './feed.ts';
+import type { ChangeRow } from './queries.ts';
+import { type LedgerResources, showChanges } from './resources.ts';
 import {
   allowBelow,
-  type Branch,
   findPlacedChanges,
   orderChanges,
   type PlacedChange,
   readOrderEnd,
   readPlacedChanges,
-} from './branch-queries.ts';
-import type { FeedChange, FeedPage } from './feed.ts';
-import type { ChangeRow } from './queries.ts';
-import { type LedgerResources, showChanges } from './resources.ts';
+  type Subtree,
+} from './subtree-queries.ts';
 import type { Reader } from './visibility.ts';
 
 /** The feed of a subtree: the changes of a tenant and of all its descendants, in one order (docs/decisions/0016). */
@@ -31,7 +31,7 @@ const MAX_TENANTS = 1_000_000_000;
 const FIRST_WINDOW = 4;
 
 /** A change in the feed of a subtree: `tenantId` is the tenant that it belongs to. */
-export type BranchChange = FeedChange & { tenantId: string };
+export type SubtreeChange = FeedChange & { tenantId: string };
 
 /** Assigns positions to all changes that are committed by now, in short transactions. */
 export async function orderAll(db: Database): Promise<void> {
@@ -62,49 +62,49 @@ export function assertActsBelow({ actsBelow }: Caller): void {
 }
 
 /**
- * Reads the changes of a branch after a position. It writes nothing: `isBehind` says that committed changes, of whichever
+ * Reads the changes of a subtree after a position. It writes nothing: `isBehind` says that committed changes, of whichever
  * tenant, have no position yet, and then the caller has to order them and read again.
  */
-export async function readBranchChanges(
+export async function readSubtreeChanges(
   tx: Tx,
   resources: LedgerResources,
   caller: Caller,
   { after, limit, tenantId: requested }: { after: number; limit: number; tenantId: string | undefined },
-): Promise<FeedPage<BranchChange> & { isBehind: boolean }> {
+): Promise<FeedPage<SubtreeChange> & { isBehind: boolean }> {
   assertActsBelow(caller);
-  const branch = await assumeTenant(tx, caller, requested);
+  const subtree = await assumeTenant(tx, caller, requested);
   const { last, hasUnordered } = await readOrderEnd(tx);
-  const { rows, next } = await branchChangesUpTo(tx, branch, { after, last, limit });
+  const { rows, next } = await subtreeChangesUpTo(tx, subtree, { after, last, limit });
   return {
     isBehind: hasUnordered,
-    rows: await showBranchChanges(tx, resources, { readerTenant: caller.tenantId, tenantId: branch }, rows),
+    rows: await showSubtreeChanges(tx, resources, { readerTenant: caller.tenantId, tenantId: subtree }, rows),
     next: String(next),
     positions: rows.map(({ seq }) => seq),
   };
 }
 
 /** Reads the same changes as stored rows. The transaction must have assumed the tenant. */
-export const branchChangesAfter = async (tx: Tx, branch: string, after: number, limit: number) =>
-  branchChangesUpTo(tx, branch, { after, last: (await readOrderEnd(tx)).last, limit });
+export const subtreeChangesAfter = async (tx: Tx, subtree: string, after: number, limit: number) =>
+  subtreeChangesUpTo(tx, subtree, { after, last: (await readOrderEnd(tx)).last, limit });
 
-async function branchChangesUpTo(
+async function subtreeChangesUpTo(
   tx: Tx,
-  branch: string,
+  subtree: string,
   { after, last, limit }: { after: number; last: number; limit: number },
 ) {
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
   if (next >= last) return { rows, next };
-  // Read the tenants after the end of the order, in case each statement has its own snapshot: a tenant that has joined the branch
+  // Read the tenants after the end of the order, in case each statement has its own snapshot: a tenant that has joined the subtree
   // by now may have changes before that end.
-  const tenants = { root: branch, tenantIds: await descendantCodes(tx, branch, MAX_TENANTS) };
+  const tenants = { root: subtree, tenantIds: await descendantCodes(tx, subtree, MAX_TENANTS) };
   await allowBelow(tx);
   await forceIndexScans(tx);
   // Continue until there is a row: changes may have been removed from the archive.
   while (rows.length === 0 && next < last) {
     const { placed, upTo } = await findInWindow(tx, tenants, { after: next, last, limit });
     const found =
-      placed.length > 0 ? await readFitting(readPlacedChanges(tx, branch, placed)) : { rows: [], fitting: 0 };
+      placed.length > 0 ? await readFitting(readPlacedChanges(tx, subtree, placed)) : { rows: [], fitting: 0 };
     rows = found.rows.slice(0, found.fitting);
     if (rows.length < found.rows.length) next = rows.at(-1)?.seq ?? upTo;
     else next = placed.length === limit ? (placed.at(-1)?.position ?? upTo) : upTo;
@@ -118,47 +118,47 @@ async function branchChangesUpTo(
  */
 async function findInWindow(
   tx: Tx,
-  branch: Branch,
+  subtree: Subtree,
   { after, last, limit }: { after: number; last: number; limit: number },
 ): Promise<{ placed: PlacedChange[]; upTo: number }> {
   for (let window = limit * FIRST_WINDOW; ; window *= 4) {
     const upTo = Math.min(last, after + window);
-    const placed = await findPlacedChanges(tx, branch, { after, upTo, limit });
+    const placed = await findPlacedChanges(tx, subtree, { after, upTo, limit });
     if (placed.length === limit || upTo === last) return { placed, upTo };
   }
 }
 
 /** The last position of the order. Changes that are committed but have no position yet will be after it. */
-export const lastBranchPosition = async (sql: Sql | Tx): Promise<number> => (await readOrderEnd(sql)).last;
+export const lastSubtreePosition = async (sql: Sql | Tx): Promise<number> => (await readOrderEnd(sql)).last;
 
-/** Reads changes of a branch by their ids, as its feed shows them. Leaves out those of tenants that have left the branch. */
-export async function branchChangesByIds(
+/** Reads changes of a subtree by their ids, as its feed shows them. Leaves out those of tenants that have left the subtree. */
+export async function subtreeChangesByIds(
   tx: Tx,
   resources: LedgerResources,
-  branch: string,
+  subtree: string,
   changes: readonly { ledger: string; id: number }[],
-): Promise<BranchChange[]> {
+): Promise<SubtreeChange[]> {
   await allowBelow(tx);
   const rows = await readPlacedChanges(
     tx,
-    branch,
+    subtree,
     changes.map((change) => ({ position: 0, ...change })),
   );
-  return showBranchChanges(tx, resources, { readerTenant: branch, tenantId: branch }, rows);
+  return showSubtreeChanges(tx, resources, { readerTenant: subtree, tenantId: subtree }, rows);
 }
 
-/** Whether a change of the branch is still stored, and its tenant still in the branch. */
-export const isBranchChangeStored = async (tx: Tx, branch: string, change: { ledger: string; id: number }) => {
+/** Whether a change of the subtree is still stored, and its tenant still in the subtree. */
+export const isSubtreeChangeStored = async (tx: Tx, subtree: string, change: { ledger: string; id: number }) => {
   await allowBelow(tx);
-  return (await readPlacedChanges(tx, branch, [{ position: 0, ...change }])).length > 0;
+  return (await readPlacedChanges(tx, subtree, [{ position: 0, ...change }])).length > 0;
 };
 
-async function showBranchChanges(
+async function showSubtreeChanges(
   tx: Tx,
   resources: LedgerResources,
   reader: Reader,
   rows: (ChangeRow & { seq: number })[],
-): Promise<BranchChange[]> {
+): Promise<SubtreeChange[]> {
   const shown = await showChanges(tx, resources, reader, rows);
   return shown.map(({ seq: _, byTenantId: __, ...row }) => ({ ...row, tenantId: ownerOf(row) }));
 }

@@ -4,7 +4,7 @@ import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.t
 import { firstSeed, seededRandom } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** GET /system/dept-api/tree. branches-large.test.ts and tests/faults/trees.test.ts cover large trees. */
+/** GET /system/dept-api/tree. departments-tree-large.test.ts and tests/faults/trees.test.ts cover large trees. */
 
 const service = await startService();
 const admin = await service.createTenant();

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../../db/driver.ts';
 import { type ChangeRow, changeColumns, changeOrArchived } from './queries.ts';
 
 /**
- * Statements on the order of the changes of all tenants, from which a tenant and the tenants below it are read as one branch.
+ * Statements on the order of the changes of all tenants, from which a tenant and the tenants below it are read as one subtree.
  */
 
 /** Lets the transaction read the ledgers of the descendants of the tenant that it has assumed. */
@@ -35,7 +35,7 @@ export interface PlacedChange {
 }
 
 /** The tenants of a subtree, whose codes are known to be at or below `root`. */
-export interface Branch {
+export interface Subtree {
   root: string;
   tenantIds: string[];
 }
@@ -47,7 +47,7 @@ export interface Branch {
  */
 export const findPlacedChanges = (
   tx: Tx,
-  { root, tenantIds }: Branch,
+  { root, tenantIds }: Subtree,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
 ) => tx<PlacedChange[]>`
   select p.position, p.tenant_id as ledger, p.change_id as id from unnest(${tenantIds}::text[]) ledger
@@ -59,7 +59,7 @@ export const findPlacedChanges = (
   ) p
   order by p.position limit ${limit}`;
 
-/** Reads changes of a branch, archived or not, in the given order. Leaves out those that are no longer stored. */
+/** Reads changes of a subtree, archived or not, in the given order. Leaves out those that are no longer stored. */
 export const readPlacedChanges = (tx: Tx, root: string, changes: readonly PlacedChange[]) => tx<
   (ChangeRow & { seq: number })[]
 >`
@@ -74,12 +74,12 @@ export const readPlacedChanges = (tx: Tx, root: string, changes: readonly Placed
   order by wanted.n`;
 
 /**
- * Returns the branches that have changes beyond the given position, and the last position that was considered: a later call
+ * Returns the subtrees that have changes beyond the given position, and the last position that was considered: a later call
  * may begin there.
  */
-export const branchesWithNewChanges = async (sql: Sql, positions: ReadonlyMap<string, number>) => {
+export const subtreesWithNewChanges = async (sql: Sql, positions: ReadonlyMap<string, number>) => {
   const [row] = await sql<[{ last: number; changed: string[] }]>`
-    select last, changed from branches_with_new_changes(
+    select last, changed from subtrees_with_new_changes(
       ${[...positions.keys()]}::text[], ${[...positions.values()].map(String)}::bigint[])`;
   return row;
 };

@@ -97,7 +97,7 @@ const users: Operation = {
   rule(state, me, request, id) {
     const query = withoutEmpty(request.query);
     const dept = state.dept(me.tenantId, id) ?? reject('DEPT_NOT_FOUND');
-    const depts = query.below === 'true' ? state.branchOf(dept) : [dept];
+    const depts = query.below === 'true' ? state.subtreeOf(dept) : [dept];
     const found = [...new Set(depts.flatMap((each) => state.membersOf(each)))].sort((a, b) => a.userId - b.userId);
     const page = pageOf(found, query, showUser);
     return { data: query.countOnly === 'true' ? { rows: [], total: page.total } : page };
@@ -183,4 +183,4 @@ const bulk: Operation = {
   },
 };
 
-export const branches = { children, tree, batchRead, users, order, bulk };
+export const subtrees = { children, tree, batchRead, users, order, bulk };

@@ -8,7 +8,7 @@ import { captureQueries, type Query } from '../support/statements.ts';
 import { insertDepartments } from '../support/trees.ts';
 
 /**
- * The branches belong to a tenant that was just imported, so PostgreSQL's statistics do not cover them. The table was empty
+ * The subtrees belong to a tenant that was just imported, so PostgreSQL's statistics do not cover them. The table was empty
  * before, or had current statistics. A plan that reads the whole tenant for each department of a level would take minutes.
  */
 
@@ -19,7 +19,7 @@ await superuser`alter table departments set (autovacuum_enabled = false)`;
 // These tests do not search, and inserts are twice as fast without this index.
 await superuser`drop index departments_search`;
 const connection = await connectAsService(service);
-// A branch of more than 20,000 departments is not read id by id.
+// A subtree of more than 20,000 departments is not read id by id.
 const COUNT = scale(23_000, 90_000);
 
 for (const [what, first] of [
@@ -39,12 +39,12 @@ for (const [what, first] of [
     });
     const top = first + 2;
     const [{ total }] = await superuser<[{ total: number }]>`
-      with recursive branch (id) as (
+      with recursive subtree (id) as (
         select ${top}::bigint
         union all
-        select d.dept_id from branch join departments d on d.tenant_id = ${tenantId} and d.parent_id = id
+        select d.dept_id from subtree join departments d on d.tenant_id = ${tenantId} and d.parent_id = id
       )
-      select count(*) - 1 as total from branch`;
+      select count(*) - 1 as total from subtree`;
     assert.ok(total > 20_000, String(total));
     /** Reads the path and expects only a few blocks read for each department of the tenant. */
     const readCheaply = async (path: string) => {

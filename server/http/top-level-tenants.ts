@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+import type { FairShares, Member } from './fair-shares.ts';
+
+/** Returns the top-level ancestor of each tenant. */
+export type TopLevelTenantFinder = (tenantIds: string[]) => Promise<Map<string, string>>;
+
+/** The group of all callers without a token. Its members are their addresses. */
+export const WITHOUT_TOKEN = 'without token';
+
+const MAX_CACHED = 10_000;
+/** A tenant that is moved below another top-level tenant counts there after this time. */
+const KEEP_MS = 60_000;
+
+/**
+ * The top-level tenant that each tenant belongs to. All of its tenants share what one tenant may have, so that an administrator
+ * gets no larger share by creating tenants. It is only looked up while a limit is reached; until then a tenant counts as a
+ * top-level tenant.
+ */
+export class TopLevelTenants {
+  private readonly cached = new LRUCache<string, string>({ max: MAX_CACHED, ttl: KEEP_MS });
+  private readonly allShares: FairShares[];
+  private readonly find: TopLevelTenantFinder;
+  private lookingUp = false;
+
+  constructor(allShares: FairShares[], find: TopLevelTenantFinder) {
+    this.allShares = allShares;
+    this.find = find;
+  }
+
+  of(tenantId: string): string {
+    return this.cached.get(tenantId) ?? tenantId;
+  }
+
+  /** Looks up the top-level tenants of all tenants that hold something, in the background. */
+  lookUpMissing(): void {
+    if (this.lookingUp) return;
+    const missing = new Set<string>();
+    for (const [, { name }] of this.tenants()) if (!this.cached.has(name)) missing.add(name);
+    if (missing.size === 0) return;
+    this.lookingUp = true;
+    this.find([...missing])
+      .then((found) => {
+        for (const [tenantId, topLevel] of found) this.cached.set(tenantId, topLevel);
+        for (const [shares, tenant] of this.tenants()) shares.move(tenant, this.of(tenant.name));
+      })
+      // While the database is unavailable, each tenant counts as a top-level tenant.
+      .catch(() => {})
+      .finally(() => {
+        this.lookingUp = false;
+      });
+  }
+
+  private *tenants(): Generator<[FairShares, Member]> {
+    for (const shares of this.allShares) {
+      for (const member of shares.active()) if (member.group.name !== WITHOUT_TOKEN) yield [shares, member];
+    }
+  }
+}
