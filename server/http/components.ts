@@ -76,7 +76,7 @@ interface Use {
  * Collects objects that many operations repeat. Those that occur often enough become components, with the name that
  * `nameOf` gives them; of several with the same name the most frequent one.
  */
-export class Repeated {
+export class RepeatedObjects {
   private readonly uses = new Map<string, { name: string; value: unknown; uses: Use[]; minUses: number }>();
 
   add(name: string, holder: object, key: string, minUses = 2): void {

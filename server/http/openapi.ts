@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { version } from '../version.ts';
-import { type Components, extractSchemas, Repeated } from './components.ts';
+import { type Components, extractSchemas, RepeatedObjects } from './components.ts';
 import {
   DEFAULT_STATUSES,
   type DeclaredErrors,
@@ -144,7 +144,7 @@ function useComponents(generated: GeneratedDocument): object {
   ) as GeneratedDocument & { shared?: object };
   Object.assign(components.schemas, document.shared);
   delete document.shared;
-  const [headers, parameters, shared] = [new Repeated(), new Repeated(), new Repeated()];
+  const [headers, parameters, shared] = [new RepeatedObjects(), new RepeatedObjects(), new RepeatedObjects()];
   for (const { parameters: sent = [], responses } of operationsOf(document)) {
     for (const [n, parameter] of sent.entries()) {
       // false is the default.
