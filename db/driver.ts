@@ -17,7 +17,7 @@ export type Query<Row extends object> = postgres.PendingQuery<Row[]>;
 export const raw = (tx: Tx, text: string): Fragment => tx.unsafe(text) as unknown as Fragment;
 
 /** Keys of the advisory locks that Banyan takes in its database. */
-export const LOCKS = { service: 828201, migrate: 828202, departmentTree: 828203 };
+export const LOCKS = { service: 828201, migrate: 828202, departmentLevels: 828203 };
 
 /** Where to connect to, and as which role. */
 export interface Target {

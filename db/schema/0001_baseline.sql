@@ -404,7 +404,7 @@ alter table changes force row level security;
 create policy own_tenant on changes using (tenant_id = current_setting('banyan.tenant', true));
 -- For reads that include the tenants below. Other reads compare the setting only and do not call the function for each row.
 create policy descendants on changes for select
-  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
+  using (current_setting('banyan.below', true) = 'on' and is_readable_descendant(tenant_id));
 -- tenant_version() and archiving (server/ledger/archive.ts) run as the owner of the tables and look for references in all ledgers.
 create policy owner_reads on changes for select to current_user using (true);
 
@@ -477,7 +477,7 @@ alter table change_positions enable row level security;
 alter table change_positions force row level security;
 create policy own_tenant on change_positions using (tenant_id = current_setting('banyan.tenant', true));
 create policy descendants on change_positions for select
-  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
+  using (current_setting('banyan.below', true) = 'on' and is_readable_descendant(tenant_id));
 create policy owner_reads on change_positions for select to current_user using (true);
 create policy owner_orders on change_positions to current_user using (current_setting('banyan.ordering', true) = 'on');
 
@@ -511,7 +511,7 @@ alter table changes_archive enable row level security;
 alter table changes_archive force row level security;
 create policy own_tenant on changes_archive using (tenant_id = current_setting('banyan.tenant', true));
 create policy descendants on changes_archive for select
-  using (current_setting('banyan.below', true) = 'on' and is_readable_below(tenant_id));
+  using (current_setting('banyan.below', true) = 'on' and is_readable_descendant(tenant_id));
 
 -- Versions of tenants to which only archived changes refer. Can be copied and emptied together with changes_archive.
 create table tenant_versions_archive (like tenant_versions including defaults, primary key (tenant_id, hash));
@@ -581,15 +581,15 @@ alter table webhooks enable row level security;
 alter table webhooks force row level security;
 create policy own_tenant on webhooks using (tenant_id = current_setting('banyan.tenant', true));
 create policy owner_reads on webhooks for select to current_user using (true);
--- mark_webhooks_below_due() runs as the owner of the tables.
+-- mark_subtree_webhooks_due() runs as the owner of the tables.
 create policy owner_marks on webhooks for update to current_user using (current_setting('banyan.ordering', true) = 'on');
 
 -- A single row: webhooks that receive the changes of the tenants below are due for all changes up to this position.
-create table webhooks_below_marked (
+create table webhook_subtree_marks (
   only_row boolean primary key default true check (only_row),
   position bigint not null default 0
 );
-insert into webhooks_below_marked default values;
+insert into webhook_subtree_marks default values;
 
 create table webhook_deliveries (
   tenant_id   text not null,

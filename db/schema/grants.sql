@@ -9,7 +9,7 @@ grant select, insert, update, delete on user_departments, sessions, login_failur
 grant select, insert, update on request_buckets, imported_records, imported_tenants to :service;
 grant select, insert on signing_keys to :service;
 grant select on changes_archive, tenant_versions_archive, ledger_retention, change_positions, change_order,
-  webhooks_below_marked to :service;
+  webhook_subtree_marks to :service;
 grant select, insert on changes, tenant_versions, seals to :service;
 grant select, insert, update on seal_heads to :service;
 grant select, insert, delete on unsealed_changes to :service;
@@ -18,4 +18,4 @@ grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, 
   key_serial to :service;
 grant execute on function tenant_state, tenant_version, top_level_tenants, search_departments, tenants_with_unsealed_changes,
   tenants_with_new_changes, order_changes, has_unordered_changes, subtrees_with_new_changes, due_webhooks,
-  mark_webhooks_below_due, login_name_hash, tenants_with_expired_logins, find_api_key to :service;
+  mark_subtree_webhooks_due, login_name_hash, tenants_with_expired_logins, find_api_key to :service;

@@ -3,7 +3,7 @@ import { bigintOf, type Tx } from '../../db/driver.ts';
 /** Tenants within the scope of a caller: `path` contains the ancestors of a tenant and the tenant itself. */
 export const withinScope = (tx: Tx, callerTenant: string) => tx`t.path @> array[${callerTenant}::text]`;
 
-export const isExistingTenant = async (tx: Tx, callerTenant: string, tenantId: string): Promise<boolean> => {
+export const isTenantInScope = async (tx: Tx, callerTenant: string, tenantId: string): Promise<boolean> => {
   const rows = await tx`
     select from tenants t where ${withinScope(tx, callerTenant)} and t.del_flag = '0' and t.tenant_id = ${tenantId}`;
   return rows.length > 0;
@@ -24,8 +24,8 @@ export const readTenantPaths = (tx: Tx, callerTenant: string, codes: string[]) =
   select t.tenant_id as "tenantId", t.path from tenants t
   where ${withinScope(tx, callerTenant)} and t.tenant_id = any (${codes}::text[])`;
 
-/** Reads the codes of a tenant and its descendants. Includes deleted tenants: their changes are still in the audit log. */
-export const readTenantCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
+/** Reads the codes of a tenant and its descendants, the nearest first. Includes deleted tenants: their changes are still in the audit log. */
+export const readSubtreeCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ tenantId: string }[]>`
     select t.tenant_id as "tenantId" from tenants t where ${withinScope(tx, callerTenant)}
     order by cardinality(t.path), t.id limit ${limit}`;

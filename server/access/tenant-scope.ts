@@ -2,9 +2,9 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant } from '../../db/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
-import { isExistingTenant, lockTenantRow, readTenantCode, readTenantCodes, readTenantPaths } from './queries.ts';
+import { isTenantInScope, lockTenantRow, readTenantCode, readTenantPaths } from './queries.ts';
 
-export { lockTenantTree } from './queries.ts';
+export { lockTenantTree, readSubtreeCodes } from './queries.ts';
 
 /**
  * Makes the transaction see the tenant in which a caller wants to act: their own or a descendant. A tenant that
@@ -12,7 +12,8 @@ export { lockTenantTree } from './queries.ts';
  */
 export async function assumeTenant(tx: Tx, caller: Caller, tenantId: string | null | undefined): Promise<string> {
   if (tenantId == null || tenantId === caller.tenantId) return caller.tenantId;
-  if (!caller.actsBelow || !(await isExistingTenant(tx, caller.tenantId, tenantId))) throw apiError('OTHER_TENANT');
+  if (!caller.canActInDescendants || !(await isTenantInScope(tx, caller.tenantId, tenantId)))
+    throw apiError('OTHER_TENANT');
   await setTenant(tx, tenantId);
   return tenantId;
 }
@@ -23,7 +24,7 @@ export async function assumeTenant(tx: Tx, caller: Caller, tenantId: string | nu
  */
 export async function assumeTenantForWrite(tx: Tx, caller: Caller, requested: string | null | undefined) {
   const tenantId = requested ?? caller.tenantId;
-  if (tenantId !== caller.tenantId && !caller.actsBelow) throw apiError('OTHER_TENANT');
+  if (tenantId !== caller.tenantId && !caller.canActInDescendants) throw apiError('OTHER_TENANT');
   const tenant = await lockTenant(tx, caller.tenantId, tenantId);
   if (tenantId !== caller.tenantId) await setTenant(tx, tenantId);
   return { tenantId, ...tenant };
@@ -37,10 +38,6 @@ export async function lockTenant(tx: Tx, callerTenant: string, tenantId = caller
   return tenant;
 }
 
-/** The codes of the assumed tenant and its descendants, the nearest first. */
-export const descendantCodes = (tx: Tx, tenantId: string, limit: number): Promise<string[]> =>
-  readTenantCodes(tx, tenantId, limit);
-
 /** The code of the caller's own tenant or of a descendant, by its internal id, even if that tenant is deleted. */
 export const codeWithinScope = async (tx: Tx, caller: Caller, id: string): Promise<string | undefined> => {
   const code = await readTenantCode(tx, caller.tenantId, id);
@@ -48,8 +45,8 @@ export const codeWithinScope = async (tx: Tx, caller: Caller, id: string): Promi
 };
 
 /** Whether a tenant in the subtree of the caller's own is in their scope: an API key may be limited to its own tenant. */
-export const canSeeTenant = ({ ownTenantId, actsBelow }: Caller, tenantId: string): boolean =>
-  actsBelow || tenantId === ownTenantId;
+export const canSeeTenant = ({ ownTenantId, canActInDescendants }: Caller, tenantId: string): boolean =>
+  canActInDescendants || tenantId === ownTenantId;
 
 /**
  * Returns the paths of those of the given tenants that are in the scope of `callerTenant`, even if the transaction has

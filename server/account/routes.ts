@@ -1,4 +1,4 @@
-import { readAs, writeAfter } from '../auth/caller.ts';
+import { prepareAndWrite, readAs } from '../auth/caller.ts';
 import { loginOrigin } from '../auth/routes.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -55,7 +55,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
     },
     async (request) => {
       const origin = loginOrigin(request);
-      await writeAfter(
+      await prepareAndWrite(
         db,
         request,
         (caller) => checkPasswordChange(deps, caller, origin, request.body),

@@ -38,7 +38,7 @@ interface CallerRights {
   userName: string;
   permissions: ReadonlySet<Permission>;
   /** Whether the caller may act in the tenants below their own. */
-  actsBelow: boolean;
+  canActInDescendants: boolean;
 }
 
 export { type CallerRow, callerIds };
@@ -48,7 +48,7 @@ export { type CallerRow, callerIds };
  * records; with a space in it, it cannot be mistaken for a user name.
  */
 export const operatorOf = (tenantId: string, name: `${string} ${string}`): Caller => ({
-  ...{ tenantId, ownTenantId: tenantId, userName: name, actsBelow: true },
+  ...{ tenantId, ownTenantId: tenantId, userName: name, canActInDescendants: true },
   ...{ userId: undefined, keyId: undefined, sessionId: undefined },
   permissions: permissionsOfUser({ administrator: true }),
 });
@@ -78,7 +78,7 @@ export const writeAs = async <T>(
  * The same with slow work before the transaction: hashing must not hold locks. `prepare` runs only for a caller with the
  * required permission, and not for a request whose outcome is stored already.
  */
-export async function writeAfter<P, T>(
+export async function prepareAndWrite<P, T>(
   db: Database,
   request: FastifyRequest,
   prepare: (caller: Caller) => Promise<P>,
@@ -92,7 +92,7 @@ export async function writeAfter<P, T>(
   const keyed = await readIdempotencyKey(request);
   if (stored && keyed) return unwrap({ ...matchOutcome<T>(stored, keyed), replayed: true }, request);
   const prepared = await prepare(caller);
-  const writeStartedAt = request.routeOptions.config.preparesLong ? performance.now() : startedAt;
+  const writeStartedAt = request.routeOptions.config.hasLongPreparation ? performance.now() : startedAt;
   return write(db, request, { startedAt: writeStartedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
@@ -181,7 +181,7 @@ function checkCaller(row: CallerRow | undefined, token: Credentials, requirement
     ownTenantId: token.tenantId,
     userName: row.userName,
     permissions,
-    actsBelow: row.administrator,
+    canActInDescendants: row.administrator,
   };
 }
 
@@ -234,7 +234,7 @@ function toKeyCaller(key: KeyRow, { tenantId, keyId, issued }: KeyHolder): Calle
   const permissions = issued ? new Set([...held].filter((permission) => issued.scope.has(permission))) : held;
   // A user name has no spaces, so it cannot be mistaken for this.
   const userName = `key ${keyId}: ${key.keyName}`;
-  return { tenantId, keyId, ownTenantId: tenantId, userName, permissions, actsBelow: key.below };
+  return { tenantId, keyId, ownTenantId: tenantId, userName, permissions, canActInDescendants: key.below };
 }
 
 /** Returns the caller of an operation that only users may call. */

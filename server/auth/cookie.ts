@@ -58,7 +58,7 @@ export function moveRefreshTokenToCookie(reply: FastifyReply, { tokens, seconds 
  * Rejects requests of other origins: SameSite=Strict still allows subdomains of the same site. Clients that are not
  * browsers do not send the header.
  */
-export function assertSameSite({ headers }: FastifyRequest): void {
+export function assertSameOrigin({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw apiError('OTHER_SITE');
 }

@@ -8,7 +8,7 @@ import { signAccessToken } from './access-tokens.ts';
 import { assertActive, asUser, type Caller } from './caller.ts';
 import { type Share, shareOfAddress } from './fair-queue.ts';
 import type { Issuer } from './issuer.ts';
-import { type AttemptKey, findLogin, type LoginRow, lockLogin, recordLogin } from './queries.ts';
+import { type AttemptKey, findLoginUser, type LoginUser, lockLoginUser, recordLogin } from './queries.ts';
 import type { Login, LogoutQuery, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -69,9 +69,9 @@ export async function logIn(
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: UNKNOWN_USER, reason: 'LOGIN_FAILED', origin: from } as const;
   const { attempt, user } = await checkPassword(deps, key, shareOfAddress(key), password, failed, { key: userKey });
-  const isForeign = deps.passwords.isForeign(user.passwordHash);
+  const needsRehash = deps.passwords.needsRehash(user.passwordHash);
   // When the queue is full, a later login replaces the hash.
-  const newHash = isForeign && (await deps.passwords.hash(password, shareOfAddress(key)).catch(() => undefined));
+  const newHash = needsRehash && (await deps.passwords.hash(password, shareOfAddress(key)).catch(() => undefined));
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -87,10 +87,10 @@ export async function logIn(
           // Lock the user: a concurrent password change waits and then ends this session too. If the password has
           // changed since it was checked, the login fails. A concurrent login of the user waits too, and then counts
           // this session.
-          lockLogin(tx, tenantId, userId),
+          lockLoginUser(tx, tenantId, userId),
         ]);
         // A concurrent login has replaced an imported hash: the password has to be checked against the new one.
-        if (isForeign && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
+        if (needsRehash && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
         // A deleted tenant gives the same error as an unknown one.
         if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
         assertActive({ ...current, tenantState });
@@ -146,9 +146,13 @@ export async function checkPassword(
   password: string,
   failed: Omit<FailedLogin, 'userId'> & { reason: 'LOGIN_FAILED' | 'WRONG_PASSWORD' },
   by: { key: string } | { id: string },
-): Promise<{ attempt: LoginAttempt; user: LoginRow }> {
+): Promise<{ attempt: LoginAttempt; user: LoginUser }> {
   const { db, passwords } = deps;
-  const { attempt, found: user, release } = await admitLogin(deps, key, share, (tx) => findLogin(tx, key.tenantId, by));
+  const {
+    attempt,
+    found: user,
+    release,
+  } = await admitLogin(deps, key, share, (tx) => findLoginUser(tx, key.tenantId, by));
   let matches = false;
   try {
     matches = await passwords.verify(user?.passwordHash, password, share);
@@ -190,7 +194,7 @@ export async function refresh(
       return undefined;
     }
     const userId = String(session.userId);
-    const user = await findLogin(tx, tenantId, { id: userId });
+    const user = await findLoginUser(tx, tenantId, { id: userId });
     if (!user) return undefined;
     assertActive({ ...user, tenantState: await readTenantState(tx, tenantId) });
     const { mustChangePassword } = user;

@@ -32,7 +32,7 @@ export interface Passwords {
    */
   verify(stored: string | undefined, password: string, share: Share): Promise<boolean>;
   /** Whether a stored hash was made by another system, or at another cost: the next login replaces it. */
-  isForeign(stored: string): boolean;
+  needsRehash(stored: string): boolean;
   /** Waits for a login slot, or throws `TOO_BUSY`. The returned function releases the slot. */
   acquireLoginSlot(share: Share): Promise<() => void>;
 }
@@ -62,7 +62,7 @@ export async function createPasswords(
       const matches = await hashing.run(share, () => compare(stored ?? unknownAccount, password));
       return matches && stored !== undefined;
     },
-    isForeign: (stored) => !stored.startsWith(ownPrefix),
+    needsRehash: (stored) => !stored.startsWith(ownPrefix),
     acquireLoginSlot: (share) => logins.acquire(share),
   };
 }

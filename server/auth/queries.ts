@@ -198,7 +198,7 @@ export const unlockAccount = (tx: Tx, tenantId: string, userKey: string) => tx`
  * Reads the signing keys, newest first, with their age in seconds and the current time in milliseconds. A key that was
  * replaced more than two days ago is left out: tokens live for a day at most, so it could only be misused.
  */
-export const readKeys = (sql: Sql) => sql<{ keyId: string; privateKey: Buffer; age: number; now: number }[]>`
+export const readSigningKeys = (sql: Sql) => sql<{ keyId: string; privateKey: Buffer; age: number; now: number }[]>`
   select key_id as "keyId", private_key as "privateKey", extract(epoch from now() - create_time)::int as age,
     extract(epoch from clock_timestamp())::float8 * 1000 as now
   from signing_keys k
@@ -207,7 +207,7 @@ export const readKeys = (sql: Sql) => sql<{ keyId: string; privateKey: Buffer; a
   order by create_time desc, key_id`;
 
 /** Inserts a signing key, unless another node has just done so. */
-export const insertKey = (tx: Tx, privateKey: Buffer, lifetimeDays: number) => tx`
+export const insertSigningKey = (tx: Tx, privateKey: Buffer, lifetimeDays: number) => tx`
   insert into signing_keys (private_key)
   select ${privateKey} where not exists (
     select from signing_keys where create_time > now() - ${lifetimeDays} * interval '1 day')`;
@@ -225,7 +225,7 @@ export const recordLogin = (
     ${login.reason ? 'refused' : 'passed'}, null,
     ${JSON.stringify({ user_name: login.userName, reason: login.reason })}::text::jsonb)`;
 
-export interface LoginRow {
+export interface LoginUser {
   userId: number;
   userName: string;
   passwordHash: string;
@@ -240,23 +240,23 @@ const loginColumns = (tx: Tx) => tx`
   from users`;
 
 /** Finds a user by name, or by the id that a session contains. */
-export const findLogin = async (
+export const findLoginUser = async (
   tx: Tx,
   tenantId: string,
   by: { key: string } | { id: string },
-): Promise<LoginRow | undefined> => {
+): Promise<LoginUser | undefined> => {
   const [row] =
     'key' in by
       ? await tx<
-          LoginRow[]
+          LoginUser[]
         >`${loginColumns(tx)} where tenant_id = ${tenantId} and user_key = ${by.key} and del_flag = '0'`
-      : await tx<LoginRow[]>`${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(by.id)}`;
+      : await tx<LoginUser[]>`${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(by.id)}`;
   return row;
 };
 
 /** The same by id, with a lock: until the transaction ends, the user cannot change and cannot begin another session. */
-export const lockLogin = async (tx: Tx, tenantId: string, userId: string): Promise<LoginRow | undefined> => {
-  const [row] = await tx<LoginRow[]>`
+export const lockLoginUser = async (tx: Tx, tenantId: string, userId: string): Promise<LoginUser | undefined> => {
+  const [row] = await tx<LoginUser[]>`
     ${loginColumns(tx)} where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} for no key update`;
   return row;
 };

@@ -6,7 +6,7 @@ import { ApiError, apiError } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { responses } from '../http/openapi.ts';
 import { readAs, writeAs } from './caller.ts';
-import { assertSameSite, clearCookie, clearSentCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
+import { assertSameOrigin, clearCookie, clearSentCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
 import { type AuthDependencies, endSessionByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
 import { Login, LogoutQuery, Refresh, SessionPage, SessionPath, SessionQuery, Tokens } from './schema.ts';
 import { endSession, listSessions, pathSessionId } from './sessions.ts';
@@ -63,7 +63,7 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
     async (request, reply) => {
       const inCookie = request.query.session === 'cookie';
       if (inCookie) {
-        assertSameSite(request);
+        assertSameOrigin(request);
         cookieOf(request); // With two cookies the session could never be refreshed.
       }
       const issued = await logIn(deps, loginOrigin(request), request.body);
@@ -112,7 +112,7 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
       if (request.query.session !== 'cookie') {
         return ok((await refresh(deps, request.body.refresh_token)).tokens);
       }
-      assertSameSite(request);
+      assertSameOrigin(request);
       const issued = await refresh(deps, cookieOf(request) ?? '', { browser: true }).catch((error) => {
         // Clear a cookie that is useless. After other errors, such as a disabled user, it may work again later.
         if (error instanceof ApiError && error.code === 'REFRESH_REFUSED') clearCookie(reply);
@@ -160,7 +160,7 @@ export function sessionRoutes(
         if (isRejected && acceptsRejected(request)) return reply.code(200).send(ok(null));
         const cookie = session === 'cookie' && isRejected ? cookieOf(request) : undefined;
         if (cookie === undefined) throw error;
-        assertSameSite(request);
+        assertSameOrigin(request);
         await endSessionByRefreshToken(deps, cookie).catch((failure) => {
           if (!(failure instanceof ApiError)) throw failure;
         });

@@ -4,7 +4,7 @@ import type { Session } from './schema.ts';
 
 /**
  * Begins a session. Expired sessions of the user are deleted, and the oldest ones beyond `maxSessions`. The caller holds the
- * lock of `lockLogin`, so the number is exact. `clock_timestamp()` follows the order in which transactions got that lock; `now()`, the
+ * lock of `lockLoginUser`, so the number is exact. `clock_timestamp()` follows the order in which transactions got that lock; `now()`, the
  * start of the transaction, does not.
  */
 export const insertSession = (

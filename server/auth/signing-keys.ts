@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Database } from '../../db/connect.ts';
 import { writeOutsideTenants } from '../../db/tenant-scope.ts';
-import { insertKey, readKeys } from './queries.ts';
+import { insertSigningKey, readSigningKeys } from './queries.ts';
 
 export interface SigningKey {
   keyId: string;
@@ -52,12 +52,12 @@ export function createKeyring(db: Database, aheadMs: () => number = () => 0): Ke
 
   async function load() {
     loadedAt = performance.now();
-    let rows = await db.use(readKeys);
+    let rows = await db.use(readSigningKeys);
     if ((rows[0]?.age ?? Number.POSITIVE_INFINITY) > KEY_LIFETIME_DAYS * 86_400) {
       const { privateKey } = await generate('ed25519');
       const encoded = privateKey.export({ type: 'pkcs8', format: 'der' });
-      await writeOutsideTenants(db, (tx) => insertKey(tx, encoded, KEY_LIFETIME_DAYS));
-      rows = await db.use(readKeys);
+      await writeOutsideTenants(db, (tx) => insertSigningKey(tx, encoded, KEY_LIFETIME_DAYS));
+      rows = await db.use(readSigningKeys);
     }
     epoch = (rows[0]?.now ?? Date.now()) - performance.now();
     // Keep the objects of known keys: jose converts each of them once.

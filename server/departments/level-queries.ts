@@ -4,7 +4,7 @@ import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../.
  * The lock of a tenant's levels: creations share it, and a move that takes a subtree deeper has it alone. It is the last lock
  * that a transaction takes, so waiting for it cannot cause a deadlock.
  */
-const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentTree}::int, hashtext(${tenantId})`;
+const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentLevels}::int, hashtext(${tenantId})`;
 
 /**
  * Keeps departments from being deleted, disabled or moved deeper until the transaction ends. The subquery locks the rows
@@ -64,7 +64,7 @@ export const readMove = async (tx: Tx, tenantId: string, deptId: string, parentI
 };
 
 /** Reads the level of the deepest department in these subtrees. */
-export const readBottom = async (tx: Tx, tenantId: string, rootIds: string[]): Promise<number> => {
+export const readDeepestLevel = async (tx: Tx, tenantId: string, rootIds: string[]): Promise<number> => {
   const [row] = await tx<[{ bottom: number | null }]>`
     select max(${levelOf(tx, tenantId, tx`m.id`)} + department_height(${tenantId}, m.id) - 1) as bottom
     from unnest(${rootIds.map(bigintOf)}::bigint[]) m (id)`;

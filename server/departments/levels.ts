@@ -4,7 +4,7 @@ import {
   lockLevels,
   lockParentRows,
   raiseLevelBound,
-  readBottom,
+  readDeepestLevel,
   readHeight,
   readLevelBound,
   readLevels,
@@ -85,7 +85,7 @@ export async function assertRestoredNotTooDeep(
   rootIds: string[],
   maxLevels: number,
 ): Promise<void> {
-  const bottom = await readBottom(tx, tenantId, rootIds);
+  const bottom = await readDeepestLevel(tx, tenantId, rootIds);
   if (bottom > maxLevels) throw tooDeep(maxLevels);
   await raiseLevelBound(tx, tenantId, bottom);
 }

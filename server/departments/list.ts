@@ -1,9 +1,8 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
-import { answerBytes } from '../http/answer-size.ts';
 import { idOf, jsonId, pageOf, type Rows } from '../http/fields.ts';
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
-import { PathBudget, pathsTooLong } from '../http/path-budget.ts';
+import { responseBytes } from '../http/response-size.ts';
 import { createSlices } from '../http/slices.ts';
 import { externalIdOf, isValidKey, type Order, orderOf, type Search, searchOf, sortOf } from './filter.ts';
 import {
@@ -18,6 +17,7 @@ import {
   type Source,
   searchIds,
 } from './list-queries.ts';
+import { PathBudget, pathsTooLong } from './path-budget.ts';
 import { addAncestors } from './path-cache.ts';
 import { findByExternalIds, readAncestors } from './queries.ts';
 import type { DeptBatch, DeptFilter, DeptRow } from './schema.ts';
@@ -211,7 +211,7 @@ async function withPathNames(tx: Tx, tenantId: string, rows: DeptRow[]): Promise
   }
   const nameOf = new Map<string, { name: string; bytes: number }>();
   for (const { deptId, deptName: name } of await readNames(tx, tenantId, [...ids])) {
-    nameOf.set(deptId, { name, bytes: answerBytes(name) + 1 });
+    nameOf.set(deptId, { name, bytes: responseBytes(name) + 1 });
     await pause();
   }
   const budget = new PathBudget();

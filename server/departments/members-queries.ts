@@ -21,7 +21,7 @@ export const insertMemberships = (tx: Tx, tenantId: string, memberships: readonl
       ${rows.map(({ main }) => String(main))}::text[]) as m (user_id, dept_id, main)`;
 };
 
-export const deleteMemberships = (tx: Tx, tenantId: string, userIds: string[]) => tx`
+export const deleteMembershipsOfUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx`
   delete from user_departments where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
 
 /** Returns those departments that have members, whether as their main department or not. */
@@ -60,14 +60,14 @@ export const memberIds = (
     ${withSubtree ? tx`union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))` : tx``}))`;
 
 /** Reads the members of departments, at most `limit`, and whether one of these departments is their main one. */
-export const readMembers = (tx: Tx, tenantId: string, deptIds: string[], limit: number) => tx<
+export const readMemberships = (tx: Tx, tenantId: string, deptIds: string[], limit: number) => tx<
   { userId: number; main: boolean }[]
 >`
   select user_id as "userId", bool_or(main) as main from user_departments
   where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[])
   group by user_id order by user_id limit ${limit}`;
 
-export const deleteMembersOf = (tx: Tx, tenantId: string, deptIds: string[]) => tx`
+export const deleteMembershipsOfDepartments = (tx: Tx, tenantId: string, deptIds: string[]) => tx`
   delete from user_departments where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[])`;
 
 /** Adds members to a department. Existing members stay. If `main` is set, it becomes their main department. */

@@ -1,20 +1,16 @@
-import type { Fragment, Tx } from '../../db/driver.ts';
+import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf, jsonIds } from '../http/fields.ts';
 import { countRows, readNames } from './list-queries.ts';
-import {
-  addMembers,
-  deleteMemberships,
-  deleteMembersOf,
-  insertMemberships,
-  type Membership,
-  memberIds,
-  readMembers,
-} from './members-queries.ts';
-import { lockForShare, readDept, readIds, readOfSource } from './queries.ts';
+import { addMembers, deleteMembershipsOfDepartments } from './members-queries.ts';
+import { lockForShare, readDept, readIds } from './queries.ts';
 
-// These functions are called by other domains: users, the overview, imports and the RuoYi adapter.
+// Other domains call these functions: users, the overview, imports and the RuoYi adapter.
+
+/** The statements that need no rule around them. */
+export { deleteMembershipsOfUsers, insertMemberships, memberIds, readMemberships } from './members-queries.ts';
+export { readOfSource as readDepartmentsOfSource } from './queries.ts';
 
 export interface UserDepartments {
   /** The main department; null: none. */
@@ -31,13 +27,13 @@ export async function lockUserDepartments(
 ): Promise<UserDepartments> {
   const deptId = input.deptId == null ? null : idOf(input.deptId);
   const deptIds = [...new Set([...(deptId ? [deptId] : []), ...(input.deptIds ?? []).map(idOf)])];
-  const missing = await lockExisting(tx, tenantId, deptIds);
+  const missing = await lockAndFindMissing(tx, tenantId, deptIds);
   if (missing.length > 0) throw apiError('USER_DEPT_NOT_FOUND', { deptIds: jsonIds(missing) });
   return { deptId, deptIds };
 }
 
 /** Locks departments against deletion; returns the ids of those that do not exist. */
-export async function lockExisting(tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> {
+export async function lockAndFindMissing(tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> {
   const found = await lockForShare(tx, tenantId, deptIds);
   return without(deptIds, found);
 }
@@ -51,13 +47,6 @@ function without(deptIds: string[], found: readonly { deptId: number }[]): strin
   return deptIds.filter((id) => !existing.has(id));
 }
 
-export const addMemberships = (tx: Tx, tenantId: string, memberships: readonly Membership[]) =>
-  insertMemberships(tx, tenantId, memberships);
-
-/** Returns the members of departments, at most `limit`, and whether one of these departments is their main one. */
-export const listMembers = (tx: Tx, tenantId: string, deptIds: string[], limit: number) =>
-  readMembers(tx, tenantId, deptIds, limit);
-
 /**
  * Moves members from some departments to another, or removes them without a target. A main department is replaced by the target
  * as main.
@@ -68,7 +57,7 @@ export async function moveMembers(
   members: readonly { userId: number; main: boolean }[],
   { from, to }: { from: string[]; to: string | null },
 ): Promise<void> {
-  await deleteMembersOf(tx, tenantId, from);
+  await deleteMembershipsOfDepartments(tx, tenantId, from);
   if (to) await addMembers(tx, tenantId, to, members);
 }
 
@@ -82,19 +71,9 @@ export interface MemberRemoval {
   run(tx: Tx, caller: Caller, deptIds: string[]): Promise<void>;
 }
 
-export const removeMemberships = (tx: Tx, tenantId: string, userIds: string[]) =>
-  deleteMemberships(tx, tenantId, userIds);
-
 export async function assertDepartmentExists(tx: Tx, tenantId: string, deptId: string): Promise<void> {
   if (!(await readDept(tx, tenantId, deptId, false))) throw apiError('DEPT_NOT_FOUND');
 }
-
-/** Selects the ids of the members of a department or of its subtree, as a fragment of a statement. */
-export const membersOf = (tx: Tx, tenantId: string, deptId: string, options: { withSubtree: boolean }): Fragment =>
-  memberIds(tx, tenantId, deptId, options);
-
-/** Lists the departments of a tenant that come from another system, including deleted ones. */
-export const listDepartmentsOfSource = (tx: Tx, tenantId: string, source: string) => readOfSource(tx, tenantId, source);
 
 /** Reads the names of departments, by id. */
 export async function departmentNames(tx: Tx, tenantId: string, deptIds: number[]): Promise<Map<number, string>> {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Tx } from '../../db/driver.ts';
-import { PathBudget } from '../http/path-budget.ts';
+import { PathBudget } from './path-budget.ts';
 import { readAncestors } from './queries.ts';
 import type { Dept } from './schema.ts';
 

@@ -6,7 +6,7 @@ import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds } from '../http/fields.ts';
-import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
+import { assertNotRemoved, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import { invalid } from '../http/validation.ts';
 import {
   assertExternalId,
@@ -144,7 +144,7 @@ export async function patchDepartment(
   assertOwnTenant(caller, patch.tenantId);
   assertSameId(deptId, patch.deptId, 'deptId');
   // Every department has a parent, 0 for the top level: null must not move a subtree.
-  assertKept(patch, ['parentId']);
+  assertNotRemoved(patch, ['parentId']);
   const { tenantId, userName } = caller;
   const parentId = patch.parentId == null ? undefined : parentOf(patch.parentId);
   const led = await lockLeader(tx, tenantId, completeExternalId(patch));

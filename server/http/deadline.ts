@@ -85,6 +85,6 @@ declare module 'fastify' {
     /** The body is a file whose rows are written. */
     importsFile?: boolean;
     /** The work before the transaction may take minutes, so the deadline begins after it. */
-    preparesLong?: boolean;
+    hasLongPreparation?: boolean;
   }
 }

@@ -25,7 +25,7 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Throws if a patch removes a field that every record has. */
-export function assertKept(patch: object, names: readonly string[]): void {
+export function assertNotRemoved(patch: object, names: readonly string[]): void {
   for (const name of names) {
     if ((patch as Document)[name] === null) throw apiError('FIELD_REQUIRED', { field: name });
   }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Tx } from '../../db/driver.ts';
 import { readActing } from '../access/acting.ts';
-import { type Caller, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
+import { type Caller, prepareAndWrite, shareOf, writeAs } from '../auth/caller.ts';
 import type { Dependencies } from '../context.ts';
 import { DEPARTMENT_COLUMNS } from '../departments/columns.ts';
 import type { Progress } from '../http/progress.ts';
@@ -78,7 +78,7 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
           (done) => progress.report(done, plan.createdRows.length + table.rows.length),
         );
       };
-      const result = await writeAfter(db, request, prepare, (tx, caller) => {
+      const result = await prepareAndWrite(db, request, prepare, (tx, caller) => {
         const report = (done: number) =>
           progress.report(initial.size + Math.min(done, table.rows.length - 1), initial.size + table.rows.length);
         return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report });

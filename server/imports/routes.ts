@@ -51,7 +51,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
     app.post(
       importer.path,
       {
-        config: { requires: 'import', importsFile: true, preparesLong: true },
+        config: { requires: 'import', importsFile: true, hasLongPreparation: true },
         schema: {
           tags: [importer.tag],
           operationId: importer.operationId,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/connect.ts';
 import type { App } from '../context.ts';
-import { insertUses, type KeyUse } from './queries.ts';
+import { type KeyUse, recordUses } from './queries.ts';
 
 /** Uses within this interval are recorded in one statement. */
 const COLLECT_MS = 1_000;
@@ -25,7 +25,7 @@ export function recordKeyUses(app: App, db: Database): void {
     uses = [];
     if (batch.length === 0) return;
     // While the database is unavailable or takes no writes, the next use tries again.
-    await insertUses(db, batch).catch(() => {
+    await recordUses(db, batch).catch(() => {
       for (const { keyId } of batch) noted.delete(keyId);
     });
   }

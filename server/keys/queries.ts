@@ -134,7 +134,7 @@ export interface KeyUse {
 }
 
 /** Records uses of keys of several tenants, in one round trip. */
-export const insertUses = (db: Database, uses: readonly KeyUse[]) =>
+export const recordUses = (db: Database, uses: readonly KeyUse[]) =>
   db.use(
     (sql) => sql`
       select record_key_uses(${uses.map(({ tenantId }) => tenantId)}::text[], ${uses.map(({ keyId }) => keyId)}::bigint[],

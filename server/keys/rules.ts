@@ -109,7 +109,7 @@ async function findAndLock(tx: Tx, { tenantId }: Caller, id: string, ifMatch?: I
 /** Nobody grants what they do not have. */
 function assertMayGrant(caller: Caller, permissions: readonly Permission[], below: boolean): void {
   const missing: string[] = permissions.filter((permission) => !caller.permissions.has(permission));
-  if (below && !caller.actsBelow) missing.push('below');
+  if (below && !caller.canActInDescendants) missing.push('below');
   if (missing.length > 0) throw apiError('PERMISSION_NOT_HELD', { permissions: [...new Set(missing)] });
 }
 

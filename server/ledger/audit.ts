@@ -1,26 +1,26 @@
 import type { Tx } from '../../db/driver.ts';
-import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
+import { assumeTenant, readSubtreeCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf } from '../http/fields.ts';
+import { readFitting } from '../http/response-size.ts';
 import { asInvalidTime } from './point-in-time.ts';
 import { type AuditSearch, listAudit } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { AuditFilter } from './schema.ts';
-import { assertActsBelow } from './subtree-feed.ts';
-import { allowBelow } from './subtree-queries.ts';
+import { assertCanActInDescendants } from './subtree-feed.ts';
+import { allowDescendantLedgers } from './subtree-queries.ts';
 
 /** The maximum number of ledgers that one request reads. */
 const MAX_LEDGERS = 1_000;
 
 export async function listChanges(tx: Tx, resources: LedgerResources, caller: Caller, filter: AuditFilter) {
-  const { limit = 50, below = caller.actsBelow } = filter;
-  if (below) assertActsBelow(caller);
+  const { limit = 50, below = caller.canActInDescendants } = filter;
+  if (below) assertCanActInDescendants(caller);
   const tenantId = await assumeTenant(tx, caller, filter.tenantId);
-  const codes = below ? await descendantCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
+  const codes = below ? await readSubtreeCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
   if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
-  if (below) await allowBelow(tx);
+  if (below) await allowDescendantLedgers(tx);
   const { rows, fitting } = await readFitting(listAudit(tx, codes, searchOf(filter), !below, limit + 1)).catch(
     asInvalidTime(filter.from ? 'from' : 'to'),
   );

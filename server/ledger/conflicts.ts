@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { apiError } from '../http/errors.ts';
 import type { StoredRow } from '../records/record.ts';
 import { type ChangeRow, readLaterChanges } from './queries.ts';
-import type { Goal, LedgerResource } from './resources.ts';
+import type { LedgerResource, RecordRevert } from './resources.ts';
 
 /** How many later changes of one record are read, and how many an error lists. */
 const MAX_READ = 100;
@@ -16,10 +16,10 @@ export async function assertNoConflicts(
   tx: Tx,
   tenantId: string,
   { resource, contents = (row) => row }: Pick<LedgerResource, 'resource' | 'contents'>,
-  goals: readonly Goal[],
+  reverts: readonly RecordRevert[],
 ): Promise<void> {
-  const [{ batch }] = goals as [Goal];
-  const lastChangeIds = new Map(goals.map(({ id, last }) => [id, last]));
+  const [{ batch }] = reverts as [RecordRevert];
+  const lastChangeIds = new Map(reverts.map(({ id, last }) => [id, last]));
   const later = new Map<string, Version[]>();
   const contentsOf = (row: StoredRow | null) => row && contents(row);
   for (const change of await readLaterChanges(tx, tenantId, { resource, batch, lastChangeIds }, MAX_READ)) {
@@ -28,7 +28,9 @@ export async function assertNoConflicts(
     if (versions) versions.push(version);
     else later.set(change.resourceId, [version]);
   }
-  const conflicting = goals.flatMap((goal) => effectiveChanges(contentsOf(goal.from), later.get(goal.id) ?? []));
+  const conflicting = reverts.flatMap((revert) =>
+    effectiveChanges(contentsOf(revert.from), later.get(revert.id) ?? []),
+  );
   if (conflicting.length === 0) return;
   const changeIds = conflicting.map(({ id }) => id).sort((a, b) => a - b);
   const resources = [...new Set(conflicting.map(({ resourceId }) => `${resource} ${resourceId}`))];

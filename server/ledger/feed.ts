@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { forceIndexScans } from '../../db/planner.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { readFitting } from '../http/answer-size.ts';
+import { readFitting } from '../http/response-size.ts';
 import { type ChangeRow, readByIds, readFeed, readLedgerEnd, sealChanges } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 

@@ -16,7 +16,7 @@ export interface RecordedRow {
 }
 
 /** How a revert changes one record: from the state in which the batch left it to the state before the batch. */
-export interface Goal {
+export interface RecordRevert {
   resource: Resource;
   id: string;
   /** null: the record did not exist. */
@@ -36,7 +36,7 @@ export interface LedgerResource {
   /** Returns the fields that a conflict check compares: not `update_by` or `update_time`, which every write sets. */
   contents?(row: StoredRow): Record<string, unknown>;
   /** Reverts changes of a batch in a ledger. It must call `assertNoConflicts` to check for conflicts with later changes. */
-  revert?(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void>;
+  revert?(tx: Tx, caller: Caller, ledger: string, reverts: RecordRevert[]): Promise<void>;
   /** Whether reverting records of this kind also reverts the other changes of the batch. */
   revertsWholeBatch?: boolean;
 }

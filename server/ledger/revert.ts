@@ -4,7 +4,7 @@ import { assumeTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { type BatchRow, readBatch } from './queries.ts';
-import type { Goal, LedgerResources } from './resources.ts';
+import type { LedgerResources, RecordRevert } from './resources.ts';
 import type { Resource } from './schema.ts';
 
 /** Reverts all changes of the request that made the given change, or none of them. The revert is itself a change. */
@@ -21,29 +21,30 @@ export async function revertChange(
   if (batch.length === 0) throw apiError('CHANGE_NOT_FOUND');
   if (batch.some(({ incomplete }) => incomplete)) throw apiError('CHANGE_TOO_OLD');
   if (batch.some((change) => isIrreversible(resources, change))) throw apiError('CHANGE_IRREVERSIBLE');
-  const reverts = [...resources.values()].map(({ resource, revert, revertsWholeBatch = false }) => {
-    const goals = goalsOf(batch, resource);
-    const run = async (chosen: Goal[]) => void (chosen.length > 0 && (await revert?.(tx, caller, ledger, chosen)));
-    return { goals, run, revertsWholeBatch };
+  const resourceReverts = [...resources.values()].map(({ resource, revert, revertsWholeBatch = false }) => {
+    const reverts = revertsOf(batch, resource);
+    const run = async (chosen: RecordRevert[]) =>
+      void (chosen.length > 0 && (await revert?.(tx, caller, ledger, chosen)));
+    return { reverts, run, revertsWholeBatch };
   });
-  const whole = reverts.find(({ revertsWholeBatch, goals }) => revertsWholeBatch && goals.length > 0);
-  if (whole) return whole.run(whole.goals);
+  const whole = resourceReverts.find(({ revertsWholeBatch, reverts }) => revertsWholeBatch && reverts.length > 0);
+  if (whole) return whole.run(whole.reverts);
   // Users belong to departments: departments return before their users, and are removed after them.
-  for (const { goals, run } of reverts) await run(goals.filter(({ to }) => to));
-  for (const { goals, run } of reverts.reverse()) await run(goals.filter(({ to }) => !to));
+  for (const { reverts, run } of resourceReverts) await run(reverts.filter(({ to }) => to));
+  for (const { reverts, run } of resourceReverts.reverse()) await run(reverts.filter(({ to }) => !to));
 }
 
 /** A tenant that moved out of the subtree of this ledger's tenant, or into it, cannot be moved back from here. */
 const isIrreversible = (resources: LedgerResources, { resource, action, before, after }: BatchRow): boolean =>
   !resources.get(resource)?.revert || action === 'password changed' || (action === 'moved' && !(before && after));
 
-/** Returns one goal per record. A request may change a record repeatedly: the goal leads from its last state to its first. */
-function goalsOf(rows: readonly BatchRow[], resource: Resource): Goal[] {
-  const goals = new Map<string, Goal>();
+/** Returns how each record is reverted. A request may change a record repeatedly: the revert leads from its last state to its first. */
+function revertsOf(rows: readonly BatchRow[], resource: Resource): RecordRevert[] {
+  const reverts = new Map<string, RecordRevert>();
   for (const { id, resourceId, before, after, batch, ...row } of rows) {
     if (row.resource !== resource) continue;
-    const known = goals.get(resourceId) ?? { resource, id: resourceId, batch, to: before, first: id };
-    goals.set(resourceId, { ...known, from: after, last: id });
+    const known = reverts.get(resourceId) ?? { resource, id: resourceId, batch, to: before, first: id };
+    reverts.set(resourceId, { ...known, from: after, last: id });
   }
-  return [...goals.values()].filter(({ from, to }) => from || to);
+  return [...reverts.values()].filter(({ from, to }) => from || to);
 }

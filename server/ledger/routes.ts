@@ -18,7 +18,7 @@ import { AuditFilter, AuditPage, ChangePage, Events, FeedFilter, StreamFilter, S
 import { createSealer } from './sealing.ts';
 import { streamChanges } from './stream.ts';
 import type { FeedSource, Subscribers } from './subscribers.ts';
-import { createOrderer, readSubtreeChanges } from './subtree-feed.ts';
+import { createPositionAssigner, readSubtreeChanges } from './subtree-feed.ts';
 
 const path = '/system/change-api';
 const shared = { tags: ['Changes'] };
@@ -30,7 +30,7 @@ export function ledgerRoutes(
 ): void {
   const { db } = deps;
   const seal = createSealer(db);
-  const order = createOrderer(db);
+  const order = createPositionAssigner(db);
   const read = async (
     request: FastifyRequest,
     page: { after: number; limit: number; tenantId: string | undefined; below: boolean },

@@ -6,7 +6,7 @@ import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
 import { MAX_SEALED } from './feed.ts';
 import { sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
-import { orderAll } from './subtree-feed.ts';
+import { assignPositions } from './subtree-feed.ts';
 
 /** Readers of the feed that seal ledgers at the same time use at most this many connections. */
 const MAX_IN_FLIGHT = 2;
@@ -60,7 +60,7 @@ export function startSealing(app: App, db: Database): void {
         reportFailure(tenantId, error as Error);
       }
     }
-    await orderAll(db);
+    await assignPositions(db);
     failures.delete('');
   };
   const timer = setInterval(() => {

@@ -3,20 +3,20 @@ import type { Database } from '../../db/connect.ts';
 import type { Sql, Tx } from '../../db/driver.ts';
 import { forceIndexScans } from '../../db/planner.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
-import { assumeTenant, descendantCodes } from '../access/tenant-scope.ts';
+import { assumeTenant, readSubtreeCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
+import { readFitting } from '../http/response-size.ts';
 import type { FeedChange, FeedPage } from './feed.ts';
 import type { ChangeRow } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import {
-  allowBelow,
-  findPlacedChanges,
+  allowDescendantLedgers,
+  type ChangePosition,
+  findChangePositions,
   orderChanges,
-  type PlacedChange,
+  readChangesAt,
   readOrderEnd,
-  readPlacedChanges,
   type Subtree,
 } from './subtree-queries.ts';
 import type { Reader } from './visibility.ts';
@@ -34,7 +34,7 @@ const FIRST_WINDOW = 4;
 export type SubtreeChange = FeedChange & { tenantId: string };
 
 /** Assigns positions to all changes that are committed by now, in short transactions. */
-export async function orderAll(db: Database): Promise<void> {
+export async function assignPositions(db: Database): Promise<void> {
   // Most calls find nothing to do, and then need no transaction.
   if (!(await db.use(readOrderEnd)).hasUnordered) return;
   // The function sees all tenants. The transaction itself needs none.
@@ -45,10 +45,10 @@ export async function orderAll(db: Database): Promise<void> {
  * Returns a function that assigns positions to all changes that are committed when it is called. Concurrent readers share one
  * run.
  */
-export function createOrderer(db: Database): () => Promise<void> {
+export function createPositionAssigner(db: Database): () => Promise<void> {
   const order = createBatcher<undefined, void>(
     async (_key, batch) => {
-      await orderAll(db);
+      await assignPositions(db);
       for (const { resolve } of batch) resolve();
     },
     { maxInFlight: 1, maxBatchSize: Number.MAX_SAFE_INTEGER },
@@ -57,8 +57,8 @@ export function createOrderer(db: Database): () => Promise<void> {
 }
 
 /** Throws unless the caller may read the tenants below their own. */
-export function assertActsBelow({ actsBelow }: Caller): void {
-  if (!actsBelow) throw apiError('OTHER_TENANT');
+export function assertCanActInDescendants({ canActInDescendants }: Caller): void {
+  if (!canActInDescendants) throw apiError('OTHER_TENANT');
 }
 
 /**
@@ -71,7 +71,7 @@ export async function readSubtreeChanges(
   caller: Caller,
   { after, limit, tenantId: requested }: { after: number; limit: number; tenantId: string | undefined },
 ): Promise<FeedPage<SubtreeChange> & { isBehind: boolean }> {
-  assertActsBelow(caller);
+  assertCanActInDescendants(caller);
   const subtree = await assumeTenant(tx, caller, requested);
   const { last, hasUnordered } = await readOrderEnd(tx);
   const { rows, next } = await subtreeChangesUpTo(tx, subtree, { after, last, limit });
@@ -97,14 +97,13 @@ async function subtreeChangesUpTo(
   if (next >= last) return { rows, next };
   // Read the tenants after the end of the order, in case each statement has its own snapshot: a tenant that has joined the subtree
   // by now may have changes before that end.
-  const tenants = { root: subtree, tenantIds: await descendantCodes(tx, subtree, MAX_TENANTS) };
-  await allowBelow(tx);
+  const tenants = { root: subtree, tenantIds: await readSubtreeCodes(tx, subtree, MAX_TENANTS) };
+  await allowDescendantLedgers(tx);
   await forceIndexScans(tx);
   // Continue until there is a row: changes may have been removed from the archive.
   while (rows.length === 0 && next < last) {
     const { placed, upTo } = await findInWindow(tx, tenants, { after: next, last, limit });
-    const found =
-      placed.length > 0 ? await readFitting(readPlacedChanges(tx, subtree, placed)) : { rows: [], fitting: 0 };
+    const found = placed.length > 0 ? await readFitting(readChangesAt(tx, subtree, placed)) : { rows: [], fitting: 0 };
     rows = found.rows.slice(0, found.fitting);
     if (rows.length < found.rows.length) next = rows.at(-1)?.seq ?? upTo;
     else next = placed.length === limit ? (placed.at(-1)?.position ?? upTo) : upTo;
@@ -120,10 +119,10 @@ async function findInWindow(
   tx: Tx,
   subtree: Subtree,
   { after, last, limit }: { after: number; last: number; limit: number },
-): Promise<{ placed: PlacedChange[]; upTo: number }> {
+): Promise<{ placed: ChangePosition[]; upTo: number }> {
   for (let window = limit * FIRST_WINDOW; ; window *= 4) {
     const upTo = Math.min(last, after + window);
-    const placed = await findPlacedChanges(tx, subtree, { after, upTo, limit });
+    const placed = await findChangePositions(tx, subtree, { after, upTo, limit });
     if (placed.length === limit || upTo === last) return { placed, upTo };
   }
 }
@@ -138,8 +137,8 @@ export async function subtreeChangesByIds(
   subtree: string,
   changes: readonly { ledger: string; id: number }[],
 ): Promise<SubtreeChange[]> {
-  await allowBelow(tx);
-  const rows = await readPlacedChanges(
+  await allowDescendantLedgers(tx);
+  const rows = await readChangesAt(
     tx,
     subtree,
     changes.map((change) => ({ position: 0, ...change })),
@@ -149,8 +148,8 @@ export async function subtreeChangesByIds(
 
 /** Whether a change of the subtree is still stored, and its tenant still in the subtree. */
 export const isSubtreeChangeStored = async (tx: Tx, subtree: string, change: { ledger: string; id: number }) => {
-  await allowBelow(tx);
-  return (await readPlacedChanges(tx, subtree, [{ position: 0, ...change }])).length > 0;
+  await allowDescendantLedgers(tx);
+  return (await readChangesAt(tx, subtree, [{ position: 0, ...change }])).length > 0;
 };
 
 async function showSubtreeChanges(

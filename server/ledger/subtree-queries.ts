@@ -6,7 +6,7 @@ import { type ChangeRow, changeColumns, changeOrArchived } from './queries.ts';
  */
 
 /** Lets the transaction read the ledgers of the descendants of the tenant that it has assumed. */
-export const allowBelow = (tx: Tx) => tx`select set_config('banyan.below', 'on', true)`;
+export const allowDescendantLedgers = (tx: Tx) => tx`select set_config('banyan.below', 'on', true)`;
 
 /** Assigns positions to committed changes of all tenants; returns how many it assigned. */
 export const orderChanges = async (tx: Tx, maxRows: number): Promise<number> => {
@@ -28,7 +28,7 @@ export const readOrderEnd = async (sql: Sql | Tx): Promise<OrderEnd> => {
 };
 
 /** The position of a change in the order of all tenants, and the ledger that has the change. */
-export interface PlacedChange {
+export interface ChangePosition {
   position: number;
   ledger: string;
   id: number;
@@ -45,11 +45,11 @@ export interface Subtree {
  * changes of other tenants cost nothing. A copy (a descendant's change in the ledger of an ancestor) is returned only if that
  * ancestor is the root.
  */
-export const findPlacedChanges = (
+export const findChangePositions = (
   tx: Tx,
   { root, tenantIds }: Subtree,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
-) => tx<PlacedChange[]>`
+) => tx<ChangePosition[]>`
   select p.position, p.tenant_id as ledger, p.change_id as id from unnest(${tenantIds}::text[]) ledger
   cross join lateral (
     select * from change_positions p
@@ -60,7 +60,7 @@ export const findPlacedChanges = (
   order by p.position limit ${limit}`;
 
 /** Reads changes of a subtree, archived or not, in the given order. Leaves out those that are no longer stored. */
-export const readPlacedChanges = (tx: Tx, root: string, changes: readonly PlacedChange[]) => tx<
+export const readChangesAt = (tx: Tx, root: string, changes: readonly ChangePosition[]) => tx<
   (ChangeRow & { seq: number })[]
 >`
   select wanted.position as seq, ${changeColumns(tx)}

@@ -52,7 +52,7 @@ export async function findClient(
   { clientId, secret }: ClientCredentials,
   address: string,
 ): Promise<KeyToken> {
-  const token = keys.cached(secret, address) ?? (await clientErrors(keys.find(secret, address)));
+  const token = keys.cached(secret, address) ?? (await withClientErrors(keys.find(secret, address)));
   if (token.keyId !== clientId) throw unknownClient();
   return token;
 }
@@ -60,7 +60,7 @@ export async function findClient(
 export const unknownClient = () => new OAuthError('invalid_client', 'The client is unknown, or its secret is wrong.');
 
 /** Turns the errors of an API key, or of its tenant, into those of a client. */
-export async function clientErrors<T>(work: Promise<T>): Promise<T> {
+export async function withClientErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

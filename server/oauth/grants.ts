@@ -4,7 +4,7 @@ import { loadKey } from '../auth/caller.ts';
 import type { KeyToken } from '../auth/claims.ts';
 import { type AuthDependencies, refresh } from '../auth/login.ts';
 import type { Permission } from '../auth/permissions.ts';
-import { clientErrors } from './client.ts';
+import { withClientErrors } from './client.ts';
 import { OAuthError } from './errors.ts';
 import type { IssuedToken, TokenRequest } from './schema.ts';
 
@@ -46,7 +46,7 @@ async function issueKeyToken(
 
 /** Reads what the key may do at this moment. Throws if it may not be used. */
 const readPermissions = ({ db }: AuthDependencies, client: KeyToken): Promise<ReadonlySet<Permission>> =>
-  clientErrors(readInTenant(db, client.tenantId, async (tx) => (await loadKey(tx, client)).permissions));
+  withClientErrors(readInTenant(db, client.tenantId, async (tx) => (await loadKey(tx, client)).permissions));
 
 function selectPermissions(held: ReadonlySet<Permission>, scope: string): Permission[] {
   const asked = new Set(scope.split(' '));

@@ -24,7 +24,7 @@ const FULL_RATIO = 0.8;
 
 /** Summarizes the caller's tenant and, for callers who may read tenants, its descendants. */
 export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
-  const { tenantId, permissions, actsBelow } = caller;
+  const { tenantId, permissions, canActInDescendants } = caller;
   const [{ accountCount, quotas }, departments, users] = await Promise.all([
     readLimits(tx, caller),
     countDepartments(tx, tenantId),
@@ -39,7 +39,8 @@ export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
       QUOTAS.map((key) => [key, { total: quotas[key], used: used[key] ?? null }]),
     ) as Overview['quotas'],
   };
-  if (!permissions.has('tenant:read') || !actsBelow) return { ...own, tenantsBelow: 0, endingSoon: [], full: [] };
+  if (!permissions.has('tenant:read') || !canActInDescendants)
+    return { ...own, tenantsBelow: 0, endingSoon: [], full: [] };
   const [tenantsBelow, endingSoon, limited] = await Promise.all([
     countDescendants(tx, caller),
     listExpiring(tx, caller, MAX_LISTED),

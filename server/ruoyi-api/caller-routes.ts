@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { changePassword, checkPasswordChange } from '../account/account.ts';
-import { asUser, readAs, writeAfter, writeAs } from '../auth/caller.ts';
+import { asUser, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { loginOrigin } from '../auth/routes.ts';
 import { endSession, listSessions, pathSessionId } from '../auth/sessions.ts';
 import type { App } from '../context.ts';
@@ -89,7 +89,7 @@ export function callerRoutes(app: App, deps: RuoyiDependencies): void {
     { config: { requires: 'session' }, schema: { ...hidden('ChangePassword'), body: OwnPassword } },
     async (request) => {
       const origin = loginOrigin(request);
-      await writeAfter(
+      await prepareAndWrite(
         db,
         request,
         (caller) => checkPasswordChange(deps, caller, origin, request.body),

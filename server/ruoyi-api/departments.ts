@@ -2,9 +2,9 @@ import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { listDepartments } from '../departments/list.ts';
 import type { DeptFilter, DeptRow } from '../departments/schema.ts';
-import { MAX_ANSWER_BYTES } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import type { CursorPage } from '../http/pagination.ts';
+import { MAX_RESPONSE_BYTES } from '../http/response-size.ts';
 import { readUsers } from '../users/users.ts';
 import { notOffered } from './answers.ts';
 
@@ -33,7 +33,7 @@ export async function readAllDepartments(
       });
     }
     // Do not collect what the answer cannot contain: paths may have a thousand levels.
-    if (pathLength > MAX_ANSWER_BYTES) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_ANSWER_BYTES });
+    if (pathLength > MAX_RESPONSE_BYTES) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_RESPONSE_BYTES });
     cursor = page.next;
   }
   return all;

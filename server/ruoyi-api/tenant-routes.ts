@@ -1,4 +1,4 @@
-import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
+import { prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -57,7 +57,7 @@ export function tenantRoutes(app: App, { db, config, passwords }: RuoyiDependenc
     const { username, password: text, ...sent } = request.body;
     const fields = tenantPatch(sent);
     const input = { ...fields, ...defined({ tenantName: fields.companyName }), username };
-    await writeAfter(
+    await prepareAndWrite(
       db,
       request,
       () => hashNewPassword((each) => passwords.hash(each, shareOf(request)), text),

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Tx } from '../../db/driver.ts';
-import { type Caller, readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
+import { type Caller, prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -130,7 +130,7 @@ export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void
   app.post(path, { ...writes, schema: { ...hidden('CreateUser'), body: NewUser } }, async (request) => {
     const { userName, password: text, ...fields } = request.body;
     const input = { ...userPatch(fields), userName, password: text };
-    await writeAfter(
+    await prepareAndWrite(
       db,
       request,
       () => hash(request, text),
@@ -142,7 +142,7 @@ export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void
   app.put(path, { ...writes, schema: { ...hidden('ChangeUser'), body: ChangedUser } }, async (request) => {
     const { userId, password: text, ...fields } = request.body;
     const patch = userPatch(fields);
-    await writeAfter(
+    await prepareAndWrite(
       db,
       request,
       async () => (text === undefined ? undefined : hash(request, text)),
@@ -156,7 +156,7 @@ export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void
     { ...writes, schema: { ...hidden('ResetPassword'), body: NewPassword } },
     async (request) => {
       const { userId, password: text } = request.body;
-      await writeAfter(
+      await prepareAndWrite(
         db,
         request,
         () => hash(request, text),

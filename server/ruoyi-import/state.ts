@@ -1,7 +1,7 @@
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { readInTenant } from '../../db/tenant-scope.ts';
-import { listDepartmentsOfSource } from '../departments/members.ts';
+import { readDepartmentsOfSource } from '../departments/members.ts';
 import { listUsersOfSource } from '../users/users.ts';
 import { readTaken, SOURCE } from './queries.ts';
 
@@ -12,7 +12,7 @@ export const readState = (db: Database, tenantId: string): Promise<State> =>
   readInTenant(db, tenantId, (tx) => readStateIn(tx, tenantId));
 
 async function readStateIn(tx: Tx, tenantId: string) {
-  const departments = [...(await listDepartmentsOfSource(tx, tenantId, SOURCE))];
+  const departments = [...(await readDepartmentsOfSource(tx, tenantId, SOURCE))];
   const users = await listUsersOfSource(tx, tenantId, SOURCE);
   return {
     departments,

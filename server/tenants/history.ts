@@ -7,7 +7,7 @@ import { ApiError, apiError } from '../http/errors.ts';
 import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
-import type { Goal, LedgerResource } from '../ledger/resources.ts';
+import type { LedgerResource, RecordRevert } from '../ledger/resources.ts';
 import { type Visibility, visibilityOf } from '../ledger/visibility.ts';
 import type { StoredRow } from '../records/record.ts';
 import { readById } from './queries.ts';
@@ -52,26 +52,26 @@ export const tenantResource = ({ tenantLevels: maxLevels }: Config): LedgerResou
   show: (_tx, rows, visibility) =>
     rows.map(({ row, resourceId, tenantId }) => showPast(fromStored(row, resourceId), tenantId, visibility)),
   contents: storedContents,
-  revert: (tx, caller, _ledger, goals) => revertTenants(tx, caller, goals, { maxLevels }),
+  revert: (tx, caller, _ledger, reverts) => revertTenants(tx, caller, reverts, { maxLevels }),
   revertsWholeBatch: true,
 });
 
 async function revertTenants(
   tx: Tx,
   caller: Caller,
-  goals: Goal[],
+  reverts: RecordRevert[],
   { maxLevels }: { maxLevels: number },
 ): Promise<void> {
   await lockTenantTree(tx);
-  for (const goal of goals) {
+  for (const revert of reverts) {
     await setTenant(tx, caller.tenantId);
-    const code = await codeWithinScope(tx, caller, goal.id);
+    const code = await codeWithinScope(tx, caller, revert.id);
     if (!code) throw apiError('TENANT_NOT_FOUND');
     // Check the tenant's own ledger: it contains all of its changes, including those made under another parent.
     await setTenant(tx, code);
-    await assertNoConflicts(tx, code, { resource: 'tenant', contents: storedContents }, [goal]);
+    await assertNoConflicts(tx, code, { resource: 'tenant', contents: storedContents }, [revert]);
     await setTenant(tx, caller.tenantId);
-    const { id, from, to } = goal;
+    const { id, from, to } = revert;
     if (!to) await removeTenant(tx, caller, id, undefined);
     else if (!from) await restoreTenant(tx, caller, id, { maxLevels });
     else {

@@ -1,4 +1,4 @@
-import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
+import { prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
@@ -84,7 +84,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
       const { username, password: text } = request.body;
       if (username != null && text == null) throw apiError('FIELD_REQUIRED', { field: 'password' });
       if (username == null && text != null) throw apiError('FIELD_REQUIRED', { field: 'username' });
-      const id = await writeAfter(
+      const id = await prepareAndWrite(
         db,
         request,
         async () =>

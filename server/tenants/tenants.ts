@@ -5,12 +5,12 @@ import { setTenant } from '../../db/tenant-scope.ts';
 import { canSeeTenant, lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { NewPassword } from '../auth/password-policy.ts';
-import { MAX_ANSWER_BYTES, readFitting } from '../http/answer-size.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { isCalendarDate, pageOf, type Rows } from '../http/fields.ts';
-import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
+import { assertNotRemoved, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
+import { MAX_RESPONSE_BYTES, readFitting } from '../http/response-size.ts';
 import { invalid } from '../http/validation.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 import {
@@ -69,7 +69,7 @@ export async function createTenant(
 ): Promise<string> {
   const fields = fieldsOf(input);
   await lockTenantTree(tx);
-  if (!caller.actsBelow) throw apiError('NOT_ALLOWED');
+  if (!caller.canActInDescendants) throw apiError('NOT_ALLOWED');
   const parentId = input.tenantParent ?? caller.tenantId;
   await assertParentInScope(tx, caller, parentId);
   const parentPath = await readPath(tx, caller.tenantId, parentId);
@@ -143,7 +143,7 @@ export async function patchTenant(
   { ifMatch, maxLevels }: { ifMatch: IfMatch; maxLevels: number },
 ): Promise<void> {
   assertSameId(id, patch.id, 'id');
-  assertKept(patch, ['tenantParent']);
+  assertNotRemoved(patch, ['tenantParent']);
   await lockTenantTree(tx);
   const tenant = await findTenant(tx, caller, id);
   assertNotOwnTenant(caller, tenant);
@@ -214,7 +214,7 @@ export async function listTenants(
   const total = await countTenants(tx, tenantId, search);
   const { rows, fitting } = await readFitting(readPage(tx, tenantId, search, sort, { limit, offset, withRules }));
   // A page ends where its number says, so it cannot end early like one with a cursor.
-  if (fitting < rows.length) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_ANSWER_BYTES });
+  if (fitting < rows.length) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_RESPONSE_BYTES });
   return { rows: rows.map(showListed), total };
 }
 
@@ -232,7 +232,7 @@ export async function readTenantTree(
   const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
   // Assume the root: row security then covers only its subtree, so the cost depends only on its size.
   await setTenant(tx, root);
-  const rows = caller.actsBelow
+  const rows = caller.canActInDescendants
     ? await readSubtree(tx, root, depth, MAX_TREE_SIZE + 1)
     : (await readSubtree(tx, root, 0, 1)).map((row) => ({ ...row, hasChildren: false }));
   if (rows.length > MAX_TREE_SIZE) throw apiError('TENANT_TREE_TOO_LARGE', { limit: MAX_TREE_SIZE });
@@ -262,7 +262,7 @@ async function findTenant(tx: Tx, caller: Caller, id: string): Promise<TenantRow
 }
 
 const searchOf = (caller: Caller, filter: TenantFilter): TenantSearch => ({
-  onlyTenant: caller.actsBelow ? null : caller.ownTenantId,
+  onlyTenant: caller.canActInDescendants ? null : caller.ownTenantId,
   tenantName: filter.tenantName ?? null,
   tenantId: filter.tenantId ?? null,
   status: filter.status ?? null,

@@ -1,5 +1,5 @@
 import { readActing } from '../access/acting.ts';
-import { shareOf, writeAfter } from '../auth/caller.ts';
+import { prepareAndWrite, shareOf } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
@@ -59,7 +59,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
   app.post(
     `${path}/bulk`,
     {
-      config: { requires: 'user:write', writesMany: () => true, preparesLong: true },
+      config: { requires: 'user:write', writesMany: () => true, hasLongPreparation: true },
       bodyLimit: BULK_BODY_LIMIT,
       schema: {
         ...shared,
@@ -99,7 +99,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
       const { body, query, token } = request;
       return limitRows(token.tenantId, body.users.length, () =>
         respondWithProgress(request, reply, config, (progress) =>
-          writeAfter(
+          prepareAndWrite(
             db,
             request,
             async () => {

@@ -5,7 +5,7 @@ import { isAcceptedHash } from '../auth/password-hash.ts';
 import { assertNotCommon, assertWithoutNames } from '../auth/password-policy.ts';
 import { userKey } from '../auth/user-key.ts';
 import { addDepartments, checkNewDepartments } from '../departments/bulk.ts';
-import { addMemberships, findMissing, lockExisting } from '../departments/members.ts';
+import { findMissing, insertMemberships, lockAndFindMissing } from '../departments/members.ts';
 import type { NewDepts } from '../departments/tree/schema.ts';
 import { apiError } from '../http/errors.ts';
 import { idOf, jsonIds } from '../http/fields.ts';
@@ -223,7 +223,7 @@ export async function createUsers(
   // The parent of the new departments is locked together with the others: locks are taken in the order of ids.
   const parentIds = newDepts?.parentId == null ? [] : [idOf(newDepts.parentId)];
   await checkAgainstStored(tx, tenantId, users, errors, (tx, tenantId, deptIds) =>
-    lockExisting(tx, tenantId, [...new Set([...parentIds, ...deptIds])]),
+    lockAndFindMissing(tx, tenantId, [...new Set([...parentIds, ...deptIds])]),
   );
   errors.throwIfAny();
   if (!beyondLimit) await assertWithinAccountLimit(tx, tenantId, tenant.accountCount, users.length);
@@ -242,7 +242,7 @@ export async function createUsers(
   const userIds: number[] = [];
   await inChunks(tx, rows, async (chunk) => {
     const ids = await insertUsers(tx, tenantId, caller.userName, chunk);
-    await addMemberships(
+    await insertMemberships(
       tx,
       tenantId,
       chunk.map(({ departments }, n) => ({ userId: String(ids[n]), ...departments })),

@@ -1,12 +1,12 @@
 import type { Tx } from '../../db/driver.ts';
 import { assumeTenant, assumeTenantForWrite } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { lockExisting } from '../departments/members.ts';
+import { lockAndFindMissing } from '../departments/members.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readLastDeleted, readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
-import type { Goal, LedgerResource } from '../ledger/resources.ts';
+import type { LedgerResource, RecordRevert } from '../ledger/resources.ts';
 import type { StoredRow } from '../records/record.ts';
 import { lockAnyUsers, readUser as readUserRow } from './queries.ts';
 import { rolesOf, storedContents, storedDepartments, user } from './record.ts';
@@ -38,7 +38,7 @@ export async function restoreUser(
   const { tenantId } = await assumeTenantForWrite(tx, caller, requestedTenant);
   const row = await readLastDeleted(tx, tenantId, 'user', userId);
   const { deptId, deptIds } = row ? storedDepartments(row) : { deptId: null, deptIds: [] };
-  const missing = await lockExisting(tx, tenantId, [...(deptId ? [deptId] : []), ...deptIds].map(String));
+  const missing = await lockAndFindMissing(tx, tenantId, [...(deptId ? [deptId] : []), ...deptIds].map(String));
   const exists = (id: number) => !missing.includes(String(id));
   await restoreDeletedUsers(tx, caller, tenantId, [
     { userId, deptId: deptId && exists(deptId) ? deptId : null, deptIds: deptIds.filter(exists) },
@@ -56,24 +56,24 @@ export function userResource(timeZone: string): LedgerResource {
   };
 }
 
-async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]): Promise<void> {
+async function revertUsers(tx: Tx, caller: Caller, ledger: string, reverts: RecordRevert[]): Promise<void> {
   const { tenantId } = await assumeTenantForWrite(tx, caller, ledger);
   await lockAnyUsers(
     tx,
     tenantId,
-    goals.map(({ id }) => id),
+    reverts.map(({ id }) => id),
   );
-  await assertNoConflicts(tx, tenantId, { resource: 'user', contents: storedContents }, goals);
-  const created = goals.filter(({ to }) => !to).map(({ id }) => id);
+  await assertNoConflicts(tx, tenantId, { resource: 'user', contents: storedContents }, reverts);
+  const created = reverts.filter(({ to }) => !to).map(({ id }) => id);
   if (created.length > 0) await removeUsers(tx, caller, created, tenantId, undefined);
   // A request may have deleted or moved all users of a department, so these are written together.
-  const deleted = goals.filter(({ from }) => !from);
-  const moved = goals.filter(({ from, to }) => from && to && isMoved(from, to));
+  const deleted = reverts.filter(({ from }) => !from);
+  const moved = reverts.filter(({ from, to }) => from && to && isMoved(from, to));
   if (deleted.length > 0)
     await restoreDeletedUsers(tx, caller, tenantId, deleted.map(formerDepartments)).catch(rethrowAsDeptGone);
   if (moved.length > 0)
     await replaceDepartments(tx, caller, tenantId, moved.map(formerDepartments)).catch(rethrowAsDeptGone);
-  for (const { id: userId, from, to } of goals) {
+  for (const { id: userId, from, to } of reverts) {
     if (!from || !to || isMoved(from, to)) continue;
     const present = await readUserRow(tx, tenantId, userId);
     const userName = String(to.user_name);
@@ -85,7 +85,7 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, goals: Goal[]
   }
 }
 
-const formerDepartments = ({ id, to }: Goal) => ({ userId: id, ...storedDepartments(to as StoredRow) });
+const formerDepartments = ({ id, to }: RecordRevert) => ({ userId: id, ...storedDepartments(to as StoredRow) });
 
 /** Whether only the departments differ. */
 function isMoved(from: StoredRow, to: StoredRow): boolean {

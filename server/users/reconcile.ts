@@ -3,7 +3,7 @@ import { errorCode } from '../../db/errors.ts';
 import type { Caller } from '../auth/caller.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
-import { addMemberships, lockExisting, removeMemberships } from '../departments/members.ts';
+import { deleteMembershipsOfUsers, insertMemberships, lockAndFindMissing } from '../departments/members.ts';
 import { apiError } from '../http/errors.ts';
 import { type ListedExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
 import {
@@ -50,7 +50,7 @@ export async function writeUserChanges(
   await inChunks(tx, news, async (chunk) => {
     const rows = chunk.map((row) => ({ ...row, mustChangePassword: true }));
     const inserted = (await insertUsers(tx, tenantId, by, rows).catch(rethrowAsTaken)).map(String);
-    await addMemberships(
+    await insertMemberships(
       tx,
       tenantId,
       chunk.map(({ deptId, deptIds }, n) => ({ userId: inserted[n] as string, deptId, deptIds })),
@@ -64,12 +64,12 @@ export async function writeUserChanges(
     await Promise.resolve(updateMany(tx, tenantId, by, rows)).catch(rethrowAsTaken);
     const moved = chunk.filter((row) => row.moved);
     if (moved.length > 0) {
-      await removeMemberships(
+      await deleteMembershipsOfUsers(
         tx,
         tenantId,
         moved.map(({ userId }) => userId),
       );
-      await addMemberships(tx, tenantId, moved);
+      await insertMemberships(tx, tenantId, moved);
     }
     report(chunk.length);
   });
@@ -118,5 +118,5 @@ export async function lockForChanges(
   { userIds, deptIds }: { userIds: string[]; deptIds: string[] },
 ): Promise<void> {
   if (userIds.length > 0) await lockUsers(tx, tenantId, userIds);
-  if (deptIds.length > 0) await lockExisting(tx, tenantId, deptIds);
+  if (deptIds.length > 0) await lockAndFindMissing(tx, tenantId, deptIds);
 }

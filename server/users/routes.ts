@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { readActing } from '../access/acting.ts';
-import { readAs, shareOf, writeAfter, writeAs } from '../auth/caller.ts';
+import { prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
@@ -76,7 +76,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const id = await writeAfter(
+      const id = await prepareAndWrite(
         db,
         request,
         () => hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), request.body.password),
@@ -232,7 +232,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
     },
     async (request) => {
       const { password: text } = request.body;
-      await writeAfter(
+      await prepareAndWrite(
         db,
         request,
         async () =>
@@ -280,7 +280,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
     async (request) => {
       const id = pathId(request.params.id);
       const { password: text } = request.body;
-      await writeAfter(
+      await prepareAndWrite(
         db,
         request,
         async () =>

@@ -7,19 +7,19 @@ import { hasAllPermissions } from '../auth/permissions.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import {
-  addMemberships,
   assertDepartmentExists,
-  listMembers,
+  deleteMembershipsOfUsers,
+  insertMemberships,
   lockUserDepartments,
   type MemberRemoval,
-  membersOf,
+  memberIds,
   moveMembers,
-  removeMemberships,
+  readMemberships,
 } from '../departments/members.ts';
 import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds, pageOf, type Rows } from '../http/fields.ts';
-import { assertKept, assertSameId, mergePatch } from '../http/merge-patch.ts';
+import { assertNotRemoved, assertSameId, mergePatch } from '../http/merge-patch.ts';
 import {
   assertExternalId,
   completeExternalId,
@@ -84,7 +84,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
     ...{ tenantId, userName, userKey: userKey(userName), by: caller.userName, ...fieldsOf(input) },
     ...{ passwordHash: password.hash, mustChangePassword: input.mustChangePassword ?? false },
   }).catch(rethrowAsTaken);
-  await addMemberships(tx, tenantId, [{ userId: String(userId), ...depts }]);
+  await insertMemberships(tx, tenantId, [{ userId: String(userId), ...depts }]);
   return userId;
 }
 
@@ -212,8 +212,8 @@ export async function updateUser(
   const mustChangePassword = input.mustChangePassword ?? (password ? false : null);
   const row = { tenantId, userId, userName, userKey: userKey(userName), mustChangePassword, by, ...fields };
   await updateRow(tx, row).catch(rethrowAsTaken);
-  await removeMemberships(tx, tenantId, [userId]);
-  await addMemberships(tx, tenantId, [{ userId, ...depts }]);
+  await deleteMembershipsOfUsers(tx, tenantId, [userId]);
+  await insertMemberships(tx, tenantId, [{ userId, ...depts }]);
   if (password) await updatePassword(tx, tenantId, userId, password.hash, by);
   if (password || fields.status !== '0') await endSessionsOf(tx, tenantId, [userId]);
 }
@@ -227,7 +227,7 @@ export async function patchUser(
   { password, ifMatch }: Omit<UpdateOptions, 'isRevert'>,
 ): Promise<void> {
   assertSameId(userId, patch.userId, 'userId');
-  assertKept(patch, ['userName', 'password']);
+  assertNotRemoved(patch, ['userName', 'password']);
   const { tenantId } = await assumeTenantForWrite(tx, caller, patch.tenantId);
   await lockUsers(tx, tenantId, [userId]);
   const current = await readRow(tx, tenantId, userId);
@@ -278,7 +278,7 @@ export async function removeUsers(
   await assertNotLastAdministrator(tx, tenantId, users);
   await inChunks(tx, userIds, async (chunk) => {
     await markDeleted(tx, tenantId, chunk, caller.userName);
-    await removeMemberships(tx, tenantId, chunk);
+    await deleteMembershipsOfUsers(tx, tenantId, chunk);
   });
   await endSessionsOf(tx, tenantId, userIds);
 }
@@ -305,7 +305,7 @@ export const memberRemoval = (toDeptId: string | null): MemberRemoval => ({
   toDeptId,
   async run(tx, caller, deptIds) {
     const { tenantId, userName } = caller;
-    const members = await listMembers(tx, tenantId, deptIds, MAX_AFFECTED_USERS + 1);
+    const members = await readMemberships(tx, tenantId, deptIds, MAX_AFFECTED_USERS + 1);
     if (members.length > MAX_AFFECTED_USERS) throw apiError('TOO_MANY_USERS', { limit: MAX_AFFECTED_USERS });
     const deleted = toDeptId === null ? members.filter(({ main }) => main) : [];
     if (deleted.length > 0) await removeUsers(tx, caller, idsOf(deleted), undefined, undefined);
@@ -337,7 +337,7 @@ export async function restoreDeletedUsers(
   await assertWithinAccountLimit(tx, tenantId, accountCount, users.length);
   const memberships = await lockFormerDepartments(tx, tenantId, users);
   await markRestored(tx, tenantId, userIds, caller.userName).catch(rethrowAsTaken);
-  await addMemberships(tx, tenantId, memberships);
+  await insertMemberships(tx, tenantId, memberships);
 }
 
 /** Replaces the departments of users, and nothing else. */
@@ -352,8 +352,8 @@ export async function replaceDepartments(
   const locked = await lockUsers(tx, tenantId, userIds);
   if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
   const memberships = await lockFormerDepartments(tx, tenantId, users);
-  await removeMemberships(tx, tenantId, userIds);
-  await addMemberships(tx, tenantId, memberships);
+  await deleteMembershipsOfUsers(tx, tenantId, userIds);
+  await insertMemberships(tx, tenantId, memberships);
   await touchUsers(tx, tenantId, userIds, caller.userName);
 }
 
@@ -385,7 +385,7 @@ export async function listUsers(
   return listRows(tx, tenantId, {
     ...searchOf(filter),
     ...further,
-    members: underId === undefined ? undefined : membersOf(tx, tenantId, underId, { withSubtree: true }),
+    members: underId === undefined ? undefined : memberIds(tx, tenantId, underId, { withSubtree: true }),
     ...pageOf(filter),
   });
 }
@@ -414,7 +414,7 @@ export async function listDepartmentUsers(
   { below = false, countOnly = false, ...paging }: DeptUserFilter,
 ): Promise<Rows<User>> {
   await assertDepartmentExists(tx, tenantId, deptId);
-  const members = () => membersOf(tx, tenantId, deptId, { withSubtree: below });
+  const members = () => memberIds(tx, tenantId, deptId, { withSubtree: below });
   const [rows, total] = await Promise.all([
     countOnly ? [] : readMembers(tx, tenantId, members(), pageOf(paging)),
     countMembers(tx, members()),

@@ -31,7 +31,7 @@ export const findDueWebhooks = (
   from due_webhooks(${maxBacklog}, ${limit}, ${full}::text[], ${fullFailing}::text[])`;
 
 /** Makes those webhooks with `below` due whose subtree has changed. */
-export const markBelowDue = (tx: Tx) => tx`select mark_webhooks_below_due()`;
+export const markSubtreeWebhooksDue = (tx: Tx) => tx`select mark_subtree_webhooks_due()`;
 
 export interface LeasedWebhook {
   url: string;
@@ -53,8 +53,8 @@ const leasedColumns = (tx: Tx) => tx`
   case when w.old_secret_until > now() then array[w.secret, w.old_secret] else array[w.secret] end as secrets`;
 
 /** Acquires the lease of a webhook. Returns undefined if another worker holds it or is just acquiring it. */
-export const claimWebhook = async (tx: Tx, { tenantId, id }: WebhookKey, leaseId: string, leaseSeconds: number) => {
-  // Skip a locked row: a worker that waited for it would find it claimed.
+export const acquireLeaseOf = async (tx: Tx, { tenantId, id }: WebhookKey, leaseId: string, leaseSeconds: number) => {
+  // Skip a locked row: a worker that waited for it would find it leased.
   const [row] = await tx<LeasedWebhook[]>`
     with free as (
       select webhook_id from webhooks
@@ -193,7 +193,7 @@ export const saveState = async (
     update webhooks w set seq = ${seq}, failures = ${failures}, waiting = backlog.waiting, paused_until = pause.until,
       next_due = case
         when backlog.waiting < ${maxBacklog} and ${seq} < (case when w.below
-          then (select m.position from webhooks_below_marked m)
+          then (select m.position from webhook_subtree_marks m)
           else (select h.seq from seal_heads h where h.tenant_id = ${tenantId}) end) then now()
         when backlog.next_try is not null then greatest(backlog.next_try, pause.until)
       end,

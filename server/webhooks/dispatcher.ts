@@ -7,9 +7,9 @@ import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
-import { lastSubtreePosition, orderAll } from '../ledger/subtree-feed.ts';
+import { assignPositions, lastSubtreePosition } from '../ledger/subtree-feed.ts';
 import type { ResolveTarget } from './addresses.ts';
-import { type DueWebhook, findDueWebhooks, markBelowDue, type WebhookKey } from './dispatch-queries.ts';
+import { type DueWebhook, findDueWebhooks, markSubtreeWebhooksDue, type WebhookKey } from './dispatch-queries.ts';
 import { FairSlots } from './fair-slots.ts';
 import { type Attempt, acquireLease, type Job, MAX_BACKLOG, nextRound, purgeWebhook, type Round } from './rounds.ts';
 import { CHANGE_NOT_STORED, send } from './sending.ts';
@@ -63,10 +63,10 @@ export function startDispatcher(
 
   /** Makes webhooks with `below` due whose subtree has changed. While nothing has changed, it only compares two positions. */
   async function markBelow() {
-    await orderAll(db);
+    await assignPositions(db);
     const last = await db.use(lastSubtreePosition);
     if (last === markedPosition) return;
-    await writeOutsideQueue(db, '', markBelowDue);
+    await writeOutsideQueue(db, '', markSubtreeWebhooksDue);
     markedPosition = last;
   }
 

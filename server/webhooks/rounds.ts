@@ -7,7 +7,7 @@ import type { LedgerResources } from '../ledger/resources.ts';
 import { subtreeChangesAfter, subtreeChangesByIds } from '../ledger/subtree-feed.ts';
 import {
   type AttemptResult,
-  claimWebhook,
+  acquireLeaseOf,
   type DueDelivery,
   deleteDeliveries,
   deleteWebhook,
@@ -66,13 +66,13 @@ export interface Round {
 const write = <T>(db: Database, { tenantId }: WebhookKey, work: (tx: Tx) => Promise<T>): Promise<T> =>
   writeInTenant(db, tenantId, work, { share: 'webhooks' });
 
-/** Claims a webhook. Returns undefined if another worker has its lease. */
+/** Acquires the lease of a webhook. Returns undefined if another worker has its lease. */
 export const acquireLease = (
   db: Database,
   key: WebhookKey,
   leaseId: string,
   leaseMs: number,
-): Promise<LeasedWebhook | undefined> => write(db, key, (tx) => claimWebhook(tx, key, leaseId, leaseMs / 1000));
+): Promise<LeasedWebhook | undefined> => write(db, key, (tx) => acquireLeaseOf(tx, key, leaseId, leaseMs / 1000));
 
 /**
  * Runs the transaction of one round. Returns undefined if nothing is due or another worker has taken over; this worker

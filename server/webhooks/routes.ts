@@ -1,4 +1,4 @@
-import { readAs, writeAfter, writeAs } from '../auth/caller.ts';
+import { prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { conditionalReadHeaders, conditionalWriteHeaders, ifMatchOf, okWithEtag, writeHeaders } from '../http/etag.ts';
@@ -6,7 +6,7 @@ import { IdPath } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
-import { orderAll } from '../ledger/subtree-feed.ts';
+import { assignPositions } from '../ledger/subtree-feed.ts';
 import { createTargetResolver } from './addresses.ts';
 import { startDispatcher } from './dispatcher.ts';
 import {
@@ -62,12 +62,12 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
       },
     },
     async (request, reply) => {
-      const webhook = await writeAfter(
+      const webhook = await prepareAndWrite(
         db,
         request,
         async () => {
           await assertAllowedAddress(resolveTarget, request.body.url);
-          if (request.body.below) await orderAll(db);
+          if (request.body.below) await assignPositions(db);
         },
         (tx, caller) => addWebhook(tx, caller, request.body),
       );
@@ -134,7 +134,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
       },
     },
     async (request) => {
-      await writeAfter(
+      await prepareAndWrite(
         db,
         request,
         () => assertAllowedAddress(resolveTarget, request.body.url),

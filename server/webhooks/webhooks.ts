@@ -6,7 +6,7 @@ import { assertSettingsEtag, etagOfParts, type IfMatch, type Tagged } from '../h
 import { idOf, type Rows } from '../http/fields.ts';
 import { RETRY_DAYS } from '../ledger/archive.ts';
 import { isChangeStored, lastPosition } from '../ledger/feed.ts';
-import { assertActsBelow, isSubtreeChangeStored, lastSubtreePosition } from '../ledger/subtree-feed.ts';
+import { assertCanActInDescendants, isSubtreeChangeStored, lastSubtreePosition } from '../ledger/subtree-feed.ts';
 import { AddressError, type ResolveTarget } from './addresses.ts';
 import {
   countWebhooks,
@@ -41,7 +41,7 @@ export async function assertAllowedAddress(resolveTarget: ResolveTarget, url: st
 /** Registers a webhook for all changes from now on. For one with `below`, all earlier changes must have positions by now. */
 export async function addWebhook(tx: Tx, caller: Caller, input: WebhookInput): Promise<WebhookSecret> {
   const { tenantId, userName: by } = caller;
-  if (input.below) assertActsBelow(caller);
+  if (input.below) assertCanActInDescendants(caller);
   await lockTenant(tx, tenantId);
   if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) throw apiError('TOO_MANY_WEBHOOKS', { limit: MAX_WEBHOOKS });
   const secret = generateSecret();

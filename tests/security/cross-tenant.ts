@@ -209,7 +209,7 @@ export async function readAll(superuser: Sql): Promise<unknown> {
     select tablename as name from pg_tables where schemaname = 'banyan' and tablename not like 'login_%'
       -- Sealing and ordering run in the background; any write is visible in \`changes\`.
       and tablename not in ('unsealed_changes', 'seals', 'seal_heads', 'unordered_changes', 'change_positions',
-        'change_order', 'webhooks_below_marked') order by 1`;
+        'change_order', 'webhook_subtree_marks') order by 1`;
   assert.ok(tables.length >= 5);
   // Failed logins are recorded as changes but modify nothing else.
   const rows = tables.map(

@@ -97,7 +97,7 @@ test('only known tables have no tenant_id', async () => {
       'service_login',
       'signing_keys',
       'tenant_tree_lock',
-      'webhooks_below_marked',
+      'webhook_subtree_marks',
     ],
   );
 });
@@ -154,7 +154,7 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'find_api_key', public: false, path },
       { name: 'has_unordered_changes', public: false, path },
       { name: 'login_name_hash', public: false, path },
-      { name: 'mark_webhooks_below_due', public: false, path },
+      { name: 'mark_subtree_webhooks_due', public: false, path },
       { name: 'order_changes', public: false, path },
       { name: 'search_departments', public: false, path },
       { name: 'subtrees_with_new_changes', public: false, path },

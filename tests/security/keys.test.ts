@@ -141,7 +141,11 @@ test('the ledger records each change of a key, which cannot be reverted', async 
 });
 
 test('a caller can grant a key only permissions that they have, and never key:write or role:write', async () => {
-  const rights = { permissions: new Set(['dept:read', 'key:write'] as const), actsBelow: false, ownTenantId: '1' };
+  const rights = {
+    permissions: new Set(['dept:read', 'key:write'] as const),
+    canActInDescendants: false,
+    ownTenantId: '1',
+  };
   const caller = { ...rights, tenantId: '1', userId: '1', sessionId: '', userName: 'x' } satisfies Caller;
   const add = (permissions: ('dept:read' | 'dept:write')[], below: boolean) =>
     addKey(undefined as never, caller, { keyName: 'x', permissions, below });

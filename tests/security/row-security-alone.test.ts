@@ -306,12 +306,12 @@ test('security invoker functions without a tenant condition show no rows of anot
     functions
       .map(({ name }) => name)
       .filter((name) => !/^record_|^(change_hash_input|mark_webhooks_due|seal_changes|user_record)$/.test(name)),
-    // These four return numbers or a boolean only: count_accounts, department_height, is_readable_below, take_request_tokens.
+    // These four return numbers or a boolean only: count_accounts, department_height, is_readable_descendant, take_request_tokens.
     [
       'count_accounts',
       'department_descendants',
       'department_height',
-      'is_readable_below',
+      'is_readable_descendant',
       'read_departments',
       'take_request_tokens',
     ],

@@ -89,7 +89,7 @@ export async function storedState({ superuser }: Service): Promise<Record<string
     select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relkind = 'r'
       -- Sealing and ordering run in the background. Writes are visible in \`changes\`.
       and relname not in ('unsealed_changes', 'seals', 'seal_heads', 'unordered_changes', 'change_positions',
-        'change_order', 'webhooks_below_marked') order by 1`;
+        'change_order', 'webhook_subtree_marks') order by 1`;
   const states = tables.map(
     ({ name }) => `
       select '${name}' as name, count(*) || ' rows, ' ||

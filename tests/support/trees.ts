@@ -90,6 +90,6 @@ export async function countOpenTransactions(superuser: Sql): Promise<number> {
   const [row] = await superuser<[{ count: number }]>`
     select count(*) from pg_stat_activity
     where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null
-      and query !~ 'due_webhooks|tenants_with_unsealed_changes|seal_changes|order_changes|change_order|mark_webhooks_below_due'`;
+      and query !~ 'due_webhooks|tenants_with_unsealed_changes|seal_changes|order_changes|change_order|mark_subtree_webhooks_due'`;
   return row.count;
 }

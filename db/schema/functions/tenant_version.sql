@@ -7,7 +7,7 @@ declare
   code text;
 begin
   if ledger is distinct from current_setting('banyan.tenant', true)
-    and not coalesce(is_readable_below(ledger), false) then
+    and not coalesce(is_readable_descendant(ledger), false) then
     return null;
   end if;
   select t.tenant_id into code from (

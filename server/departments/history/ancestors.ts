@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/driver.ts';
-import { PathBudget } from '../../http/path-budget.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
+import { PathBudget } from '../path-budget.ts';
 import { readAncestorsAt } from './queries.ts';
 
 /** The typical length of an id. */

@@ -23,7 +23,7 @@ export function departmentResource({ timeZone, departmentLevels: maxLevels }: Co
       return rows.map(({ row }, n) => show(row, paths[n] as string, leaders[n] as Leaders));
     },
     contents: storedContents,
-    revert: (tx, caller, ledger, goals) => revertDepartments(tx, caller, ledger, goals, { maxLevels }),
+    revert: (tx, caller, ledger, reverts) => revertDepartments(tx, caller, ledger, reverts, { maxLevels }),
   };
 }
 

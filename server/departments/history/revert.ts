@@ -3,7 +3,7 @@ import { assumeTenantForWrite } from '../../access/tenant-scope.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { assertNoConflicts } from '../../ledger/conflicts.ts';
-import type { Goal } from '../../ledger/resources.ts';
+import type { RecordRevert } from '../../ledger/resources.ts';
 import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { assertRestoredNotTooDeep } from '../levels.ts';
@@ -17,21 +17,23 @@ export async function revertDepartments(
   tx: Tx,
   caller: Caller,
   ledger: string,
-  goals: Goal[],
+  reverts: RecordRevert[],
   { maxLevels }: { maxLevels: number },
 ): Promise<void> {
   const { userName } = caller;
-  const created = goals.filter(({ to }) => !to).map(({ id }) => id);
-  const deleted = goals.filter(({ from }) => !from);
-  const moved = goals.filter(({ from, to }) => from && to && storedParent(from) !== storedParent(to));
-  const updated = goals.filter(({ from, to }) => from && to && storedParent(from) === storedParent(to));
+  const created = reverts.filter(({ to }) => !to).map(({ id }) => id);
+  const deleted = reverts.filter(({ from }) => !from);
+  const moved = reverts.filter(({ from, to }) => from && to && storedParent(from) !== storedParent(to));
+  const updated = reverts.filter(({ from, to }) => from && to && storedParent(from) === storedParent(to));
 
   // Lock the tree first, so that no department is moved or restored between the checks and the writes.
   const { tenantId } = await assumeTenantForWrite(tx, caller, ledger);
   const parents = parentsOutside([...deleted, ...moved], deleted);
-  const locked = await lockAnyForUpdate(tx, tenantId, [...new Set([...goals.map(({ id }) => id), ...parents.keys()])]);
+  const locked = await lockAnyForUpdate(tx, tenantId, [
+    ...new Set([...reverts.map(({ id }) => id), ...parents.keys()]),
+  ]);
   const found = new Map(locked.map((dept) => [dept.deptId, dept]));
-  await assertNoConflicts(tx, tenantId, { resource: 'department', contents: storedContents }, goals);
+  await assertNoConflicts(tx, tenantId, { resource: 'department', contents: storedContents }, reverts);
   for (const [parentId, changeId] of parents) {
     const parent = found.get(parentId);
     if (parent?.delFlag !== '0') throw apiError('PARENT_GONE', { parentId: Number(parentId) });
@@ -70,10 +72,10 @@ export async function revertDepartments(
 const parentIn = (row: StoredRow): string | null => parentOf(storedParent(row));
 
 /** Returns the parents that departments return to, except those restored with them, each with the first change to revert. */
-function parentsOutside(goals: readonly Goal[], restored: readonly Goal[]): Map<string, number> {
+function parentsOutside(reverts: readonly RecordRevert[], restored: readonly RecordRevert[]): Map<string, number> {
   const inside = new Set(restored.map(({ id }) => id));
   const parents = new Map<string, number>();
-  for (const { to, first } of goals) {
+  for (const { to, first } of reverts) {
     const parentId = to && parentIn(to);
     if (parentId && !inside.has(parentId) && !parents.has(parentId)) parents.set(parentId, first);
   }

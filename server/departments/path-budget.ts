@@ -1,21 +1,21 @@
-import { MAX_ANSWER_BYTES } from './answer-size.ts';
-import { apiError } from './errors.ts';
+import { apiError } from '../http/errors.ts';
+import { MAX_RESPONSE_BYTES } from '../http/response-size.ts';
 
-/** The most that a department needs in an answer beside its path: its texts have 436 characters of up to six bytes. */
+/** The most that a department needs in a response beside its path: its texts have 436 characters of up to six bytes. */
 const ROW_BYTES = 3_500;
 
-export const pathsTooLong = () => apiError('PATHS_TOO_LONG', { limit: MAX_ANSWER_BYTES });
+export const pathsTooLong = () => apiError('PATHS_TOO_LONG', { limit: MAX_RESPONSE_BYTES });
 
 /** How many departments with the same path fit into one response, at least one. */
 export const rowsFitting = (path: string): number =>
-  Math.max(1, Math.floor(MAX_ANSWER_BYTES / (path.length + ROW_BYTES)));
+  Math.max(1, Math.floor(MAX_RESPONSE_BYTES / (path.length + ROW_BYTES)));
 
 /**
  * Limits the size of the paths in one response: in a tree that is thousands of levels deep, each department has thousands of
  * ancestors.
  */
 export class PathBudget {
-  #left = MAX_ANSWER_BYTES;
+  #left = MAX_RESPONSE_BYTES;
 
   /** Counts another department with a path of this size. Returns false once the budget is exceeded. */
   fits(pathBytes: number): boolean {

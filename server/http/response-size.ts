@@ -5,7 +5,7 @@ import { apiError } from './errors.ts';
 import { createSlices } from './slices.ts';
 
 /** The most bytes of one response. Only trees and exports are larger: they are streamed as fast as the client reads. */
-export const MAX_ANSWER_BYTES = 10_000_000;
+export const MAX_RESPONSE_BYTES = 10_000_000;
 
 /** How much text is serialized at once; this takes a few milliseconds. */
 const PIECE_LENGTH = 100_000;
@@ -13,7 +13,7 @@ const PIECE_LENGTH = 100_000;
 const RECORD_OVERHEAD = 5_000;
 
 /** The number of bytes that a value needs in a response. */
-export const answerBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+export const responseBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** How many rows one round trip fetches; each may have a megabyte. */
 const FETCH_SIZE = 8;
@@ -28,9 +28,9 @@ export async function readFitting<Row extends object>(query: Query<Row>): Promis
   let bytes = 0;
   for await (const fetched of query.cursor(FETCH_SIZE)) {
     for (const row of fetched as Row[]) {
-      bytes += answerBytes(row) + RECORD_OVERHEAD;
+      bytes += responseBytes(row) + RECORD_OVERHEAD;
       rows.push(row);
-      if (bytes > MAX_ANSWER_BYTES && rows.length > 1) return { rows, fitting: rows.length - 1 };
+      if (bytes > MAX_RESPONSE_BYTES && rows.length > 1) return { rows, fitting: rows.length - 1 };
       await pause();
     }
   }
@@ -87,7 +87,7 @@ async function serializeLists(reply: FastifyReply, payload: Json, holder: Json, 
   const add = (text: string) => {
     const piece = Buffer.from(text);
     bytes += piece.length;
-    if (bytes > MAX_ANSWER_BYTES) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_ANSWER_BYTES });
+    if (bytes > MAX_RESPONSE_BYTES) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_RESPONSE_BYTES });
     pieces.push(piece);
   };
   let end = 0;
