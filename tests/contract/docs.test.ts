@@ -32,8 +32,8 @@ function readTable(path: string, header: string): string[][] {
   );
 }
 
-test('the table of error codes matches the code and describes each one (run node scripts/reasons.js)', () => {
-  const rows = readTable('docs/interface.md', '| Status | Reason | 中文 | English | When |');
+test('the table of error codes matches the code and describes each one (run node scripts/update-error-codes.js)', () => {
+  const rows = readTable('docs/interface.md', '| Status | Error code | 中文 | English | When |');
   assert.deepEqual(
     rows.map((row) => row.slice(0, 4)),
     Object.entries(errorCatalog).map(([reason, [status, zh, en]]) => [String(status), `\`${reason}\``, zh, en]),
