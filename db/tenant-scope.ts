@@ -3,6 +3,9 @@ import type { Tx } from './driver.ts';
 import { DeadlineExceededError, errorCode, isRetryable } from './errors.ts';
 import { begin, type TransactionMode } from './transaction.ts';
 
+/** The tenant above all others, which the first start creates. */
+export const ROOT_TENANT = '000000';
+
 /** The caller and the request, as the ledger records them with each change. */
 export interface RequestOrigin {
   tenantId: string;

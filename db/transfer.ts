@@ -4,6 +4,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { raw, type Sql, type Tx } from './driver.ts';
 import { StartupError } from './startup-error.ts';
+import { ROOT_TENANT } from './tenant-scope.ts';
 import { begin } from './transaction.ts';
 
 /**
@@ -146,7 +147,11 @@ async function importTable(
     // Rows of the table tenants are inserted as 000000, which sees all of its descendants. Rows of other tables are inserted as
     // their own tenant.
     const owner =
-      hasTenant && name !== 'tenants' ? (JSON.parse(line).tenant_id as string) : name === 'tenants' ? ROOT : undefined;
+      hasTenant && name !== 'tenants'
+        ? (JSON.parse(line).tenant_id as string)
+        : name === 'tenants'
+          ? ROOT_TENANT
+          : undefined;
     if (owner !== tenantId || chunk.length === CHUNK.rows || length > CHUNK.length) await insert();
     tenantId = owner;
     chunk.push(line);
@@ -161,9 +166,6 @@ async function importTable(
   }
 }
 
-/** The tenant above all others. */
-const ROOT = '000000';
-
 function readManifest(folder: string): Manifest {
   const file = path.join(folder, 'export.json');
   if (!fs.existsSync(file)) {
@@ -177,15 +179,15 @@ function readManifest(folder: string): Manifest {
 /** Locks out all other writers, and throws unless the database has the same tables and no data. */
 async function assertImportable(tx: Tx, manifest: Manifest, tables: Table[]): Promise<void> {
   await tx`lock table tenants in access exclusive mode`;
-  await tx`select set_config('banyan.tenant', ${ROOT}, true)`;
+  await tx`select set_config('banyan.tenant', ${ROOT_TENANT}, true)`;
   const [found] = await tx<[{ tenants: number; departments: number; users: number }]>`
-    select (select count(*)::int from tenants where tenant_id <> ${ROOT}) as tenants,
+    select (select count(*)::int from tenants where tenant_id <> ${ROOT_TENANT}) as tenants,
       (select count(*)::int from departments) as departments,
-      (select count(*)::int from users where tenant_id = ${ROOT}) as users`;
+      (select count(*)::int from users where tenant_id = ${ROOT_TENANT}) as users`;
   if (found.tenants > 0 || found.departments > 0 || found.users > 1) {
     throw new StartupError(
-      `The database is not empty: it has ${found.tenants} tenants besides ${ROOT}, ${found.departments} departments and ` +
-        `${found.users} users of ${ROOT}. Import into a new database, in which the service has been started at most once.`,
+      `The database is not empty: it has ${found.tenants} tenants besides ${ROOT_TENANT}, ${found.departments} departments and ` +
+        `${found.users} users of ${ROOT_TENANT}. Import into a new database, in which the service has been started at most once.`,
     );
   }
   const schema = await readSchemaVersion(tx);

@@ -38,8 +38,8 @@ export const readSubtreeCodes = async (tx: Tx, callerTenant: string, limit: numb
  */
 export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: string) => {
   // Call execute() to send this first: statements that are pipelined after it then run under the lock.
-  const [row] = await tx<{ accountCount: number; tenantName: string | null; companyName: string | null }[]>`
-    select account_count as "accountCount", tenant_name as "tenantName", company_name as "companyName" from tenants t
+  const [row] = await tx<{ accountLimit: number; tenantName: string | null; companyName: string | null }[]>`
+    select account_count as "accountLimit", tenant_name as "tenantName", company_name as "companyName" from tenants t
     where ${withinScope(tx, callerTenant)} and t.del_flag = '0' and t.tenant_id = ${tenantId}
     for no key update`.execute();
   return row;

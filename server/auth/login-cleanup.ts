@@ -1,6 +1,7 @@
 import type { Database } from '../../db/connect.ts';
 import { writeInTenant, writeOutsideTenants } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
+import { startPeriodicJob } from '../periodic-job.ts';
 import { deleteExpiredAddresses, deleteExpiredFailures, tenantsWithExpiredLogins } from './queries.ts';
 import { deleteExpiredSessions } from './session-queries.ts';
 
@@ -9,20 +10,10 @@ const BATCH = 1_000;
 
 /** Deletes expired counters of failed logins and expired sessions in the background while the service runs. */
 export function startLoginCleanup(app: App, db: Database): void {
-  let cleaning: Promise<void> | undefined;
-  let closing = false;
-  const timer = setInterval(() => {
-    cleaning ??= deleteExpiredLogins(db, () => closing)
-      // The database may be unavailable: the next interval tries again.
-      .catch((error) => app.log.warn({ err: error }, 'Expired logins could not be deleted.'))
-      .then(() => {
-        cleaning = undefined;
-      });
-  }, app.timing.loginCleanupMs).unref();
-  app.addHook('onClose', async () => {
-    closing = true;
-    clearInterval(timer);
-    await cleaning;
+  startPeriodicJob(app, {
+    intervalMs: app.timing.loginCleanupMs,
+    run: (isClosing) => deleteExpiredLogins(db, isClosing),
+    onError: (error) => app.log.warn({ err: error }, 'expired sessions and login counters could not be deleted'),
   });
 }
 

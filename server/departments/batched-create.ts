@@ -9,7 +9,7 @@ import type { Credentials } from '../auth/claims.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { lockParents } from './levels.ts';
-import { createDepartment, createDepartments, parentOf } from './rules.ts';
+import { createDepartment, createDepartments, toParentId } from './rules.ts';
 import type { DeptInput } from './schema.ts';
 
 type CreateRequest = ActingRequest & FastifyRequest<{ Body: DeptInput }>;
@@ -46,7 +46,7 @@ export function createDepartmentCreator({
   const createInOneTransaction = (tenantId: string, batch: Item[]) =>
     writeInTenant(db, tenantId, async (tx) => {
       const tokens = batch.map(({ request }) => request.token);
-      const parentIds = batch.map(({ request }) => parentOf(request.input.parentId ?? 0));
+      const parentIds = batch.map(({ request }) => toParentId(request.input.parentId ?? 0));
       // Both are sent in one round trip, so even a caller who may not create departments briefly locks the parent.
       const [loaded, parents] = await Promise.all([
         loadCallers(tx, tenantId, tokens, 'dept:write'),

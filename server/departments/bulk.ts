@@ -13,13 +13,13 @@ import { lockLeaders } from './leaders.ts';
 import { lockParents, tooDeep } from './levels.ts';
 import { findByExternalIds, insertDepts, readDept, reserveIds } from './queries.ts';
 import { department } from './record.ts';
-import { assertOwnTenant, parentOf } from './rules.ts';
+import { assertOwnTenant, toParentId } from './rules.ts';
 import type { NewDept, NewDeptIds, NewDepts } from './tree/schema.ts';
 
 /** Checks a request without locks, before slow work that it needs. Creating the departments checks everything again. */
 export async function checkNewDepartments(tx: Tx, caller: Caller, input: NewDepts): Promise<void> {
   planDepartments(caller, input);
-  const parentId = parentOf(input.parentId ?? 0);
+  const parentId = toParentId(input.parentId ?? 0);
   const parent = parentId && (await readDept(tx, caller.tenantId, parentId, false));
   if (parentId && !parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });
   if (parent && parent.status !== '0') throw apiError('PARENT_DISABLED');
@@ -55,7 +55,7 @@ export async function addDepartments(
   const { departments } = input;
   const parents = planDepartments(caller, input, allowDisabled);
   const led = await lockLeaders(tx, caller.tenantId, departments, (n) => `departments[${n}].leaderId`);
-  const parentId = parentOf(input.parentId ?? 0);
+  const parentId = toParentId(input.parentId ?? 0);
   const height = heightOf(parents);
   const locked = await lockParents(tx, caller.tenantId, [parentId], { wait: true, height });
   const parent = locked.get(parentId);

@@ -74,7 +74,7 @@ export function departmentRoutes(
         querystring: TenantQuery,
         body: DeptInput,
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           writes: 'unconditional',
           location: true,
           errors: [
@@ -182,7 +182,7 @@ export function departmentRoutes(
           asOf,
         }),
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           data: Dept,
           etag: true,
           errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -217,7 +217,7 @@ export function departmentRoutes(
         querystring: TenantQuery,
         body: DeptUpdate,
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: [
             'OTHER_TENANT',
@@ -306,7 +306,7 @@ export function departmentRoutes(
           ...MembersQuery,
         }),
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: [
             'OTHER_TENANT',

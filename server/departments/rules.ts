@@ -49,7 +49,7 @@ export async function createDepartment(
   { maxLevels }: { maxLevels: number },
 ): Promise<number> {
   const led = await lockLeader(tx, caller.tenantId, input);
-  const parents = await lockParents(tx, caller.tenantId, [parentOf(input.parentId ?? 0)], { wait: true });
+  const parents = await lockParents(tx, caller.tenantId, [toParentId(input.parentId ?? 0)], { wait: true });
   const options = { wait: true, parents, maxLevels };
   // Several callers may share createDepartments. If one of them sent an external id that is taken, each runs again, alone.
   const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input: led }], options).catch(
@@ -75,7 +75,7 @@ export async function createDepartments(
   }: { wait: boolean; parents: Parents; maxLevels: number; send?: Send },
 ): Promise<(number | ApiError | 'alone')[]> {
   const outcomes = creations.map(({ caller, input, origin }) => {
-    const parentId = parentOf(input.parentId ?? 0);
+    const parentId = toParentId(input.parentId ?? 0);
     const parent = parents.get(parentId);
     if (isOtherTenant(caller, input.tenantId)) return apiError('OTHER_TENANT');
     const incomplete = externalIdError(input);
@@ -118,7 +118,7 @@ export async function updateDepartment(
   const { tenantId, userName } = caller;
   const deptId = idOf(input.deptId);
   // The parent changes only when it is sent: leaving it out must not move a subtree.
-  const parentId = input.parentId == null ? undefined : parentOf(input.parentId);
+  const parentId = input.parentId == null ? undefined : toParentId(input.parentId);
   assertExternalId(input);
   const values = department.replacement(completeExternalId(await lockLeader(tx, tenantId, input)));
   await assertUnchanged(tx, tenantId, deptId, ifMatch, parentId);
@@ -146,7 +146,7 @@ export async function patchDepartment(
   // Every department has a parent, 0 for the top level: null must not move a subtree.
   assertNotRemoved(patch, ['parentId']);
   const { tenantId, userName } = caller;
-  const parentId = patch.parentId == null ? undefined : parentOf(patch.parentId);
+  const parentId = patch.parentId == null ? undefined : toParentId(patch.parentId);
   const led = await lockLeader(tx, tenantId, completeExternalId(patch));
   // A move locks the tree before any department. The ETag covers `ancestors`, so it needs that lock too.
   if (ifMatch || parentId !== undefined) await lockTenant(tx, tenantId);
@@ -273,4 +273,4 @@ export function assertOwnTenant(caller: Caller, tenantId: string | null | undefi
 }
 
 /** Converts a parent id of the API, where 0 is the top level, to one of the database, where null is. */
-export const parentOf = (id: number | string): string | null => (idOf(id) === '0' ? null : idOf(id));
+export const toParentId = (id: number | string): string | null => (idOf(id) === '0' ? null : idOf(id));

@@ -7,6 +7,7 @@ import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { rejectIfMatch, writeHeaders } from '../http/etag.ts';
 import { IdPath, TenantQuery } from '../http/fields.ts';
+import { BULK_BODY_LIMIT } from '../http/limits.ts';
 import { responses } from '../http/openapi.ts';
 import { isClientWaiting, queueTimeout, sendChunks, sendSerialized, streamResponse } from '../http/streaming.ts';
 import { pathId } from '../http/validation.ts';
@@ -21,9 +22,6 @@ import { currentTree, readSmallTree, readTree } from './tree/tree.ts';
 
 const path = '/system/dept-api';
 const shared = { tags: ['Departments'] };
-
-/** Enough for ten thousand departments with all of their fields. Other requests have the default limit. */
-const BULK_BODY_LIMIT = 8_388_608;
 
 /** The routes of the tree. They are not in tree/, because they also read the past: history/ imports tree/. */
 export function treeRoutes(app: App, deps: Dependencies): void {

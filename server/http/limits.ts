@@ -14,3 +14,6 @@ export const defaultLimits = {
 };
 
 export type Limits = Readonly<typeof defaultLimits>;
+
+/** The largest body of a bulk request: ten thousand records with all of their fields. Other requests have the default limit. */
+export const BULK_BODY_LIMIT = 8_388_608;

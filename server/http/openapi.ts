@@ -266,7 +266,7 @@ interface ResponseOptions {
   /** The operation requires a body. */
   body?: boolean;
   /** The operation ignores unknown query parameters. */
-  anyParameters?: boolean;
+  ignoresUnknownParameters?: boolean;
 }
 
 const commonErrors: ErrorCode[] = [
@@ -335,12 +335,12 @@ export function responses(
     errors: own = [],
     alternativeTexts: alternative = [],
     body = false,
-    anyParameters = false,
+    ignoresUnknownParameters = false,
   }: ResponseOptions,
 ) {
   const all = [
     ...commonErrors,
-    ...(anyParameters ? [] : (['UNKNOWN_PARAMETER'] as const)),
+    ...(ignoresUnknownParameters ? [] : (['UNKNOWN_PARAMETER'] as const)),
     ...(kind === 'static' ? [] : databaseErrors),
     ...(body ? requiredBodyErrors : []),
     ...(kind === 'authenticated' || kind === 'session' ? tokenErrors : []),

@@ -275,10 +275,10 @@ const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
 /** The rows beyond the limit of accounts have an error. */
 async function checkAccounts(tx: Tx, tenantId: string, created: readonly { n: number }[], errors: ImportErrors) {
   if (created.length === 0) return;
-  const { accountCount, count } = await readAccounts(tx, tenantId);
-  if (accountCount === -1) return;
-  for (const { n } of created.slice(Math.max(0, accountCount - count))) {
-    errors.add(n, null, apiError('ACCOUNT_LIMIT', { accountCount }));
+  const { accountLimit, count } = await readAccounts(tx, tenantId);
+  if (accountLimit === -1) return;
+  for (const { n } of created.slice(Math.max(0, accountLimit - count))) {
+    errors.add(n, null, apiError('ACCOUNT_LIMIT', { accountCount: accountLimit }));
   }
 }
 

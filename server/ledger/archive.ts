@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/driver.ts';
+import { lockTenantTree } from '../access/tenant-scope.ts';
 import { listLedgers, withinLedger } from './owner-scope.ts';
 
 /** How long a message to a webhook is retried. Changes that a webhook has not queued yet stay in the ledger as long. */
@@ -45,7 +46,7 @@ async function moveVersions(tx: Tx, tenantId: string): Promise<number> {
     limit ${VERSIONS_BATCH_SIZE}`;
   if ((await unused()).length === 0) return 0;
   // Lock out writers of tenants and look again: one of them could refer to a version just before we move it.
-  await tx`select from tenant_tree_lock for update`;
+  await lockTenantTree(tx);
   const { count } = await tx`
     with removed as (
       delete from tenant_versions v using (${unused()}) u where v.tenant_id = ${tenantId} and v.hash = u.hash

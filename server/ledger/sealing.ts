@@ -4,6 +4,7 @@ import { errorCode, isConnectionLost } from '../../db/errors.ts';
 import { Semaphore } from '../../db/semaphore.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
+import { startPeriodicJob } from '../periodic-job.ts';
 import { MAX_SEALED } from './feed.ts';
 import { sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
 import { assignPositions } from './subtree-feed.ts';
@@ -37,7 +38,6 @@ export function createSealer(db: Database): (tenantId: string) => Promise<void> 
  * at most, and readers find little left to do.
  */
 export function startSealing(app: App, db: Database): void {
-  let sealing: Promise<void> | undefined;
   /** The last ledger of the round before. The next round begins after it, so that ledgers that fail do not hold up others. */
   let last = '';
   /** The last error of each ledger, and of all of them (''), which is logged once and not every second. */
@@ -45,7 +45,7 @@ export function startSealing(app: App, db: Database): void {
   const reportFailure = (tenantId: string, error: Error) => {
     if (failures.get(tenantId) === error.message) return;
     failures.set(tenantId, error.message);
-    app.log.error({ err: error, ...(tenantId && { tenantId }) }, 'The ledger could not be sealed');
+    app.log.error({ err: error, ...(tenantId && { tenantId }) }, 'ledger could not be sealed');
   };
   const sealAll = async () => {
     const tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, last, MAX_LEDGERS));
@@ -63,16 +63,5 @@ export function startSealing(app: App, db: Database): void {
     await assignPositions(db);
     failures.delete('');
   };
-  const timer = setInterval(() => {
-    sealing ??= sealAll()
-      // The database may be unavailable: the next interval tries again.
-      .catch((error) => reportFailure('', error))
-      .then(() => {
-        sealing = undefined;
-      });
-  }, app.timing.sealMs).unref();
-  app.addHook('onClose', async () => {
-    clearInterval(timer);
-    await sealing;
-  });
+  startPeriodicJob(app, { intervalMs: app.timing.sealMs, run: sealAll, onError: (error) => reportFailure('', error) });
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
 import { StartupError } from '../../db/startup-error.ts';
-import { writeInTenant } from '../../db/tenant-scope.ts';
+import { ROOT_TENANT, writeInTenant } from '../../db/tenant-scope.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import { hashPassword, type PasswordCost } from '../auth/passwords.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../http/errors.ts';
-import { createRootTenant, ROOT } from '../tenants/tenants.ts';
+import { createRootTenant } from '../tenants/tenants.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 
 export interface FirstAdministrator {
@@ -38,15 +38,19 @@ async function create(
   config: Config,
   passwordCost: PasswordCost | undefined,
 ): Promise<FirstAdministrator | undefined> {
-  const [existing] = await writeInTenant(db, ROOT, (tx) => tx`select from tenants where tenant_id = ${ROOT}`);
+  const [existing] = await writeInTenant(
+    db,
+    ROOT_TENANT,
+    (tx) => tx`select from tenants where tenant_id = ${ROOT_TENANT}`,
+  );
   if (existing) return undefined;
   const generatedPassword = config.adminPassword ? undefined : randomBytes(16).toString('base64url');
   const text = config.adminPassword || (generatedPassword as string);
   const password = await hashNewPassword((each) => hashPassword(each, passwordCost), text, SETTINGS.password);
   const userName = config.adminUsername;
-  const created = await writeInTenant(db, ROOT, async (tx) => {
+  const created = await writeInTenant(db, ROOT_TENANT, async (tx) => {
     if (!(await createRootTenant(tx))) return false;
-    const first = { tenantId: ROOT, userName, password, mustChangePassword: false, by: 'system' };
+    const first = { tenantId: ROOT_TENANT, userName, password, mustChangePassword: false, by: 'system' };
     await createFirstAdministrator(tx, first, SETTINGS);
     return true;
   });

@@ -1,4 +1,5 @@
 import { bigintOf, raw, type Tx } from '../../db/driver.ts';
+import { withinScope } from '../access/tenant-scope.ts';
 import { type ListedRow, type TenantFields, type TenantRow, tenant } from './record.ts';
 
 const columnsWithoutRules = (tx: Tx) => tx`
@@ -7,8 +8,8 @@ const columnsWithoutRules = (tx: Tx) => tx`
 const columns = (tx: Tx) => tx`${columnsWithoutRules(tx)}, t.rules`;
 const ownColumns = tenant.columns('t');
 
-/** Restricts a statement to the caller's tenant and its descendants: `path` lists the ancestors and the row itself. */
-const inScope = (tx: Tx, callerTenant: string) => tx`t.path @> array[${callerTenant}::text] and t.del_flag = '0'`;
+/** Restricts a statement to the caller's tenant and those of its descendants that are not deleted. */
+const inScope = (tx: Tx, callerTenant: string) => tx`${withinScope(tx, callerTenant)} and t.del_flag = '0'`;
 
 export const readById = async (tx: Tx, callerTenant: string, id: string) => {
   const [row] = await tx<TenantRow[]>`
@@ -26,7 +27,7 @@ export const readByCode = async (tx: Tx, callerTenant: string, tenantId: string)
 export const readAnyById = async (tx: Tx, callerTenant: string, id: string) => {
   const [row] = await tx<{ tenantId: string; tenantParent: string | null; delFlag: string }[]>`
     select t.tenant_id as "tenantId", t.parent_id as "tenantParent", t.del_flag as "delFlag" from tenants t
-    where t.path @> array[${callerTenant}::text] and t.id = ${bigintOf(id)}`;
+    where ${withinScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
   return row;
 };
 
@@ -218,7 +219,7 @@ export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[],
   // Pass the author of the move to the ledger's trigger, because descendants keep their `update_by`.
   tx`select set_config('banyan.mover', ${by}, true)`.execute();
   const levels = await tx<{ tenantIds: string[] }[]>`
-    select array_agg(t.tenant_id) as "tenantIds" from tenants t where t.path @> array[${tenantId}::text]
+    select array_agg(t.tenant_id) as "tenantIds" from tenants t where ${withinScope(tx, tenantId)}
     group by cardinality(t.path) order by cardinality(t.path)`;
   // One level after the other: the ledger records the rows in the order of their updates, and a parent must come first.
   for (const { tenantIds } of levels) {
@@ -244,7 +245,7 @@ export const markDeleted = (tx: Tx, callerTenant: string, id: string, by: string
 
 export const markRestored = (tx: Tx, callerTenant: string, id: string, by: string) => tx`
   update tenants t set del_flag = '0', update_by = ${by}, update_time = now()
-  where t.path @> array[${callerTenant}::text] and t.id = ${bigintOf(id)}`;
+  where ${withinScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
 
 /** Inserts tenant 000000, which has no parent. Returns false if it exists already. */
 export const insertRootTenant = async (tx: Tx, name: string, quotas: object, rules: object): Promise<boolean> => {

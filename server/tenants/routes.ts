@@ -63,7 +63,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: writeHeaders,
         body: TenantInput,
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           writes: 'unconditional',
           location: true,
           errors: [
@@ -164,7 +164,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         params: IdPath,
         querystring: AsOf,
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           data: Tenant,
           etag: true,
           errors: ['TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -195,7 +195,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: conditionalWriteHeaders,
         body: TenantUpdate,
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: [
             'OWN_TENANT',
@@ -266,7 +266,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', {
-          anyParameters: true,
+          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: ['OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
         }),

@@ -51,8 +51,6 @@ import {
 } from './schema.ts';
 import { showListed, showTenant } from './show.ts';
 
-export const ROOT = '000000';
-
 /**
  * Creates a tenant and, if the input names one, its first administrator with `password`. An import may prefer a code; the tenant
  * gets it if it is free.

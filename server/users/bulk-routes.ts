@@ -5,6 +5,7 @@ import { ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { TenantQuery } from '../http/fields.ts';
+import { BULK_BODY_LIMIT } from '../http/limits.ts';
 import { responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
 import { checkNewUsers, createUsers, hashPasswords } from './bulk.ts';
@@ -13,9 +14,6 @@ import { readUsers } from './users.ts';
 
 const path = '/system/user-api';
 const shared = { tags: ['Users'] };
-
-/** Enough for ten thousand users with all of their fields, as for departments. */
-const BULK_BODY_LIMIT = 8_388_608;
 
 /** How many users of a tenant a process creates in bulk at the same time: a request holds its memory while it hashes. */
 const MAX_IN_PROGRESS = 20_000;

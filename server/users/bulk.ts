@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
+import { ROOT_TENANT } from '../../db/tenant-scope.ts';
 import { assumeTenantForWrite } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { isAcceptedHash } from '../auth/password-hash.ts';
@@ -18,9 +19,6 @@ import { findByExternalIds, findTakenKeys, insertUsers, readTenantLimits } from 
 import { NewUser, type NewUserIds, type NewUsers } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
 import { assertMayManage, assertWithinAccountLimit, fieldsOf, inChunks, namesOf } from './users.ts';
-
-/** Only administrators of the platform may import hashes: nobody can check whether the password behind one is a good one. */
-const PLATFORM = '000000';
 
 const validateRow = createRowValidator(NewUser);
 
@@ -48,7 +46,7 @@ export async function checkNewUsers(
   }
   errors.throwIfAny();
   assertMayManage(caller, input.users.map(fieldsOf));
-  if (!beyondLimit) await assertWithinAccountLimit(tx, caller.tenantId, tenant.accountCount, input.users.length);
+  if (!beyondLimit) await assertWithinAccountLimit(tx, caller.tenantId, tenant.accountLimit, input.users.length);
   return tenant;
 }
 
@@ -98,7 +96,8 @@ function assertPassword(caller: Caller, { password, passwordHash }: NewUser, pat
     return;
   }
   const field = `${path}.passwordHash`;
-  if (caller.ownTenantId !== PLATFORM) throw apiError('PASSWORD_HASH_FORBIDDEN', { field });
+  // Nobody can check whether the password behind a hash is a good one, so only administrators of the root tenant may send one.
+  if (caller.ownTenantId !== ROOT_TENANT) throw apiError('PASSWORD_HASH_FORBIDDEN', { field });
   if (password != null) throw invalid(field, 'notWithPassword');
   if (!isAcceptedHash(passwordHash)) throw invalid(field, 'passwordHash');
 }
@@ -226,7 +225,7 @@ export async function createUsers(
     lockAndFindMissing(tx, tenantId, [...new Set([...parentIds, ...deptIds])]),
   );
   errors.throwIfAny();
-  if (!beyondLimit) await assertWithinAccountLimit(tx, tenantId, tenant.accountCount, users.length);
+  if (!beyondLimit) await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit, users.length);
   const { deptIds } = newDepts ? await addDepartments(tx, acting, newDepts, { maxLevels }) : { deptIds: [] };
   const deptOf = new Map(newDepts?.departments.map(({ ref }, n) => [ref, String(deptIds[n])]));
   const rows = users.map((row, n) => ({

@@ -336,8 +336,8 @@ export const updateMany = (
 
 /** Reads the account limit and the names of a tenant. */
 export const readTenantLimits = async (tx: Tx, tenantId: string) => {
-  const [row] = await tx<[{ accountCount: number; tenantName: string | null; companyName: string | null }]>`
-    select account_count as "accountCount", tenant_name as "tenantName", company_name as "companyName" from tenants
+  const [row] = await tx<[{ accountLimit: number; tenantName: string | null; companyName: string | null }]>`
+    select account_count as "accountLimit", tenant_name as "tenantName", company_name as "companyName" from tenants
     where tenant_id = ${tenantId}`;
   return row;
 };

@@ -78,7 +78,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
   assertMayManage(caller, [fieldsOf(input)]);
   assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
-  await assertWithinAccountLimit(tx, tenantId, tenant.accountCount);
+  await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit);
   const depts = await lockUserDepartments(tx, tenantId, input);
   const userId = await insertUser(tx, {
     ...{ tenantId, userName, userKey: userKey(userName), by: caller.userName, ...fieldsOf(input) },
@@ -112,10 +112,10 @@ export async function createFirstAdministrator(
 ): Promise<void> {
   const { password, ...row } = first;
   assertUserNameAllowed(row.userName, fields.userName);
-  const { accountCount, ...tenant } = await lockTenant(tx, row.tenantId);
+  const { accountLimit, ...tenant } = await lockTenant(tx, row.tenantId);
   assertWithoutNames(password, [row.userName, row.tenantId, ...namesOf(tenant)], fields.password);
   // The usual advice, to delete users, does not apply to a new tenant, so the error names the field.
-  if (accountCount === 0) throw apiError('ACCOUNT_LIMIT', { accountCount, field: 'accountCount' });
+  if (accountLimit === 0) throw apiError('ACCOUNT_LIMIT', { accountCount: accountLimit, field: 'accountCount' });
   const passwordHash = password.hash;
   await insertUser(tx, { ...row, passwordHash, userKey: userKey(row.userName), ...fieldsOf({ roles: ['admin'] }) });
 }
@@ -329,12 +329,12 @@ export async function restoreDeletedUsers(
   requestedTenant: string,
   users: readonly FormerDepartments[],
 ): Promise<void> {
-  const { tenantId, accountCount } = await assumeTenantForWrite(tx, caller, requestedTenant);
+  const { tenantId, accountLimit } = await assumeTenantForWrite(tx, caller, requestedTenant);
   const userIds = users.map(({ userId }) => userId);
   const locked = await lockAnyUsers(tx, tenantId, userIds);
   if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
   if (locked.some(({ delFlag }) => delFlag === '0')) throw apiError('USER_NOT_DELETED');
-  await assertWithinAccountLimit(tx, tenantId, accountCount, users.length);
+  await assertWithinAccountLimit(tx, tenantId, accountLimit, users.length);
   const memberships = await lockFormerDepartments(tx, tenantId, users);
   await markRestored(tx, tenantId, userIds, caller.userName).catch(rethrowAsTaken);
   await insertMemberships(tx, tenantId, memberships);
@@ -490,21 +490,21 @@ export const listAdministrators = (tx: Tx, tenantId: string, limit: number): Pro
   listAdministratorNames(tx, tenantId, limit);
 
 /** Reads how many accounts a tenant may have, -1 for any number, and how many it has. */
-export async function readAccounts(tx: Tx, tenantId: string): Promise<{ accountCount: number; count: number }> {
-  const { accountCount } = await readTenantLimits(tx, tenantId);
-  return { accountCount, count: accountCount === -1 ? 0 : await countUsers(tx, tenantId, accountCount) };
+export async function readAccounts(tx: Tx, tenantId: string): Promise<{ accountLimit: number; count: number }> {
+  const { accountLimit } = await readTenantLimits(tx, tenantId);
+  return { accountLimit, count: accountLimit === -1 ? 0 : await countUsers(tx, tenantId, accountLimit) };
 }
 
 /** Throws if there is no room for `added` users. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
 export async function assertWithinAccountLimit(
   tx: Tx,
   tenantId: string,
-  accountCount: number,
+  accountLimit: number,
   added = 1,
 ): Promise<void> {
-  if (accountCount === -1) return;
-  const count = await countUsers(tx, tenantId, accountCount);
-  if (count + added > accountCount) throw apiError('ACCOUNT_LIMIT', { accountCount });
+  if (accountLimit === -1) return;
+  const count = await countUsers(tx, tenantId, accountLimit);
+  if (count + added > accountLimit) throw apiError('ACCOUNT_LIMIT', { accountCount: accountLimit });
 }
 
 /** Throws if no enabled administrator would remain without `users`. The transaction holds the tenant's lock. */

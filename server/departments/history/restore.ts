@@ -7,7 +7,7 @@ import { jsonId } from '../../http/fields.ts';
 import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
 import { assertRestoredNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markRestored } from '../queries.ts';
-import { parentOf } from '../rules.ts';
+import { toParentId } from '../rules.ts';
 import { readDeletedWith } from './restore-queries.ts';
 import type { RestoreInput } from './schema.ts';
 
@@ -24,7 +24,7 @@ export async function restoreDepartment(
   await lockTenant(tx, tenantId);
   const deleted = await readDeletedWith(tx, tenantId, deptId);
   const subtree = deletedSubtreeOf(deptId, deleted);
-  const requested = input.parentId == null ? undefined : parentOf(input.parentId);
+  const requested = input.parentId == null ? undefined : toParentId(input.parentId);
   const parentBefore = deleted.find((dept) => dept.deptId === deptId)?.parentId ?? null;
   const parentId = requested === undefined ? parentBefore : requested;
   const locked = await lockAnyForUpdate(tx, tenantId, [...subtree, ...(parentId ? [parentId] : [])]);

@@ -9,7 +9,7 @@ import type { StoredRow } from '../../records/record.ts';
 import { assertRestoredNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
 import { department, storedContents, storedParent } from '../record.ts';
-import { assertUnused, moveDepartment, parentOf } from '../rules.ts';
+import { assertUnused, moveDepartment, toParentId } from '../rules.ts';
 import { wasDisabled } from './restore-queries.ts';
 
 /** Reverts changes of departments of the caller's own tenant or of one below it. */
@@ -69,7 +69,7 @@ export async function revertDepartments(
   }
 }
 
-const parentIn = (row: StoredRow): string | null => parentOf(storedParent(row));
+const parentIn = (row: StoredRow): string | null => toParentId(storedParent(row));
 
 /** Returns the parents that departments return to, except those restored with them, each with the first change to revert. */
 function parentsOutside(reverts: readonly RecordRevert[], restored: readonly RecordRevert[]): Map<string, number> {

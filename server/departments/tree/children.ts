@@ -10,7 +10,7 @@ import { isValidKey, sortOfChildren } from '../filter.ts';
 import { countMembers } from '../members-queries.ts';
 import { rowsFitting } from '../path-budget.ts';
 import { renumber } from '../queries.ts';
-import { parentOf, readDepartment } from '../rules.ts';
+import { readDepartment, toParentId } from '../rules.ts';
 import { listChildren as listRows, lockForReorder, readChildIds } from './queries.ts';
 import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_ERROR_IDS, MAX_SUBTREE_SIZE } from './schema.ts';
 
@@ -23,7 +23,7 @@ export async function listChildren(
   const sort = sortOfChildren(deptId);
   const last = cursor ? decodeCursor(cursor, sort, isValidKey.orderNum) : undefined;
   const after = last && { orderNum: Number(last.key), deptId: last.id };
-  const parentId = parentOf(deptId);
+  const parentId = toParentId(deptId);
   // Both statements are sent together, in one round trip.
   const [ancestors] = await Promise.all([
     parentId ? ancestorsOfChildren(tx, caller, parentId) : '0',
@@ -57,7 +57,7 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
     if (distinct.has(id)) throw invalid(`deptIds[${n}]`, 'repeated');
     distinct.add(id);
   }
-  const parentId = parentOf(input.parentId);
+  const parentId = toParentId(input.parentId);
   await forceIndexScans(tx);
   // Lock the tree first: concurrent reorderings would interleave, and a child could be moved away before it is renumbered.
   await lockTenant(tx, tenantId);
