@@ -6,7 +6,7 @@ import { StartupError } from './startup-error.ts';
 export type ForeignRow<Column extends string = string> = Record<Column, string | null>;
 
 /** The columns of a table, by name, with their types as the database calls them. */
-export type ForeignColumns = ReadonlyMap<string, string>;
+type ForeignColumns = ReadonlyMap<string, string>;
 
 /** A database of another system, in a read-only transaction: all reads see one snapshot, and nothing can be written. */
 export interface ForeignDatabase {

@@ -7,7 +7,7 @@ import { KEY_PERMISSIONS, type Permission } from './permissions.ts';
 import type { Keyring } from './signing-keys.ts';
 
 /** Access tokens are JWTs (RFC 9068). Others verify them with the keys that /.well-known/jwks.json contains. */
-export const AUDIENCE = 'banyan';
+const AUDIENCE = 'banyan';
 export const ALGORITHM = 'EdDSA';
 const TYPE = 'at+jwt';
 
@@ -44,7 +44,7 @@ async function sign({ keys, issuer }: TokenSigner, subject: string, claims: JWTP
 }
 
 /** A token whose signature, issuer, audience, type and expiry are valid. */
-export interface AccessToken {
+interface AccessToken {
   holder: Holder;
   /** Milliseconds since 1970, by the clock of the keyring. */
   expires: number;

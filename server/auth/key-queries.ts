@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/driver.ts';
 
 /** A secret of an API key, as it is found by the hash of the key. */
-export interface SecretRow {
+interface SecretRow {
   tenantId: string;
   keyId: string;
   secretId: string;

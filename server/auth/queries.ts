@@ -80,7 +80,7 @@ export interface AttemptKey {
   address: string;
 }
 
-export interface AttemptCounts {
+interface AttemptCounts {
   failures: number;
   /** Attempts in flight, including this one. */
   pending: number;

@@ -35,7 +35,7 @@ export interface SessionRow {
 }
 
 /** The settings that limit sessions. */
-export interface SessionLimits {
+interface SessionLimits {
   /** A session that is not refreshed for this long ends. */
   refreshTokenSeconds: number;
   /** A session ends this long after its login in any case. */

@@ -5,7 +5,7 @@ import type { Database } from '../../db/connect.ts';
 import { writeOutsideTenants } from '../../db/tenant-scope.ts';
 import { insertSigningKey, readSigningKeys } from './queries.ts';
 
-export interface SigningKey {
+interface SigningKey {
   keyId: string;
   privateKey: KeyObject;
   publicKey: KeyObject;

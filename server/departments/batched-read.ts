@@ -10,13 +10,13 @@ import { ancestorsOf, createPathCache, type PathCache, TOP } from './path-cache.
 import { isDeleted, readWithCallers, readWithTreeVersion, showFound } from './queries.ts';
 import type { Dept } from './schema.ts';
 
-export interface DeptRequest {
+interface DeptRequest {
   deptId: string;
   includeDeleted: boolean;
 }
 
 /** Reads one department for the caller of a request; undefined: it does not exist. */
-export type DeptReader = (request: ActingRequest, dept: DeptRequest) => Promise<Dept | undefined>;
+type DeptReader = (request: ActingRequest, dept: DeptRequest) => Promise<Dept | undefined>;
 
 type Item = PendingItem<DeptRequest & { token: Credentials }, Dept | undefined>;
 

@@ -3,7 +3,7 @@ import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
 // The statements of the table user_departments, which contains the members of each department.
 
 /** A user and their departments: `deptId` is the main one, and `deptIds` are all. */
-export interface Membership {
+interface Membership {
   userId: string;
   deptId: string | null;
   deptIds: string[];

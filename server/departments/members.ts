@@ -12,7 +12,7 @@ import { lockForShare, readDept, readIds } from './queries.ts';
 export { deleteMembershipsOfUsers, insertMemberships, memberIds, readMemberships } from './members-queries.ts';
 export { readOfSource as readDepartmentsOfSource } from './queries.ts';
 
-export interface UserDepartments {
+interface UserDepartments {
   /** The main department; null: none. */
   deptId: string | null;
   /** All departments, the main one included. */

@@ -3,7 +3,7 @@ import { readNames } from './list-queries.ts';
 import { readAncestors } from './queries.ts';
 
 /** Returns the names from the top down to a department, itself included. */
-export type PathNames = (deptId: number) => string[];
+type PathNames = (deptId: number) => string[];
 
 /**
  * Reads the names of departments and of all of their ancestors, each once, however many paths share it. A path is put together

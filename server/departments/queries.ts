@@ -67,7 +67,7 @@ const assignments = (tx: Tx, values: DepartmentReplacement) => {
 };
 
 /** A row of the database function read_departments: the fields of the record come between the ids and `delFlag`. */
-export type FoundRow = [deptId: number, parentId: number, grandparentId: number, ...rest: (string | number | null)[]];
+type FoundRow = [deptId: number, parentId: number, grandparentId: number, ...rest: (string | number | null)[]];
 
 const AFTER_FIELDS = 3 + department.names.length;
 

@@ -35,7 +35,7 @@ import {
 import { type DepartmentReplacement, department } from './record.ts';
 import type { Dept, DeptInput, DeptPatch, DeptUpdate } from './schema.ts';
 
-export interface Creation {
+interface Creation {
   caller: Pick<Caller, 'tenantId' | 'userName'>;
   input: DeptInput;
   /** Set if several callers share a transaction. */

@@ -78,7 +78,7 @@ export const Dept = Type.Object(
 export type Dept = Static<typeof Dept>;
 
 /** The fields that a list can be sorted by. Each has an index. */
-export const SORTS = ['orderNum', 'deptName', 'createTime', 'updateTime'] as const;
+const SORTS = ['orderNum', 'deptName', 'createTime', 'updateTime'] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** An id in a query string, where every value is text. */

@@ -114,7 +114,7 @@ export const paging = {
   pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 20 })),
 };
 
-export interface Paging {
+interface Paging {
   pageNum?: number;
   pageSize?: number;
 }

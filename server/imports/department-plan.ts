@@ -22,7 +22,7 @@ import type { Table } from './table.ts';
 /** A department in the tree as it will be: the index of a row, or the id of a stored one that no row names. null: the top level. */
 type Ref = number | string;
 
-export interface DepartmentPlan extends Plan {
+interface DepartmentPlan extends Plan {
   changes: DepartmentChanges;
   /** The stored departments that must not change until the plan is carried out. */
   lockIds: string[];

@@ -1,7 +1,7 @@
 import type { ImportErrors } from './errors.ts';
 
 /** What an import does with a row. `changed` and `moved` rows may have changes of other fields, too. */
-export type Action = 'created' | 'changed' | 'moved' | 'unchanged';
+type Action = 'created' | 'changed' | 'moved' | 'unchanged';
 
 export interface RowOutcome {
   action: Action;

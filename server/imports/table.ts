@@ -3,7 +3,7 @@ import { type Column, columnOfHeader, importedColumns } from '../spreadsheets/co
 import { MAX_ROWS, type SheetCell, type SheetRow, textOf } from '../spreadsheets/sheet.ts';
 
 /** A column of the file that the import reads. */
-export interface TableColumn {
+interface TableColumn {
   key: string;
   /** Its letter in the file, such as C. */
   letter: string;

@@ -6,7 +6,7 @@ import { apiError } from '../http/errors.ts';
 import { queueTimeout } from '../http/streaming.ts';
 import { receiveUpload } from '../http/uploads.ts';
 
-export const MAX_FILE = 52_428_800;
+const MAX_FILE = 52_428_800;
 /** The other parts of the body: boundaries and headers. */
 const MAX_ENVELOPE = 65_536;
 

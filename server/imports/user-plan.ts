@@ -56,7 +56,7 @@ interface UserRowInput {
   administrator: boolean | undefined;
 }
 
-export interface UserPlan extends Plan {
+interface UserPlan extends Plan {
   changes: UserChanges;
   /** The rows of the new users. */
   createdRows: number[];

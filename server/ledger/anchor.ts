@@ -20,7 +20,7 @@ export interface Anchor {
 }
 
 /** An anchor or a key that cannot be used. */
-export class AnchorError extends Error {}
+class AnchorError extends Error {}
 
 const contentOf = ({ time, heads }: Anchor): Buffer =>
   Buffer.from(JSON.stringify([time, heads.map(({ tenantId, seq, hash }) => [tenantId, seq, hash])]));

@@ -33,7 +33,7 @@ export const sealChanges = async (tx: Tx, tenantId: string, maxRows: number): Pr
   return row.seq ?? 0;
 };
 
-export interface LedgerEnd {
+interface LedgerEnd {
   /** The last position. */
   last: number;
   /** Whether committed changes have no position yet. */
@@ -92,7 +92,7 @@ export const tenantsWithUnsealedChanges = async (sql: Sql, after: string, maxRow
   return rows.map(({ tenantId }) => tenantId);
 };
 
-export interface AuditRow extends ChangeRow {
+interface AuditRow extends ChangeRow {
   byUserId: number | null;
   byKeyId: number | null;
   address: string | null;
@@ -171,7 +171,7 @@ export const readLaterChanges = (
     order by c.resource_id desc, c.change_id desc limit ${maxRows}
   ) c order by c.change_id`;
 
-export interface PointInTimeRow {
+interface PointInTimeRow {
   time: PointInTime;
   isFuture: boolean;
   /** Whether everything that was written until then is visible. */

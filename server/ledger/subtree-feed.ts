@@ -31,7 +31,7 @@ const MAX_TENANTS = 1_000_000_000;
 const FIRST_WINDOW = 4;
 
 /** A change in the feed of a subtree: `tenantId` is the tenant that it belongs to. */
-export type SubtreeChange = FeedChange & { tenantId: string };
+type SubtreeChange = FeedChange & { tenantId: string };
 
 /** Assigns positions to all changes that are committed by now, in short transactions. */
 export async function assignPositions(db: Database): Promise<void> {

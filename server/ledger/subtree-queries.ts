@@ -14,7 +14,7 @@ export const orderChanges = async (tx: Tx, maxRows: number): Promise<number> => 
   return row.ordered;
 };
 
-export interface OrderEnd {
+interface OrderEnd {
   /** The last position. */
   last: number;
   /** Whether committed changes of any tenant have no position yet. */

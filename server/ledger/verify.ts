@@ -4,7 +4,7 @@ import type { Anchor, Head } from './anchor.ts';
 import { listLedgers, withinLedger } from './owner-scope.ts';
 import { findPathErrors, findRecordErrors, type Retention, readRetention } from './verify-records.ts';
 
-export interface Verification {
+interface Verification {
   tenants: number;
   changes: number;
   /** Archived changes that are no longer in the archive. Their seals remain, so the chain can still be verified. */

@@ -6,7 +6,7 @@ import { OAuthError } from './errors.ts';
 import type { ClientParameters } from './schema.ts';
 
 /** What a client sends to authenticate itself (RFC 6749 2.3.1): the id of an API key, and the key. */
-export interface ClientCredentials {
+interface ClientCredentials {
   clientId: string;
   secret: string;
 }

@@ -14,7 +14,7 @@ const statuses = {
   server_error: 500,
   temporarily_unavailable: 503,
 } as const;
-export type OAuthErrorCode = keyof typeof statuses;
+type OAuthErrorCode = keyof typeof statuses;
 
 /** An error in the form of the OAuth standards, without our envelope. Its description is English: it may contain ASCII only. */
 export class OAuthError extends Error {

@@ -18,7 +18,7 @@ import { describeServer, readKeySet } from './metadata.ts';
 import { oauthResponses } from './openapi.ts';
 import { Introspection, IntrospectionRequest, IssuedToken, KeySet, Metadata, TokenRequest } from './schema.ts';
 
-export interface OAuthDependencies extends AuthDependencies, Dependencies {
+interface OAuthDependencies extends AuthDependencies, Dependencies {
   tokens: TokenReader;
   apiKeys: KeyReader;
 }

@@ -10,7 +10,7 @@ export interface Bucket {
 }
 
 /** Takes up to `wanted` tokens from the bucket that all nodes share. */
-export type TakeTokens = (bucket: Bucket, wanted: number) => Promise<{ granted: number; remaining: number }>;
+type TakeTokens = (bucket: Bucket, wanted: number) => Promise<{ granted: number; remaining: number }>;
 
 /** Whether a request may proceed, and what the RateLimit headers say. */
 export interface Decision {

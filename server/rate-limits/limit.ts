@@ -65,7 +65,7 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   };
 }
 
-export type RequestLimiter = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
+type RequestLimiter = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
 function addToList(reply: FastifyReply, name: string, item: string): void {
   const others = reply.getHeader(name);

@@ -9,7 +9,7 @@ import { readUsers } from '../users/users.ts';
 import { notOffered } from './answers.ts';
 
 /** RuoYi's front ends show all departments at once, and a browser shows no more than this. */
-export const MAX_DEPARTMENTS = 10_000;
+const MAX_DEPARTMENTS = 10_000;
 const PAGE_SIZE = 500;
 
 /** Reads all departments that match, in display order. The transaction is one snapshot, so none is missing. */

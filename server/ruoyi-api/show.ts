@@ -25,7 +25,6 @@ export const showDept = (dept: Dept, parentName: string | null = null) => ({
   status: dept.status,
   createTime: dept.createTime,
 });
-export type RuoyiDept = ReturnType<typeof showDept>;
 
 /** The last second of the last day of service, which is included. */
 export const showTenant = (tenant: ListedTenant) => ({
@@ -73,7 +72,7 @@ export async function showUsers(tx: Tx, caller: Caller, users: readonly User[], 
     roleId: null,
   }));
 }
-export type RuoyiUser = Awaited<ReturnType<typeof showUsers>>[number];
+type RuoyiUser = Awaited<ReturnType<typeof showUsers>>[number];
 
 export async function showUser(tx: Tx, caller: Caller, user: User, language: Language): Promise<RuoyiUser> {
   const [shown] = await showUsers(tx, caller, [user], language);

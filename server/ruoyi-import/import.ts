@@ -31,7 +31,7 @@ export interface TenantResult {
   comparison: Comparison | null;
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   preview: boolean;
   departmentLevels: number;
   tenantLevels: number;

@@ -6,13 +6,13 @@ import type { WorkerMessage, WorkerTask } from './read-worker.ts';
 import { MAX_ROWS, type SheetRow } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
-export interface ReadLimits {
+interface ReadLimits {
   /** A file has to be read within this time. 100,000 rows take about 10 seconds on a busy machine. */
   readMs: number;
   heapMegabytes: number;
 }
 
-export const defaultReadLimits: ReadLimits = { readMs: 60_000, heapMegabytes: 1_024 };
+const defaultReadLimits: ReadLimits = { readMs: 60_000, heapMegabytes: 1_024 };
 
 /** How many files a process reads at the same time: each takes a CPU and up to `heapMegabytes`. */
 const reading = new Semaphore(2);

@@ -2,7 +2,7 @@
 export const MAX_ROWS = 100_000;
 
 /** A cell whose content is not what its reader sees. */
-export interface OddCell {
+interface OddCell {
   /** `formula`: without a stored result; `error`: such as #N/A; `date`: a number that is shown as a date. */
   odd: 'formula' | 'error' | 'date';
   text: string;

@@ -6,7 +6,7 @@ import type { Format } from './schema.ts';
 import { csvCell, type Sheet, TEXT_FORMAT, xlsxCell } from './writing.ts';
 
 /** Values by the keys of the columns. */
-export type Example = Readonly<Record<string, CellValue>>;
+type Example = Readonly<Record<string, CellValue>>;
 export type Examples = Readonly<Record<Language, readonly Example[]>>;
 
 const TEXTS = {

@@ -69,7 +69,7 @@ const matching = (tx: Tx, callerTenant: string, search: TenantSearch) => {
 };
 
 /** With `endTime`, tenants without an end date come last. */
-export type TenantOrder = 'id' | 'endTime';
+type TenantOrder = 'id' | 'endTime';
 
 /** The last row of the previous page. */
 export interface PageCursor {

@@ -186,7 +186,7 @@ export async function restoreTenant(
 }
 
 /** Parts of texts that RuoYi's front ends search for (ruoyi-api/). A tenant without a company name is found by its own. */
-export type FurtherTenantFilters = Pick<TenantSearch, 'companyName' | 'contactUserName' | 'contactPhone'>;
+type FurtherTenantFilters = Pick<TenantSearch, 'companyName' | 'contactUserName' | 'contactPhone'>;
 
 export async function listTenants(
   tx: Tx,

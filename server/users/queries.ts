@@ -223,7 +223,7 @@ export const insertUser = async (
   return inserted.userId;
 };
 
-export type NewUserRow = UserFields & {
+type NewUserRow = UserFields & {
   userName: string;
   userKey: string;
   passwordHash: string;

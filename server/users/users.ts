@@ -320,7 +320,7 @@ export const memberRemoval = (toDeptId: string | null): MemberRemoval => ({
 const idsOf = (users: readonly { userId: number }[]) => users.map(({ userId }) => String(userId));
 
 /** A user and the departments that they are to have again. */
-export type FormerDepartments = Pick<User, 'deptId' | 'deptIds'> & { userId: string };
+type FormerDepartments = Pick<User, 'deptId' | 'deptIds'> & { userId: string };
 
 /** Restores deleted users with their previous passwords, in the given departments. Their sessions stay ended. */
 export async function restoreDeletedUsers(
@@ -367,7 +367,7 @@ async function lockFormerDepartments(tx: Tx, tenantId: string, users: readonly F
 }
 
 /** Filters that RuoYi's front ends send (ruoyi-api/). Times have the form of `createTime`, and seconds that are included. */
-export interface FurtherUserFilters {
+interface FurtherUserFilters {
   phone?: string | undefined;
   /** Only users of this department and of those below it. */
   underId?: string | undefined;

@@ -130,7 +130,7 @@ export const retryAllNow = (tx: Tx, { tenantId, id }: WebhookKey) => tx`
   update webhook_deliveries set next_try = now()
   where tenant_id = ${tenantId} and webhook_id = ${id} and state = 'waiting' and next_try < 'infinity'`;
 
-export interface NewDelivery {
+interface NewDelivery {
   /** The tenant whose ledger has the change. */
   ledger: string;
   changeId: number;

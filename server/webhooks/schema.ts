@@ -79,7 +79,7 @@ export const WebhookSecret = Type.Object(
 export type WebhookSecret = Static<typeof WebhookSecret>;
 
 /** `waiting` is a pending delivery; the names are part of the API. */
-export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
+const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const StateField = Type.Unsafe<DeliveryState>({ type: 'string', enum: [...DELIVERY_STATES] });
 

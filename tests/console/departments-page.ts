@@ -21,7 +21,7 @@ export const outline = (page: Page) =>
           .map((item) => `${item.getAttribute('aria-level')} ${item.textContent}`) as string[],
     );
 
-export type DropPosition = 'before' | 'into' | 'after';
+type DropPosition = 'before' | 'into' | 'after';
 const OFFSETS = { before: 0.08, into: 0.5, after: 0.92 };
 
 /** Presses the mouse on one row and moves it over another without releasing it. */

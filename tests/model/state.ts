@@ -3,7 +3,7 @@ import type { Body, ExpectedError } from './fields.ts';
 
 /** The state of the model, as plain records. */
 
-export interface AuditFields {
+interface AuditFields {
   createBy: string;
   updateBy: string;
   /** The number of updates since the creation. */
@@ -228,7 +228,7 @@ export class State {
 }
 
 /** The placeholder for times: only their format is compared. */
-export const TIME = '<time>';
+const TIME = '<time>';
 export const showAuditFields = ({ createBy, updateBy, version }: AuditFields) => ({
   createBy,
   createTime: TIME,

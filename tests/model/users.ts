@@ -75,7 +75,7 @@ const nameError = (state: State, tenantId: string, userName: string, except?: Us
     reason: 'USER_NAME_TAKEN',
   };
 
-export function accountLimitError(state: State, tenantId: string) {
+function accountLimitError(state: State, tenantId: string) {
   const limit = state.tenant(tenantId)?.fields.accountCount ?? -1;
   return limit !== -1 && state.usersOf(tenantId).length >= limit && { reason: 'ACCOUNT_LIMIT' };
 }

@@ -17,7 +17,7 @@ export interface ActingTarget {
   change: string;
 }
 
-export interface ActingCall {
+interface ActingCall {
   operation: string;
   /** `query` is `tenantId=…`, or `x=` without one. */
   call(client: Client, query: string, target: ActingTarget): Promise<ApiResponse>;

@@ -6,7 +6,7 @@ import { measureText, truncateText } from './measure-text.ts';
 import type { ChartTexts } from './texts.ts';
 
 /** Colours are SVG attributes, not CSS: the same drawing is exported as a standalone file. */
-export interface Palette {
+interface Palette {
   containerBg: string;
   layoutBg: string;
   /** The outline of a card. */

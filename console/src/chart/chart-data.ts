@@ -27,7 +27,7 @@ export interface ChartData {
   truncated: boolean;
 }
 
-export interface ChartRequest {
+interface ChartRequest {
   /** A department id, or TENANT_ID for the whole tenant. */
   rootId: string;
   tenantName: string;
@@ -153,7 +153,7 @@ export function setOpen(chart: ChartData, id: string, open: boolean): ChartData 
 }
 
 /** The id of the card that stands for the children of `id` that are not loaded yet. */
-export const getMoreId = (id: string) => `more-${id}`;
+const getMoreId = (id: string) => `more-${id}`;
 export const isMoreCard = (id: string) => id.startsWith('more-');
 export const getMoreParent = (id: string) => id.slice('more-'.length);
 

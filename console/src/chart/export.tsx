@@ -10,7 +10,7 @@ import { measureText } from './measure-text.ts';
 import type { ChartTexts } from './texts.ts';
 
 /** The expanded part of the chart, whether it is in view or not. */
-export interface ExportSource {
+interface ExportSource {
   chart: ChartData;
   layout: Layout;
   title: string;

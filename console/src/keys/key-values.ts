@@ -79,7 +79,7 @@ export const formatTime = (time: Dayjs) => time.format(TIME_FORMAT);
 /** A key that expires within this many days is marked. */
 const EXPIRING_DAYS = 14;
 
-export type KeyState = 'normal' | 'expiring' | 'expired' | 'disabled';
+type KeyState = 'normal' | 'expiring' | 'expired' | 'disabled';
 
 /** Times of the service have no offset. They are read in the browser's time zone, so the state can be off by the difference. */
 export function getKeyState({ status, expiresTime }: Pick<Key, 'status' | 'expiresTime'>, now = dayjs()): KeyState {

@@ -21,7 +21,7 @@ export interface BulkAction {
 }
 
 /** The values that some actions need: the target department of a move, and the source of new passwords. */
-export interface ActionInput {
+interface ActionInput {
   deptId?: number;
   createPassword?: () => { password: string; mustChangePassword: boolean };
 }

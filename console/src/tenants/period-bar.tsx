@@ -16,7 +16,7 @@ import {
 import { type TenantsTexts, tenantsTexts } from './texts.ts';
 
 /** The text equivalent of the bars, which are hidden from screen readers. */
-export function describePeriod(period: Period, t: TenantsTexts): string {
+function describePeriod(period: Period, t: TenantsTexts): string {
   const { startTime, endTime } = period;
   const state = getPeriodState(period);
   if (state === 'upcoming') return t.upcoming(startTime ?? '');

@@ -1,7 +1,7 @@
 import dayjs from 'dayjs';
 
 /** The state of a tenant's service period. Days are calendar days; the last day is inclusive. */
-export type PeriodState = 'upcoming' | 'running' | 'expiring' | 'ended' | 'endless';
+type PeriodState = 'upcoming' | 'running' | 'expiring' | 'ended' | 'endless';
 
 /** A period that ends within this many days is `expiring`. */
 export const EXPIRING_DAYS = 60;

@@ -20,7 +20,7 @@ interface SaveOptions<T> {
   getConflicts?: (theirs: T) => Conflict[];
 }
 
-export type SaveOutcome = 'saved' | 'theirs' | 'cancelled';
+type SaveOutcome = 'saved' | 'theirs' | 'cancelled';
 
 /**
  * Saves a record with If-Match. If another user has changed it since it was read, a dialog asks which version to keep.

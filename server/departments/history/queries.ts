@@ -15,7 +15,7 @@ export const stored = {
   status: (tx: Tx) => raw(tx, department.storedText('status', 'c.after')),
 };
 
-export interface AncestorRow {
+interface AncestorRow {
   deptId: number;
   parentId: number;
   deptName: string;
@@ -85,7 +85,7 @@ export const readChangedBetween = (tx: Tx, tenantId: string, from: PointInTime, 
   order by changed.id`;
 
 /** A department whose path is requested, as it was after a change. */
-export interface WantedPath {
+interface WantedPath {
   deptId: number;
   changeId: number;
   time: string;

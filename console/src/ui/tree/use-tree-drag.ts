@@ -1,7 +1,7 @@
 import { type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import type { DragHandlers, DropTarget, NodeRow, TreeRow } from './types.ts';
 
-export interface DragState<Node> {
+interface DragState<Node> {
   moved: Node;
   target?: DropTarget<Node> | undefined;
   /** Why the node cannot be dropped on the target. */
