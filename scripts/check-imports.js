@@ -17,6 +17,7 @@ const FOLDERS = [
   'webhooks',
   'tenants',
   'users',
+  'quotas',
   'departments',
   'ledger',
   'access',

@@ -1,5 +1,5 @@
--- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, API keys, imports, idempotency, ledger,
--- webhooks.
+-- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, API keys, quotas, imports, idempotency,
+-- ledger, webhooks.
 -- Functions are in functions/, one to a file; db/migrate.ts creates them before this file runs.
 --
 -- Tenant isolation has two layers. Every statement of the service names its tenant, and row-level security shows only the
@@ -144,6 +144,8 @@ create index users_administrators on users (tenant_id) where administrator and s
 alter table users enable row level security;
 alter table users force row level security;
 create policy own_tenant on users using (tenant_id = current_setting('banyan.tenant', true));
+-- branch_accounts() runs as the owner of the tables and counts the users of a branch.
+create policy owner_reads on users for select to current_user using (true);
 
 -- Membership of users in departments. The rows of a deleted user are removed.
 create table user_departments (
@@ -307,6 +309,113 @@ alter table api_key_uses enable row level security;
 alter table api_key_uses force row level security;
 create policy own_tenant on api_key_uses using (tenant_id = current_setting('banyan.tenant', true));
 
+-- Quotas ----------------------------------------------------------------------------------------------------------------
+
+create sequence quota_serial as bigint start 1001 maxvalue 9007199254740991;
+create sequence quota_use_serial as bigint start 1001 maxvalue 9007199254740991;
+
+-- What administrators of the tenants above have set. The totals of the six quotas of QuotaBo are in tenants.quotas.
+create table quotas (
+  tenant_id   text not null references tenants,
+  quota       text not null check (quota ~ '^[a-z][A-Za-z0-9]{0,49}$'),
+  quota_id    bigint not null default nextval('quota_serial'), -- by which the ledger identifies it
+  total       bigint check (total between -1 and 9007199254740991), -- -1: no limit; null: in tenants.quotas
+  period      text not null check (period in ('none', 'day', 'month', 'year')), -- after which `used` starts at 0 again
+  pooled      boolean not null,                            -- uses of the tenants below count against it too
+  create_by   text not null,
+  create_time timestamptz not null default now(),
+  update_by   text not null default '',
+  update_time timestamptz,                                 -- null: never updated
+  primary key (tenant_id, quota)
+);
+alter table quotas enable row level security;
+alter table quotas force row level security;
+create policy own_tenant on quotas using (tenant_id = current_setting('banyan.tenant', true));
+-- counters_to_lock() runs as the owner of the tables and looks for pools of the tenants above.
+create policy owner_reads on quotas for select to current_user using (true);
+
+-- What was used and is reserved. Each use locks the row. `reserved` includes reservations that have expired and were not
+-- settled yet: lock_quota_counters() settles them, and reads subtract them.
+create table quota_counters (
+  tenant_id    text not null references tenants,
+  quota        text not null,
+  used         bigint not null default 0 check (used between 0 and 9007199254740991), -- in the period
+  reserved     bigint not null default 0 check (reserved >= 0), -- the sum of quota_holds
+  period_start timestamptz not null default '-infinity',   -- never goes back, even if the clock does
+  resets       int not null default 0,                     -- how often a new period has set `used` to 0
+  primary key (tenant_id, quota)
+) with (fillfactor = 50);                                  -- room for HOT updates
+alter table quota_counters enable row level security;
+alter table quota_counters force row level security;
+create policy own_tenant on quota_counters using (tenant_id = current_setting('banyan.tenant', true));
+
+-- The part of a counter that a reservation holds: one row in the tenant that reserved and one in each pool above it. Rows
+-- change only under the lock of their counter.
+create table quota_holds (
+  tenant_id      text not null,
+  quota          text not null,
+  reservation_id bigint not null,
+  amount         bigint not null check (amount > 0),
+  expires        timestamptz not null,
+  primary key (tenant_id, quota, reservation_id),
+  foreign key (tenant_id, quota) references quota_counters
+);
+create index quota_holds_expiring on quota_holds (tenant_id, quota, expires);
+alter table quota_holds enable row level security;
+alter table quota_holds force row level security;
+create policy own_tenant on quota_holds using (tenant_id = current_setting('banyan.tenant', true));
+
+create table quota_reservations (
+  tenant_id       text not null,
+  reservation_id  bigint not null,
+  quota           text not null,
+  amount          bigint not null check (amount > 0),
+  subject         text check (char_length(subject) <= 200),
+  time            timestamptz not null,
+  expires         timestamptz not null,
+  state           text not null default 'open' check (state in ('open', 'confirmed', 'released')), -- or expired, by the time
+  use_id          bigint,                                  -- the use that confirmed it
+  user_id         bigint,
+  key_id          bigint,
+  actor_tenant_id text not null,                           -- tenant of the user or the key: this one or an ancestor
+  pools           text[] not null,                         -- tenants above whose pools hold it too, wherever the tenant moves
+  primary key (tenant_id, reservation_id),
+  foreign key (tenant_id, quota) references quota_counters
+);
+create index quota_reservations_expired on quota_reservations (tenant_id, expires);
+alter table quota_reservations enable row level security;
+alter table quota_reservations force row level security;
+create policy own_tenant on quota_reservations using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Every use. They are many, so they are not in the ledger.
+create table quota_uses (
+  tenant_id       text not null,
+  use_id          bigint not null,
+  quota           text not null,
+  amount          bigint not null check (amount > 0),
+  subject         text check (char_length(subject) <= 200),
+  time            timestamptz not null,
+  user_id         bigint,
+  key_id          bigint,
+  actor_tenant_id text not null,                           -- tenant of the user or the key: this one or an ancestor
+  dept_id         bigint,                                  -- main department of the user at that time
+  counted         jsonb not null,                          -- tenants whose counters have counted it, each with its `resets`
+  refund_time     timestamptz,                             -- null: not refunded
+  refund_by       text,
+  primary key (tenant_id, use_id)
+);
+create index quota_uses_by_time on quota_uses (tenant_id, time, use_id);
+alter table quota_uses enable row level security;
+alter table quota_uses force row level security;
+create policy own_tenant on quota_uses using (tenant_id = current_setting('banyan.tenant', true));
+
+-- Uses older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here, so it can be copied and emptied.
+create table quota_uses_archive (like quota_uses including defaults, primary key (tenant_id, use_id));
+create index quota_uses_archive_by_time on quota_uses_archive (tenant_id, time, use_id);
+alter table quota_uses_archive enable row level security;
+alter table quota_uses_archive force row level security;
+create policy own_tenant on quota_uses_archive using (tenant_id = current_setting('banyan.tenant', true));
+
 -- Imports ---------------------------------------------------------------------------------------------------------------
 
 -- What an import from another system took last, so that a further run changes only what has changed there since. The records
@@ -359,7 +468,7 @@ create policy own_tenant on idempotency_keys using (tenant_id = current_setting(
 
 -- Ledger ----------------------------------------------------------------------------------------------------------------
 
--- Every write of a department, tenant, user, webhook or API key, and every login, leaves a row in `changes`. Triggers write it in
+-- Every write of a department, tenant, user, webhook, API key or quota, and every login, leaves a row in `changes`. Triggers write it in
 -- the same transaction, so no statement can skip it. The audit log, the change feed, webhooks, history and revert read it.
 -- The setting banyan.origin identifies the caller (db/tenant-scope.ts).
 
@@ -376,7 +485,7 @@ create table changes (
   actor_tenant_id text,                          -- tenant of the actor: this one or an ancestor
   address         text,                          -- IP address of the request
   request_id      text,
-  resource        text not null,                 -- department, tenant, user, login, webhook, key
+  resource        text not null,                 -- department, tenant, user, login, webhook, key, quota
   resource_id     bigint not null,
   action          text not null,                 -- created, updated, moved, deleted, restored; see server/ledger/schema.ts
   parent_id       bigint,                        -- new parent of a department, if this change set it; 0: top level
@@ -634,3 +743,8 @@ create trigger record_update after update on webhooks for each row
 
 create trigger record_insert after insert on api_keys for each row execute function record_key_change();
 create trigger record_update after update on api_keys for each row execute function record_key_change();
+
+create trigger record_insert after insert on quotas for each row execute function record_quota_change();
+create trigger record_update after update on quotas for each row
+  when ((old.total, old.period, old.pooled) is distinct from (new.total, new.period, new.pooled))
+  execute function record_quota_change();

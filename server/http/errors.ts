@@ -86,6 +86,11 @@ export const errorCatalog = {
     '{field} 必须是公网 https 地址；如需使用内网地址，请在 BANYAN_WEBHOOK_NETWORKS 中添加（开发时设为 loopback 可使用本机 http 地址）',
     '{field} must be an https URL with a public address. To allow internal addresses, add their networks to BANYAN_WEBHOOK_NETWORKS (for development, loopback allows http to this machine).',
   ],
+  USAGE_TOO_LARGE: [
+    400,
+    '统计结果超过 {limit} 行，请缩小日期范围，或按月统计',
+    'There are more than {limit} sums. Choose a shorter period, or per=month.',
+  ],
   DIFF_TOO_LARGE: [
     400,
     '所选时间范围内变更的部门超过 {limit} 个，请缩小时间范围',
@@ -300,6 +305,13 @@ export const errorCatalog = {
     'The session does not exist or has already ended. Reload the list of sessions.',
   ],
   WEBHOOK_NOT_FOUND: [404, 'Webhook 不存在，请核对编号', 'The webhook does not exist. Check the id.'],
+  QUOTA_NOT_FOUND: [
+    404,
+    '配额 {quota} 不存在，请核对名称，或由上级租户的管理员用 PUT 设置',
+    'There is no quota {quota}. Check the name, or ask an administrator of a tenant above to make it.',
+  ],
+  RESERVATION_NOT_FOUND: [404, '预留不存在，请核对编号', 'The reservation does not exist. Check the id.'],
+  USE_NOT_FOUND: [404, '使用记录不存在或已归档，请核对编号', 'The use does not exist, or is archived. Check the id.'],
   KEY_NOT_FOUND: [404, 'API 密钥不存在，请核对编号', 'The API key does not exist. Check the id.'],
   DELIVERY_NOT_FOUND: [
     404,
@@ -391,6 +403,27 @@ export const errorCatalog = {
     '当前租户下用户名额不足，请联系管理员',
     'The tenant has reached its account limit. Delete a user, or ask an administrator to raise accountCount.',
   ],
+  QUOTA_EXHAUSTED: [
+    409,
+    '配额 {quota} 不足：本租户或上级租户共享的额度已用完，请联系管理员',
+    'The quota {quota} is used up, in this tenant or in a pool that it shares. Ask an administrator of a tenant above to raise it.',
+  ],
+  QUOTA_COUNTS_USERS: [
+    409,
+    '配额 {quota} 统计用户数，由系统自动计数，无法直接使用或预留',
+    'The quota {quota} limits the number of users. The service counts them, so it cannot be used or reserved.',
+  ],
+  QUOTA_EXISTS: [
+    409,
+    '配额 {quota} 已存在，used 只能在首次设置时指定，请去掉 used 后重试',
+    'The quota {quota} exists already. `used` can be set only when a quota is made: omit it.',
+  ],
+  RESERVATION_ENDED: [
+    409,
+    '预留已结束（{state}），如仍需使用请重新预留',
+    'The reservation has ended: {state}. Reserve again if you still need it.',
+  ],
+  USE_REFUNDED: [409, '该次使用已退还，不能重复退还', 'The use has been refunded already.'],
   USER_NAME_TAKEN: [
     409,
     '用户名已存在，请使用其他用户名',
@@ -520,6 +553,11 @@ export const alternativeTexts = {
     // The same text as above, because existing front ends compare it.
     '当前租户下用户名额不足，请联系管理员',
     '{field} {accountCount} leaves no account for the first administrator. Send 1 or more, -1 for no limit, or omit username and password.',
+  ],
+  QUOTA_EXHAUSTED: [
+    'tenantId',
+    '租户 {tenantId} 的配额 {quota} 已用完，请联系管理员调整',
+    'The quota {quota} of the tenant {tenantId} is used up. Ask an administrator of a tenant above it to raise it.',
   ],
   UNKNOWN_PARAMETER: [
     'operation',

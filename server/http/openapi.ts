@@ -44,6 +44,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Users', description: 'User accounts and the departments that they belong to' },
         { name: 'Changes', description: 'The audit log: who changed what and when; change feed and revert' },
         { name: 'API keys', description: 'Keys with which programs call the service' },
+        { name: 'Quotas', description: 'What tenants may use, what they have used and reserved' },
         { name: 'Webhooks', description: 'Endpoints that are notified of changes' },
         { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
         {

@@ -233,6 +233,14 @@ const problems = {
     zh: '必须是可授予 API 密钥的权限，如 dept:read',
     en: 'must be a permission that API keys can have, such as dept:read',
   },
+  quotaName: {
+    zh: '必须以小写字母开头，只能包含字母和数字，最长 50 个字符',
+    en: 'must begin with a lower-case letter and contain only letters and digits, at most 50',
+  },
+  moreThanReserved: { zh: '不能超过预留的数量', en: 'must not be more than was reserved' },
+  totalInRecord: { zh: '必须大于等于 0', en: 'must be 0 or more' },
+  accountsPeriod: { zh: '必须为 none：用户数不按周期重置', en: 'must be none: users are not counted per period' },
+  accountsUsed: { zh: '不能设置：用户数由系统统计', en: 'cannot be set: the service counts the users' },
   kind: {
     zh: '格式应为 department.created、department.* 或 *',
     en: 'must have the form department.created, department.* or *',

@@ -60,7 +60,7 @@ export const changeOrArchived = (tx: Tx, tenantId: string | Fragment, changeId: 
   ) c limit 1`;
 
 /**
- * Reads the changes after one position and up to another. Logins, webhooks and keys are shown in the audit log only, as in
+ * Reads the changes after one position and up to another. Logins, webhooks, keys and quotas are shown in the audit log only, as in
  * record_change.sql.
  */
 export const readFeed = (
@@ -70,7 +70,7 @@ export const readFeed = (
 ) => tx<(ChangeRow & { seq: number })[]>`
   select s.seq, ${changeColumns(tx)} from seals s
   cross join lateral (${changeOrArchived(tx, tenantId, tx`s.change_id`)}) c
-  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook', 'key')
+  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook', 'key', 'quota')
   order by s.seq limit ${limit}`;
 
 export const readByIds = (tx: Tx, tenantId: string, changeIds: number[]) => tx<ChangeRow[]>`

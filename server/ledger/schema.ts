@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
 import { Long, LongOut, orNull, Status, TenantQuery, Text } from '../http/fields.ts';
 
-export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook', 'key'] as const;
+export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook', 'key', 'quota'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
 const TIME_FORMAT = 'ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone';
@@ -41,6 +41,7 @@ const shownRecords: Record<Resource, object> = {
     { 'x-component': 'WebhookRecord' },
   ),
   key: { 'x-ref': 'KeyRecord' },
+  quota: { 'x-ref': 'QuotaRecord' },
 };
 
 const change = {

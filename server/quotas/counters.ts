@@ -1,0 +1,144 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import { type ApiError, apiError } from '../http/errors.ts';
+import {
+  type CounterRow,
+  type CounterUpdate,
+  insertReservations,
+  insertUses,
+  lockCounters,
+  type NewReservation,
+  type NewUse,
+  type Now,
+  nextIds,
+  writeCounters,
+} from './queries.ts';
+import { ACCOUNTS, type CountedUse, type QuotaNumbers, type Reservation } from './schema.ts';
+
+/** A counter that is locked, and what the transaction changes in it. */
+export type Counter = CounterRow & Required<Pick<CounterUpdate, 'holds' | 'ended'>> & { isChanged: boolean };
+
+export const toCounter = (row: CounterRow): Counter => ({ ...row, holds: [], ended: [], isChanged: false });
+
+/** What is left of a total. A total that was lowered below what is used leaves 0. */
+export const leftOf = ({ total, used, reserved }: Pick<QuotaNumbers, 'total' | 'used' | 'reserved'>): number =>
+  total === -1 ? -1 : Math.max(0, total - used - reserved);
+
+export const numbersOf = ({ quota, total, used, reserved }: CounterRow): QuotaNumbers => ({
+  ...{ quota, total, used, reserved },
+  left: leftOf({ total, used, reserved }),
+});
+
+/** Whether an amount is left. Without a limit, the sum must stay a number that JSON does not round. */
+const hasRoom = ({ total, used, reserved }: CounterRow, amount: number): boolean =>
+  used + reserved + amount <= (total === -1 ? Number.MAX_SAFE_INTEGER : total);
+
+export interface Take {
+  caller: Caller;
+  quota: string;
+  amount: number;
+  subject: string | null;
+  /** How long a reservation lasts; without it, the amount is used at once. */
+  seconds?: number | undefined;
+  /** Tenants that an error may name, beside the one whose quota is used. */
+  visible?: readonly string[];
+}
+
+/**
+ * Uses or reserves quotas of one tenant, one request after the other. Each counts against the tenant's own counter and every
+ * pool above it, or against none. Returns a result or an error for each. `alongside` runs in the same round trip as
+ * the locks and decides which requests are allowed; `send` sends the last statements.
+ */
+export async function takeQuotas(
+  tx: Tx,
+  tenantId: string,
+  requests: Pick<Take, 'quota'>[],
+  {
+    alongside,
+    now,
+    send = (write) => write(),
+  }: {
+    alongside: () => Promise<(Take | ApiError)[]> | (Take | ApiError)[];
+    now: Now;
+    send?: (write: () => Promise<void>) => Promise<void>;
+  },
+): Promise<(CountedUse | Reservation | ApiError)[]> {
+  const names = [...new Set(requests.map(({ quota }) => quota))].filter((quota) => quota !== ACCOUNTS);
+  const [takes, rows, ids] = await Promise.all([
+    alongside(),
+    lockCounters(tx, tenantId, names, { now }),
+    nextIds(tx, requests.length),
+  ]);
+  const counters = rows.map(toCounter);
+  const uses: NewUse[] = [];
+  const reservations: NewReservation[] = [];
+  const results = takes.map((take, n) => {
+    if (!('quota' in take)) return take;
+    return takeOne(tenantId, counters, take, ids[n] as number, { uses, reservations });
+  });
+  await send(async () => {
+    await Promise.all([
+      writeChanged(tx, tenantId, counters),
+      uses.length > 0 && insertUses(tx, tenantId, uses),
+      reservations.length > 0 && insertReservations(tx, tenantId, reservations),
+    ]);
+  });
+  return results;
+}
+
+function takeOne(
+  tenantId: string,
+  counters: Counter[],
+  { caller, quota, amount, subject, seconds, visible = [] }: Take,
+  id: number,
+  { uses, reservations }: { uses: NewUse[]; reservations: NewReservation[] },
+): CountedUse | Reservation | ApiError {
+  if (quota === ACCOUNTS) return apiError('QUOTA_COUNTS_USERS', { quota });
+  const taken = counters.filter((counter) => counter.quota === quota);
+  const own = taken.find((counter) => counter.tenantId === tenantId);
+  if (!own) return apiError('QUOTA_NOT_FOUND', { quota });
+  const empty = [own, ...taken].find((counter) => !hasRoom(counter, amount));
+  if (empty) {
+    // Callers below a pool must not learn whose it is, nor its numbers.
+    const isVisible = empty === own || visible.includes(empty.tenantId);
+    return apiError('QUOTA_EXHAUSTED', { ...numbersOf(own), ...(isVisible ? { tenantId: empty.tenantId } : {}) });
+  }
+  const { moment: time } = own;
+  const entry = { quota, amount, subject, time, ...actorOf(caller) };
+  for (const counter of taken) counter.isChanged = true;
+  if (seconds === undefined) {
+    for (const counter of taken) counter.used += amount;
+    uses.push({ ...entry, use_id: id, counted: countedBy(taken) });
+    return { useId: id, ...numbersOf(own) };
+  }
+  const expires = new Date(time.getTime() + seconds * 1000);
+  for (const counter of taken) {
+    counter.reserved += amount;
+    counter.holds.push({ reservation_id: id, amount, expires });
+  }
+  const pools = taken.filter((counter) => counter !== own).map((counter) => counter.tenantId);
+  reservations.push({ ...entry, reservation_id: id, expires, pools });
+  return { reservationId: id, ...numbersOf(own) };
+}
+
+/** Returns the tenants whose counters count a use, with their periods: a refund in a later period must not reduce that one. */
+export const countedBy = (counters: readonly Counter[]): Record<string, number> =>
+  Object.fromEntries(counters.map(({ tenantId, resets }) => [tenantId, resets]));
+
+export const actorOf = ({ userId, keyId, ownTenantId }: Caller) => ({
+  user_id: userId ?? null,
+  key_id: keyId ?? null,
+  actor_tenant_id: ownTenantId,
+});
+
+/** Writes the counters that have changed. */
+export async function writeChanged(tx: Tx, tenantId: string, counters: readonly Counter[]): Promise<void> {
+  const changed = counters
+    .filter(({ isChanged }) => isChanged)
+    .map(({ tenantId, quota, used, reserved, holds, ended }) => ({
+      ...{ tenant_id: tenantId, quota, used, reserved },
+      ...(holds.length > 0 ? { holds } : {}),
+      ...(ended.length > 0 ? { ended } : {}),
+    }));
+  if (changed.length > 0) await writeCounters(tx, tenantId, changed);
+}

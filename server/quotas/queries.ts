@@ -1,0 +1,191 @@
+import { bigintOf, type Tx } from '../../db/driver.ts';
+import type { Period, Quota } from './schema.ts';
+
+/** The clock of the database, or the time that a test passes. */
+export type Now = Date | undefined;
+
+const timeOf = (tx: Tx, now: Now) => tx`${now?.toISOString() ?? null}::text::timestamptz`;
+
+/** Reads the quotas of a tenant, or those with the given names: its own and those that a tenant above shares with it. */
+export const readState = (tx: Tx, tenantId: string, now: Now) => tx<(Omit<Quota, 'left'> & { isCounted: boolean })[]>`
+  select s.quota, s.total, s.used, s.reserved, s.period, s.pooled, s.counted as "isCounted", case when s.period <> 'none' then
+      to_char(s.period_start + ('1 ' || s.period)::interval, 'YYYY-MM-DD HH24:MI:SS') end as "resetTime"
+  from quota_state(${tenantId}, array(
+      select unnest(quota_bo_names())
+      union select q.quota from quotas q where q.tenant_id = ${tenantId}
+      union select pooled_quotas_above(${tenantId})
+    ), coalesce(${timeOf(tx, now)}, clock_timestamp())) s
+  order by array_position(quota_bo_names(), s.quota), s.quota`;
+
+/** A counter that the transaction has locked: that of the tenant itself, or of a pool above it. */
+export interface CounterRow {
+  tenantId: string;
+  quota: string;
+  total: number;
+  used: number;
+  reserved: number;
+  period: Period;
+  pooled: boolean;
+  resets: number;
+  /** Whether it still holds the reservation in question. */
+  held: boolean;
+  moment: Date;
+}
+
+/**
+ * Locks the counters of a tenant and of the pools above it, in the one order of all transactions, and settles them. With
+ * `pools`, locks these instead of those above the tenant at present.
+ */
+export const lockCounters = (
+  tx: Tx,
+  tenantId: string,
+  quotas: string[],
+  { pools = null, reservationId = null, now }: { pools?: string[] | null; reservationId?: string | null; now: Now },
+) =>
+  tx<CounterRow[]>`
+    select tenant_id as "tenantId", quota, total, used, reserved, period, pooled, resets, held, moment
+    from lock_quota_counters(${tenantId}, ${quotas}::text[], ${pools}::text[], ${reservationId}::bigint,
+      ${timeOf(tx, now)})`.execute();
+
+/** A counter to be written, with reservations that begin and end. */
+export interface CounterUpdate {
+  tenant_id: string;
+  quota: string;
+  used: number;
+  reserved: number;
+  holds?: { reservation_id: number; amount: number; expires: Date }[];
+  ended?: number[];
+}
+
+export const writeCounters = (tx: Tx, tenantId: string, counters: CounterUpdate[]) =>
+  tx`select write_quota_counters(${tenantId}, ${JSON.stringify(counters)}::text::json)`.execute();
+
+/** Reserves ids for uses and reservations. */
+export const nextIds = async (tx: Tx, count: number): Promise<number[]> => {
+  const rows = await tx<{ id: number }[]>`
+    select nextval('quota_use_serial') as id from generate_series(1, ${count}::int)`.execute();
+  return rows.map(({ id }) => id);
+};
+
+interface Entry {
+  quota: string;
+  amount: number;
+  subject: string | null;
+  time: Date;
+  user_id: string | null;
+  key_id: string | null;
+  actor_tenant_id: string;
+}
+
+export type NewUse = Entry & { use_id: number; counted: Record<string, number> };
+
+export const insertUses = (tx: Tx, tenantId: string, uses: NewUse[]) =>
+  tx`
+    insert into quota_uses (tenant_id, use_id, quota, amount, subject, time, user_id, key_id, actor_tenant_id, dept_id, counted)
+    select ${tenantId}, u.use_id, u.quota, u.amount, u.subject, u.time, u.user_id, u.key_id, u.actor_tenant_id,
+      (select m.dept_id from user_departments m
+        where m.tenant_id = ${tenantId} and m.user_id = u.user_id and m.main and u.actor_tenant_id = ${tenantId}),
+      u.counted
+    from json_to_recordset(${JSON.stringify(uses)}::text::json) as u (use_id bigint, quota text, amount bigint, subject text,
+      time timestamptz, user_id bigint, key_id bigint, actor_tenant_id text, counted jsonb)`.execute();
+
+export type NewReservation = Entry & { reservation_id: number; expires: Date; pools: string[] };
+
+export const insertReservations = (tx: Tx, tenantId: string, reservations: NewReservation[]) =>
+  tx`
+    insert into quota_reservations (tenant_id, reservation_id, quota, amount, subject, time, expires, user_id, key_id,
+      actor_tenant_id, pools)
+    select ${tenantId}, r.reservation_id, r.quota, r.amount, r.subject, r.time, r.expires, r.user_id, r.key_id,
+      r.actor_tenant_id, r.pools
+    from json_to_recordset(${JSON.stringify(reservations)}::text::json) as r (reservation_id bigint, quota text,
+      amount bigint, subject text, time timestamptz, expires timestamptz, user_id bigint, key_id bigint,
+      actor_tenant_id text, pools text[])`.execute();
+
+/** Locks a reservation, so that it ends once. */
+export const lockReservation = async (tx: Tx, tenantId: string, id: string) => {
+  const [row] = await tx<
+    {
+      reservationId: number;
+      quota: string;
+      amount: number;
+      subject: string | null;
+      expires: Date;
+      state: 'open' | 'confirmed' | 'released';
+      pools: string[];
+    }[]
+  >`
+    select reservation_id as "reservationId", quota, amount, subject, expires, state, pools from quota_reservations
+    where tenant_id = ${tenantId} and reservation_id = ${bigintOf(id)} for update`;
+  return row;
+};
+
+export const endReservation = (
+  tx: Tx,
+  tenantId: string,
+  reservationId: number,
+  state: 'confirmed' | 'released',
+  useId: number | null,
+) => tx`
+  update quota_reservations set state = ${state}, use_id = ${useId}
+  where tenant_id = ${tenantId} and reservation_id = ${reservationId}`;
+
+/** Locks a use, so that it is refunded once. */
+export const lockUse = async (tx: Tx, tenantId: string, id: string) => {
+  const [row] = await tx<
+    { useId: number; quota: string; amount: number; counted: Record<string, number>; isRefunded: boolean }[]
+  >`
+    select use_id as "useId", quota, amount, counted, refund_time is not null as "isRefunded" from quota_uses
+    where tenant_id = ${tenantId} and use_id = ${bigintOf(id)} for update`;
+  return row;
+};
+
+export const markRefunded = (tx: Tx, tenantId: string, useId: number, by: string, time: Date) => tx`
+  update quota_uses set refund_time = ${time.toISOString()}::text::timestamptz, refund_by = ${by}
+  where tenant_id = ${tenantId} and use_id = ${useId}`;
+
+export const readSettings = async (tx: Tx, tenantId: string, quota: string) => {
+  const [row] = await tx<{ total: number | null; period: Period; pooled: boolean }[]>`
+    select total, period, pooled from quotas where tenant_id = ${tenantId} and quota = ${quota}`;
+  return row;
+};
+
+export const writeSettings = (
+  tx: Tx,
+  tenantId: string,
+  {
+    quota,
+    total,
+    period,
+    pooled,
+    by,
+  }: { quota: string; total: number | null; period: Period; pooled: boolean; by: string },
+) => tx`
+  insert into quotas as q (tenant_id, quota, total, period, pooled, create_by)
+  values (${tenantId}, ${quota}, ${total}, ${period}, ${pooled}, ${by})
+  on conflict (tenant_id, quota) do update set total = excluded.total, period = excluded.period, pooled = excluded.pooled,
+    update_by = ${by}, update_time = now()
+  where (q.total, q.period, q.pooled) is distinct from (excluded.total, excluded.period, excluded.pooled)`;
+
+/** Begins a period of another kind. What was used so far counts in it. */
+export const startPeriod = (tx: Tx, tenantId: string, quota: string, period: Period, now: Now) => tx`
+  insert into quota_counters as c (tenant_id, quota, period_start)
+  values (${tenantId}, ${quota}, case when ${period} = 'none' then '-infinity'
+    else date_trunc(${period}, coalesce(${timeOf(tx, now)}, clock_timestamp())) end)
+  on conflict (tenant_id, quota) do update set period_start = excluded.period_start`;
+
+/** Sets what was used. The transaction has locked the counter, if it exists. */
+export const setUsed = (tx: Tx, tenantId: string, quota: string, used: number) => tx`
+  insert into quota_counters (tenant_id, quota, used) values (${tenantId}, ${quota}, ${used})
+  on conflict (tenant_id, quota) do update set used = excluded.used`;
+
+/** Reads the path of a tenant that the transaction sees: the codes from 000000 down to the tenant itself. */
+export const readPath = async (tx: Tx, tenantId: string): Promise<string[]> => {
+  const [row] = await tx<{ path: string[] }[]>`select path from tenants where tenant_id = ${tenantId}`;
+  return row?.path ?? [];
+};
+
+/** Counts the users of a tenant and of all tenants below it. */
+export const countBranchAccounts = async (tx: Tx, tenantId: string): Promise<number> => {
+  const [row] = await tx<[{ count: number }]>`select branch_accounts(${tenantId}) as count`;
+  return row.count;
+};

@@ -1,0 +1,236 @@
+import { readActing, writeActing } from '../access/acting.ts';
+import type { App, Dependencies } from '../context.ts';
+import { ok } from '../http/envelope.ts';
+import { writeHeaders } from '../http/etag.ts';
+import { IdPath, TenantQuery } from '../http/fields.ts';
+import { responses } from '../http/openapi.ts';
+import { pathId } from '../http/validation.ts';
+import { createQuotaTaker } from './batching.ts';
+import { confirmReservation, putQuota, readQuotas, refundUse, releaseReservation, type SetTotal } from './rules.ts';
+import {
+  CountedUse,
+  QuotaInput,
+  QuotaNumbers,
+  QuotaPath,
+  QuotaReservationInput,
+  Quotas,
+  QuotaUseInput,
+  Reservation,
+  ReservationEnd,
+  Usage,
+  UsageFilter,
+  UseFilter,
+  UsePage,
+  UsePath,
+} from './schema.ts';
+import { listUses, readUsage } from './usage.ts';
+
+const path = '/system/quota-api';
+const shared = { tags: ['Quotas'] };
+const takeErrors = ['OTHER_TENANT', 'QUOTA_NOT_FOUND', 'QUOTA_EXHAUSTED', 'QUOTA_COUNTS_USERS'] as const;
+const endErrors = ['OTHER_TENANT', 'RESERVATION_NOT_FOUND', 'RESERVATION_ENDED'] as const;
+
+/** `setTotal` sets the total of one of the six quotas in the tenant's record. */
+export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): void {
+  const { db, quotaTime } = deps;
+  const take = createQuotaTaker(deps);
+
+  app.get(
+    path,
+    {
+      config: { requires: 'quota:read' },
+      schema: {
+        ...shared,
+        operationId: 'listQuotas',
+        summary: 'Read the quotas of a tenant',
+        description: 'The six of `quotaBo` first, then further ones by name.',
+        querystring: TenantQuery,
+        response: responses('authenticated', { data: Quotas, errors: ['OTHER_TENANT'] }),
+      },
+    },
+    async (request) => ok(await readActing(db, request, (tx, { tenantId }) => readQuotas(tx, tenantId, quotaTime?.()))),
+  );
+
+  app.post(
+    `${path}/consume`,
+    {
+      config: { requires: 'quota:use' },
+      schema: {
+        ...shared,
+        operationId: 'consumeQuota',
+        summary: 'Use a quota',
+        description: 'Counts against every pool above the tenant too, or against none of them.',
+        headers: writeHeaders,
+        querystring: TenantQuery,
+        body: QuotaUseInput,
+        response: responses('authenticated', {
+          data: CountedUse,
+          writes: 'unconditional',
+          errors: [...takeErrors],
+          alternativeTexts: ['QUOTA_EXHAUSTED'],
+          body: true,
+        }),
+      },
+    },
+    async (request) => ok(await take(request)),
+  );
+
+  app.post(
+    `${path}/reserve`,
+    {
+      config: { requires: 'quota:use' },
+      schema: {
+        ...shared,
+        operationId: 'reserveQuota',
+        summary: 'Reserve a quota',
+        description: 'Counts as reserved until it is confirmed, released or expired.',
+        headers: writeHeaders,
+        querystring: TenantQuery,
+        body: QuotaReservationInput,
+        response: responses('authenticated', {
+          data: Reservation,
+          writes: 'unconditional',
+          errors: [...takeErrors],
+          alternativeTexts: ['QUOTA_EXHAUSTED'],
+          body: true,
+        }),
+      },
+    },
+    async (request) => ok(await take(request)),
+  );
+
+  app.post(
+    `${path}/reservations/:id/confirm`,
+    {
+      config: { requires: 'quota:use' },
+      schema: {
+        ...shared,
+        operationId: 'confirmReservation',
+        summary: 'Use what was reserved',
+        description: 'The rest is released.',
+        headers: writeHeaders,
+        params: IdPath,
+        querystring: TenantQuery,
+        body: ReservationEnd,
+        response: responses('authenticated', { data: CountedUse, writes: 'unconditional', errors: [...endErrors] }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      const amount = request.body?.amount;
+      return ok(
+        await writeActing(db, request, (tx, caller) => confirmReservation(tx, caller, id, amount, quotaTime?.())),
+      );
+    },
+  );
+
+  app.post(
+    `${path}/reservations/:id/release`,
+    {
+      config: { requires: 'quota:use' },
+      schema: {
+        ...shared,
+        operationId: 'releaseReservation',
+        summary: 'Release what was reserved',
+        description: 'Ends the reservation as a whole, whatever the amount.',
+        headers: writeHeaders,
+        params: IdPath,
+        querystring: TenantQuery,
+        body: ReservationEnd,
+        response: responses('authenticated', { data: QuotaNumbers, writes: 'unconditional', errors: [...endErrors] }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.id);
+      const amount = request.body?.amount;
+      return ok(
+        await writeActing(db, request, (tx, caller) => releaseReservation(tx, caller, id, amount, quotaTime?.())),
+      );
+    },
+  );
+
+  app.post(
+    `${path}/uses/:useId/refund`,
+    {
+      config: { requires: 'quota:write' },
+      schema: {
+        ...shared,
+        operationId: 'refundUse',
+        summary: 'Reverse a use',
+        description: 'A use of an earlier period stays counted in that period.',
+        headers: writeHeaders,
+        params: UsePath,
+        querystring: TenantQuery,
+        response: responses('authenticated', {
+          data: CountedUse,
+          writes: 'unconditional',
+          errors: ['OTHER_TENANT', 'USE_NOT_FOUND', 'USE_REFUNDED'],
+        }),
+      },
+    },
+    async (request) => {
+      const id = pathId(request.params.useId);
+      return ok(await writeActing(db, request, (tx, caller) => refundUse(tx, caller, id, quotaTime?.())));
+    },
+  );
+
+  app.get(
+    `${path}/uses`,
+    {
+      config: { requires: 'quota:read' },
+      schema: {
+        ...shared,
+        operationId: 'listUses',
+        summary: 'List uses',
+        description: 'The latest first.',
+        querystring: UseFilter,
+        response: responses('authenticated', { data: UsePage, errors: ['OTHER_TENANT'] }),
+      },
+    },
+    async (request) => ok(await readActing(db, request, (tx, caller) => listUses(tx, caller, request.query))),
+  );
+
+  app.get(
+    `${path}/usage`,
+    {
+      config: { requires: 'quota:read' },
+      schema: {
+        ...shared,
+        operationId: 'readUsage',
+        summary: 'Sum uses by day or month',
+        description: 'Refunded uses are left out.',
+        querystring: UsageFilter,
+        response: responses('authenticated', { data: Usage, errors: ['OTHER_TENANT', 'USAGE_TOO_LARGE'] }),
+      },
+    },
+    async (request) => ok(await readActing(db, request, (tx, caller) => readUsage(tx, caller, request.query))),
+  );
+
+  app.put(
+    `${path}/:quota`,
+    {
+      config: { requires: 'quota:write' },
+      schema: {
+        ...shared,
+        operationId: 'putQuota',
+        summary: 'Make or replace a quota of a tenant below',
+        description: 'A quota of `quotaBo` keeps its total if none is sent.',
+        headers: writeHeaders,
+        params: QuotaPath,
+        querystring: TenantQuery,
+        body: QuotaInput,
+        response: responses('authenticated', {
+          writes: 'unconditional',
+          errors: ['OTHER_TENANT', 'OWN_TENANT', 'QUOTA_EXISTS'],
+          body: true,
+        }),
+      },
+    },
+    async (request) => {
+      const { quota } = request.params;
+      const now = quotaTime?.();
+      await writeActing(db, request, (tx, caller) => putQuota(tx, caller, quota, request.body, { setTotal, now }));
+      return ok(null);
+    },
+  );
+}

@@ -1,0 +1,193 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import { ApiError, apiError } from '../http/errors.ts';
+import { invalid } from '../http/validation.ts';
+import {
+  actorOf,
+  type Counter,
+  countedBy,
+  leftOf,
+  numbersOf,
+  takeQuotas,
+  toCounter,
+  writeChanged,
+} from './counters.ts';
+import {
+  endReservation as endRow,
+  insertUses,
+  lockCounters,
+  lockReservation,
+  lockUse,
+  markRefunded,
+  type Now,
+  nextIds,
+  readPath,
+  readSettings,
+  readState,
+  setUsed as setUsedRow,
+  startPeriod,
+  writeSettings,
+} from './queries.ts';
+import {
+  ACCOUNTS,
+  type CountedUse,
+  type Quota,
+  type QuotaInput,
+  type QuotaNumbers,
+  type QuotaUseInput,
+  type Reservation,
+  TENANT_QUOTAS,
+} from './schema.ts';
+
+/**
+ * Reads the quotas of a tenant that the transaction sees: the six of its `quotaBo`, then further ones by name, including those
+ * that only a tenant above has and shares, which have no limit of their own. `left` is -1 without a limit.
+ */
+export async function readQuotas(tx: Tx, tenantId: string, now?: Now): Promise<Quota[]> {
+  const rows = await readState(tx, tenantId, now);
+  return rows.map(({ isCounted: _, ...row }) => ({ ...row, left: leftOf(row) }));
+}
+
+/** Reads what was used of the six quotas of `quotaBo`; null: nothing was ever counted. */
+export async function readUsedOfTenant(tx: Tx, tenantId: string): Promise<Record<string, number | null>> {
+  const rows = await readState(tx, tenantId, undefined);
+  return Object.fromEntries(rows.map(({ quota, used, isCounted }) => [quota, isCounted ? used : null]));
+}
+
+/** Uses or, with `seconds`, reserves a quota, in a transaction of its own. */
+export async function takeQuota(
+  tx: Tx,
+  caller: Caller,
+  { quota, amount, subject, seconds }: QuotaUseInput & { seconds?: number },
+  now: Now,
+): Promise<CountedUse | Reservation> {
+  const take = { caller, quota, amount: amount ?? 1, subject: subject ?? null, seconds };
+  const visible = caller.tenantId === caller.ownTenantId ? [] : await tenantsFrom(tx, caller);
+  const options = { alongside: () => [{ ...take, visible }], now };
+  const [result] = await takeQuotas(tx, caller.tenantId, [take], options);
+  if (result instanceof ApiError) throw result;
+  return result as CountedUse | Reservation;
+}
+
+/** The tenants from the caller's own down to the one that they act in. */
+async function tenantsFrom(tx: Tx, { tenantId, ownTenantId }: Caller): Promise<string[]> {
+  const path = await readPath(tx, tenantId);
+  return path.slice(path.indexOf(ownTenantId));
+}
+
+/** Uses what was reserved, or a part of it, and releases the rest. */
+export async function confirmReservation(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  amount: number | null | undefined,
+  now: Now,
+): Promise<CountedUse> {
+  const { tenantId } = caller;
+  const { reservation, counters, own } = await lockOpen(tx, tenantId, id, amount, now);
+  const used = amount ?? reservation.amount;
+  const [useId] = (await nextIds(tx, 1)) as [number];
+  for (const counter of counters) counter.used += used;
+  const { quota, subject } = reservation;
+  const entry = { quota, amount: used, subject, time: own.moment, ...actorOf(caller) };
+  await writeChanged(tx, tenantId, counters);
+  await insertUses(tx, tenantId, [{ ...entry, use_id: useId, counted: countedBy(counters) }]);
+  await endRow(tx, tenantId, reservation.reservationId, 'confirmed', useId);
+  return { useId, ...numbersOf(own) };
+}
+
+/** Releases all of what was reserved. */
+export async function releaseReservation(
+  tx: Tx,
+  { tenantId }: Caller,
+  id: string,
+  amount: number | null | undefined,
+  now: Now,
+): Promise<QuotaNumbers> {
+  const { reservation, counters, own } = await lockOpen(tx, tenantId, id, amount, now);
+  await writeChanged(tx, tenantId, counters);
+  await endRow(tx, tenantId, reservation.reservationId, 'released', null);
+  return numbersOf(own);
+}
+
+/** Locks an open reservation and its counters, and takes it out of them. It stays in the pools that it was made in. */
+async function lockOpen(tx: Tx, tenantId: string, id: string, amount: number | null | undefined, now: Now) {
+  const reservation = await lockReservation(tx, tenantId, id);
+  if (!reservation) throw apiError('RESERVATION_NOT_FOUND');
+  const { quota, pools, state, reservationId } = reservation;
+  if (state !== 'open') throw apiError('RESERVATION_ENDED', { state });
+  const rows = await lockCounters(tx, tenantId, [quota], { pools, reservationId: String(reservationId), now });
+  // Another transaction may have given away what had expired, even if the clock was set back since.
+  if (rows.some(({ held }) => !held)) throw apiError('RESERVATION_ENDED', { state: 'expired' });
+  if ((amount ?? 1) > reservation.amount) throw invalid('amount', 'moreThanReserved');
+  const counters = rows.map(toCounter);
+  for (const counter of counters) {
+    counter.isChanged = true;
+    counter.reserved -= reservation.amount;
+    counter.ended.push(reservationId);
+  }
+  return { reservation, counters, own: ownOf(counters, tenantId) };
+}
+
+const ownOf = (counters: Counter[], tenantId: string) =>
+  counters.find((counter) => counter.tenantId === tenantId) as Counter;
+
+/** Reverses a use in the counters whose period is still the same. */
+export async function refundUse(tx: Tx, caller: Caller, id: string, now: Now): Promise<CountedUse> {
+  const { tenantId } = caller;
+  const use = await lockUse(tx, tenantId, id);
+  if (!use) throw apiError('USE_NOT_FOUND');
+  if (use.isRefunded) throw apiError('USE_REFUNDED');
+  const pools = Object.keys(use.counted).filter((code) => code !== tenantId);
+  const counters = (await lockCounters(tx, tenantId, [use.quota], { pools, now })).map(toCounter);
+  for (const counter of counters) {
+    if (counter.resets !== use.counted[counter.tenantId]) continue;
+    counter.isChanged = true;
+    // An administrator may have set `used` to less since.
+    counter.used = Math.max(0, counter.used - use.amount);
+  }
+  const own = ownOf(counters, tenantId);
+  await writeChanged(tx, tenantId, counters);
+  await markRefunded(tx, tenantId, use.useId, caller.userName, own.moment);
+  return { useId: use.useId, ...numbersOf(own) };
+}
+
+/** Sets the total of a quota whose total is in the tenant's record. */
+export type SetTotal = (tx: Tx, caller: Caller, quota: string, total: number) => Promise<void>;
+
+/** Makes or replaces a quota of a tenant below the caller's. Only administrators above set quotas: nobody widens their own. */
+export async function putQuota(
+  tx: Tx,
+  caller: Caller,
+  quota: string,
+  input: QuotaInput,
+  { setTotal, now }: { setTotal: SetTotal; now: Now },
+): Promise<void> {
+  const { tenantId, ownTenantId, userName: by } = caller;
+  if (tenantId === ownTenantId) throw apiError('OWN_TENANT');
+  const inRecord = (TENANT_QUOTAS as readonly string[]).includes(quota);
+  if (!inRecord && input.total == null) throw apiError('FIELD_REQUIRED', { field: 'total' });
+  if (inRecord && input.total === -1) throw invalid('total', 'totalInRecord');
+  const period = input.period ?? 'none';
+  if (quota === ACCOUNTS && period !== 'none') throw invalid('period', 'accountsPeriod');
+  if (quota === ACCOUNTS && input.used != null) throw invalid('used', 'accountsUsed');
+  // Lock the counter before the total changes: a use in flight counts before, a later one sees the new total.
+  await lockCounters(tx, tenantId, [quota], { now });
+  const former = await readSettings(tx, tenantId, quota);
+  if (former && input.used != null) throw apiError('QUOTA_EXISTS', { quota });
+  const pooled = input.pooled ?? false;
+  await writeSettings(tx, tenantId, { quota, total: inRecord ? null : (input.total as number), period, pooled, by });
+  if (!former || former.period !== period) await startPeriod(tx, tenantId, quota, period, now);
+  if (input.used != null) await setUsedRow(tx, tenantId, quota, input.used);
+  if (inRecord && input.total != null) await setTotal(tx, caller, quota, input.total);
+}
+
+/** Sets what was used of a quota of a tenant that the transaction has assumed, for `riskReportUsed`. */
+export async function setUsed(tx: Tx, tenantId: string, quota: string, used: number): Promise<void> {
+  await lockCounters(tx, tenantId, [quota], { now: undefined });
+  await setUsedRow(tx, tenantId, quota, used);
+}
+
+/** Locks the counters of quotas whose totals are about to change, so that uses in flight count before. */
+export const lockQuotas = (tx: Tx, tenantId: string, quotas: string[]) =>
+  lockCounters(tx, tenantId, quotas, { now: undefined });

@@ -1,0 +1,78 @@
+import { bigintOf, type Fragment, raw, type Tx } from '../../db/driver.ts';
+import type { QuotaUse, UsageBy } from './schema.ts';
+
+export interface UseSearch {
+  quota: string | null;
+  subject: string | null;
+  /** The first and the last day, in the configured time zone. */
+  from: string | null;
+  to: string | null;
+}
+
+/** Each use, including archived ones. */
+const uses = (tx: Tx, tenantId: string, { quota, subject, from, to }: UseSearch): Fragment => {
+  const matching = (table: string) => tx`
+    select * from ${raw(tx, table)} u where u.tenant_id = ${tenantId}
+      ${quota === null ? tx`` : tx`and u.quota = ${quota}`} ${subject === null ? tx`` : tx`and u.subject = ${subject}`}
+      ${from === null ? tx`` : tx`and u.time >= ${from}::text::date::timestamptz`}
+      ${to === null ? tx`` : tx`and u.time < (${to}::text::date + 1)::timestamptz`}`;
+  return tx`(${matching('quota_uses')} union all ${matching('quota_uses_archive')})`;
+};
+
+/** Users and keys of a tenant above are shown only to callers of that tenant. */
+const columns = (tx: Tx, tenantId: string, reader: string) => {
+  const isShown = tx`u.actor_tenant_id in (${tenantId}, ${reader})`;
+  return tx`
+    u.use_id as "useId", u.quota, u.amount, u.subject, to_char(u.time, 'YYYY-MM-DD HH24:MI:SS') as time,
+    case when ${isShown} then u.user_id end as "userId", case when ${isShown} then u.key_id end as "keyId",
+    u.dept_id as "deptId", to_char(u.refund_time, 'YYYY-MM-DD HH24:MI:SS') as "refundTime", u.refund_by as "refundBy"`;
+};
+
+interface Reader {
+  tenantId: string;
+  ownTenantId: string;
+}
+
+/** Lists uses, the latest first. */
+export const listUses = (
+  tx: Tx,
+  { tenantId, ownTenantId }: Reader,
+  search: UseSearch,
+  { before = null, limit, offset = 0 }: { before?: string | null; limit: number; offset?: number },
+) => tx<QuotaUse[]>`
+  select ${columns(tx, tenantId, ownTenantId)} from ${uses(tx, tenantId, search)} u
+  ${before === null ? tx`` : tx`where u.use_id < ${bigintOf(before)}`}
+  order by u.use_id desc limit ${limit} offset ${offset}`;
+
+export const countUses = async (tx: Tx, { tenantId }: Reader, search: UseSearch): Promise<number> => {
+  const [row] = await tx<[{ count: number }]>`select count(*) from ${uses(tx, tenantId, search)} u`;
+  return row.count;
+};
+
+const groups: Record<UsageBy, { column: string; name: string }> = {
+  user: { column: 'user_id', name: 'userId' },
+  key: { column: 'key_id', name: 'keyId' },
+  subject: { column: 'subject', name: 'subject' },
+  department: { column: 'dept_id', name: 'deptId' },
+};
+
+/** Sums the uses that were not refunded, by day or month and quota, and by one more column. */
+export const sumUses = (
+  tx: Tx,
+  { tenantId, ownTenantId }: Reader,
+  search: UseSearch,
+  { per, by, limit }: { per: 'day' | 'month'; by: UsageBy | undefined; limit: number },
+) => {
+  const format = per === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM';
+  const group = by && groups[by];
+  const isActor = by === 'user' || by === 'key';
+  const value = !group
+    ? tx``
+    : isActor
+      ? tx`, case when u.actor_tenant_id in (${tenantId}, ${ownTenantId}) then ${raw(tx, `u.${group.column}`)} end as ${raw(tx, `"${group.name}"`)}`
+      : tx`, ${raw(tx, `u.${group.column} as "${group.name}"`)}`;
+  return tx<{ date: string; quota: string; amount: number; uses: number }[]>`
+    select to_char(u.time, ${raw(tx, `'${format}'`)}) as date, u.quota, sum(u.amount)::float8 as amount, count(*) as uses ${value}
+    from ${uses(tx, tenantId, search)} u where u.refund_time is null
+    group by ${raw(tx, group ? '1, 2, 5' : '1, 2')} order by ${raw(tx, group ? '1, 2, 5' : '1, 2')} limit ${limit}`;
+};
