@@ -43,11 +43,14 @@ import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
 import { introspectionRoutes, oauthRoutes } from './oauth/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
+import { quotaResource } from './quotas/resource.ts';
+import { quotaRoutes } from './quotas/routes.ts';
 import { limitRequests } from './rate-limits/limit.ts';
 import { isRuoyiLogout, ruoyiLogin } from './ruoyi-api/login.ts';
 import { openRuoyiRoutes, ruoyiRoutes } from './ruoyi-api/routes.ts';
 import { tenantResource } from './tenants/history.ts';
 import { tenantRoutes } from './tenants/routes.ts';
+import { setQuotaTotal } from './tenants/tenants.ts';
 import { defaultTiming } from './timing.ts';
 import { userResource } from './users/history.ts';
 import { userRoutes } from './users/routes.ts';
@@ -76,6 +79,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     userResource(config.timeZone),
     webhookResource,
     keyResource(config.timeZone),
+    quotaResource,
     loginResource,
   );
 
@@ -98,6 +102,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     overviewRoutes(authenticated, deps);
     ledgerRoutes(authenticated, deps, { resources, subscribers, tokens });
     keyRoutes(authenticated, deps);
+    quotaRoutes(authenticated, deps, setQuotaTotal);
     await scope.register(async (files) => importRoutes(files as App, deps));
     recordKeyUses(authenticated, db);
     if (config.ruoyiApi) await scope.register(async (inner) => ruoyiRoutes(inner as App, auth));

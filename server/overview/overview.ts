@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { countDepartments } from '../departments/members.ts';
+import { readUsedOfTenant } from '../quotas/rules.ts';
 import { QUOTAS } from '../tenants/schema.ts';
 import {
   countDescendants,
@@ -25,12 +26,12 @@ const FULL_RATIO = 0.8;
 /** Summarizes the caller's tenant and, for callers who may read tenants, its descendants. */
 export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
   const { tenantId, permissions, canActInDescendants } = caller;
-  const [{ accountCount, quotas }, departments, users] = await Promise.all([
+  const [{ accountCount, quotas }, departments, users, used] = await Promise.all([
     readLimits(tx, caller),
     countDepartments(tx, tenantId),
     countAccounts(tx, tenantId),
+    readUsedOfTenant(tx, tenantId),
   ]);
-  const used = { riskReport: quotas.riskReportUsed } as Partial<Record<(typeof QUOTAS)[number], number>>;
   const own = {
     departments,
     users,

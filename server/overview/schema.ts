@@ -9,7 +9,7 @@ const tenantFields = { id: Type.String(), tenantId: Type.String(), tenantName: o
 const Quota = Type.Object(
   {
     total: Int(),
-    used: orNull(Type.Integer({ description: 'null: the service does not count it' })),
+    used: orNull(Type.Integer({ description: 'null: nothing was counted yet' })),
   },
   { 'x-component': 'QuotaUsage' },
 );

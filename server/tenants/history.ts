@@ -76,7 +76,8 @@ async function revertTenants(
     else if (!from) await restoreTenant(tx, caller, id, { maxLevels });
     else {
       const input = toUpdate(to, id, await readById(tx, caller.tenantId, id));
-      await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels }).catch((error) =>
+      // What was used since stays used.
+      await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels, used: null }).catch((error) =>
         rethrowAsParentGone(error, input),
       );
     }

@@ -199,6 +199,14 @@ export const updateTenantFields = (tx: Tx, callerTenant: string, id: string, by:
     update_by = ${by}, update_time = now()
   where ${inScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
 
+/** Sets the total of one quota of a tenant that the transaction has assumed. */
+export const updateQuotaTotal = async (tx: Tx, tenantId: string, quota: string, total: number, by: string) => {
+  await tx`
+    update tenants t set quotas = t.quotas || jsonb_build_object(${quota}::text, ${total}::int), update_by = ${by},
+      update_time = now()
+    where t.tenant_id = ${tenantId} and t.quotas -> ${quota} is distinct from to_jsonb(${total}::int)`;
+};
+
 /** Reads the path of a tenant: the codes from 000000 down to the tenant itself. */
 export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): Promise<string[]> => {
   const [row] = await tx<{ path: string[] }[]>`

@@ -12,6 +12,8 @@ import { assertNotRemoved, assertSameId, mergePatch } from '../http/merge-patch.
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
 import { MAX_RESPONSE_BYTES, readFitting } from '../http/response-size.ts';
 import { invalid } from '../http/validation.ts';
+import { assertAccountsFit, assertAccountsLeft } from '../quotas/accounts.ts';
+import { lockQuotas, setUsed } from '../quotas/rules.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 import {
   countTenants,
@@ -30,6 +32,7 @@ import {
   readSubtree,
   type TenantSearch,
   tenantExists,
+  updateQuotaTotal,
   updateTenantFields,
 } from './queries.ts';
 import { type TenantFields, type TenantRow, tenant as tenantRecord } from './record.ts';
@@ -73,6 +76,12 @@ export async function createTenant(
   const parentPath = await readPath(tx, caller.tenantId, parentId);
   if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   const { id, tenantId } = await insertWithNewCode(tx, { parentId, by: caller.userName, fields }, preferredCode);
+  const used = input.quotaBo?.riskReportUsed;
+  if (used != null) {
+    await setTenant(tx, tenantId);
+    await setUsed(tx, tenantId, 'riskReport', used);
+    await setTenant(tx, caller.tenantId);
+  }
   const { username: userName, mustChangePassword } = input;
   if (userName != null && password) {
     await setTenant(tx, tenantId);
@@ -83,6 +92,7 @@ export async function createTenant(
       mustChangePassword: mustChangePassword ?? false,
       by: caller.userName,
     };
+    await assertAccountsLeft(tx, caller, tenantId);
     await createFirstAdministrator(tx, first, { userName: 'username', password: 'password' });
   }
   return id;
@@ -100,12 +110,19 @@ export async function readOwnTenant(tx: Tx, caller: Caller): Promise<Tenant> {
   return showTenant(row);
 }
 
-/** Replaces a tenant. Quotas that reads do not return keep their values unless they are sent: callers cannot send them back. */
+/**
+ * Replaces a tenant. Quotas that reads do not return keep their values unless they are sent: callers cannot send them back. What
+ * was used stays too, except that `used`, by default `riskReportUsed`, sets what was used of `riskReport`.
+ */
 export async function updateTenant(
   tx: Tx,
   caller: Caller,
   input: TenantUpdate,
-  { ifMatch, maxLevels }: { ifMatch: IfMatch; maxLevels: number },
+  {
+    ifMatch,
+    maxLevels,
+    used = input.quotaBo?.riskReportUsed ?? null,
+  }: { ifMatch: IfMatch; maxLevels: number; used?: number | null },
 ): Promise<void> {
   const fields = fieldsOf(input);
   const { tenantParent } = input;
@@ -124,13 +141,29 @@ export async function updateTenant(
     const deeperBy = parentPath.length + 1 - level;
     // A subtree that is too deep already may still move up or stay on its level.
     if (deeperBy > 0 && bottom + deeperBy > maxLevels) throw tooDeep(maxLevels);
+    const formerPath = await readPath(tx, tenant.tenantId, tenant.tenantId);
     await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
+    // After the move: it has waited for users who are being created in the branch.
+    await assertAccountsFit(tx, caller, tenant.tenantId, formerPath);
     await setTenant(tx, caller.tenantId);
   }
   const kept = HIDDEN_QUOTAS.map((key) => [key, input.quotaBo?.[key] ?? tenant.quotas[key]]);
   const quotas = { ...fields.quotas, ...Object.fromEntries(kept) };
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, { ...fields, quotas });
+  await setTenant(tx, tenant.tenantId);
+  // Uses that hold the lock of a counter have seen its former total. They count before this update.
+  await lockQuotas(
+    tx,
+    tenant.tenantId,
+    QUOTAS.filter((key) => fields.quotas[key] !== tenant.quotas[key]),
+  );
+  if (used !== null) await setUsed(tx, tenant.tenantId, 'riskReport', used);
+  await setTenant(tx, caller.tenantId);
 }
+
+/** Sets the total of one of the six quotas of `quotaBo`. The transaction has locked the tenant and its counter. */
+export const setQuotaTotal = (tx: Tx, { tenantId, userName }: Caller, quota: string, total: number) =>
+  updateQuotaTotal(tx, tenantId, quota, total, userName);
 
 /** Changes only the fields that are sent (RFC 7396). The lock is taken before the tenant is read, so no other change is lost. */
 export async function patchTenant(
@@ -151,9 +184,14 @@ export async function patchTenant(
   // An update keeps the quotas that reads do not return, unless they are sent. A patch resets those that it names.
   const reset = HIDDEN_QUOTAS.filter((key) => patch.quotaBo?.[key] === null).map((key) => [key, 0]);
   const input = { ...merged, id, quotaBo: { ...merged.quotaBo, ...Object.fromEntries(reset) } };
-  if (isDeepStrictEqual(fieldsOf(input), fieldsOf(current)) && (input.tenantParent ?? null) === tenant.tenantParent)
-    return;
-  await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels });
+  const sent = patch.quotaBo?.riskReportUsed;
+  const used = sent === undefined ? null : (sent ?? 0);
+  if (isDeepStrictEqual(fieldsOf(input), fieldsOf(current)) && (input.tenantParent ?? null) === tenant.tenantParent) {
+    if (used === null) return;
+    await setTenant(tx, tenant.tenantId);
+    return setUsed(tx, tenant.tenantId, 'riskReport', used);
+  }
+  await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels, used });
 }
 
 export async function removeTenant(tx: Tx, caller: Caller, id: string, ifMatch: IfMatch): Promise<void> {
@@ -183,6 +221,9 @@ export async function restoreTenant(
   const parentPath = await readPath(tx, caller.tenantId, tenantParent);
   if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   await markRestored(tx, caller.tenantId, id, caller.userName);
+  await setTenant(tx, tenant.tenantId);
+  await assertAccountsFit(tx, caller, tenant.tenantId, []);
+  await setTenant(tx, caller.tenantId);
 }
 
 /** Parts of texts that RuoYi's front ends search for (ruoyi-api/). A tenant without a company name is found by its own. */
