@@ -14,6 +14,7 @@ import type { Progress } from '../http/progress.ts';
 import { RowErrors } from '../http/row-errors.ts';
 import { createSlices } from '../http/slices.ts';
 import { createRowValidator, invalid } from '../http/validation.ts';
+import { assertAccountsLeft } from '../quotas/accounts.ts';
 import { assertExternalId, assertNewExternalId, listExternalIds } from '../records/external-id.ts';
 import { findByExternalIds, findTakenKeys, insertUsers, readTenantLimits } from './queries.ts';
 import { NewUser, type NewUserIds, type NewUsers } from './schema.ts';
@@ -226,6 +227,8 @@ export async function createUsers(
   );
   errors.throwIfAny();
   if (!beyondLimit) await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit, users.length);
+  // Pools of the tenants above are exact even for an import.
+  await assertAccountsLeft(tx, caller, tenantId, users.length);
   const { deptIds } = newDepts ? await addDepartments(tx, acting, newDepts, { maxLevels }) : { deptIds: [] };
   const deptOf = new Map(newDepts?.departments.map(({ ref }, n) => [ref, String(deptIds[n])]));
   const rows = users.map((row, n) => ({

@@ -5,6 +5,7 @@ import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import { deleteMembershipsOfUsers, insertMemberships, lockAndFindMissing } from '../departments/members.ts';
 import { apiError } from '../http/errors.ts';
+import { assertAccountsLeft } from '../quotas/accounts.ts';
 import { type ListedExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
 import {
   findByExternalIds,
@@ -40,11 +41,13 @@ export interface UserChanges {
 /** Creates and updates users. New ones must change their password at the first login. Returns the ids of all, the new ones first. */
 export async function writeUserChanges(
   tx: Tx,
-  { tenantId, userName: by }: Caller,
+  caller: Caller,
   { created, updated }: UserChanges,
   hashes: readonly string[],
   report: (written: number) => void,
 ): Promise<string[]> {
+  const { tenantId, userName: by } = caller;
+  if (created.length > 0) await assertAccountsLeft(tx, caller, tenantId, created.length);
   const ids: string[] = [];
   const news = created.map((row, n) => ({ ...row, userKey: userKey(row.userName), passwordHash: hashes[n] as string }));
   await inChunks(tx, news, async (chunk) => {

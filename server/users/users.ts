@@ -20,6 +20,7 @@ import { apiError } from '../http/errors.ts';
 import { assertEtag, etagOf, type IfMatch, type Tagged } from '../http/etag.ts';
 import { idOf, jsonId, jsonIds, pageOf, type Rows } from '../http/fields.ts';
 import { assertNotRemoved, assertSameId, mergePatch } from '../http/merge-patch.ts';
+import { assertAccountsLeft } from '../quotas/accounts.ts';
 import {
   assertExternalId,
   completeExternalId,
@@ -79,6 +80,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   assertMayManage(caller, [fieldsOf(input)]);
   assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
   await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit);
+  await assertAccountsLeft(tx, caller, tenantId);
   const depts = await lockUserDepartments(tx, tenantId, input);
   const userId = await insertUser(tx, {
     ...{ tenantId, userName, userKey: userKey(userName), by: caller.userName, ...fieldsOf(input) },
@@ -335,6 +337,7 @@ export async function restoreDeletedUsers(
   if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
   if (locked.some(({ delFlag }) => delFlag === '0')) throw apiError('USER_NOT_DELETED');
   await assertWithinAccountLimit(tx, tenantId, accountLimit, users.length);
+  await assertAccountsLeft(tx, caller, tenantId, users.length);
   const memberships = await lockFormerDepartments(tx, tenantId, users);
   await markRestored(tx, tenantId, userIds, caller.userName).catch(rethrowAsTaken);
   await insertMemberships(tx, tenantId, memberships);
