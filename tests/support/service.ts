@@ -162,6 +162,8 @@ export interface ServiceOptions {
   consoleFolder?: URL;
   /** Milliseconds by which the clock of access tokens is ahead of the database's. */
   tokenClockAheadMs?: () => number;
+  /** Replaces the database's clock for quotas. */
+  quotaTime?: () => Date | undefined;
   /** The address of the service. Default: a free port. */
   address?: Address;
   /** Limits that the test is about. */
