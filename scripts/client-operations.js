@@ -141,7 +141,7 @@ const isEnvelope = (schema) => schema?.allOf?.[0]?.$ref === '#/components/schema
 /** Returns the schema of the data in an envelope. @param {any} schema */
 const dataOf = (schema) => (isEnvelope(schema) ? (schema.allOf[1]?.properties?.data ?? { type: 'null' }) : schema);
 
-/** Codes that a response which allows any code does not list: those of these shared responses (server/http/openapi.ts). */
+/** Codes that a response which allows any code does not list: those of these shared responses (server/http/openapi-document.ts). */
 const UNLISTED = /** @type {Record<string, string>} */ ({
   400: 'BadRequestJson',
   403: 'Forbidden',
@@ -151,7 +151,7 @@ const UNLISTED = /** @type {Record<string, string>} */ ({
 /** Returns the error codes that an operation declares. @param {Document} document @param {string} method @param {Operation} operation */
 function reasonsOf(document, method, operation) {
   const reasons = Object.entries(operation.responses).flatMap(([status, response]) => {
-    if (response.$ref?.endsWith('Other') && response.description) {
+    if (response.$ref && response.description) {
       const [codes] = response.description.split('\n');
       const name = method === 'get' && status === '400' ? 'BadRequest' : (UNLISTED[status] ?? '');
       const listed = [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code);

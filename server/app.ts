@@ -26,7 +26,7 @@ import { commonHeaders, requestIdOf, sendError, toApiError } from './http/envelo
 import { apiError } from './http/errors.ts';
 import { defaultLimits } from './http/limits.ts';
 import { LoadShedder } from './http/load-shedding.ts';
-import { registerOpenApi } from './http/openapi.ts';
+import { registerOpenApi } from './http/openapi-page.ts';
 import { serializeInPieces } from './http/response-size.ts';
 import { serializeLazily } from './http/serializing.ts';
 import { createServer, HEADER_LIMIT, hasBody } from './http/server.ts';

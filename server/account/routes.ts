@@ -35,8 +35,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
         operationId: 'changePassword',
         summary: "Change the caller's password",
         description:
-          'Ends all other sessions of the caller. A user with `mustChangePassword` may use this operation and log out; every ' +
-          'other operation is rejected with `PASSWORD_CHANGE_REQUIRED` until they have changed their password.',
+          'Ends all other sessions of the caller. A user with `mustChangePassword` may only use this operation and log out.',
         headers: writeHeaders,
         body: PasswordChange,
         response: responses('session', {

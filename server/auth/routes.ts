@@ -143,9 +143,8 @@ export function sessionRoutes(
         headers: writeHeaders,
         summary: 'End this session, or all sessions of the caller',
         description:
-          'The access token and the refresh token of the session stop working immediately; with `everywhere=true` those ' +
-          'of all sessions of the caller. The session cookie is cleared. With `session=cookie` the cookie is enough to ' +
-          'end its session when the access token is rejected, because it has expired or the user or tenant is disabled.',
+          'The access token and the refresh token of the session stop working immediately, and its cookie is cleared. With ' +
+          '`session=cookie` the cookie is enough when the access token is rejected.',
         querystring: LogoutQuery,
         response: responses('session', {
           writes: 'unconditional',

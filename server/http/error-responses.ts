@@ -119,12 +119,9 @@ const STATUS_NAMES: Record<number, string> = {
   400: 'BadRequest',
   401: 'Unauthorized',
   403: 'Forbidden',
-  404: 'NotFound',
   409: 'Conflict',
   412: 'Changed',
 };
-
-export const statusName = (status: number): string => STATUS_NAMES[status] ?? `Status${status}`;
 
 /** These occur only together with others that are in the name. */
 const UNNAMED = new Set<ErrorCode>(['FORBIDDEN_KEY', 'FIELD_REQUIRED']);
@@ -138,13 +135,16 @@ export function errorResponseName({ status, codes }: DeclaredErrors, common: Rea
     if (codes.includes('NOT_JSON')) return 'FailureWithBody';
     return codes.includes('DATABASE_AWAY') ? 'Failure' : 'FailureWithoutDatabase';
   }
+  const own = codes.filter((code) => !common.has(code) && !UNNAMED.has(code));
+  // The name of such a code says the status.
+  if (status === 404) return own.map(toPascalCase).join('');
   return [
-    statusName(status),
+    STATUS_NAMES[status] ?? `Status${status}`,
     ...(status === 400 && !codes.includes('UNKNOWN_PARAMETER') ? ['AnyParameters'] : []),
     ...(status === 403 && codes.includes('USER_DISABLED') && !codes.includes('PASSWORD_CHANGE_REQUIRED')
       ? ['Session']
       : []),
-    ...codes.filter((code) => !common.has(code) && !UNNAMED.has(code)).map((code) => SHORT[code] ?? toPascalCase(code)),
+    ...own.map((code) => SHORT[code] ?? toPascalCase(code)),
   ].join('');
 }
 

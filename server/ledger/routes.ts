@@ -94,8 +94,7 @@ export function ledgerRoutes(
         summary: 'Stream the changes of a tenant as server-sent events',
         description:
           'Sends the same changes as `GET /system/change-api`, one event for each: `id` is the cursor ' +
-          'after it, `data` is the change. When the access token expires, the stream ends with an event `refused` and ' +
-          'the reason `TOKEN_EXPIRED`. Reconnect with a new token and with `Last-Event-ID` to miss nothing.',
+          'after it, `data` is the change. Reconnect with `Last-Event-ID` to miss nothing.',
         querystring: StreamFilter,
         headers: StreamHeaders,
         response: responses('authenticated', { events: Events, errors: ['OTHER_TENANT'] }),

@@ -76,10 +76,7 @@ const { resource: _resource, before: _before, after: _after, ...common } = chang
 
 /** The document has a schema for each kind of record: then generated types know the record in `before` by `resource`. */
 const variants = RESOURCES.map((resource) => {
-  const state = {
-    anyOf: [shownRecords[resource], { type: 'null' }],
-    description: 'The record as reads return it; null: it did not exist',
-  };
+  const state = { anyOf: [shownRecords[resource], { type: 'null' }] };
   const own = { resource: { type: 'string', const: resource }, before: state, after: state };
   return {
     'x-component': variantName(resource),
@@ -93,6 +90,7 @@ const variants = RESOURCES.map((resource) => {
 export const Change = Type.Object(change, {
   'x-openapi': {
     'x-component': 'Change',
+    description: '`before` and `after` are the record as reads return it; null: it did not exist',
     discriminator: {
       propertyName: 'resource',
       mapping: Object.fromEntries(

@@ -1,0 +1,155 @@
+import { type Components, extractSchemas, RepeatedObjects } from './components.ts';
+import { type DeclaredErrors, describeErrors, errorResponseName, errorSchemas } from './error-responses.ts';
+import { COMMON_CODES } from './openapi.ts';
+
+export interface GeneratedDocument {
+  paths: Record<string, Record<string, GeneratedOperation>>;
+  components: { securitySchemes: unknown };
+}
+interface GeneratedOperation {
+  parameters?: { name: string; required?: boolean }[];
+  requestBody?: {
+    required?: boolean;
+    description?: string;
+    content: Record<string, { schema: { description?: string; 'x-optional'?: boolean } }>;
+  };
+  responses: Record<string, Generated>;
+}
+interface Generated {
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: GeneratedSchema }>;
+}
+interface GeneratedSchema {
+  'x-errors'?: DeclaredErrors;
+  'x-success'?: true;
+  description?: string;
+  properties?: { data: unknown };
+}
+
+/** Renders the declared errors, and moves everything that operations share to `components`. */
+export function useComponents(generated: GeneratedDocument): object {
+  for (const operation of operationsOf(generated)) {
+    const { requestBody: body } = operation;
+    // The description of the request body repeats that of the schema.
+    for (const { schema } of Object.values(body?.content ?? {})) delete schema.description;
+    // false is the default.
+    if (body?.content['application/json']?.schema['x-optional']) delete body.required;
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const json = response.content?.['application/json'];
+      const declared = json?.schema['x-errors'];
+      if (declared) {
+        operation.responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+        continue;
+      }
+      if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
+      if (json?.schema['x-success']) json.schema = describeSuccess(json.schema.properties?.data) as GeneratedSchema;
+      // The description of the response repeats that of the schema.
+      else if (json) delete json.schema.description;
+    }
+  }
+  const components: Components = { schemas: {}, responses: {}, headers: {}, parameters: {} };
+  const document = extractSchemas(
+    { ...generated, shared: { ...errorSchemas, Success } },
+    components.schemas,
+  ) as GeneratedDocument & { shared?: object };
+  Object.assign(components.schemas, document.shared);
+  delete document.shared;
+  const [headers, parameters, shared] = [new RepeatedObjects(), new RepeatedObjects(), new RepeatedObjects()];
+  for (const { parameters: sent = [], responses } of operationsOf(document)) {
+    for (const [n, parameter] of sent.entries()) {
+      // false is the default.
+      if (!parameter.required) delete parameter.required;
+      parameters.add(toComponentName(parameter.name), sent, String(n));
+    }
+    for (const { headers: returned = {} } of Object.values(responses)) {
+      for (const name of Object.keys(returned)) headers.add(name, returned, name);
+    }
+  }
+  headers.moveTo(components, 'headers');
+  parameters.moveTo(components, 'parameters');
+  const errors: { responses: Record<string, Generated>; status: string; declared: DeclaredErrors }[] = [];
+  for (const { responses } of operationsOf(document)) {
+    for (const [status, response] of Object.entries(responses)) {
+      const { 'x-errors': declared, ...shown } = response as Generated & { 'x-errors'?: DeclaredErrors };
+      responses[status] = shown;
+      if (declared) errors.push({ responses, status, declared });
+      const success = status === '304' ? 'NotModified' : (oauthErrorName(status, shown) ?? successName(shown));
+      const name = declared ? errorResponseName(declared, COMMON_CODES) : success;
+      if (name) shared.add(name, responses, status, declared ? MIN_USES_OF_ERRORS : 2);
+    }
+  }
+  shared.moveTo(components, 'responses');
+  for (const { responses, status, declared } of errors) {
+    const { description, headers } = responses[status] as Generated & { description?: string };
+    if (description === undefined || (headers && declared.status !== 'default')) continue;
+    const name = declared.status === 'default' ? 'AnyFailure' : 'AnyError';
+    components.responses[name] ??= declared.status === 'default' ? { ...anyFailure, headers } : anyError;
+    responses[status] = { $ref: `#/components/responses/${name}`, description } as Generated;
+  }
+  shareFields({ paths: document.paths, components }, components);
+  return { ...document, components: { ...document.components, ...components } };
+}
+
+/** Moves the schemas of fields to components where that makes the document smaller. Each is named after the field. */
+function shareFields(value: unknown, components: Components): void {
+  const fields = new RepeatedObjects();
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { properties } = node as { properties?: Record<string, unknown> };
+    for (const [name, field] of Object.entries(properties ?? {})) {
+      // Generators have a type of their own for files.
+      if ('contentMediaType' in (field as object)) continue;
+      const bytes = JSON.stringify(field).length;
+      const saved = bytes - FIELD_REFERENCE_BYTES - name.length;
+      if (saved > 0) fields.add(toComponentName(name), properties as object, name, Math.floor(bytes / saved) + 1);
+    }
+    for (const inner of Object.values(node)) visit(inner);
+  };
+  visit(value);
+  fields.moveTo(components, 'schemas');
+}
+const FIELD_REFERENCE_BYTES = '{"$ref":"#/components/schemas/"}'.length;
+
+/** Errors that fewer operations share have a response that allows all codes, with those of the operation in its description. */
+const MIN_USES_OF_ERRORS = 5;
+const anyError = {
+  description: 'The operation lists its codes',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
+const anyFailure = {
+  ...anyError,
+  content: { ...anyError.content, 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+
+/** The envelope of all successes. Each response adds the schema of its `data`. */
+const Success = {
+  type: 'object',
+  required: ['code', 'msg'],
+  properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] } },
+};
+const describeSuccess = (data: unknown) => ({
+  allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
+});
+
+/** Names a success by the schemas of its data and by its headers. Those without either differ from all others. */
+const successName = ({ headers = {}, content = {} }: Generated): string | undefined => {
+  if ('text/csv' in content) return 'Spreadsheet';
+  const text = JSON.stringify(content);
+  const isDone = text.includes('"data":{"type":"null"}');
+  const schemas = [...text.matchAll(/schemas\/(?!Success)(\w+)"/g)].map(([, name]) => name as string);
+  if (!isDone && schemas.length === 0) return undefined;
+  // Every write may be replayed.
+  const named = Object.keys(headers).filter((name) => name !== 'Idempotent-Replayed');
+  return [isDone ? 'Done' : 'Success', ...schemas, ...named].join('').replaceAll('-', '');
+};
+
+/** Names an error of the operations that the OAuth standards describe (server/oauth). */
+const oauthErrorName = (status: string, { content = {} }: Generated): string | undefined =>
+  JSON.stringify(content).includes('schemas/OAuthError"')
+    ? `OAuthError${status.replace('default', 'Other')}`
+    : undefined;
+
+const operationsOf = ({ paths }: GeneratedDocument) => Object.values(paths).flatMap((path) => Object.values(path));
+
+/** `idempotency-key` becomes `IdempotencyKey`. */
+const toComponentName = (name: string) => name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
