@@ -53,8 +53,9 @@ import { tenantRoutes } from './tenants/routes.ts';
 import { setQuotaTotal } from './tenants/tenants.ts';
 import { defaultTiming } from './timing.ts';
 import { userResource } from './users/history.ts';
+import { memberRemoval } from './users/memberships.ts';
+import { replaceHash } from './users/passwords.ts';
 import { userRoutes } from './users/routes.ts';
-import { memberRemoval, replaceHash } from './users/users.ts';
 import { webhookResource } from './webhooks/resource.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 

@@ -8,7 +8,8 @@ import { type AttemptKey, settle, type ThrottleDependencies } from '../auth/thro
 import { userKey } from '../auth/user-key.ts';
 import { apiError } from '../http/errors.ts';
 import { readOwnTenant } from '../tenants/tenants.ts';
-import { readOwnUser, replaceOwnPassword } from '../users/users.ts';
+import { replaceOwnPassword } from '../users/passwords.ts';
+import { readOwnUser } from '../users/reads.ts';
 import type { Me, PasswordChange } from './schema.ts';
 
 export async function readMe(tx: Tx, caller: Caller): Promise<Me> {

@@ -9,6 +9,7 @@ import { invalid } from '../http/validation.ts';
 import { externalIdFields } from '../records/external-id.ts';
 import { decodePath, encodePath } from '../spreadsheets/path.ts';
 import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
+import { readAccounts } from '../users/accounts.ts';
 import {
   findUsersByExternalId,
   findUsersByName,
@@ -20,7 +21,6 @@ import {
 import { user } from '../users/record.ts';
 import { UserName } from '../users/schema.ts';
 import { assertUserNameAllowed } from '../users/user-name.ts';
-import { readAccounts } from '../users/users.ts';
 import { codeCell, idCell, nameCell, pathCell, wordCell } from './cells.ts';
 import { headersOf, ImportErrors, readCells } from './errors.ts';
 import type { Plan, RowOutcome } from './plan.ts';

@@ -10,7 +10,7 @@ import {
   listLimitedDescendants,
   readLimits,
 } from '../tenants/summary.ts';
-import { countAccounts, countAccountsOf } from '../users/users.ts';
+import { countAccounts, countAccountsOf } from '../users/accounts.ts';
 import type { Overview } from './schema.ts';
 
 /** The most tenants in each list. */

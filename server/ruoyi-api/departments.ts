@@ -5,7 +5,7 @@ import type { DeptFilter, DeptRow } from '../departments/schema.ts';
 import { apiError } from '../http/errors.ts';
 import type { CursorPage } from '../http/pagination.ts';
 import { MAX_RESPONSE_BYTES } from '../http/response-size.ts';
-import { readUsers } from '../users/users.ts';
+import { readUsers } from '../users/reads.ts';
 import { notOffered } from './answers.ts';
 
 /** RuoYi's front ends show all departments at once, and a browser shows no more than this. */

@@ -7,16 +7,9 @@ import { ok } from '../http/envelope.ts';
 import { IdPath, IdsPath, idOf } from '../http/fields.ts';
 import { languageOf } from '../http/language.ts';
 import { pathId, pathIds } from '../http/validation.ts';
+import { listDepartmentUsers, listUsers, readUser, readUsers } from '../users/reads.ts';
 import type { User } from '../users/schema.ts';
-import {
-  createUser,
-  listDepartmentUsers,
-  listUsers,
-  patchUser,
-  readUser,
-  readUsers,
-  removeUsers,
-} from '../users/users.ts';
+import { createUser, patchUser, removeUsers } from '../users/users.ts';
 import { notOffered, table } from './answers.ts';
 import { hidden, type RuoyiDependencies } from './context.ts';
 import { roleIdsOf, rolesWithIds, showRoles } from './fixed.ts';

@@ -5,7 +5,8 @@ import { hashPassword } from '../auth/passwords.ts';
 import { readTenantState, type TenantState } from '../auth/tenant-state.ts';
 import { unlockAccount } from '../auth/throttle.ts';
 import { userKey } from '../auth/user-key.ts';
-import { listAdministrators, type RecoveredUser, recoverUser } from './users.ts';
+import { listAdministrators } from './accounts.ts';
+import { type RecoveredUser, recoverUser } from './passwords.ts';
 
 /** The author that the ledger records instead of a user name. */
 const AUTHOR = 'operator';

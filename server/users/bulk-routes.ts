@@ -9,8 +9,8 @@ import { BULK_BODY_LIMIT } from '../http/limits.ts';
 import { responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
 import { checkNewUsers, createUsers, hashPasswords } from './bulk.ts';
+import { readUsers } from './reads.ts';
 import { NewUserIds, NewUsers, ProgressEvents, UserBatch, UserIds } from './schema.ts';
-import { readUsers } from './users.ts';
 
 const path = '/system/user-api';
 const shared = { tags: ['Users'] };

@@ -16,10 +16,12 @@ import { createSlices } from '../http/slices.ts';
 import { createRowValidator, invalid } from '../http/validation.ts';
 import { assertAccountsLeft } from '../quotas/accounts.ts';
 import { assertExternalId, assertNewExternalId, listExternalIds } from '../records/external-id.ts';
-import { findByExternalIds, findTakenKeys, insertUsers, readTenantLimits } from './queries.ts';
+import { readTenantLimits } from './account-queries.ts';
+import { assertWithinAccountLimit } from './accounts.ts';
+import { findByExternalIds, findTakenKeys, insertUsers } from './bulk-queries.ts';
 import { NewUser, type NewUserIds, type NewUsers } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
-import { assertMayManage, assertWithinAccountLimit, fieldsOf, inChunks, namesOf } from './users.ts';
+import { assertMayManage, fieldsOf, inChunks, namesOf } from './users.ts';
 
 const validateRow = createRowValidator(NewUser);
 

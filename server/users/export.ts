@@ -4,9 +4,9 @@ import { readPathNames } from '../departments/path-names.ts';
 import { SHEET_PAGE_SIZE, type SheetPage } from '../spreadsheets/sending.ts';
 import type { Sheet } from '../spreadsheets/writing.ts';
 import { USER_COLUMNS, type UserSheetRow } from './columns.ts';
-import { readUsersAfter } from './queries.ts';
+import { readUsersAfter } from './list-queries.ts';
+import { searchOf } from './reads.ts';
 import type { User, UserExportFilter } from './schema.ts';
-import { searchOf } from './users.ts';
 
 export const userSheet: Sheet<UserSheetRow> = {
   title: { zh: '用户', en: 'Users' },

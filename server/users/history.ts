@@ -8,11 +8,13 @@ import { readLastDeleted, readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
 import type { LedgerResource, RecordRevert } from '../ledger/resources.ts';
 import type { StoredRow } from '../records/record.ts';
+import { replaceDepartments, restoreDeletedUsers } from './memberships.ts';
 import { lockAnyUsers, readUser as readUserRow } from './queries.ts';
+import { assertMayRead } from './reads.ts';
 import { rolesOf, storedContents, storedDepartments, user } from './record.ts';
 import type { User } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
-import { assertMayRead, removeUsers, replaceDepartments, restoreDeletedUsers, updateUser } from './users.ts';
+import { removeUsers, updateUser } from './users.ts';
 
 export async function readUserAt(
   tx: Tx,

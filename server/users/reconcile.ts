@@ -7,18 +7,17 @@ import { deleteMembershipsOfUsers, insertMemberships, lockAndFindMissing } from 
 import { apiError } from '../http/errors.ts';
 import { assertAccountsLeft } from '../quotas/accounts.ts';
 import { type ListedExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
+import { hasOtherAdministrator } from './account-queries.ts';
 import {
   findByExternalIds,
   findByKeys,
-  hasOtherAdministrator,
   insertUsers,
-  lockUsers,
   readStored,
   recordUserChanges,
   type StoredUser,
-  type UserFields,
   updateMany,
-} from './queries.ts';
+} from './bulk-queries.ts';
+import { lockUsers, type UserFields } from './queries.ts';
 import { inChunks } from './users.ts';
 
 export type { StoredUser };

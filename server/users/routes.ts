@@ -20,20 +20,11 @@ import { asOf } from '../ledger/schema.ts';
 import { ExternalIdPath } from '../records/external-id.ts';
 import { bulkUserRoutes } from './bulk-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
+import { listDepartmentUsers, listUsers, readLeaders, readUser, readUserByExternalId } from './reads.ts';
 import { DeptUserFilter, Leader, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
 import { userSheetRoutes } from './sheet-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
-import {
-  createUser,
-  listDepartmentUsers,
-  listUsers,
-  patchUser,
-  readLeaders,
-  readUser,
-  readUserByExternalId,
-  removeUsers,
-  updateUser,
-} from './users.ts';
+import { createUser, patchUser, removeUsers, updateUser } from './users.ts';
 
 const path = '/system/user-api';
 const shared = { tags: ['Users'] };

@@ -1,0 +1,126 @@
+import type { Tx } from '../../db/driver.ts';
+import { assumeTenant } from '../access/tenant-scope.ts';
+import { asUser, type Caller } from '../auth/caller.ts';
+import { assertDepartmentExists, memberIds } from '../departments/members.ts';
+import { apiError } from '../http/errors.ts';
+import { etagOf, type Tagged } from '../http/etag.ts';
+import { idOf, jsonId, pageOf, type Rows } from '../http/fields.ts';
+import type { ExternalIdPath } from '../records/external-id.ts';
+import { countMembers, listUsers as listRows, readMembers, type UserSearch } from './list-queries.ts';
+import {
+  readLeaders as readLeaderRows,
+  readUser as readRow,
+  readUserByExternalId as readRowByExternalId,
+  readUsers as readRows,
+} from './queries.ts';
+import type { DeptUserFilter, Leader, User, UserBatch, UserFilter } from './schema.ts';
+
+export { readOfSource as readUsersOfSource } from './queries.ts';
+
+/** Callers with `user:read` read any user in their scope; others only themselves. */
+export async function readUser(
+  tx: Tx,
+  caller: Caller,
+  userId: string,
+  requestedTenant: string | undefined,
+): Promise<Tagged<User>> {
+  assertMayRead(caller, userId, requestedTenant);
+  const tenantId = await assumeTenant(tx, caller, requestedTenant);
+  const user = await readRow(tx, tenantId, userId);
+  if (!user) throw apiError('USER_NOT_FOUND');
+  return { data: user, etag: etagOf(user) };
+}
+
+/** Reads the leaders of a user, the nearest first. Callers with `user:read` read those of any user; others their own. */
+export async function readLeaders(
+  tx: Tx,
+  caller: Caller,
+  userId: string,
+  requestedTenant: string | undefined,
+): Promise<Leader[]> {
+  assertMayRead(caller, userId, requestedTenant);
+  const tenantId = await assumeTenant(tx, caller, requestedTenant);
+  const rows = await readLeaderRows(tx, tenantId, userId);
+  if (rows.length === 0) throw apiError('USER_NOT_FOUND');
+  return rows.flatMap((row) => (row.deptId === null ? [] : [row]));
+}
+
+export async function readUserByExternalId(
+  tx: Tx,
+  caller: Caller,
+  path: ExternalIdPath,
+  requestedTenant: string | undefined,
+): Promise<Tagged<User>> {
+  const tenantId = await assumeTenant(tx, caller, requestedTenant);
+  const user = await readRowByExternalId(tx, tenantId, path);
+  if (!user) throw apiError('USER_NOT_FOUND');
+  return { data: user, etag: etagOf(user) };
+}
+
+/** Reads users by their ids. */
+export async function readUsers(tx: Tx, { tenantId }: Caller, userIds: (number | string)[]): Promise<UserBatch> {
+  const ids = userIds.map(idOf);
+  const found = await readRows(tx, tenantId, [...new Set(ids)]);
+  const byId = new Map(found.map((user) => [String(user.userId), user]));
+  return {
+    rows: ids.flatMap((id) => byId.get(id) ?? []),
+    missing: ids.filter((id) => !byId.has(id)).map(jsonId),
+  };
+}
+
+export function assertMayRead(caller: Caller, userId: string, requestedTenant: string | undefined): void {
+  const isSelf = userId === caller.userId && (requestedTenant === undefined || requestedTenant === caller.tenantId);
+  if (!caller.permissions.has('user:read') && !isSelf) throw apiError('NOT_ALLOWED');
+}
+
+export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>
+  (await readUser(tx, caller, asUser(caller).userId, undefined)).data;
+
+/** Filters that RuoYi's front ends send (ruoyi-api/). Times have the form of `createTime`, and seconds that are included. */
+interface FurtherUserFilters {
+  phone?: string | undefined;
+  /** Only users of this department and of those below it. */
+  underId?: string | undefined;
+  createdFrom?: string | undefined;
+  createdTo?: string | undefined;
+}
+
+export async function listUsers(
+  tx: Tx,
+  caller: Caller,
+  filter: UserFilter,
+  { underId, ...further }: FurtherUserFilters = {},
+): Promise<Rows<User>> {
+  const tenantId = await assumeTenant(tx, caller, filter.tenantId);
+  return listRows(tx, tenantId, {
+    ...searchOf(filter),
+    ...further,
+    members: underId === undefined ? undefined : memberIds(tx, tenantId, underId, { withSubtree: true }),
+    ...pageOf(filter),
+  });
+}
+
+export const searchOf = (filter: Omit<UserFilter, 'pageNum' | 'pageSize'>): UserSearch => ({
+  userName: filter.userName ?? null,
+  deptId: filter.deptId === undefined ? null : idOf(filter.deptId),
+  status: filter.status ?? null,
+  q: filter.q ?? null,
+  source: filter.source ?? null,
+  externalId: filter.externalId ?? null,
+});
+
+/** Lists the users of a department, or of its whole subtree. */
+export async function listDepartmentUsers(
+  tx: Tx,
+  { tenantId }: Caller,
+  deptId: string,
+  { below = false, countOnly = false, ...paging }: DeptUserFilter,
+): Promise<Rows<User>> {
+  await assertDepartmentExists(tx, tenantId, deptId);
+  const members = () => memberIds(tx, tenantId, deptId, { withSubtree: below });
+  const [rows, total] = await Promise.all([
+    countOnly ? [] : readMembers(tx, tenantId, members(), pageOf(paging)),
+    countMembers(tx, members()),
+  ]);
+  return { rows, total };
+}
