@@ -45,13 +45,7 @@ export async function readLeaders(
   return rows.flatMap((row) => (row.deptId === null ? [] : [row]));
 }
 
-export async function readUserByExternalId(
-  tx: Tx,
-  caller: Caller,
-  path: ExternalIdPath,
-  requestedTenant: string | undefined,
-): Promise<Tagged<User>> {
-  const tenantId = await assumeTenant(tx, caller, requestedTenant);
+export async function readUserByExternalId(tx: Tx, { tenantId }: Caller, path: ExternalIdPath): Promise<Tagged<User>> {
   const user = await readRowByExternalId(tx, tenantId, path);
   if (!user) throw apiError('USER_NOT_FOUND');
   return { data: user, etag: etagOf(user) };
@@ -68,6 +62,10 @@ export async function readUsers(tx: Tx, { tenantId }: Caller, userIds: (number |
   };
 }
 
+/**
+ * Throws unless the caller may read this user. It is called before the requested tenant is assumed, so that callers without
+ * `user:read` do not learn which tenants exist.
+ */
 export function assertMayRead(caller: Caller, userId: string, requestedTenant: string | undefined): void {
   const isSelf = userId === caller.userId && (requestedTenant === undefined || requestedTenant === caller.tenantId);
   if (!caller.permissions.has('user:read') && !isSelf) throw apiError('NOT_ALLOWED');
@@ -87,11 +85,10 @@ interface FurtherUserFilters {
 
 export async function listUsers(
   tx: Tx,
-  caller: Caller,
+  { tenantId }: Caller,
   filter: UserFilter,
   { underId, ...further }: FurtherUserFilters = {},
 ): Promise<Rows<User>> {
-  const tenantId = await assumeTenant(tx, caller, filter.tenantId);
   return listRows(tx, tenantId, {
     ...searchOf(filter),
     ...further,

@@ -90,7 +90,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', { data: UserPage, errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) => ok(await readAs(db, request, (tx, caller) => listUsers(tx, caller, request.query))),
+    async (request) => ok(await readActing(db, request, (tx, caller) => listUsers(tx, caller, request.query))),
   );
 
   app.get(
@@ -108,10 +108,9 @@ export function userRoutes(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const { params, query } = request;
       return okWithEtag(
         reply,
-        await readAs(db, request, (tx, caller) => readUserByExternalId(tx, caller, params, query.tenantId)),
+        await readActing(db, request, (tx, caller) => readUserByExternalId(tx, caller, request.params)),
       );
     },
   );
