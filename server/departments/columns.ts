@@ -1,4 +1,4 @@
-import type { Column } from '../spreadsheets/column.ts';
+import { type Column, externalIdColumns } from '../spreadsheets/column.ts';
 import { encodePath } from '../spreadsheets/path.ts';
 import type { Examples } from '../spreadsheets/template.ts';
 import { STATUS_WORDS } from '../spreadsheets/words.ts';
@@ -89,30 +89,10 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
     help: { zh: '“正常”或“停用”，留空为正常。', en: '"Normal" or "Disabled"; normal if empty.' },
     show: ({ status }, language) => STATUS_WORDS[status][language],
   },
-  {
-    key: 'source',
-    header: { zh: '来源系统', en: 'Source' },
-    aliases: ['来源'],
-    width: 14,
-    imported: true,
-    help: {
-      zh: '外部编号所属的系统，最多 50 个字符。',
-      en: 'The system that the external ID belongs to, at most 50 characters.',
-    },
-    show: ({ source }) => source,
-  },
-  {
-    key: 'externalId',
-    header: { zh: '外部编号', en: 'External ID' },
-    aliases: ['外部ID'],
-    width: 20,
-    imported: true,
-    help: {
-      zh: '部门在来源系统中的编号，最多 200 个字符。填写后按此编号查找部门，名称和位置可以变化。',
-      en: 'The ID of the department in that system, at most 200 characters. If given, the department is found by it, so its name and position may change.',
-    },
-    show: ({ externalId }) => externalId,
-  },
+  ...externalIdColumns({
+    zh: '部门在来源系统中的编号，最多 200 个字符。填写后按此编号查找部门，名称和位置可以变化。',
+    en: 'The ID of the department in that system, at most 200 characters. If given, the department is found by it, so its name and position may change.',
+  }),
   {
     key: 'parentExternalId',
     header: { zh: '上级外部编号', en: 'Parent external ID' },

@@ -21,6 +21,33 @@ export interface Column<Row = never> {
   show: (row: Row, language: Language) => CellValue;
 }
 
+/** The columns of the id that a record has in another system. `help` says whose id it is. */
+export const externalIdColumns = <Row extends { source: string | null; externalId: string | null }>(
+  help: Readonly<Record<Language, string>>,
+): Column<Row>[] => [
+  {
+    key: 'source',
+    header: { zh: '来源系统', en: 'Source' },
+    aliases: ['来源'],
+    width: 14,
+    imported: true,
+    help: {
+      zh: '外部编号所属的系统，最多 50 个字符。',
+      en: 'The system that the external ID belongs to, at most 50 characters.',
+    },
+    show: ({ source }) => source,
+  },
+  {
+    key: 'externalId',
+    header: { zh: '外部编号', en: 'External ID' },
+    aliases: ['外部ID'],
+    width: 20,
+    imported: true,
+    help,
+    show: ({ externalId }) => externalId,
+  },
+];
+
 /** The columns of a template, in its order: an import without a header row reads them by position. */
 export const importedColumns = <Row>(columns: readonly Column<Row>[]): Column<Row>[] =>
   columns.filter(({ imported }) => imported);

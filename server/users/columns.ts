@@ -1,4 +1,4 @@
-import type { Column } from '../spreadsheets/column.ts';
+import { type Column, externalIdColumns } from '../spreadsheets/column.ts';
 import { encodePath, encodePaths } from '../spreadsheets/path.ts';
 import type { Examples } from '../spreadsheets/template.ts';
 import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
@@ -101,30 +101,10 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     help: { zh: '“正常”或“停用”，留空为正常。', en: '"Normal" or "Disabled"; normal if empty.' },
     show: ({ status }, language) => STATUS_WORDS[status][language],
   },
-  {
-    key: 'source',
-    header: { zh: '来源系统', en: 'Source' },
-    aliases: ['来源'],
-    width: 14,
-    imported: true,
-    help: {
-      zh: '外部编号所属的系统，最多 50 个字符。',
-      en: 'The system that the external ID belongs to, at most 50 characters.',
-    },
-    show: ({ source }) => source,
-  },
-  {
-    key: 'externalId',
-    header: { zh: '外部编号', en: 'External ID' },
-    aliases: ['外部ID'],
-    width: 20,
-    imported: true,
-    help: {
-      zh: '用户在来源系统中的编号，最多 200 个字符。',
-      en: 'The ID of the user in that system, at most 200 characters.',
-    },
-    show: ({ externalId }) => externalId,
-  },
+  ...externalIdColumns({
+    zh: '用户在来源系统中的编号，最多 200 个字符。',
+    en: 'The ID of the user in that system, at most 200 characters.',
+  }),
   {
     key: 'createTime',
     header: { zh: '创建时间', en: 'Created' },
