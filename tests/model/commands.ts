@@ -1,15 +1,6 @@
 import fc from 'fast-check';
-import { PASSWORD } from '../support/service.ts';
-import {
-  deptFields,
-  INVALID_PERIOD,
-  mutate,
-  period,
-  someMutation,
-  tenantFields,
-  userFields,
-  userNames,
-} from './bodies.ts';
+import { changePassword, logIn, logOut, me, refresh } from './account-commands.ts';
+import { deptFields } from './bodies.ts';
 import {
   type Choice,
   deptOf,
@@ -18,9 +9,6 @@ import {
   partial,
   someCaller,
   someDept,
-  someKey,
-  someManager,
-  someMatch,
   someTenant,
   sometimes,
   someUser,
@@ -28,132 +16,26 @@ import {
   userOf,
   weighted,
 } from './choices.ts';
-import type { CallerName, Request, Session, State, User } from './state.ts';
-
-/** A random request. The records that it names are chosen from the state of the model when it is sent. */
-export type Command = (state: State, earlier: readonly Request[]) => Request;
-
-const command = <T>(
-  choices: { [K in keyof T]: fc.Arbitrary<T[K]> },
-  make: (chosen: T, ...now: Parameters<Command>) => Request,
-): fc.Arbitrary<Command> =>
-  fc.record<T>(choices).map(
-    (chosen) =>
-      (...now) =>
-        make(chosen as T, ...now),
-  );
-
-const DEPT = '/system/dept-api';
-const USER = '/system/user-api';
-const TENANT = '/system/tenant-api';
-
-type Kind = typeof DEPT | typeof USER | typeof TENANT;
-
-const shared = { caller: someCaller, key: someKey, match: someMatch };
-const OTHER_PASSWORD = 'another horse';
-/** The tenant that an administrator names in a request, if any. */
-const otherTenant = sometimes(35, someTenant);
-const codeOf = (state: State, home: string, choice: Choice | undefined) =>
-  choice && tenantOf(state, home, choice).tenantId;
-const queryOf = (code: string | undefined): Record<string, string> => (code ? { tenantId: code } : {});
-
-const writeDept = command(
-  {
-    ...shared,
-    fields: deptFields,
-    parent: sometimes(70, fc.record({ top: weighted([5, false], [1, true]), text: fc.boolean(), choice: someDept })),
-    to: someDept,
-    foreign: sometimes(4, someTenant),
-    mutation: someMutation('dept'),
-    update: fc.boolean(),
-  },
-  ({ caller, key, match, fields, parent, to, foreign, mutation, update }, state) => {
-    const home = homeTenant(state, caller);
-    const id = deptOf(state, home, to);
-    const parentId = parent && (parent.top ? '0' : deptOf(state, home, parent.choice));
-    const body = {
-      ...(update ? { deptId: Number(id) } : {}),
-      ...fields,
-      ...(parentId ? { parentId: parent?.text ? parentId : Number(parentId) } : {}),
-      ...(foreign ? { tenantId: tenantOf(state, home, foreign).tenantId } : {}),
-    };
-    const request = { caller, path: DEPT, query: {}, body: mutate(body, mutation), key };
-    return update
-      ? { ...request, method: 'PUT', ifMatch: ifMatchOf(state, `${DEPT}/${id}`, match) }
-      : { ...request, method: 'POST' };
-  },
-);
-
-const writeUser = command(
-  {
-    ...shared,
-    fields: userFields,
-    userName: userNames,
-    renames: weighted([3, false], [1, true]),
-    password: sometimes(10, fc.constant(OTHER_PASSWORD)),
-    main: sometimes(50, someDept),
-    additional: fc.array(someDept, { maxLength: 2 }),
-    to: someUser,
-    otherTenant,
-    mutation: someMutation('user'),
-    update: weighted([3, true], [2, false]),
-  },
-  ({ caller, key, match, to, mutation, update, fields, ...chosen }, state) => {
-    const code = codeOf(state, homeTenant(state, caller), chosen.otherTenant);
-    const home = code ?? homeTenant(state, caller);
-    const id = userOf(state, home, to, caller);
-    const { userName, renames, password, main, additional } = chosen;
-    const body = {
-      ...(update ? { userId: Number(id) } : { password: PASSWORD }),
-      ...(code ? { tenantId: code } : {}),
-      ...(update && !renames ? {} : { userName }),
-      ...(password ? { password } : {}),
-      ...fields,
-      ...(main ? { deptId: Number(deptOf(state, home, main)) } : {}),
-      ...(additional.length > 0 ? { deptIds: additional.map((choice) => deptOf(state, home, choice)) } : {}),
-    };
-    const request = { caller, path: USER, query: {}, body: mutate(body, mutation), key };
-    return update
-      ? { ...request, method: 'PUT', ifMatch: ifMatchOf(state, `${USER}/${id}`, match) }
-      : { ...request, method: 'POST' };
-  },
-);
-
-const writeTenant = command(
-  {
-    ...shared,
-    caller: someManager,
-    fields: tenantFields,
-    period,
-    first: sometimes(25, userNames),
-    parent: sometimes(50, someTenant),
-    to: someTenant,
-    mutation: someMutation('tenant'),
-    update: weighted([2, true], [1, false]),
-  },
-  ({ caller, key, match, fields, period, first, parent, to, mutation, update }, state) => {
-    const home = homeTenant(state, caller);
-    const { id } = tenantOf(state, home, to);
-    const tenantParent = codeOf(state, home, parent);
-    const body = {
-      ...(update ? { id } : {}),
-      ...(!update && first ? { username: first, password: PASSWORD } : {}),
-      ...(tenantParent ? { tenantParent } : {}),
-      ...fields,
-      ...period,
-    };
-    const request = { caller, path: TENANT, query: {}, body: mutate(body, mutation) };
-    // The documentation does not say whether the error of an invalid period is stored under an Idempotency-Key.
-    const keyed = { key: period === INVALID_PERIOD ? undefined : key };
-    return update
-      ? { ...request, ...keyed, method: 'PUT', ifMatch: ifMatchOf(state, `${TENANT}/${id}`, match) }
-      : { ...request, ...keyed, method: 'POST' };
-  },
-);
+import {
+  type Command,
+  codeOf,
+  command,
+  DEPT,
+  type Kind,
+  otherTenant,
+  queryOf,
+  shared,
+  TENANT,
+  USER,
+} from './command.ts';
+import type { CallerName, Request } from './state.ts';
+import { writeDept, writeTenant, writeUser } from './write-commands.ts';
 
 /** Malformed ids, and ids beyond 64 bits. */
 const EDGE_CASE_IDS = ['abc', '1.5', '-1', '1,,2', '1'.repeat(20), '9223372036854775808', '9999999999999999999'];
+
 const edgeCaseId = sometimes(3, fc.constantFrom(...EDGE_CASE_IDS));
+
 const tooMany = Array.from({ length: 501 }, (_, n) => n + 1).join(',');
 
 const read = command(
@@ -362,43 +244,6 @@ const bulk = command(
     return { caller, method: 'POST', path: `${DEPT}/bulk`, query: {}, body, key: isValid ? key : undefined };
   },
 );
-
-/** A login of any user of the model, including deleted users and users of deleted tenants. */
-const logIn = command(
-  { n: fc.nat(30), upper: fc.boolean(), wrong: weighted([8, false], [1, true]) },
-  ({ n, upper, wrong }, { users }) => {
-    const { tenantId, userName, password } = users[n % users.length] as User;
-    const username = upper ? userName.toUpperCase() : userName;
-    const body = { tenantId, username, password: wrong ? 'wrong password' : password };
-    return { caller: 'nobody', method: 'POST', path: '/auth/login', query: {}, body };
-  },
-);
-
-const refresh = command({ n: fc.nat(10), used: weighted([4, false], [1, true]) }, ({ n, used }, { sessions }) => {
-  const session = sessions[n % sessions.length] as Session;
-  const body = { refresh_token: (used ? session.used[0] : undefined) ?? session.refresh };
-  return { caller: 'nobody', method: 'POST', path: '/auth/refresh', query: {}, body };
-});
-
-const changePassword = command(
-  { caller: someCaller, wrong: weighted([3, false], [1, true]) },
-  ({ caller, wrong }, state) => {
-    const session = state.callers[caller];
-    const oldPassword = wrong || !session ? 'wrong password' : state.userOfSession(session).password;
-    const body = { oldPassword, newPassword: oldPassword === PASSWORD ? OTHER_PASSWORD : PASSWORD };
-    return { caller, method: 'PUT', path: '/auth/password', query: {}, body };
-  },
-);
-
-const logOut = command({ caller: someCaller, key: someKey }, ({ caller, key }) => ({
-  caller,
-  method: 'POST',
-  path: '/auth/logout',
-  query: {},
-  key,
-}));
-
-const me = command({ caller: someCaller }, ({ caller }) => ({ caller, method: 'GET', path: '/auth/me', query: {} }));
 
 /** Repeats an earlier request exactly, including its Idempotency-Key and If-Match. */
 const repeat = command(
