@@ -425,7 +425,7 @@ create table imported_records (
   source      text not null,
   kind        text not null check (kind in ('department', 'user')),
   external_id text not null,
-  taken       jsonb not null,                              -- the values as they were taken; of a password, only a digest
+  imported_values jsonb not null,                          -- the values as they were imported; of a password, only a digest
   primary key (tenant_id, source, kind, external_id)
 );
 alter table imported_records enable row level security;
@@ -439,7 +439,7 @@ create table imported_tenants (
   external_id text not null,                               -- the code in the other system
   child_code  text not null,                               -- the tenant that was made
   child_id    bigint not null,                             -- its internal id
-  taken       jsonb not null,
+  imported_values jsonb not null,
   primary key (tenant_id, source, external_id)
 );
 alter table imported_tenants enable row level security;

@@ -11,7 +11,7 @@ export type ActingRequest = FastifyRequest<{ Querystring: { tenantId?: string } 
 export const isActing = ({ query, token }: ActingRequest): boolean =>
   query.tenantId !== undefined && query.tenantId !== token.tenantId;
 
-/** Runs a read in the tenant that `?tenantId=` names: the caller's own or one below it. `caller.tenantId` is that tenant. */
+/** Runs a read in the tenant that `?tenantId=` names: the caller's own or a descendant of it. `caller.tenantId` is that tenant. */
 export const readActing = <T>(
   db: Database,
   request: ActingRequest,
@@ -21,7 +21,7 @@ export const readActing = <T>(
     work(tx, { ...caller, tenantId: await assumeTenant(tx, caller, request.query.tenantId) }),
   );
 
-/** The same for a write. A tenant below is locked, so that it cannot leave the caller's scope before the commit. */
+/** The same for a write. A descendant is locked, so that it cannot leave the caller's scope before the commit. */
 export const writeActing = <T>(
   db: Database,
   request: ActingRequest,

@@ -37,7 +37,7 @@ interface CallerRights {
   /** The name in `createBy`, `updateBy` and the ledger: that of the user, or the id and the name of the key. */
   userName: string;
   permissions: ReadonlySet<Permission>;
-  /** Whether the caller may act in the tenants below their own. */
+  /** Whether the caller may act in the descendants of their tenant. */
   canActInDescendants: boolean;
 }
 

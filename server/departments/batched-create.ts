@@ -22,7 +22,7 @@ type Item = PendingItem<
 
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
- * fails on its own, and is answered after the commit. A request with an Idempotency-Key, one for a tenant below, one
+ * fails on its own, and is answered after the commit. A request with an Idempotency-Key, one for a descendant tenant, one
  * that names a leader, or one whose parent is locked by another transaction runs in a transaction of its own.
  */
 export function createDepartmentCreator({

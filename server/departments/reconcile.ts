@@ -28,7 +28,7 @@ export interface DepartmentChanges {
   updated: readonly (DepartmentValues & { deptId: string })[];
   moved: readonly { deptId: string; values: DepartmentValues; parent: ParentRef }[];
   /** The level of the deepest department that is created or moved. */
-  bottom: number;
+  deepestLevel: number;
 }
 
 /** Each row also adds a row to the ledger and to the index for searches, and a statement has to be short. */
@@ -38,7 +38,7 @@ const CHUNK_SIZE = 5_000;
 export async function writeChanges(
   tx: Tx,
   { tenantId, userName }: Caller,
-  { created, updated, moved, bottom }: DepartmentChanges,
+  { created, updated, moved, deepestLevel }: DepartmentChanges,
   report: (written: number) => void,
 ): Promise<string[]> {
   const ids = created.length > 0 ? (await reserveIds(tx, created.length)).map(String) : [];
@@ -50,7 +50,7 @@ export async function writeChanges(
       report(chunk.length);
     }
   };
-  if (bottom > 0) await raiseLevelBound(tx, tenantId, bottom);
+  if (deepestLevel > 0) await raiseLevelBound(tx, tenantId, deepestLevel);
   const news = created.map(({ values, parent }, n) => ({
     ...values,
     deptId: Number(ids[n]),

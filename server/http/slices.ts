@@ -1,12 +1,12 @@
 /** Long work on the event loop is done in slices, so that other requests are served in between. */
 
-/** How long a slice may take before others get their turn. */
+/** How long a slice may take before other requests are served. */
 const SLICE_MS = 8;
 
 const waiting: (() => void)[] = [];
 let scheduled = false;
 
-/** Resumes one waiter per turn of the event loop: however many answers are large, only one slice delays the others. */
+/** Resumes one waiter per turn of the event loop: however many responses are large, only one slice delays the others. */
 function resumeNext(): void {
   scheduled = false;
   waiting.shift()?.();

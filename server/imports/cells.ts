@@ -15,7 +15,7 @@ export const isEmpty = (cell: SheetCell | undefined): boolean =>
 
 /** Returns the text of a cell, unless it is not what its author saw. */
 export function readText(cell: SheetCell, header: Detail): string {
-  if (typeof cell !== 'string') throw invalid(header, `${cell.odd}Cell`);
+  if (typeof cell !== 'string') throw invalid(header, `${cell.unsupported}Cell`);
   if (cell.includes('\0') || !cell.isWellFormed()) throw invalid(header, 'text');
   return cell;
 }

@@ -19,7 +19,7 @@ import { headersOf, ImportErrors } from './errors.ts';
 import type { Plan, RowOutcome } from './plan.ts';
 import type { Table } from './table.ts';
 
-/** A department in the tree as it will be: the index of a row, or the id of a stored one that no row names. null: the top level. */
+/** A department in the tree after the import: the index of a row, or the id of a stored one that no row names. null: the top level. */
 type Ref = number | string;
 
 interface DepartmentPlan extends Plan {
@@ -131,7 +131,7 @@ async function findExternalIds(tx: Tx, tenantId: string, rows: readonly Departme
   return new Map(found.map(({ index, deptId }) => [keys[index] as string, String(deptId)]));
 }
 
-/** Finds the parent and the values of each row, and checks the rules of the tree as it will be. */
+/** Finds the parent and the values of each row, and checks the rules for the tree after the import. */
 async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { maxLevels: number }) {
   const { table, rows, errors, stored, rowOf, maxLevels } = input;
   const headerOf = headersOf(table);
@@ -154,19 +154,19 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
     const action = !dept ? 'created' : isMoved ? 'moved' : changed.length > 0 ? 'changed' : 'unchanged';
     outcomes[n] = { action, changes: isMoved ? ['parentId', ...changed] : changed };
   }
-  const settled = [...outcomes.keys()].filter((n) => ['created', 'moved'].includes(outcomes[n]?.action ?? ''));
-  const moved = settled.filter((n) => stored[n]);
+  const placed = [...outcomes.keys()].filter((n) => ['created', 'moved'].includes(outcomes[n]?.action ?? ''));
+  const moved = placed.filter((n) => stored[n]);
 
   // Only departments in new places can be too deep or form a cycle. Their ancestors are the only other ones that matter.
   const known = new Set<string>();
-  for (const n of settled) {
+  for (const n of placed) {
     const parent = parents[n];
     const id = typeof parent === 'number' ? stored[parent]?.deptId : parent;
     if (id != null) known.add(id);
   }
   for (const n of moved) known.add(stored[n]?.deptId as string);
   const parentIds = await readParents(tx, tenantId, [...known]);
-  const parentsOnly = [...new Set(settled.map((n) => parents[n]).filter((ref) => typeof ref === 'string'))];
+  const parentsOnly = [...new Set(placed.map((n) => parents[n]).filter((ref) => typeof ref === 'string'))];
   const parentDepts = await readStoredDepartments(tx, tenantId, parentsOnly);
   const levelOf = createLevels((ref) =>
     typeof ref === 'number' ? (parents[ref] ?? null) : refOf(parentIds.get(ref) ?? null),
@@ -180,12 +180,12 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
     deeper.map((n) => stored[n]?.deptId as string),
   );
   for (const [at, n] of deeper.entries()) heights.set(n, found[at] as number);
-  let bottom = 0;
-  for (const n of settled) {
+  let deepestLevel = 0;
+  for (const n of placed) {
     await pause();
     const [parent, level] = [parents[n] ?? null, levelOf(n)];
     const key = rows[n]?.place ? 'path' : 'parentExternalId';
-    // Its own errors say enough.
+    // The errors of the parent’s row explain this one.
     if (typeof parent === 'number' && errors.has(parent)) continue;
     const status = typeof parent === 'number' ? values[parent]?.status : parent && parentDepts.get(parent)?.status;
     const lowest = level + (heights.get(n) ?? 1) - 1;
@@ -193,13 +193,13 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
     else if (status === '1') errors.add(n, key, apiError('PARENT_DISABLED'));
     else if (lowest > maxLevels && (!stored[n] || heights.has(n)))
       errors.add(n, key, apiError('TOO_DEEP', { limit: maxLevels, setting: 'BANYAN_DEPARTMENT_LEVELS' }));
-    bottom = Math.max(bottom, Number.isNaN(lowest) ? 0 : lowest);
+    deepestLevel = Math.max(deepestLevel, Number.isNaN(lowest) ? 0 : lowest);
   }
   for (const n of errors.byRow.keys()) outcomes[n] = undefined;
   for (let n = 0; n < rows.length; n++) outcomes[n] ??= undefined;
 
   // Parents are created before their children.
-  const created = settled.filter((n) => !stored[n]).sort((a, b) => levelOf(a) - levelOf(b));
+  const created = placed.filter((n) => !stored[n]).sort((a, b) => levelOf(a) - levelOf(b));
   const indexOf = new Map(created.map((n, index) => [n, index]));
   const parentRef = (n: number): ParentRef => {
     const ref = parents[n] ?? null;
@@ -210,7 +210,7 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
   const withId = (n: number) => ({ deptId: stored[n]?.deptId as string, values: values[n] as DepartmentValues });
   const updated = [...outcomes.keys()].filter((n) => outcomes[n]?.action === 'changed');
   const lockIds = new Set([...updated, ...moved].map((n) => stored[n]?.deptId as string));
-  for (const n of settled) {
+  for (const n of placed) {
     const parent = parentRef(n);
     if ('deptId' in parent && parent.deptId !== null) lockIds.add(parent.deptId);
   }
@@ -221,14 +221,14 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
       created: created.map((n) => ({ values: values[n] as DepartmentValues, parent: parentRef(n) })),
       updated: updated.map((n) => ({ deptId: withId(n).deptId, ...withId(n).values })),
       moved: moved.map((n) => ({ ...withId(n), parent: parentRef(n) })),
-      bottom,
+      deepestLevel,
     },
   };
 }
 
 const KEEP = Symbol('keep');
 
-/** Finds the parent that a row asks for. */
+/** Finds the parent that a row names; KEEP: the department stays where it is. */
 function findParent(
   n: number,
   { rows, stored, rowOf, rowOfPlace, rowOfExternalId, deptOfExternalId }: Rows & Matching,
@@ -244,7 +244,7 @@ function findParent(
     if (deptId === undefined) throw apiError('EXTERNAL_ID_NOT_FOUND', { source, externalId: parentExternalId });
     return refOf(deptId);
   }
-  // It was found at its path.
+  // A department that was found by its path stays where it is.
   const dept = stored[n];
   if (dept && externalId === undefined) return KEEP;
   const { parent } = place as { parent: PathNode };
@@ -265,13 +265,13 @@ function valuesOf(
   const own = dept ? department.pick(dept) : department.withDefaults({});
   const named = place ? cleanName(place.names.at(-1) as string) : undefined;
   const deptName = named === undefined || (dept && cleanName(dept.deptName) === named) ? {} : { deptName: named };
-  // A file that was exported has the name of the user who leads the department. It goes on to follow the user.
+  // An exported file has the name of the user who leads the department. Keep the link to that user instead of storing the name.
   const kept = dept && values.leader === dept.shownLeader ? { leader: own.leader } : {};
   const sent = { ...values, ...kept, ...(place ? { deptName: own.deptName } : {}), ...deptName };
   return { ...own, ...sent, ...(externalId === undefined ? {} : { source, externalId }) } as DepartmentValues;
 }
 
-/** Returns a function that counts the levels from the top down to a department; NaN: it is below itself. */
+/** Returns a function that counts the levels from the top down to a department; NaN if it would be its own ancestor. */
 function createLevels(parentOf: (ref: Ref) => Ref | null): (ref: Ref) => number {
   const levels = new Map<Ref, number>();
   return (start) => {

@@ -9,7 +9,7 @@ import type { Table } from './table.ts';
 /** How many rows a preview shows, and how much of each of their cells. */
 const MAX_SHOWN = 500;
 const MAX_TEXT = 200;
-/** How many errors a refused import lists. */
+/** How many errors the response to a rejected import lists. */
 const MAX_LISTED = 100;
 
 /** Shows what an import would do. */

@@ -226,7 +226,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
   return rows.map(({ userName, source, externalId }, n) => {
     const known = externalId === undefined ? undefined : byExternalId.get(keyOf(source as string, externalId));
     const named = userName === undefined ? undefined : byName.get(userKey(userName));
-    // The name belongs to somebody else than the external id.
+    // The name belongs to another user than the external id.
     if (known !== undefined && named !== undefined && known !== named && !errors.has(n))
       errors.add(n, 'userName', apiError('USER_NAME_TAKEN'));
     const found = users.get(known ?? named ?? '');
@@ -272,7 +272,7 @@ function departmentsOf(
 const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((id) => b.includes(id));
 
-/** The rows beyond the limit of accounts have an error. */
+/** Adds an error to each row that would exceed the account limit. */
 async function checkAccounts(tx: Tx, tenantId: string, created: readonly { n: number }[], errors: ImportErrors) {
   if (created.length === 0) return;
   const { accountLimit, count } = await readAccounts(tx, tenantId);
@@ -282,7 +282,7 @@ async function checkAccounts(tx: Tx, tenantId: string, created: readonly { n: nu
   }
 }
 
-/** An enabled administrator must remain. */
+/** Adds errors if no enabled administrator would remain. */
 async function checkAdministrators(
   tx: Tx,
   tenantId: string,

@@ -14,7 +14,7 @@ const MAX_KEYS = 10_000;
  */
 export function recordKeyUses(app: App, db: Database): void {
   /** The keys whose use this process recorded less than a minute ago. The statement checks it for all processes. */
-  const noted = new LRUCache<string, true>({ max: MAX_KEYS, ttl: MINUTE_MS });
+  const recorded = new LRUCache<string, true>({ max: MAX_KEYS, ttl: MINUTE_MS });
   let uses: KeyUse[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -26,15 +26,15 @@ export function recordKeyUses(app: App, db: Database): void {
     if (batch.length === 0) return;
     // While the database is unavailable or takes no writes, the next use tries again.
     await recordUses(db, batch).catch(() => {
-      for (const { keyId } of batch) noted.delete(keyId);
+      for (const { keyId } of batch) recorded.delete(keyId);
     });
   }
 
   app.addHook('onResponse', (request, _reply, done) => {
     const { token } = request;
-    if (token?.keyId !== undefined && token.known.accepted && !noted.has(token.keyId)) {
+    if (token?.keyId !== undefined && token.known.accepted && !recorded.has(token.keyId)) {
       const { tenantId, keyId, address } = token;
-      noted.set(keyId, true);
+      recorded.set(keyId, true);
       uses.push({ tenantId, keyId, address });
       timer ??= setTimeout(flush, COLLECT_MS).unref();
     }

@@ -106,7 +106,7 @@ async function findAndLock(tx: Tx, { tenantId }: Caller, id: string, ifMatch?: I
   return key;
 }
 
-/** Nobody grants what they do not have. */
+/** Throws unless the caller has all of these permissions themselves. */
 function assertMayGrant(caller: Caller, permissions: readonly Permission[], below: boolean): void {
   const missing: string[] = permissions.filter((permission) => !caller.permissions.has(permission));
   if (below && !caller.canActInDescendants) missing.push('below');

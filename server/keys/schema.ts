@@ -27,7 +27,7 @@ const fields = {
 
 const KeyFields = Type.Object(fields, { 'x-component': 'KeyFields' });
 const onCreate = Type.Object({
-  below: optional(Type.Boolean({ description: 'Whether it may act in the tenants below; default: false' })),
+  below: optional(Type.Boolean({ description: 'Whether it may act in descendant tenants; default: false' })),
 });
 const onUpdate = Type.Object({ keyId: Long, status: optional(Status) });
 

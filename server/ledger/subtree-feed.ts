@@ -56,7 +56,7 @@ export function createPositionAssigner(db: Database): () => Promise<void> {
   return () => order('', undefined);
 }
 
-/** Throws unless the caller may read the tenants below their own. */
+/** Throws unless the caller may read the descendants of their tenant. */
 export function assertCanActInDescendants({ canActInDescendants }: Caller): void {
   if (!canActInDescendants) throw apiError('OTHER_TENANT');
 }

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../../db/driver.ts';
 import { type ChangeRow, changeColumns, changeOrArchived } from './queries.ts';
 
 /**
- * Statements on the order of the changes of all tenants, from which a tenant and the tenants below it are read as one subtree.
+ * Statements on the order of the changes of all tenants, from which the changes of a subtree are read.
  */
 
 /** Lets the transaction read the ledgers of the descendants of the tenant that it has assumed. */

@@ -9,10 +9,10 @@ import { IdPath } from '../http/fields.ts';
 import { languageOf } from '../http/language.ts';
 import { readOwnUser } from '../users/reads.ts';
 import { patchUser } from '../users/users.ts';
-import { table } from './answers.ts';
 import { hidden, type RuoyiDependencies } from './context.ts';
 import { showDictionary, showMenus, showParameter, showPermissions, showRoles } from './fixed.ts';
 import { defined } from './patches.ts';
+import { table } from './responses.ts';
 import { OwnPassword, Profile } from './schema.ts';
 import { showSession, showUser } from './show.ts';
 

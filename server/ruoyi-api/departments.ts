@@ -6,7 +6,7 @@ import { apiError } from '../http/errors.ts';
 import type { CursorPage } from '../http/pagination.ts';
 import { MAX_RESPONSE_BYTES } from '../http/response-size.ts';
 import { readUsers } from '../users/reads.ts';
-import { notOffered } from './answers.ts';
+import { notOffered } from './responses.ts';
 
 /** RuoYi's front ends show all departments at once, and a browser shows no more than this. */
 const MAX_DEPARTMENTS = 10_000;
@@ -32,7 +32,7 @@ export async function readAllDepartments(
         en: `lists of more than ${MAX_DEPARTMENTS} departments`,
       });
     }
-    // Do not collect what the answer cannot contain: paths may have a thousand levels.
+    // Do not collect what the response cannot contain: paths may have a thousand levels.
     if (pathLength > MAX_RESPONSE_BYTES) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_RESPONSE_BYTES });
     cursor = page.next;
   }

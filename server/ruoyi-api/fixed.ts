@@ -1,6 +1,6 @@
 import type { Permission } from '../auth/permissions.ts';
 import type { Language } from '../http/errors.ts';
-import { notOffered } from './answers.ts';
+import { notOffered } from './responses.ts';
 
 /** What RuoYi keeps in tables of its own and Banyan has fixed: roles, permissions, menus, dictionaries and parameters. */
 

@@ -3,7 +3,7 @@ import { type AuthDependencies, logIn } from '../auth/login.ts';
 import { type LoginHooks, loginOrigin } from '../auth/routes.ts';
 import type { Login } from '../auth/schema.ts';
 import { ok } from '../http/envelope.ts';
-import { notOffered, rejectEncrypted, sendLoginError } from './answers.ts';
+import { notOffered, rejectEncrypted, sendLoginError } from './responses.ts';
 
 /** The body of a login as RuoYi's front ends send it. It has our fields too. */
 type RuoyiLogin = Login & { clientId: string; grantType: string };

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
-import { notOffered, rejectEncrypted, sendRuoyiError } from './answers.ts';
 import { callerRoutes } from './caller-routes.ts';
 import { hidden, type RuoyiDependencies } from './context.ts';
 import { deptRoutes } from './dept-routes.ts';
+import { notOffered, rejectEncrypted, sendRuoyiError } from './responses.ts';
 import { rejectNotStored } from './schema.ts';
 import { tenantRoutes } from './tenant-routes.ts';
 import { userRoutes } from './user-routes.ts';
@@ -13,7 +13,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
 /**
  * The calls that plus-ui, the front end of RuoYi-Vue-Plus 5.x, makes for login, departments, users and tenants. They call the
- * same rules as our own routes and act in the caller's tenant (docs/ruoyi-api.md). First those that require no access token.
+ * same rules as our own routes and act in the caller's tenant (docs/ruoyi-api.md). This function registers those that require no access token.
  */
 export async function openRuoyiRoutes(app: App, { config }: RuoyiDependencies): Promise<void> {
   app.setErrorHandler(sendRuoyiError);
@@ -51,7 +51,7 @@ export async function ruoyiRoutes(app: App, deps: RuoyiDependencies): Promise<vo
       ...['dept', 'user', 'tenant', 'role', 'post', 'menu', 'dict', 'config', 'notice', 'oss', 'client', 'social'].map(
         (name) => `/system/${name}/*`,
       ),
-      // Without these two, the ids of tenants would match.
+      // Register these two paths, or the route of a tenant’s id would match them.
       '/system/tenant/syncTenantPackage',
       '/system/tenant/syncTenantDict',
       ...['role', 'post', 'menu', 'config', 'notice', 'client'].map((name) => `/system/${name}`),
@@ -84,7 +84,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Forms send these fields empty when nothing was chosen or typed. */
 const EMPTY_MEANS_UNSET = ['deptId', 'parentId', 'packageId', 'expireTime', 'password'];
 
-/** As in RuoYi, null leaves a field as it is. An empty text is stored, except where it cannot be one. */
+/** As in RuoYi, null leaves a field as it is. An empty string is stored, except for these fields. */
 function withoutEmpty(body: unknown): unknown {
   if (!isObject(body)) return body;
   const entries = Object.entries(body).filter(

@@ -3,7 +3,7 @@ import { department } from '../departments/record.ts';
 import { EnteredPassword, Int, LocalTime, Long, Password, paging, Status, Text } from '../http/fields.ts';
 import { tenant } from '../tenants/record.ts';
 import { user } from '../users/record.ts';
-import { notOffered } from './answers.ts';
+import { notOffered } from './responses.ts';
 
 /** The bodies and queries that RuoYi's front ends send. Before they are validated, null and empty ids are removed. */
 

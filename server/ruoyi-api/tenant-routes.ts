@@ -6,9 +6,9 @@ import { IdPath, IdsPath, idOf, type Rows } from '../http/fields.ts';
 import { pathId, pathIds } from '../http/validation.ts';
 import type { ListedTenant } from '../tenants/schema.ts';
 import { createTenant, listTenants, patchTenant, readTenant, removeTenant } from '../tenants/tenants.ts';
-import { table } from './answers.ts';
 import { hidden, type RuoyiDependencies } from './context.ts';
 import { defined, tenantPatch } from './patches.ts';
+import { table } from './responses.ts';
 import { ChangedTenant, NewTenant, TenantQuery, TenantStatus } from './schema.ts';
 import { showTenant } from './show.ts';
 

@@ -10,10 +10,10 @@ import { pathId, pathIds } from '../http/validation.ts';
 import { listDepartmentUsers, listUsers, readUser, readUsers } from '../users/reads.ts';
 import type { User } from '../users/schema.ts';
 import { createUser, patchUser, removeUsers } from '../users/users.ts';
-import { notOffered, table } from './answers.ts';
 import { hidden, type RuoyiDependencies } from './context.ts';
 import { roleIdsOf, rolesWithIds, showRoles } from './fixed.ts';
 import { defined, userPatch } from './patches.ts';
+import { notOffered, table } from './responses.ts';
 import { ChangedUser, NewPassword, NewUser, UserOptionQuery, UserQuery, UserRoles, UserStatus } from './schema.ts';
 import { showUser, showUsers } from './show.ts';
 

@@ -1,9 +1,9 @@
 import type { Planned } from './record-plan.ts';
 
-/** Returns the keys whose values differ from those that the last run took. */
-export const changedKeys = (values: object, taken: object): string[] =>
+/** Returns the keys whose values differ from those that the last run imported. */
+export const changedKeys = (values: object, importedValues: object): string[] =>
   Object.entries(values)
-    .filter(([key, value]) => (taken as Record<string, unknown>)[key] !== value)
+    .filter(([key, value]) => (importedValues as Record<string, unknown>)[key] !== value)
     .map(([key]) => key);
 
 /** A record that exists in Banyan, deleted or not. */
@@ -15,18 +15,18 @@ export interface Existing {
 
 export interface Difference<P> {
   missing: P[];
-  /** What was taken differs from what is planned. */
+  /** What was imported differs from what is planned. */
   changed: { planned: P; id: string; keys: string[] }[];
   deletedHere: P[];
   /** External ids of records in Banyan that are not planned. */
   vanished: string[];
 }
 
-/** Compares a plan with what Banyan has and with what the last run took. */
+/** Compares a plan with what Banyan has and with what the last run imported. */
 export function compare<P extends Planned<object>>(
   planned: readonly P[],
   existing: readonly Existing[],
-  taken: ReadonlyMap<string, object>,
+  importedValues: ReadonlyMap<string, object>,
 ): Difference<P> {
   const byId = indexExisting(existing);
   const result: Difference<P> = { missing: [], changed: [], deletedHere: [], vanished: [] };
@@ -35,7 +35,7 @@ export function compare<P extends Planned<object>>(
     if (!found) result.missing.push(each);
     else if (found.isDeleted) result.deletedHere.push(each);
     else {
-      const keys = changedKeys(each.values, taken.get(each.id) ?? {});
+      const keys = changedKeys(each.values, importedValues.get(each.id) ?? {});
       if (keys.length > 0) result.changed.push({ planned: each, id: found.id, keys });
     }
   }

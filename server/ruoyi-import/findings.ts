@@ -3,44 +3,44 @@
  * rule, so this is the one place that says what happens to defective data.
  */
 export const RULES = {
-  tenantDeleted: 'A tenant whose del_flag is not 0 is not taken, nor are its departments and users.',
+  tenantDeleted: 'A tenant whose del_flag is not 0 is not imported, nor are its departments and users.',
   tenantUnknown:
-    'A tenant without a code is not taken, nor are departments and users of a tenant that sys_tenant does not contain.',
+    'A tenant without a code is not imported, nor are departments and users of a tenant that sys_tenant does not contain.',
   tenantRepeated:
-    'Of several tenants with the same code, the one with the lowest id is taken; departments and users go there.',
+    'Of several tenants with the same code, the one with the lowest id is imported; departments and users go there.',
   tenantCode: 'A tenant keeps its code if it has 6 to 18 digits and is free in Banyan; otherwise it gets a new one.',
   tenantPackage: 'A tenant whose package does not exist or is deleted gets no menus.',
   tenantOverLimit:
-    'All users are taken, even if they are more than account_count. The limit stays; no further user can be added.',
+    'All users are imported, even if they are more than account_count. The limit stays; no further user can be added.',
   tenantWithoutAdministrator:
     'No user of the tenant has an administrator role. An administrator of 000000 can appoint one.',
-  tenantDeletedHere: 'A tenant that was deleted in Banyan is not taken again.',
+  tenantDeletedHere: 'A tenant that was deleted in Banyan is not imported again.',
   noPlace: 'Banyan has no field for this value. It is only in this report.',
   noPlaceUsers: 'Banyan has no field for these values of users. They stay in RuoYi; this report counts them.',
   text: 'A text that is too long is cut; characters that cannot be stored are removed.',
-  email: 'A text that is not an email address is not taken.',
+  email: 'A text that is not an email address is not imported.',
   number: 'A number that is missing or out of range becomes the nearest one that is allowed.',
   status: 'A status other than 0 and 1 becomes 1 (disabled).',
-  date: 'A time that is not a date is not taken.',
-  deptDeleted: 'A department whose del_flag is not 0 is not taken.',
+  date: 'A time that is not a date is not imported.',
+  deptDeleted: 'A department whose del_flag is not 0 is not imported.',
   orphan: 'A department whose parent does not exist in its tenant becomes a top-level department.',
   deletedParent:
     'A department whose parent is deleted moves to the nearest parent above that exists, otherwise to the top level.',
   cycle: 'In a cycle of departments, the one with the lowest id becomes a top-level department.',
   tooDeep: 'A department deeper than BANYAN_DEPARTMENT_LEVELS moves up to the deepest level that is allowed.',
   ancestors: 'parent_id is the truth. A path in `ancestors` that differs from it is ignored.',
-  leader: 'A leader who is no user that was taken is left out.',
-  userDeleted: 'A user whose del_flag is not 0 is not taken.',
+  leader: 'A leader who is no user that was imported is left out.',
+  userDeleted: 'A user whose del_flag is not 0 is not imported.',
   userName:
     'A user name that is not allowed in Banyan or taken in its tenant (letter case ignored) is replaced: by itself without ' +
     'spaces and in normal width, by name-id, or by ruoyi-id. The user with the lowest id keeps the name.',
-  userDepartment: 'A user whose department was not taken belongs to no department.',
+  userDepartment: 'A user whose department was not imported belongs to no department.',
   password:
-    'A password that is not a bcrypt hash (cost 4 to 12) cannot be used. The user is taken, and needs a new password from an administrator.',
+    'A password that is not a bcrypt hash (cost 4 to 12) cannot be used. The user is imported, and needs a new password from an administrator.',
   passwordKept:
-    'A password that changed in RuoYi is taken only while Banyan still has the imported one. Once a user has logged in to Banyan or changed it there, it stays.',
+    'A password that changed in RuoYi is imported only while Banyan still has the imported one. Once a user has logged in to Banyan or changed it there, it stays.',
   roleLink: 'A role grants nothing if it does not exist, is deleted or disabled, or belongs to another tenant.',
-  deletedHere: 'A department or user that was deleted in Banyan is not taken again.',
+  deletedHere: 'A department or user that was deleted in Banyan is not imported again.',
   vanished: 'What no longer exists in RuoYi stays in Banyan until an administrator deletes it.',
   refused: 'Banyan refused the record or change, for the reason given.',
 } as const;

@@ -25,7 +25,7 @@ export interface TenantResult {
   /** The code in Banyan; null: not created, as in a preview. */
   code: string | null;
   name: string | null;
-  outcome: 'created' | 'changed' | 'unchanged' | 'not taken';
+  outcome: 'created' | 'changed' | 'unchanged' | 'not imported';
   departments: Counts;
   users: Counts;
   comparison: Comparison | null;
@@ -103,10 +103,10 @@ async function importTenant(
   };
   if (imported && (await isDeleted(db, imported.code))) {
     findings.add('tenantDeletedHere', tenant.code, `tenant ${tenant.code}`, `${imported.code} in Banyan`);
-    return { ...result, outcome: 'not taken' };
+    return { ...result, outcome: 'not imported' };
   }
   const before = imported ? await readState(db, imported.code) : EMPTY_STATE;
-  const plan = planRecords(rows, { ...planOptions, takenNames: namesMadeHere(before, rows) }, findings);
+  const plan = planRecords(rows, { ...planOptions, takenNames: namesCreatedInBanyan(before, rows) }, findings);
   reportPlan(tenant, plan, findings);
   result.departments.planned = plan.departments.length;
   result.users.planned = plan.users.length;
@@ -121,12 +121,18 @@ async function importTenant(
     findings.add('refused', tenant.code, `tenant ${tenant.code}`, error.text('en'));
   }
   if (result.code && !options.preview)
-    result.comparison = compareWithPlan(plan, await readState(db, result.code), before.taken, tenant.code, findings);
+    result.comparison = compareWithPlan(
+      plan,
+      await readState(db, result.code),
+      before.importedValues,
+      tenant.code,
+      findings,
+    );
   return result;
 }
 
 /** Names of users in Banyan that are not planned: made there, or no longer in RuoYi. */
-function namesMadeHere({ names }: State, { users }: TenantRows): Set<string> {
+function namesCreatedInBanyan({ names }: State, { users }: TenantRows): Set<string> {
   const planned = new Set(users.filter(({ del_flag }) => del_flag === '0').map(({ user_id }) => user_id));
   return new Set(
     names.filter(({ externalId }) => externalId === null || !planned.has(externalId)).map(({ userKey }) => userKey),
@@ -143,8 +149,8 @@ function reportPlan({ code, values }: PlannedTenant, { users }: RecordPlan, find
 
 function reportAgainstState(code: string, plan: RecordPlan, state: State, findings: Findings): void {
   for (const [kind, difference] of [
-    ['department', compare(plan.departments, state.departments, state.taken.department)],
-    ['user', compare(plan.users, state.users, state.taken.user)],
+    ['department', compare(plan.departments, state.departments, state.importedValues.department)],
+    ['user', compare(plan.users, state.users, state.importedValues.user)],
   ] as const) {
     for (const { id } of difference.deletedHere) findings.add('deletedHere', code, `${kind} ${id}`);
     for (const id of difference.vanished) findings.add('vanished', code, `${kind} ${id}`);
@@ -160,7 +166,7 @@ async function writeTenant(
   findings: Findings,
   result: TenantResult,
 ): Promise<Target | undefined> {
-  const isChanged = imported !== undefined && changedKeys(tenant.values, imported.taken).length > 0;
+  const isChanged = imported !== undefined && changedKeys(tenant.values, imported.importedValues).length > 0;
   result.outcome = imported ? (isChanged ? 'changed' : 'unchanged') : 'created';
   if (preview) {
     if (!imported && !(await isCodeFree(db, tenant.code)))
@@ -177,18 +183,18 @@ async function writeTenant(
 
 /** Creates what is missing, then changes what has changed. Leaders follow at the end: they are users. */
 async function writeRecords(target: Target, plan: RecordPlan, before: State, result: TenantResult): Promise<void> {
-  const first = compare(plan.departments, before.departments, before.taken.department);
+  const first = compare(plan.departments, before.departments, before.importedValues.department);
   result.departments.created = await createDepartments(target, first.missing, before);
   let state = await readState(target.db, target.tenantId);
-  const people = compare(plan.users, state.users, state.taken.user);
+  const people = compare(plan.users, state.users, state.importedValues.user);
   result.users.created = await createMissingUsers(target, people.missing, idsOf(state.departments));
   if (result.users.created > 0) state = await readState(target.db, target.tenantId);
   const ids = { departments: idsOf(state.departments), users: idsOf(state.users) };
-  const { changed } = compare(plan.departments, state.departments, state.taken.department);
+  const { changed } = compare(plan.departments, state.departments, state.importedValues.department);
   const created = new Set(first.missing.map(({ id }) => id));
   await changeDepartments(target, changed, ids);
   result.departments.changed = changed.filter(({ planned }) => !created.has(planned.id)).length;
-  result.users.changed = await changeUsers(target, people.changed, ids.departments, state.taken.user);
+  result.users.changed = await changeUsers(target, people.changed, ids.departments, state.importedValues.user);
   countUnchanged(result);
 }
 
@@ -200,8 +206,8 @@ const idsOf = (existing: readonly Existing[]): Map<string, string> =>
   );
 
 function countPreview(plan: RecordPlan, state: State, result: TenantResult): void {
-  const departments = compare(plan.departments, state.departments, state.taken.department);
-  const users = compare(plan.users, state.users, state.taken.user);
+  const departments = compare(plan.departments, state.departments, state.importedValues.department);
+  const users = compare(plan.users, state.users, state.importedValues.user);
   Object.assign(result.departments, { created: departments.missing.length, changed: departments.changed.length });
   Object.assign(result.users, { created: users.missing.length, changed: users.changed.length });
   countUnchanged(result);

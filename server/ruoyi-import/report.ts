@@ -82,7 +82,7 @@ function describeResult(result: ImportResult): string {
     'Departments and users: in RuoYi / to take / new / changed / unchanged.\n',
     '| RuoYi | Banyan | Name | Outcome | Departments | Users | Compared |\n|---|---|---|---|---|---|---|',
     `${rows.join('\n')}\n`,
-    '## What was not taken as it is, and by which rule',
+    '## What was not imported as it is, and by which rule',
     ...result.findings.counts().map(([rule, count]) => {
       const found = result.findings.all.filter((each) => each.rule === rule);
       const rest = count > LISTED ? `- … ${count - LISTED} more in report.json\n` : '';

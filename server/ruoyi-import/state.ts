@@ -3,9 +3,9 @@ import type { Tx } from '../../db/driver.ts';
 import { readInTenant } from '../../db/tenant-scope.ts';
 import { readDepartmentsOfSource } from '../departments/members.ts';
 import { readUsersOfSource } from '../users/reads.ts';
-import { readTaken, SOURCE } from './queries.ts';
+import { readImportedValues, SOURCE } from './queries.ts';
 
-/** What Banyan has of one tenant, and what the last run took. */
+/** What Banyan has of one tenant, and what the last run imported. */
 export type State = Awaited<ReturnType<typeof readStateIn>>;
 
 export const readState = (db: Database, tenantId: string): Promise<State> =>
@@ -19,14 +19,14 @@ async function readStateIn(tx: Tx, tenantId: string) {
     users: users.flatMap(({ externalId, ...user }) => (externalId === null ? [] : [{ ...user, externalId }])),
     /** The names of all existing users, with their ids in RuoYi; null: made in Banyan. */
     names: users.filter(({ isDeleted }) => !isDeleted),
-    taken: {
-      department: await readTaken(tx, tenantId, 'department'),
-      user: await readTaken(tx, tenantId, 'user'),
+    importedValues: {
+      department: await readImportedValues(tx, tenantId, 'department'),
+      user: await readImportedValues(tx, tenantId, 'user'),
     },
   };
 }
 
 export const EMPTY_STATE: State = {
   ...{ departments: [], users: [], names: [] },
-  taken: { department: new Map(), user: new Map() },
+  importedValues: { department: new Map(), user: new Map() },
 };

@@ -23,7 +23,7 @@ export interface PlannedTenant {
 
 const MAX_INT = 2_147_483_647;
 
-/** Returns the tenants that are taken. The platform of RuoYi, 000000, is a tenant like the others. */
+/** Returns the tenants that are imported. The platform of RuoYi, 000000, is a tenant like the others. */
 export function planTenants(source: Source, findings: Findings): PlannedTenant[] {
   const packages = new Map(source.sys_tenant_package.map((row) => [row.package_id, row]));
   const planned = new Map<string, PlannedTenant>();
@@ -35,7 +35,7 @@ export function planTenants(source: Source, findings: Findings): PlannedTenant[]
     else if (planned.has(code)) findings.add('tenantRepeated', code, `tenant ${row.id}`, row.company_name ?? undefined);
     else planned.set(code, { code, values: valuesOf(code, row, packages, findings) });
   }
-  reportLost(source, planned, findings);
+  reportWithoutTenant(source, planned, findings);
   return [...planned.values()];
 }
 
@@ -66,8 +66,8 @@ function valuesOf(
 
 const menusOf = (menuIds: string | null): string => [...new Set(menuIds?.match(/\d+/g))].join(', ');
 
-/** Reports departments and users whose tenant is not taken, as numbers. */
-function reportLost(source: Source, planned: ReadonlyMap<string, PlannedTenant>, findings: Findings): void {
+/** Reports departments and users whose tenant is not imported, as numbers. */
+function reportWithoutTenant(source: Source, planned: ReadonlyMap<string, PlannedTenant>, findings: Findings): void {
   const deleted = new Set(source.sys_tenant.map(({ tenant_id }) => tenant_id?.trim() ?? ''));
   for (const [rows, name] of [
     [source.sys_dept, 'departments'],

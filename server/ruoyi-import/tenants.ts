@@ -5,7 +5,7 @@ import { type Caller, operatorOf } from '../auth/caller.ts';
 import { readTenantState } from '../auth/tenant-state.ts';
 import { createTenant, patchTenant, readTenant } from '../tenants/tenants.ts';
 import { changedKeys } from './changes.ts';
-import { insertImportedTenant, readImportedTenants, type Taken, updateImportedTenant } from './queries.ts';
+import { type ImportedValues, insertImportedTenant, readImportedTenants, updateImportedTenant } from './queries.ts';
 import type { PlannedTenant, TenantValues } from './tenant-plan.ts';
 
 /** The author that the ledger records instead of a user name. */
@@ -19,7 +19,7 @@ const hasOwnForm = (code: string): boolean => CODE.test(code) && code !== ROOT_T
 export interface ImportedTenant {
   code: string;
   id: string;
-  taken: Taken;
+  importedValues: ImportedValues;
 }
 
 export const readTenants = (db: Database): Promise<Map<string, ImportedTenant>> =>
@@ -53,19 +53,19 @@ export const createOnce = (
     const preferred = hasOwnForm(externalId) ? { preferredCode: externalId } : {};
     const id = await createTenant(tx, importer, inputOf(values), { password: undefined, maxLevels, ...preferred });
     const { data } = await readTenant(tx, importer, id);
-    await insertImportedTenant(tx, ROOT_TENANT, { externalId, code: data.tenantId, id, taken: values });
-    return { code: data.tenantId, id, taken: { ...values } };
+    await insertImportedTenant(tx, ROOT_TENANT, { externalId, code: data.tenantId, id, importedValues: values });
+    return { code: data.tenantId, id, importedValues: { ...values } };
   });
 
 /** Changes the fields of a tenant that have changed in RuoYi. */
 export const updateTenant = (
   db: Database,
   { code: externalId, values }: PlannedTenant,
-  { id, taken }: ImportedTenant,
+  { id, importedValues }: ImportedTenant,
   maxLevels: number,
 ): Promise<void> =>
   writeInTenant(db, ROOT_TENANT, async (tx) => {
-    const changed = new Set(changedKeys(values, taken));
+    const changed = new Set(changedKeys(values, importedValues));
     const input = Object.entries(inputOf(values)).filter(([key]) => changed.has(key === 'packageBo' ? 'menuIds' : key));
     await patchTenant(tx, importer, id, Object.fromEntries(input), { ifMatch: undefined, maxLevels });
     await updateImportedTenant(tx, ROOT_TENANT, externalId, values);

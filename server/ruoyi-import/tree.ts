@@ -1,7 +1,7 @@
 import type { Findings } from './findings.ts';
 import type { Row } from './source.ts';
 
-/** A department that is taken, with its parent after repairs; null: top level. */
+/** A department that is imported, with its parent after repairs; null: top level. */
 export interface Placed {
   row: Row<'sys_dept'>;
   id: string;

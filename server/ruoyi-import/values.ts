@@ -1,7 +1,7 @@
 import { isCalendarDate } from '../http/fields.ts';
 import type { Findings, Rule } from './findings.ts';
 
-/** Converts the values of one record, and reports those that cannot be taken as they are. */
+/** Converts the values of one record, and reports those that cannot be imported as they are. */
 export class Values {
   private readonly findings: Findings;
   private readonly tenant: string;

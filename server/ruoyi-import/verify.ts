@@ -1,6 +1,6 @@
 import { indexExisting } from './changes.ts';
 import type { Findings } from './findings.ts';
-import type { Taken } from './queries.ts';
+import type { ImportedValues } from './queries.ts';
 import type { RecordPlan } from './record-plan.ts';
 import type { State } from './state.ts';
 
@@ -20,8 +20,8 @@ export interface Comparison {
 export function compareWithPlan(
   plan: RecordPlan,
   state: State,
-  /** What earlier runs took. What they put in the right place has been moved in Banyan since. */
-  takenBefore: State['taken'],
+  /** What earlier runs imported. What they put in the right place has been moved in Banyan since. */
+  importedBefore: State['importedValues'],
   code: string,
   findings: Findings,
 ): Comparison {
@@ -36,12 +36,12 @@ export function compareWithPlan(
     ),
   );
   const result: Comparison = { departments: 0, users: 0, matching: 0, explained: [], unexplained: [] };
-  const check = (record: string, expected: string, actual: string | undefined, taken: unknown) => {
+  const check = (record: string, expected: string, actual: string | undefined, importedValues: unknown) => {
     if (actual === expected) {
       result.matching++;
       return;
     }
-    const isExplained = reported.has(record) || (actual !== undefined && taken === expected);
+    const isExplained = reported.has(record) || (actual !== undefined && importedValues === expected);
     const place = actual === undefined ? 'is missing' : `is in ${actual} instead of ${expected}`;
     (isExplained ? result.explained : result.unexplained).push(`${record} ${place}`);
   };
@@ -49,15 +49,21 @@ export function compareWithPlan(
     const found = depts.get(id);
     if (found && !found.isDeleted) result.departments++;
     const actual = found && !found.isDeleted ? placeOf(found.parentId) : undefined;
-    check(`department ${id}`, values.parent ?? 'none', actual, placeBefore(takenBefore.department.get(id), 'parent'));
+    check(
+      `department ${id}`,
+      values.parent ?? 'none',
+      actual,
+      placeBefore(importedBefore.department.get(id), 'parent'),
+    );
   }
   for (const { id, values } of plan.users) {
     const found = users.get(id);
     if (found && !found.isDeleted) result.users++;
     const actual = found && !found.isDeleted ? placeOf(found.deptId) : undefined;
-    check(`user ${id}`, values.dept ?? 'none', actual, placeBefore(takenBefore.user.get(id), 'dept'));
+    check(`user ${id}`, values.dept ?? 'none', actual, placeBefore(importedBefore.user.get(id), 'dept'));
   }
   return result;
 }
 
-const placeBefore = (taken: Taken | undefined, key: string): unknown => taken && (taken[key] ?? 'none');
+const placeBefore = (importedValues: ImportedValues | undefined, key: string): unknown =>
+  importedValues && (importedValues[key] ?? 'none');

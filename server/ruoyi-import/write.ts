@@ -12,7 +12,7 @@ import { replaceImportedHash } from '../users/passwords.ts';
 import { patchUser } from '../users/users.ts';
 import { type Difference, indexExisting } from './changes.ts';
 import type { Findings, Rule } from './findings.ts';
-import { type Kind, SOURCE, storeTaken, type Taken } from './queries.ts';
+import { type ImportedValues, type Kind, SOURCE, storeImportedValues } from './queries.ts';
 import type { DeptValues, Planned, PlannedUser } from './record-plan.ts';
 import type { State } from './state.ts';
 import { importer } from './tenants.ts';
@@ -79,7 +79,7 @@ const createGroup = (target: Target, parentId: string, group: readonly Planned<D
     }));
     const options = { maxLevels: target.maxLevels, allowDisabled: true };
     const { deptIds } = await addDepartments(tx, callerOf(target), { parentId, departments }, options);
-    await storeTaken(tx, target.tenantId, 'department', group.map(withoutLeader));
+    await storeImportedValues(tx, target.tenantId, 'department', group.map(withoutLeader));
     return deptIds;
   });
 
@@ -143,7 +143,7 @@ const createUserChunk = (
     const checked = await checkNewUsers(tx, caller, input, options);
     const hashes = users.map(({ passwordHash }) => passwordHash);
     await createUsers(tx, caller, input, { ...options, checked, hashes });
-    await storeTaken(tx, target.tenantId, 'user', users);
+    await storeImportedValues(tx, target.tenantId, 'user', users);
     return true as const;
   });
 
@@ -170,7 +170,7 @@ export const changeUsers = (
   target: Target,
   changed: Changes<PlannedUser>,
   deptIds: ReadonlyMap<string, string>,
-  taken: ReadonlyMap<string, Taken>,
+  importedValues: ReadonlyMap<string, ImportedValues>,
 ): Promise<number> =>
   applyChanges(target, 'user', changed, async (tx, { planned: { id: ruoyiId, values, passwordHash }, id, keys }) => {
     const { dept, administrator, password, ...fields } = values;
@@ -180,7 +180,7 @@ export const changeUsers = (
     const caller = callerOf(target);
     if (Object.keys(patch).length > 0) await patchUser(tx, caller, id, patch, { ifMatch: undefined });
     if (!keys.includes('password')) return undefined;
-    const digestBefore = String(taken.get(ruoyiId)?.password ?? '');
+    const digestBefore = String(importedValues.get(ruoyiId)?.password ?? '');
     return (await replaceImportedHash(tx, caller, id, { digestBefore, passwordHash })) ? undefined : 'passwordKept';
   });
 
@@ -207,7 +207,7 @@ async function applyChanges<P extends Planned<object>>(
         );
       }
       const done = outcomes.filter(({ rule }) => rule !== 'refused').map(({ planned }) => planned);
-      await storeTaken(tx, target.tenantId, kind, done);
+      await storeImportedValues(tx, target.tenantId, kind, done);
       return outcomes;
     });
     // Report after the commit: a transaction may run several times.

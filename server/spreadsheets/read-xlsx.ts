@@ -37,9 +37,9 @@ export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
 }
 
 function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell {
-  if (cell?.type === 'error') return { odd: 'error', text: String(value) };
-  if (value instanceof Date) return { odd: 'date', text: dateText(value) };
-  if (value == null) return cell?.formula === undefined ? '' : { odd: 'formula', text: `=${cell.formula}` };
+  if (cell?.type === 'error') return { unsupported: 'error', text: String(value) };
+  if (value instanceof Date) return { unsupported: 'date', text: dateText(value) };
+  if (value == null) return cell?.formula === undefined ? '' : { unsupported: 'formula', text: `=${cell.formula}` };
   if (typeof value === 'number') return numberText(value);
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   return value;

@@ -1,14 +1,14 @@
 /** How many rows an import may have, without the header. */
 export const MAX_ROWS = 100_000;
 
-/** A cell whose content is not what its reader sees. */
-interface OddCell {
+/** A cell that an import cannot read, because its content differs from what a spreadsheet program shows. */
+interface UnsupportedCell {
   /** `formula`: without a stored result; `error`: such as #N/A; `date`: a number that is shown as a date. */
-  odd: 'formula' | 'error' | 'date';
+  unsupported: 'formula' | 'error' | 'date';
   text: string;
 }
 
-export type SheetCell = string | OddCell;
+export type SheetCell = string | UnsupportedCell;
 
 /** A row with content. */
 export interface SheetRow {

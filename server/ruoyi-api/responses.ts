@@ -4,20 +4,20 @@ import { type ApiError, apiError, type Detail, type ErrorCode } from '../http/er
 import type { Rows } from '../http/fields.ts';
 import { languageOf } from '../http/language.ts';
 
-/** The answer to a list: RuoYi's front ends expect `rows` and `total` at the top level. */
+/** The response to a list: RuoYi's front ends expect `rows` and `total` at the top level. */
 export const table = <T>({ rows, total }: Rows<T>) => ({ total, rows, code: 200, msg: '查询成功' }) as const;
 
 /** The error for what RuoYi has and Banyan has not. A call that changes nothing must not look like a success. */
 export const notOffered = (feature: Detail): ApiError => apiError('RUOYI_NOT_OFFERED', { feature });
 
-/** The code of an error in RuoYi's answers. Front ends log in again after 401, and show their own text for 403. */
+/** The code of an error in RuoYi's responses. Front ends log in again after 401, and show their own text for 403. */
 const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
 const FAILED = 500;
 const WARNING = 601;
 
 const warnings = new Set<ErrorCode>(['DEPT_HAS_CHILDREN', 'DEPT_HAS_USERS']);
-/** The caller is known, but their session is of no use any more: the login tells them why. */
+/** The caller is known, but they cannot use their session any more: the login tells them why. */
 const lockedOut = new Set<ErrorCode>([
   'USER_DISABLED',
   'TENANT_DISABLED',
