@@ -35,7 +35,7 @@ export interface CallOptions {
 const MAX_RENEWALS = 3;
 
 /**
- * Makes a call. It is sent again with a new token if the service rejects the old one, and after errors that pass, if the
+ * Makes a call. It is sent again with a new token if the service rejects the old one, and after temporary errors, if the
  * operation changes nothing or carries an Idempotency-Key.
  */
 export async function callOperation(

@@ -9,9 +9,9 @@ import { backoff, sleep } from './retry.ts';
 export interface FeedOptions {
   /** The `cursor` of an earlier event, to continue after it. Default: from the first change on. */
   after?: string | undefined;
-  /** A tenant below the caller's. Default: the caller's. */
+  /** A descendant of the caller's tenant. Default: the caller's tenant. */
   tenantId?: string | undefined;
-  /** Includes all tenants below. This feed has cursors of its own. */
+  /** Includes all descendants of the tenant. This feed has cursors of its own. */
   below?: boolean | undefined;
   /** Ends the feed: it throws the reason of the signal. */
   signal?: AbortSignal | undefined;

@@ -1,6 +1,6 @@
 import { ApiError, NetworkError } from './errors.ts';
 
-/** A request that failed for a reason that passes, and that can be sent again without harm. */
+/** A request that failed with a temporary error, and that can safely be sent again. */
 export interface Failure {
   error: ApiError | NetworkError;
   /** How often the request has been sent. */
@@ -41,7 +41,7 @@ export function createRetryPolicy({
 export const backoff = (attempts: number, minMs: number, maxMs: number): number =>
   Math.min(maxMs, minMs * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2);
 
-/** Whether an error passes by itself: no response, or one that says when to come back. */
+/** Whether an error is temporary: no response, or one that says when to come back. */
 export const isTemporary = (error: unknown): error is ApiError | NetworkError =>
   error instanceof NetworkError ||
   (error instanceof ApiError && (error.status === 429 || error.status === 503) && error.retryAfterMs !== undefined);

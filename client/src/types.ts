@@ -3,7 +3,7 @@ import type { Operations, operations } from './generated/operations.ts';
 
 /** Derives the arguments of the client's methods from the types of the operations. */
 
-/** An id. Above 2^53-1 it has to be a text. */
+/** An id. Above 2^53-1 it has to be a string. */
 export type Id = number | string;
 
 /** Optional properties may also be undefined. */
