@@ -180,6 +180,7 @@ export function ledgerRoutes(
             'USER_DEPT_GONE',
             'USER_NAME_TAKEN',
             'ACCOUNT_LIMIT',
+            'QUOTA_EXHAUSTED',
             'LAST_ADMINISTRATOR',
             'OWN_USER',
             'OWN_TENANT',

@@ -41,7 +41,15 @@ const shownRecords: Record<Resource, object> = {
     { 'x-component': 'WebhookRecord' },
   ),
   key: { 'x-ref': 'KeyRecord' },
-  quota: { 'x-ref': 'QuotaRecord' },
+  quota: Type.Object(
+    {
+      quota: Type.String(),
+      total: orNull(Type.Integer({ description: 'null: in `quotaBo` of the tenant' })),
+      period: Type.String(),
+      pooled: Type.Boolean(),
+    },
+    { 'x-component': 'QuotaRecord' },
+  ),
 };
 
 const change = {

@@ -8,7 +8,7 @@ import { loadCallers } from '../auth/caller.ts';
 import type { Credentials } from '../auth/claims.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { takeQuotas } from './counters.ts';
+import { NothingTakenError, takeQuotas } from './counters.ts';
 import { takeQuota } from './rules.ts';
 import type { CountedUse, QuotaReservationInput, QuotaUseInput, Reservation } from './schema.ts';
 
@@ -31,6 +31,7 @@ export function createQuotaTaker({
 }: Pick<Dependencies, 'db' | 'timing' | 'quotaTime'>) {
   async function run(tenantId: string, batch: Item[]): Promise<void> {
     const outcomes = await takeInOneTransaction(tenantId, batch).catch((error): Outcome[] => {
+      if (error instanceof NothingTakenError) return error.errors;
       // The data of one item is invalid; the others must not fail with it.
       if (/^2[23]/.test(errorCode(error))) return batch.map(() => 'alone');
       throw error;

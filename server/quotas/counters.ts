@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
-import { type ApiError, apiError } from '../http/errors.ts';
+import { ApiError, apiError } from '../http/errors.ts';
 import {
   type CounterRow,
   type CounterUpdate,
@@ -69,11 +69,13 @@ export async function takeQuotas(
     lockCounters(tx, tenantId, names, { now }),
     nextIds(tx, requests.length),
   ]);
+  // Roll back: the locks may have made counters.
+  if (takes.every((take) => take instanceof ApiError)) throw new NothingTakenError(takes as ApiError[]);
   const counters = rows.map(toCounter);
   const uses: NewUse[] = [];
   const reservations: NewReservation[] = [];
   const results = takes.map((take, n) => {
-    if (!('quota' in take)) return take;
+    if (take instanceof ApiError) return take;
     return takeOne(tenantId, counters, take, ids[n] as number, { uses, reservations });
   });
   await send(async () => {
@@ -84,6 +86,16 @@ export async function takeQuotas(
     ]);
   });
   return results;
+}
+
+/** None of the requests of a batch was allowed. */
+export class NothingTakenError extends Error {
+  readonly errors: ApiError[];
+
+  constructor(errors: ApiError[]) {
+    super('None of the requests is allowed.');
+    this.errors = errors;
+  }
 }
 
 function takeOne(

@@ -51,10 +51,7 @@ export type Quota = Static<typeof Quota>;
 export const Quotas = Type.Array(Quota);
 
 const use = { quota: QuotaName, amount: optional(Amount), subject: optional(Subject) };
-export const QuotaUseInput = Type.Object(use, {
-  'x-component': 'QuotaUseInput',
-  examples: [{ quota: 'enterpriseQuery', amount: 1, subject: '91310000MA1FL0000X' }],
-});
+export const QuotaUseInput = Type.Object(use, { 'x-component': 'QuotaUseInput' });
 export type QuotaUseInput = Static<typeof QuotaUseInput>;
 
 const seconds = Type.Object({ seconds: Type.Integer({ minimum: 1, maximum: 86_400 }) });
@@ -94,17 +91,6 @@ export const QuotaInput = Type.Object(
   { 'x-component': 'QuotaInput', examples: [{ total: 10_000, period: 'month', pooled: true }] },
 );
 export type QuotaInput = Static<typeof QuotaInput>;
-
-/** What the ledger shows of a quota. */
-export const QuotaRecord = Type.Object(
-  {
-    quota: Type.String(),
-    total: orNull(Type.Integer({ description: 'null: in `quotaBo` of the tenant' })),
-    ...settings,
-  },
-  { 'x-component': 'QuotaRecord' },
-);
-export type QuotaRecord = Static<typeof QuotaRecord>;
 
 export const QuotaPath = Type.Object({ quota: QuotaName });
 export const UsePath = Type.Object({ useId: Type.String({ description: '1 to 19 digits' }) });
