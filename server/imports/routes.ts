@@ -34,6 +34,7 @@ const errors: ErrorCode[] = [
   'CHANGED_MEANWHILE',
   'NOT_MULTIPART',
   'UPLOAD_TIMEOUT',
+  'QUOTA_EXHAUSTED',
   'BODY_TOO_LARGE',
 ];
 

@@ -84,6 +84,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
             'PASSWORD_HAS_NAME',
             'PASSWORD_HASH_FORBIDDEN',
             'ACCOUNT_LIMIT',
+            'QUOTA_EXHAUSTED',
             'PARENT_NOT_FOUND',
             'PARENT_DISABLED',
             'LEADER_NOT_FOUND',
