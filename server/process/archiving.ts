@@ -3,12 +3,13 @@ import { type DatabaseOptions, withOwnerConnection } from '../../db/connect.ts';
 import type { Sql } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { archiveLedger } from '../ledger/archive.ts';
+import { archiveUses } from '../quotas/archive.ts';
 
 const DAY_MS = 86_400_000;
 /** How long a shutdown waits for a running archive that does not react, for example because it is still connecting. */
 const STOP_MS = 2_000;
 
-/** Moves changes older than this many days to the archive, now and once a day. Returns a function that stops it. */
+/** Moves changes, and uses of quotas, older than this many days to the archive, now and once a day. Returns a function that stops it. */
 export function startArchiving(
   options: DatabaseOptions,
   days: number,
@@ -20,17 +21,23 @@ export function startArchiving(
   const work = async (owner: Sql) => {
     // The current batch may be waiting for a lock. PostgreSQL rolls it back, and the next start moves it.
     const disconnect = () => void owner.end({ timeout: 0 });
-    if (signal.aborted) return 0;
+    if (signal.aborted) return { changes: 0, uses: 0 };
     signal.addEventListener('abort', disconnect);
     try {
-      return await archiveLedger(owner, days, signal);
+      return {
+        changes: await archiveLedger(owner, days, signal),
+        uses: await archiveUses(owner, days, signal),
+      };
     } finally {
       signal.removeEventListener('abort', disconnect);
     }
   };
   const archive = () => {
     running ??= withOwnerConnection(options, work)
-      .then((moved) => moved > 0 && print(`Moved ${moved} changes to the archive`))
+      .then(({ changes, uses }) => {
+        if (changes > 0) print(`Moved ${changes} changes to the archive`);
+        if (uses > 0) print(`Moved ${uses} uses of quotas to the archive`);
+      })
       .catch((error) => {
         if (signal.aborted) return;
         const cause =
