@@ -14,8 +14,11 @@ export interface LoadOptions {
     /** Reads a random one of `count` departments whose ids start at `firstId`. */
     | { type: 'department'; firstId: number; count: number }
     | { type: 'create'; parentId: number }
+    | { type: 'consume'; quota: string }
     | { type: 'login'; tenantId: string; username: string; password: string };
   token?: string;
+  /** Each request uses one of these instead. */
+  tokens?: string[];
   connections: number;
   ms: number;
 }
@@ -29,6 +32,7 @@ export interface LoadResult {
 }
 
 const DEPT = '/system/dept-api';
+const CONSUME = '/system/quota-api/consume';
 
 class Connection {
   private readonly socket: net.Socket;
@@ -65,9 +69,16 @@ class Connection {
   }
 
   private send() {
-    const { request, token } = this.options;
+    const { request, tokens } = this.options;
+    const token = tokens ? tokens[Math.floor(Math.random() * tokens.length)] : this.options.token;
     const authorization = token ? `Authorization: Bearer ${token}\r\n` : '';
     this.sentAt = performance.now();
+    if (request.type === 'consume') {
+      const body = `{"quota":"${request.quota}"}`;
+      const content = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+      this.socket.write(`POST ${CONSUME} HTTP/1.1\r\nHost: banyan\r\n${authorization}${content}\r\n${body}`);
+      return;
+    }
     if (request.type === 'create' || request.type === 'login') {
       const { type, ...login } = request;
       const body =
@@ -101,6 +112,7 @@ class Connection {
     if (!response.startsWith('HTTP/1.1 200 ')) return false;
     const { request } = this.options;
     if (request.type === 'create') return this.isNew(/\r\nlocation: [\w/-]+\/(\d+)\r\n/.exec(response)?.[1]);
+    if (request.type === 'consume') return this.isNew(/"useId":(\d+)/.exec(response)?.[1]);
     if (request.type === 'login') return response.includes('"access_token":"ey');
     if (request.type === 'path') return response.includes('{"code":200,');
     const ancestors = ancestorsOf(request.firstId, this.deptId);
