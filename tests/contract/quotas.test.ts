@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { archiveUses } from '../../server/quotas/archive.ts';
 import { expectError, expectOk, read, TENANTS } from '../support/expect.ts';
 import { type ApiResponse, Client, startService } from '../support/service.ts';
 
@@ -439,6 +440,25 @@ describe('uses and usage', () => {
     assert.deepEqual(amounts(first), [5, 4, 3]);
     const rest = await read(admin, `${QUOTAS}/uses?pageSize=3&cursor=${first.next}`);
     assert.deepEqual([amounts(rest), rest.next], [[2, 1], null]);
+  });
+
+  test('old uses move to the archive, where lists and sums still find them', async () => {
+    const admin = await tenantWith('calls', { total: -1 });
+    time = new Date('2020-01-01T12:00:00+08:00');
+    const old = dataOf(await consume(admin, 'calls', 2));
+    await reserve(admin, 'calls', 1);
+    time = undefined;
+    dataOf(await consume(admin, 'calls', 3));
+    assert.equal(await archiveUses(service.owner, 30), 1);
+    assert.equal(await archiveUses(service.owner, 30), 0);
+    const { rows } = await read(admin, `${QUOTAS}/uses`);
+    assert.deepEqual(
+      rows.map(({ amount }: { amount: number }) => amount),
+      [3, 2],
+    );
+    assert.equal((await read(admin, `${QUOTAS}/usage?to=2020-12-31`))[0].amount, 2);
+    expectError(await admin.post(`${QUOTAS}/uses/${old.useId}/refund`), 404, 'USE_NOT_FOUND');
+    assert.deepEqual(await numbersOf(admin, 'calls'), [-1, 5, 0, -1], 'what was used stays');
   });
 
   test('a user of a tenant above who acts in a tenant is not shown to it', async () => {

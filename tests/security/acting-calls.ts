@@ -1,6 +1,6 @@
 import { csv, importFile } from '../support/import.ts';
 import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
-import { dept, openStream, people } from './cross-tenant-calls.ts';
+import { dept, openStream, people, quotas } from './cross-tenant-calls.ts';
 
 /** Calls of every operation that takes `?tenantId=`. */
 
@@ -15,6 +15,9 @@ export interface ActingTarget {
   deletedUser: string;
   /** A change of a department that can be reverted. */
   change: string;
+  /** An open reservation of the quota `calls`, another one, and a use of it. */
+  reservations: [string, string];
+  use: string;
 }
 
 interface ActingCall {
@@ -23,6 +26,8 @@ interface ActingCall {
   call(client: Client, query: string, target: ActingTarget): Promise<ApiResponse>;
   /** Whether it changes the tenant. */
   writes?: boolean;
+  /** Whether it changes the tenant without a change in its ledger. */
+  unrecorded?: boolean;
   /** Whether members may call it in their own tenant. */
   forMembers?: boolean;
   /** Whether administrators of the tenant and those above it get different answers: addresses are shown to those above only. */
@@ -33,6 +38,42 @@ let names = 0;
 
 /** Deletions come last, because the administrator above really performs each operation. */
 export const actingCalls: ActingCall[] = [
+  { operation: `GET ${quotas}`, call: (client, query) => client.get(`${quotas}?${query}`) },
+  {
+    operation: `GET ${quotas}/uses`,
+    call: (client, query) => client.get(`${quotas}/uses?${query}`),
+  },
+  { operation: `GET ${quotas}/usage`, call: (client, query) => client.get(`${quotas}/usage?${query}`) },
+  {
+    operation: `POST ${quotas}/consume`,
+    call: (client, query) => client.post(`${quotas}/consume?${query}`, { quota: 'calls' }),
+    unrecorded: true,
+  },
+  {
+    operation: `POST ${quotas}/reserve`,
+    call: (client, query) => client.post(`${quotas}/reserve?${query}`, { quota: 'calls', seconds: 60 }),
+    unrecorded: true,
+  },
+  {
+    operation: `POST ${quotas}/reservations/{id}/confirm`,
+    call: (client, query, { reservations: [id] }) => client.post(`${quotas}/reservations/${id}/confirm?${query}`),
+    unrecorded: true,
+  },
+  {
+    operation: `POST ${quotas}/reservations/{id}/release`,
+    call: (client, query, { reservations: [, id] }) => client.post(`${quotas}/reservations/${id}/release?${query}`),
+    unrecorded: true,
+  },
+  {
+    operation: `POST ${quotas}/uses/{useId}/refund`,
+    call: (client, query, { use }) => client.post(`${quotas}/uses/${use}/refund?${query}`),
+    unrecorded: true,
+  },
+  {
+    operation: `PUT ${quotas}/{quota}`,
+    call: (client, query) => client.put(`${quotas}/further?${query}`, { total: 1 }),
+    writes: true,
+  },
   {
     operation: `GET ${dept}/{id}`,
     call: (client, query, { dept: id }) => client.get(`${dept}/${id}?${query}`),

@@ -42,6 +42,9 @@ export interface Target {
   webhook: string;
   delivery: string;
   apiKey: string;
+  /** An open reservation of the quota `calls`, and a use of it. */
+  reservation: string;
+  use: string;
   /** A deleted department, a deleted user, and the id of a deleted tenant below. */
   deletedDept: string;
   deletedUser: string;
@@ -63,6 +66,8 @@ export const absent: Target = {
   webhook: '777777774',
   delivery: '777777775',
   apiKey: '777777780',
+  reservation: '777777782',
+  use: '777777783',
   deletedDept: '777777778',
   deletedUser: '777777779',
   deletedId: '7777777777777777773',
@@ -75,6 +80,7 @@ export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
 export const hook = '/system/webhook-api';
 export const keys = '/system/key-api';
+export const quotas = '/system/quota-api';
 export const newKey = { keyName: 'key', permissions: ['dept:read'] };
 /** A disabled webhook with a public address, which is never called. */
 export const disabledWebhook = { url: 'https://93.184.216.34/', status: '1' };
@@ -85,6 +91,53 @@ const now = () => new Date().toISOString();
 
 // Deletions come last, because the administrator of the tenant really performs each operation after the others tried.
 export const table: Row[] = [
+  {
+    operation: `GET ${quotas}`,
+    call: (client, { code }) => client.get(`${quotas}?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${quotas}/uses`,
+    call: (client, { code }) => client.get(`${quotas}/uses?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${quotas}/usage`,
+    call: (client, { code }) => client.get(`${quotas}/usage?tenantId=${code}&by=user`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${quotas}/consume`,
+    call: (client, { code }) => client.post(`${quotas}/consume?tenantId=${code}`, { quota: 'calls' }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${quotas}/reserve`,
+    call: (client, { code }) => client.post(`${quotas}/reserve?tenantId=${code}`, { quota: 'calls', seconds: 60 }),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `POST ${quotas}/reservations/{id}/confirm`,
+    call: (client, { reservation }) => client.post(`${quotas}/reservations/${reservation}/confirm`),
+    other: '404 RESERVATION_NOT_FOUND',
+  },
+  {
+    operation: `POST ${quotas}/reservations/{id}/release`,
+    call: (client, { reservation }) => client.post(`${quotas}/reservations/${reservation}/release`),
+    other: '404 RESERVATION_NOT_FOUND',
+    admin: '409 RESERVATION_ENDED', // confirmed by the previous call
+  },
+  {
+    operation: `POST ${quotas}/uses/{useId}/refund`,
+    call: (client, { use }) => client.post(`${quotas}/uses/${use}/refund`),
+    other: '404 USE_NOT_FOUND',
+  },
+  {
+    operation: `PUT ${quotas}/{quota}`,
+    call: (client, { code }) => client.put(`${quotas}/calls?tenantId=${code}`, { total: 1 }),
+    other: '403 OTHER_TENANT',
+    admin: '403 OWN_TENANT',
+  },
   {
     operation: `POST ${dept}`,
     variant: 'below a department of the tenant',

@@ -13,6 +13,7 @@ import {
   newKey,
   OK,
   people,
+  quotas,
   type Target,
   table,
   tenant,
@@ -35,7 +36,13 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
   const deletedId = await admin.create(tenant, {});
   for (const path of [`${dept}/${deletedDept}`, `${people}/${deletedUser}`, `${tenant}/${deletedId}`])
     await admin.delete(path);
+  await service.root.put(`${quotas}/calls?tenantId=${admin.tenantId}`, { total: 10, pooled: true });
+  const { data: used } = await admin.post(`${quotas}/consume`, { quota: 'calls' });
+  const { data: reserved } = await admin.post(`${quotas}/reserve`, { quota: 'calls', seconds: 86_400 });
   const theirs: Target = {
+    // Pad the ids: a small number could also occur elsewhere.
+    reservation: String(reserved.reservationId).padStart(19, '0'),
+    use: String(used.useId).padStart(19, '0'),
     parent,
     leaf,
     user,
