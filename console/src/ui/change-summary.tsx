@@ -75,6 +75,7 @@ export function getResourceName({ before, after }: Pick<AuditEntry, 'before' | '
     record.tenantName ||
     record.name ||
     record.keyName ||
+    record.quota ||
     record.url ||
     ''
   );

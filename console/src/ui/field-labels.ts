@@ -14,6 +14,10 @@ export const recordTexts = defineTexts({
     yes: '是',
     no: '否',
     reason: '失败原因',
+    quota: '配额',
+    total: '总额',
+    period: '周期',
+    pooled: '下级租户共享',
     none: '—',
     field: '字段',
     before: '变更前',
@@ -28,6 +32,10 @@ export const recordTexts = defineTexts({
     yes: 'Yes',
     no: 'No',
     reason: 'Reason',
+    quota: 'Quota',
+    total: 'Total',
+    period: 'Period',
+    pooled: 'Shared with the tenants below',
     none: '—',
     field: 'Field',
     before: 'Before',
@@ -85,6 +93,8 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
         requestsPerMinute: k.requestsPerMinute,
         status: k.status,
       };
+    case 'quota':
+      return { quota: t.quota, total: t.total, period: t.period, pooled: t.pooled };
     case 'login':
       return { userName: u.userName, reason: t.reason };
     default:
