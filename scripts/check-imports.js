@@ -12,6 +12,7 @@ const FOLDERS = [
   'account',
   'oauth',
   'overview',
+  'entitlements',
   'keys',
   'imports',
   'webhooks',

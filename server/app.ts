@@ -16,6 +16,7 @@ import { ConsolePages } from './console/pages.ts';
 import type { App, AppOptions, Dependencies } from './context.ts';
 import { departmentResource } from './departments/history/resource.ts';
 import { departmentRoutes } from './departments/routes.ts';
+import { entitlementRoutes } from './entitlements/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { createAccessLog, logMethod, standardOutput } from './http/access-log.ts';
 import { clientErrorOf, findFramingError, headersOfFailedRequest, respondToClientError } from './http/client-errors.ts';
@@ -101,6 +102,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     tenantRoutes(authenticated, deps);
     userRoutes(authenticated, deps);
     overviewRoutes(authenticated, deps);
+    entitlementRoutes(authenticated, deps);
     ledgerRoutes(authenticated, deps, { resources, subscribers, tokens });
     keyRoutes(authenticated, deps);
     quotaRoutes(authenticated, deps, setQuotaTotal);

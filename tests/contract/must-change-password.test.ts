@@ -41,6 +41,7 @@ test('until the password is changed, every operation but the change and the logo
     ['GET', '/system/change-api/stream'],
     ['GET', '/system/webhook-api/list'],
     ['GET', '/system/overview-api'],
+    ['GET', '/system/entitlement-api'],
   ];
   for (const [method, path, body] of calls)
     expectError(await user.call(method, path, body), 403, 'PASSWORD_CHANGE_REQUIRED');

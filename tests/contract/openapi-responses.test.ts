@@ -118,6 +118,8 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listTenants', service.root],
   ['listTenants', service.root, () => ({ query: 'keyword=集&cursor=&pageSize=1' })],
   ['listTenants', service.root, () => ({ query: 'sort=endTime&endsBefore=2999-01-01' })],
+  ['readEntitlements', member],
+  ['readEntitlements', admin, () => ({ query: `tenantId=${child.tenantId}` })],
   ['readOverview', service.root],
   ['readOverview', member],
   ['readTenantTree', service.root],

@@ -117,6 +117,10 @@ export const actingCalls: ActingCall[] = [
     call: (client, query, { user }) => client.get(`${people}/${user}/leaders?${query}`),
   },
   {
+    operation: 'GET /system/entitlement-api',
+    call: (client, query, { user }) => client.get(`/system/entitlement-api?${query}&userId=${user}`),
+  },
+  {
     operation: `POST ${dept}`,
     call: (client, query, { user }) => client.post(`${dept}?${query}`, { leaderId: user }),
     writes: true,

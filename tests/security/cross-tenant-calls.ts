@@ -574,6 +574,24 @@ export const table: Row[] = [
   },
   { operation: 'GET /auth/me', call: (client) => client.get('/auth/me'), other: OK, member: OK },
   {
+    operation: 'GET /system/entitlement-api',
+    call: (client) => client.get('/system/entitlement-api'),
+    other: OK,
+    member: OK,
+  },
+  {
+    operation: 'GET /system/entitlement-api',
+    variant: 'of the tenant',
+    call: (client, { code }) => client.get(`/system/entitlement-api?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: 'GET /system/entitlement-api',
+    variant: 'of a user',
+    call: (client, { user }) => client.get(`/system/entitlement-api?userId=${user}`),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
     operation: 'GET /system/overview-api',
     call: (client) => client.get('/system/overview-api'),
     other: OK,

@@ -128,6 +128,7 @@ test('this test covers every operation that takes an id', async () => {
     '/health/',
     '/version',
     '/system/overview-api',
+    '/system/entitlement-api',
     '/system/change-api',
     `${hook}/list`,
     `${apiKeys}/list`,

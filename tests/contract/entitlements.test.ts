@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expectError } from '../support/expect.ts';
+import { Client, startService } from '../support/service.ts';
+
+const service = await startService();
+const above = await service.createTenant({ tenantName: '集团' });
+const admin = await service.createTenant(
+  {
+    tenantName: '分公司',
+    startTime: '2020-01-01',
+    endTime: '2999-12-31',
+    packageBo: { menuIds: '1, 20,9007199254740993' },
+    quotaBo: { merchant: 3 },
+    ruleBo: { modelZr: '{"a":1}' },
+  },
+  above,
+);
+const path = '/system/entitlement-api';
+const top = await admin.createDepartment({ deptName: '总部' });
+const team = await admin.createDepartment({ deptName: '前端组', parentId: top });
+const member = await service.createMember(admin, { userName: 'worker', deptId: team, deptIds: [top] });
+const readBelow = async (query = '') => (await above.get(`${path}?tenantId=${admin.tenantId}${query}`)).data;
+
+test('a member reads what they may use: service, menus, rules, quotas, roles and departments', async () => {
+  const { data } = await member.get(path);
+  const { quotas, ruleBo, ...rest } = data;
+  assert.deepEqual(rest, {
+    tenantId: admin.tenantId,
+    tenantName: '分公司',
+    inService: true,
+    outOfService: null,
+    startTime: '2020-01-01',
+    endTime: '2999-12-31',
+    menuIds: [1, 20, '9007199254740993'],
+    user: { userId: Number(member.id), userName: 'worker', status: '0' },
+    roles: ['member'],
+    departments: [
+      {
+        ...{ deptId: Number(team), deptName: '前端组', main: true, status: '0' },
+        path: [
+          { deptId: Number(top), deptName: '总部' },
+          { deptId: Number(team), deptName: '前端组' },
+        ],
+      },
+      {
+        ...{ deptId: Number(top), deptName: '总部', main: false, status: '0' },
+        path: [{ deptId: Number(top), deptName: '总部' }],
+      },
+    ],
+  });
+  assert.equal(ruleBo.modelZr, '{"a":1}');
+  assert.deepEqual(quotas, (await admin.get('/system/quota-api')).data);
+  assert.equal(quotas.find(({ quota }: { quota: string }) => quota === 'merchant').left, 3);
+});
+
+test('members read only their own, and another user requires user:read', async () => {
+  const other = await service.createMember(admin, { userName: 'other' });
+  expectError(await member.get(`${path}?userId=${other.id}`), 403, 'NOT_ALLOWED');
+  expectError(await member.get(`${path}?tenantId=${above.tenantId}`), 403, 'NOT_ALLOWED');
+  assert.equal((await member.get(`${path}?userId=${member.id}`)).data.user.userName, 'worker');
+  assert.equal((await admin.get(`${path}?userId=${other.id}`)).data.user.userName, 'other');
+  expectError(await admin.get(`${path}?userId=9007199254740993`), 404, 'USER_NOT_FOUND');
+});
+
+test('an API key needs tenant:read, and user:read for a user', async () => {
+  const keyWith = async (permissions: string[]): Promise<Client> => {
+    const { data } = await admin.post('/system/key-api', { keyName: 'app', permissions });
+    return new Client(service.base, data.key, undefined, admin.tenantId);
+  };
+  expectError(await (await keyWith(['dept:read', 'user:read'])).get(path), 403, 'NOT_ALLOWED');
+  const key = await keyWith(['tenant:read']);
+  const { data } = await key.get(path);
+  assert.deepEqual([data.tenantId, data.user, data.roles, data.departments], [admin.tenantId, null, [], []]);
+  expectError(await key.get(`${path}?userId=${member.id}`), 403, 'NOT_ALLOWED');
+  const both = await keyWith(['tenant:read', 'user:read']);
+  assert.deepEqual((await both.get(`${path}?userId=${member.id}`)).data, (await member.get(path)).data);
+});
+
+test('an application that has the current version gets 304, and any change gives another ETag', async () => {
+  let { headers } = await member.get(path);
+  const changes: [what: string, () => Promise<unknown>][] = [
+    ['a renamed ancestor', () => admin.patch(`/system/dept-api/${top}`, { deptName: '总公司' })],
+    ['a role', () => admin.patch(`/system/user-api/${member.id}`, { roles: ['admin'] })],
+    ['menus', () => above.patch(`/system/tenant-api/${admin.id}`, { packageBo: { menuIds: '7' } })],
+    ['a use of a quota', () => admin.post('/system/quota-api/consume', { quota: 'merchant' })],
+  ];
+  for (const [what, change] of changes) {
+    const tag = String(headers.etag);
+    const same = await member.get(path, { headers: { 'if-none-match': tag } });
+    assert.deepEqual([same.status, same.text], [304, ''], what);
+    await change();
+    const next = await member.get(path, { headers: { 'if-none-match': tag } });
+    assert.equal(next.status, 200, what);
+    assert.notEqual(next.headers.etag, tag, what);
+    headers = next.headers;
+  }
+});
+
+test('an administrator above sees why a tenant is out of service', async () => {
+  const states: [object, string | null][] = [
+    [{ status: '1' }, 'disabled'],
+    [{ status: '0', startTime: '2999-01-01' }, 'notStarted'],
+    [{ startTime: '2020-01-01', endTime: '2020-01-02' }, 'ended'],
+    [{ endTime: '2999-12-31' }, null],
+  ];
+  for (const [patch, expected] of states) {
+    await above.patch(`/system/tenant-api/${admin.id}`, patch);
+    const { inService, outOfService } = await readBelow();
+    assert.deepEqual([inService, outOfService], [expected === null, expected]);
+  }
+  const grandchild = await service.createTenant({}, admin);
+  await above.patch(`/system/tenant-api/${admin.id}`, { status: '1' });
+  expectError(await member.get(path), 403, 'TENANT_DISABLED');
+  const { data } = await above.get(`${path}?tenantId=${grandchild.tenantId}`);
+  assert.deepEqual([data.inService, data.outOfService], [false, 'above']);
+  await above.patch(`/system/tenant-api/${admin.id}`, { status: '0' });
+});
