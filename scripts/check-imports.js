@@ -19,6 +19,7 @@ const FOLDERS = [
   'tenants',
   'users',
   'quotas',
+  'notices',
   'departments',
   'ledger',
   'access',

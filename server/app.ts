@@ -42,6 +42,8 @@ import { ledgerResources } from './ledger/resources.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
+import { startEndNotices } from './notices/end-of-service.ts';
+import { noticeResource } from './notices/resource.ts';
 import { introspectionRoutes, oauthRoutes } from './oauth/routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
 import { quotaResource } from './quotas/resource.ts';
@@ -82,6 +84,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     webhookResource,
     keyResource(config.timeZone),
     quotaResource,
+    noticeResource,
     loginResource,
   );
 
@@ -118,6 +121,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   app.addHook('preClose', async () => app.endSubscriptions());
   startSealing(app, db);
   startLoginCleanup(app, db);
+  startEndNotices(app, deps);
   return app;
 }
 

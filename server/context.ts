@@ -29,7 +29,7 @@ interface CommonOptions {
   resolve?: Resolve;
   /** Milliseconds by which the clock of access tokens is ahead of the database's clock; for tests of expiry. */
   tokenClockAheadMs?: () => number;
-  /** Replaces the database's clock for quotas, for tests of periods and of reservations that expire. */
+  /** Replaces the database's clock for quotas and notices, for tests of periods and of reservations that expire. */
   quotaTime?: () => Date | undefined;
   /** The port that the service listens on; by default that of its own server. Workers do not listen themselves. */
   listeningPort?: () => number | undefined;

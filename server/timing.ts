@@ -40,6 +40,8 @@ export const defaultTiming = {
   sealMs: 1_000,
   /** How often expired sessions and counters of failed logins are deleted. */
   loginCleanupMs: 60_000,
+  /** How often tenants whose service ends soon are looked for. */
+  noticeMs: 60_000,
   /** How often the database is checked for webhook messages that are due. */
   webhookPollMs: 500,
   /** A webhook's receiver has this long to respond. */

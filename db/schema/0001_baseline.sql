@@ -416,6 +416,35 @@ alter table quota_uses_archive enable row level security;
 alter table quota_uses_archive force row level security;
 create policy own_tenant on quota_uses_archive using (tenant_id = current_setting('banyan.tenant', true));
 
+-- Notices ---------------------------------------------------------------------------------------------------------------
+
+create sequence notice_serial as bigint start 1001 maxvalue 9007199254740991;
+
+-- Warnings: a quota that is nearly or completely used, and a service period that ends soon. Each is recorded in the ledger. The
+-- unique indexes make it exactly one, on however many nodes. A new limit, a new period and another end date have their own.
+create table notices (
+  tenant_id   text not null references tenants,
+  notice_id   bigint not null default nextval('notice_serial'), -- by which the ledger identifies it
+  quota       text,                                        -- null: the service period ends
+  percent     int check (percent in (80, 100)),            -- of the quota, that was reached
+  total       bigint,
+  used        bigint,
+  resets      int,                                         -- the period, as in quota_counters
+  end_date    date,                                        -- last day of service
+  days        int check (days in (30, 7, 1)),              -- at most this many are left
+  create_time timestamptz not null default now(),
+  primary key (tenant_id, notice_id),
+  check (num_nonnulls(quota, percent, total, used, resets) in (0, 5)),
+  check (num_nonnulls(end_date, days) = case when quota is null then 2 else 0 end)
+);
+create unique index notices_of_quota on notices (tenant_id, quota, resets, total, percent) where quota is not null;
+create unique index notices_of_end on notices (tenant_id, end_date, days) where end_date is not null;
+alter table notices enable row level security;
+alter table notices force row level security;
+create policy own_tenant on notices using (tenant_id = current_setting('banyan.tenant', true));
+-- tenants_to_warn() runs as the owner of the tables.
+create policy owner_reads on notices for select to current_user using (true);
+
 -- Imports ---------------------------------------------------------------------------------------------------------------
 
 -- What an import from another system took last, so that a further run changes only what has changed there since. The records
@@ -485,7 +514,7 @@ create table changes (
   actor_tenant_id text,                          -- tenant of the actor: this one or an ancestor
   address         text,                          -- IP address of the request
   request_id      text,
-  resource        text not null,                 -- department, tenant, user, login, webhook, key, quota
+  resource        text not null,                 -- department, tenant, user, login, webhook, key, quota, notice
   resource_id     bigint not null,
   action          text not null,                 -- created, updated, moved, deleted, restored; see server/ledger/schema.ts
   parent_id       bigint,                        -- new parent of a department, if this change set it; 0: top level
@@ -743,6 +772,8 @@ create trigger record_update after update on webhooks for each row
 
 create trigger record_insert after insert on api_keys for each row execute function record_key_change();
 create trigger record_update after update on api_keys for each row execute function record_key_change();
+
+create trigger record_insert after insert on notices for each row execute function record_notice();
 
 create trigger record_insert after insert on quotas for each row execute function record_quota_change();
 create trigger record_update after update on quotas for each row

@@ -9,6 +9,7 @@ grant select, insert, update, delete on user_departments, sessions, login_failur
 grant select, insert, update on quotas, quota_counters, quota_reservations, quota_uses to :service;
 grant select, insert, delete on quota_holds to :service;
 grant select on quota_uses_archive to :service;
+grant select, insert on notices to :service;
 grant select, insert, update on request_buckets, imported_records, imported_tenants to :service;
 grant select, insert on signing_keys to :service;
 grant select on changes_archive, tenant_versions_archive, ledger_retention, change_positions, change_order,
@@ -18,8 +19,8 @@ grant select, insert, update on seal_heads to :service;
 grant select, insert, delete on unsealed_changes to :service;
 grant select, insert on unordered_changes to :service;
 grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial,
-  key_serial, quota_serial, quota_use_serial to :service;
+  key_serial, quota_serial, quota_use_serial, notice_serial to :service;
 grant execute on function tenant_state, tenant_version, top_level_tenants, search_departments, tenants_with_unsealed_changes,
   tenants_with_new_changes, order_changes, has_unordered_changes, subtrees_with_new_changes, due_webhooks,
   mark_subtree_webhooks_due, login_name_hash, tenants_with_expired_logins, find_api_key, counters_to_lock,
-  branch_accounts, pooled_quotas_above to :service;
+  branch_accounts, pooled_quotas_above, tenants_to_warn to :service;

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
 import { Long, LongOut, orNull, Status, TenantQuery, Text } from '../http/fields.ts';
 
-export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook', 'key', 'quota'] as const;
+export const RESOURCES = ['department', 'tenant', 'user', 'login', 'webhook', 'key', 'quota', 'notice'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
 const TIME_FORMAT = 'ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone';
@@ -49,6 +49,18 @@ const shownRecords: Record<Resource, object> = {
       pooled: Type.Boolean(),
     },
     { 'x-component': 'QuotaRecord' },
+  ),
+  notice: Type.Object(
+    {
+      tenantId: Type.String({ description: 'The tenant that is warned' }),
+      quota: orNull(Type.String({ description: 'null: the service period ends' })),
+      percent: orNull(Type.Integer({ description: '80 or 100, of `total`' })),
+      total: orNull(Type.Integer()),
+      used: orNull(Type.Integer()),
+      endTime: orNull(Type.String({ description: 'The last day of service' })),
+      days: orNull(Type.Integer({ description: '30, 7 or 1: at most so many are left' })),
+    },
+    { 'x-component': 'Notice' },
   ),
 };
 

@@ -92,6 +92,8 @@ const compareRecords = (tx: Tx, tenantId: string, cutoff: Date | null) => tx<Rec
     from api_keys k where k.tenant_id = ${tenantId}
     union all
     select 'quota', q.quota_id, to_jsonb(q) from quotas q where q.tenant_id = ${tenantId}
+    union all
+    select 'notice', n.notice_id, to_jsonb(n) from notices n where n.tenant_id = ${tenantId}
   ), last as (
     select distinct on (c.resource, c.resource_id) c.resource, c.resource_id as id, ${storedRow(tx, 'after')} as record
     from changes c

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
+import { recordCrossings } from '../notices/crossings.ts';
 import {
   type CounterRow,
   type CounterUpdate,
@@ -152,5 +153,14 @@ export async function writeChanged(tx: Tx, tenantId: string, counters: readonly 
       ...(holds.length > 0 ? { holds } : {}),
       ...(ended.length > 0 ? { ended } : {}),
     }));
-  if (changed.length > 0) await writeCounters(tx, tenantId, changed);
+  if (changed.length === 0) return;
+  // Sent in one round trip, in the transaction that counts.
+  await Promise.all([
+    writeCounters(tx, tenantId, changed),
+    recordCrossings(
+      tx,
+      tenantId,
+      counters.filter(({ isChanged }) => isChanged),
+    ),
+  ]);
 }

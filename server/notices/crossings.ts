@@ -1,0 +1,29 @@
+import type { Tx } from '../../db/driver.ts';
+import { insertCrossings } from './queries.ts';
+
+/** The percentages of a quota at which a tenant is warned. */
+const PERCENTAGES = [80, 100];
+
+/** A counter that the transaction has locked, after the use. */
+export interface CountedQuota {
+  tenantId: string;
+  quota: string;
+  /** -1: no limit. */
+  total: number;
+  used: number;
+  /** The number of the period. */
+  resets: number;
+}
+
+/**
+ * Records which percentages of their totals counters have reached, in the transaction of the use. It compares the state, not the
+ * step: after a total was raised, the next use warns about the new one. What is recorded already is left alone.
+ */
+export async function recordCrossings(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
+  const crossings = counters.flatMap(({ tenantId, quota, total, used, resets }) =>
+    PERCENTAGES.filter((percent) => total > 0 && used / total >= percent / 100).map((percent) => ({
+      ...{ tenant_id: tenantId, quota, percent, total, used, resets },
+    })),
+  );
+  if (crossings.length > 0) await insertCrossings(tx, tenantId, crossings);
+}

@@ -1,0 +1,39 @@
+import type { Database } from '../../db/connect.ts';
+import { writeInTenant } from '../../db/tenant-scope.ts';
+import type { App, Dependencies } from '../context.ts';
+import { insertEndNotice, tenantsToWarn } from './queries.ts';
+
+/** Transactions stay short: one for each tenant, and at most this many tenants between two queries. */
+const BATCH = 1_000;
+
+/** Warns tenants 30, 7 and 1 days before the end of their service, in the background while the service runs. */
+export function startEndNotices(app: App, { db, quotaTime }: Dependencies): void {
+  let running: Promise<void> | undefined;
+  let closing = false;
+  const warn = () => {
+    running ??= warnTenants(db, quotaTime?.(), () => closing)
+      // The database may be unavailable: the next interval tries again.
+      .catch((error) => app.log.warn({ err: error }, 'Tenants whose service ends soon could not be warned.'))
+      .then(() => {
+        running = undefined;
+      });
+  };
+  const timer = setInterval(warn, app.timing.noticeMs).unref();
+  app.addHook('onClose', async () => {
+    closing = true;
+    clearInterval(timer);
+    await running;
+  });
+}
+
+/** Several nodes may do this at the same time: the unique index lets one of them record each notice. */
+async function warnTenants(db: Database, now: Date | undefined, isClosing: () => boolean): Promise<void> {
+  for (;;) {
+    const tenantIds = await db.use((sql) => tenantsToWarn(sql, now, BATCH));
+    for (const tenantId of tenantIds) {
+      if (isClosing()) return;
+      await writeInTenant(db, tenantId, (tx) => insertEndNotice(tx, tenantId, now));
+    }
+    if (tenantIds.length < BATCH) return;
+  }
+}

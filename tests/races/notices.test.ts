@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** The clock of both nodes; undefined: that of the database. */
+let time: Date | undefined;
+const options = { quotaTime: () => time, timing: { noticeMs: 20 } };
+const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai', BANYAN_WEBHOOK_NETWORKS: 'loopback' }, options);
+const startNode = () => startService({ DATABASE_URL: service.databaseUrl, BANYAN_TIME_ZONE: 'Asia/Shanghai' }, options);
+const second = await startNode();
+const at = ({ base }: { base: string }, { token, tenantId }: Client) => new Client(base, token, undefined, tenantId);
+
+/** Reads the notices in a feed: `tenant quota percent total` or `tenant endTime days`. */
+async function readNotices(client: Client, query = ''): Promise<string[]> {
+  const { data } = await client.get(`/system/change-api?limit=1000${query}`);
+  return data.rows
+    .filter(({ resource }: { resource: string }) => resource === 'notice')
+    .map(({ by, action, after }: { by: string; action: string; after: Record<string, unknown> }) => {
+      assert.deepEqual([by, action], ['', 'created']);
+      const { tenantId, quota, percent, total, endTime, days } = after;
+      return quota === null ? `${tenantId} ${endTime} ${days}` : `${tenantId} ${quota} ${percent} ${total}`;
+    });
+}
+
+const waitForNotices = (client: Client, expected: string[], query = '') =>
+  waitFor(`the feed has ${expected.length} notices`, async () => {
+    const notices = await readNotices(client, query);
+    if (notices.length < expected.length) return undefined;
+    assert.deepEqual(notices, expected);
+    return notices;
+  });
+
+test('concurrent uses on two nodes warn once at 80 % and once at 100 %, in the feeds of the tenant and of those above', async () => {
+  const above = await service.createTenant();
+  const admin = await service.createTenant({ quotaBo: { merchant: 10 } }, above);
+  const nodes = [admin, at(second, admin)];
+  const use = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        (nodes[n % 2] as Client).post('/system/quota-api/consume', { quota: 'merchant' }),
+      ),
+    );
+  const responses = await use(24);
+  assert.equal(responses.filter(({ status }) => status === 200).length, 10);
+  const first = ['merchant 80 10', 'merchant 100 10'].map((notice) => `${admin.tenantId} ${notice}`);
+  await waitForNotices(admin, first);
+  await waitForNotices(above, first);
+  await waitForNotices(above, first, '&below=true');
+  // A higher total arms both again: the next use warns about the new one.
+  await above.patch(`/system/tenant-api/${admin.id}`, { quotaBo: { merchant: 12 } });
+  await use(4);
+  const all = [...first, ...['merchant 80 12', 'merchant 100 12'].map((notice) => `${admin.tenantId} ${notice}`)];
+  await waitForNotices(admin, all);
+  await waitForNotices(above, all, '&below=true');
+});
+
+test('a use that empties a pool warns the tenant of the pool, not the one that used it', async () => {
+  const above = await service.createTenant();
+  const owner = await service.createTenant({}, above);
+  const user = await service.createTenant({}, owner);
+  const path = `/system/quota-api/calls?tenantId=${owner.tenantId}`;
+  assert.equal((await above.put(path, { total: 5, pooled: true })).code, 200);
+  assert.equal((await user.post('/system/quota-api/consume', { quota: 'calls', amount: 4 })).code, 200);
+  await waitForNotices(owner, [`${owner.tenantId} calls 80 5`]);
+  await waitForNotices(above, [`${owner.tenantId} calls 80 5`]);
+  assert.deepEqual(await readNotices(user), []);
+});
+
+test('two nodes warn once 30, 7 and 1 days before the end of service, also after a restart', async () => {
+  const above = await service.createTenant();
+  const admin = await service.createTenant({ endTime: '2030-06-30' }, above);
+  const expected: string[] = [];
+  const expectAt = async (now: string, ...notices: string[]) => {
+    time = new Date(now);
+    expected.push(...notices.map((notice) => `${admin.tenantId} ${notice}`));
+    await waitForNotices(admin, expected);
+  };
+  // Midnight of the configured time zone begins the day.
+  await expectAt('2030-05-30T16:00:00Z', '2030-06-30 30');
+  await expectAt('2030-06-15T00:00:00Z');
+  await expectAt('2030-06-24T00:00:00Z', '2030-06-30 7');
+  await second.app.close();
+  const third = await startNode();
+  await expectAt('2030-06-29T00:00:00Z', '2030-06-30 1');
+  // Another end date has its own notices.
+  await above.patch(`/system/tenant-api/${admin.id}`, { endTime: '2030-07-05' });
+  await expectAt('2030-06-29T01:00:00Z', '2030-07-05 7');
+  await waitForNotices(above, expected);
+  await waitForNotices(at(third, above), expected, '&below=true');
+  const { code } = await admin.post('/system/webhook-api', { url: 'http://127.0.0.1:9/', kinds: ['notice.*'] });
+  assert.equal(code, 200);
+  time = undefined;
+});
