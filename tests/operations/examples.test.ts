@@ -77,6 +77,18 @@ test('sync-departments creates departments with the typed client and corrects le
   assert.equal((await sync()).stdout, '0 created, 0 changed, 2 unchanged\n');
 });
 
+test('check-entitlements tells whether a user may open a page', async () => {
+  const admin = await service.createTenant({ packageBo: { menuIds: '7' }, quotaBo: { merchant: 1 } });
+  const member = await service.createMember(admin);
+  const { env } = await createKey(admin, ['tenant:read', 'user:read']);
+  const check = async (menu: string) =>
+    (await run(process.execPath, [compiled('check-entitlements.js'), member.id, menu, 'merchant'], { env })).stdout;
+  assert.equal(await check('7'), 'yes\nyes\n');
+  assert.equal(await check('8'), 'no: not in the package\nno: not in the package\n');
+  await admin.post('/system/quota-api/consume', { quota: 'merchant' });
+  assert.equal(await check('7'), 'no: nothing left\nno: nothing left\n');
+});
+
 test('verify-tokens accepts a token of the service and rejects any other', async () => {
   const admin = await service.createTenant();
   const { lines } = start('verify-tokens.js', [], { BANYAN_ISSUER: service.base, PORT: '0' });

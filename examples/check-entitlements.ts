@@ -1,0 +1,44 @@
+// Asks whether a user may open a page of an application: their tenant is in service, its package has the menu and something is left
+// of the quota. It sends the ETag of the last answer, so an unchanged one costs no body.
+//
+//   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/check-entitlements.ts <userId> <menuId> <quota>
+//
+// The key needs `tenant:read` and `user:read`.
+const [userId = '', menuId = '', quota = ''] = process.argv.slice(2);
+
+interface Entitlements {
+  inService: boolean;
+  menuIds: (number | string)[];
+  quotas: { quota: string; left: number }[];
+  user: { status: '0' | '1' };
+}
+
+/** The last answer for each user, with its version. */
+const known = new Map<string, { etag: string; data: Entitlements }>();
+
+async function read(id: string): Promise<Entitlements> {
+  const last = known.get(id);
+  const response = await fetch(`${process.env.BANYAN_URL}/system/entitlement-api?userId=${id}`, {
+    headers: {
+      authorization: `Bearer ${process.env.BANYAN_KEY}`,
+      ...(last ? { 'if-none-match': last.etag } : {}),
+    },
+  });
+  if (last && response.status === 304) return last.data;
+  const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: Entitlements };
+  if (code !== 200) throw new Error(`${code} ${msg}`);
+  known.set(id, { etag: response.headers.get('etag') ?? '', data });
+  return data;
+}
+
+async function mayOpen(): Promise<string> {
+  const { inService, user, menuIds, quotas } = await read(userId);
+  if (!inService || user.status !== '0') return 'no: out of service';
+  if (!menuIds.map(String).includes(menuId)) return 'no: not in the package';
+  // -1: no limit.
+  return quotas.find((each) => each.quota === quota)?.left === 0 ? 'no: nothing left' : 'yes';
+}
+
+// The second answer comes without a body.
+console.log(await mayOpen());
+console.log(await mayOpen());
