@@ -84,6 +84,7 @@ export const operations = {
   exportUsers: { method: 'GET', path: '/system/user-api/export', response: 'file' },
   readUserTemplate: { method: 'GET', path: '/system/user-api/import/template', response: 'file' },
   readOverview: { method: 'GET', path: '/system/overview-api' },
+  readEntitlements: { method: 'GET', path: '/system/entitlement-api' },
   readChanges: { method: 'GET', path: '/system/change-api' },
   streamChanges: { method: 'GET', path: '/system/change-api/stream', response: 'events' },
   listChanges: { method: 'GET', path: '/system/change-api/list', cursor: true },
@@ -94,6 +95,15 @@ export const operations = {
   readKey: { method: 'GET', path: '/system/key-api/{id}' },
   deleteKey: { method: 'DELETE', path: '/system/key-api/{id}', idempotent: true },
   rotateKey: { method: 'POST', path: '/system/key-api/{id}/rotate', idempotent: true },
+  listQuotas: { method: 'GET', path: '/system/quota-api' },
+  consumeQuota: { method: 'POST', path: '/system/quota-api/consume', idempotent: true },
+  reserveQuota: { method: 'POST', path: '/system/quota-api/reserve', idempotent: true },
+  confirmReservation: { method: 'POST', path: '/system/quota-api/reservations/{id}/confirm', idempotent: true },
+  releaseReservation: { method: 'POST', path: '/system/quota-api/reservations/{id}/release', idempotent: true },
+  refundUse: { method: 'POST', path: '/system/quota-api/uses/{useId}/refund', idempotent: true },
+  listUses: { method: 'GET', path: '/system/quota-api/uses', cursor: true },
+  readUsage: { method: 'GET', path: '/system/quota-api/usage' },
+  putQuota: { method: 'PUT', path: '/system/quota-api/{quota}', idempotent: true },
   importDepartments: { method: 'POST', path: '/system/dept-api/import', body: 'multipart/form-data', idempotent: true },
   importUsers: { method: 'POST', path: '/system/user-api/import', body: 'multipart/form-data', idempotent: true },
   addWebhook: { method: 'POST', path: '/system/webhook-api', idempotent: true },
@@ -1282,6 +1292,24 @@ export interface Operations {
     reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
   };
 
+  /** Read what a tenant and a user may use: service, menus, rules, quotas, roles, departments */
+  readEntitlements: {
+    input: types.ReadEntitlementsData;
+    data: types.ReadEntitlementsResponses[200];
+    id: null;
+    etag: string;
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'PATHS_TOO_LONG'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USER_NOT_FOUND';
+  };
+
   /** Read the change feed of a tenant */
   readChanges: {
     input: types.ReadChangesData;
@@ -1492,6 +1520,207 @@ export interface Operations {
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'PERMISSION_NOT_HELD'
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** Read the quotas of a tenant */
+  listQuotas: {
+    input: types.ListQuotasData;
+    data: types.ListQuotasResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** Use a quota */
+  consumeQuota: {
+    input: types.ConsumeQuotaData;
+    data: types.ConsumeQuotaResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FIELD_REQUIRED'
+      | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'OTHER_TENANT'
+      | 'QUOTA_COUNTS_USERS'
+      | 'QUOTA_EXHAUSTED'
+      | 'QUOTA_NOT_FOUND'
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** Reserve a quota */
+  reserveQuota: {
+    input: types.ReserveQuotaData;
+    data: types.ReserveQuotaResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FIELD_REQUIRED'
+      | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'OTHER_TENANT'
+      | 'QUOTA_COUNTS_USERS'
+      | 'QUOTA_EXHAUSTED'
+      | 'QUOTA_NOT_FOUND'
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** Use what was reserved */
+  confirmReservation: {
+    input: types.ConfirmReservationData;
+    data: types.ConfirmReservationResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'OTHER_TENANT'
+      | 'REQUEST_TIMEOUT'
+      | 'RESERVATION_ENDED'
+      | 'RESERVATION_NOT_FOUND'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** Release what was reserved */
+  releaseReservation: {
+    input: types.ReleaseReservationData;
+    data: types.ReleaseReservationResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'OTHER_TENANT'
+      | 'REQUEST_TIMEOUT'
+      | 'RESERVATION_ENDED'
+      | 'RESERVATION_NOT_FOUND'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** Reverse a use */
+  refundUse: {
+    input: types.RefundUseData;
+    data: types.RefundUseResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'OTHER_TENANT'
+      | 'REQUEST_TIMEOUT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USE_NOT_FOUND'
+      | 'USE_REFUNDED';
+  };
+
+  /** List uses */
+  listUses: {
+    input: types.ListUsesData;
+    data: types.ListUsesResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** Sum uses by day or month */
+  readUsage: {
+    input: types.ReadUsageData;
+    data: types.ReadUsageResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS'
+      | 'USAGE_TOO_LARGE';
+  };
+
+  /** Make or replace a quota of a tenant below */
+  putQuota: {
+    input: types.PutQuotaData;
+    data: types.PutQuotaResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FIELD_REQUIRED'
+      | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'INVALID_JSON'
+      | 'KEY_REUSED'
+      | 'NOT_JSON'
+      | 'OTHER_TENANT'
+      | 'OWN_TENANT'
+      | 'QUOTA_EXISTS'
       | 'REQUEST_TIMEOUT'
       | 'TOO_BUSY'
       | 'TOO_MANY_REQUESTS';
@@ -1759,6 +1988,7 @@ export type Reason =
   | 'TENANT_TREE_TOO_LARGE'
   | 'TOO_MANY_LEDGERS'
   | 'WEBHOOK_ADDRESS_REFUSED'
+  | 'USAGE_TOO_LARGE'
   | 'DIFF_TOO_LARGE'
   | 'ANSWER_TOO_LARGE'
   | 'PATHS_TOO_LONG'
@@ -1810,6 +2040,9 @@ export type Reason =
   | 'CHANGE_NOT_FOUND'
   | 'SESSION_NOT_FOUND'
   | 'WEBHOOK_NOT_FOUND'
+  | 'QUOTA_NOT_FOUND'
+  | 'RESERVATION_NOT_FOUND'
+  | 'USE_NOT_FOUND'
   | 'KEY_NOT_FOUND'
   | 'DELIVERY_NOT_FOUND'
   | 'PATH_NOT_FOUND'
@@ -1831,6 +2064,11 @@ export type Reason =
   | 'TENANT_NOT_DELETED'
   | 'TENANT_PARENT_GONE'
   | 'ACCOUNT_LIMIT'
+  | 'QUOTA_EXHAUSTED'
+  | 'QUOTA_COUNTS_USERS'
+  | 'QUOTA_EXISTS'
+  | 'RESERVATION_ENDED'
+  | 'USE_REFUNDED'
   | 'USER_NAME_TAKEN'
   | 'EXTERNAL_ID_TAKEN'
   | 'LAST_ADMINISTRATOR'

@@ -54,38 +54,20 @@ export type User = {
   nickName: string | null;
   email: string | null;
   phone: string | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
-  /**
-   * The system that `externalId` comes from
-   */
-  source: string | null;
+  status: Status;
+  source: Source;
   /**
    * The id in `source`, unique with it
    */
   externalId: string | null;
   deptId: number | null;
   deptIds: Array<Id>;
-  roles: Array<'admin' | 'member'>;
+  roles: Roles;
   mustChangePassword: boolean;
-  /**
-   * User name, or `key 1001: name`
-   */
-  createBy: string;
-  /**
-   * YYYY-MM-DD HH:MM:SS, in the configured time zone
-   */
-  createTime: string;
-  /**
-   * Empty until the first update
-   */
-  updateBy: string;
-  /**
-   * null until the first update
-   */
-  updateTime: string | null;
+  createBy: CreateBy;
+  createTime: CreateTime;
+  updateBy: UpdateBy;
+  updateTime: UpdateTime;
 };
 
 export type TenantQuotas = {
@@ -112,10 +94,7 @@ export type TenantBase = {
   contactUserName: string | null;
   contactPhone: string | null;
   companyName: string | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
+  status: Status;
   accountCount: number;
   packageBo: {
     menuIds: string;
@@ -139,7 +118,7 @@ export type OwnTenant = TenantBase & {
 
 export type Me = {
   user: User;
-  roles: Array<'admin' | 'member'>;
+  roles: Roles;
   tenant: OwnTenant;
 };
 
@@ -152,7 +131,7 @@ export type DepartmentFields = {
    */
   leaderId?: number | string | null;
   phone?: string | null;
-  email?: string | null;
+  email?: Email;
   /**
    * 0 = normal, 1 = disabled
    */
@@ -161,10 +140,7 @@ export type DepartmentFields = {
    * The system that `externalId` comes from
    */
   source?: string | null;
-  /**
-   * The id in `source`, unique with it
-   */
-  externalId?: string | null;
+  externalId?: ExternalId;
   /**
    * The caller's own tenant; any other is an error
    */
@@ -172,7 +148,7 @@ export type DepartmentFields = {
 };
 
 export type DepartmentInput = DepartmentFields & {
-  parentId?: number | string | null;
+  parentId?: ParentId;
 };
 
 export type IdInput = number | string;
@@ -205,14 +181,8 @@ export type Department = {
   leaderId: number | null;
   phone: string | null;
   email: string | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
-  /**
-   * The system that `externalId` comes from
-   */
-  source: string | null;
+  status: Status;
+  source: Source;
   /**
    * The id in `source`, unique with it
    */
@@ -222,22 +192,10 @@ export type Department = {
    */
   delFlag: '0' | '2';
   tenantId: string;
-  /**
-   * User name, or `key 1001: name`
-   */
-  createBy: string;
-  /**
-   * YYYY-MM-DD HH:MM:SS, in the configured time zone
-   */
-  createTime: string;
-  /**
-   * Empty until the first update
-   */
-  updateBy: string;
-  /**
-   * null until the first update
-   */
-  updateTime: string | null;
+  createBy: CreateBy;
+  createTime: CreateTime;
+  updateBy: UpdateBy;
+  updateTime: UpdateTime;
 };
 
 export type DepartmentChild = Department & {
@@ -245,10 +203,7 @@ export type DepartmentChild = Department & {
    * Whether it has children
    */
   hasChildren: boolean;
-  /**
-   * Users who have it as `deptId` or in `deptIds`; only with `counts`
-   */
-  userCount?: number;
+  userCount?: UserCount;
 };
 
 export type DepartmentNode = {
@@ -257,14 +212,8 @@ export type DepartmentNode = {
   deptName: string;
   orderNum: number;
   leader: string | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
-  /**
-   * Users who have it as `deptId` or in `deptIds`; only with `counts`
-   */
-  userCount?: number;
+  status: Status;
+  userCount?: UserCount;
   /**
    * Also true when `depth` leaves the children out
    */
@@ -289,14 +238,8 @@ export type DepartmentHistoryEntry = {
    * ISO 8601 with microseconds
    */
   time: string;
-  /**
-   * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, whom the caller may not see
-   */
-  by: string;
-  /**
-   * created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; webhook, key: `secret changed`; login: `passed`, `refused`
-   */
-  action: string;
+  by: By;
+  action: Action;
   before: Department | null;
   after: Department | null;
   /**
@@ -363,7 +306,7 @@ export type TenantInput = TenantFields & {
    * The first administrator
    */
   username?: string | null;
-  password?: string | null;
+  password?: Password;
   /**
    * The first administrator must change this password at the first login
    */
@@ -386,10 +329,7 @@ export type TenantNode = {
   id: string;
   tenantId: string;
   tenantName: string | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
+  status: Status;
   endTime: string | null;
   /**
    * Also true when `depth` leaves the children out
@@ -409,7 +349,7 @@ export type Tenant = TenantBase & {
 export type UserFields = {
   tenantId?: string | null;
   nickName?: string | null;
-  email?: string | null;
+  email?: Email;
   phone?: string | null;
   /**
    * 0 = normal, 1 = disabled
@@ -419,10 +359,7 @@ export type UserFields = {
    * The system that `externalId` comes from
    */
   source?: string | null;
-  /**
-   * The id in `source`, unique with it
-   */
-  externalId?: string | null;
+  externalId?: ExternalId;
   deptId?: number | string | null;
   /**
    * Further departments
@@ -436,10 +373,7 @@ export type UserFields = {
 };
 
 export type UserInput = UserFields & {
-  /**
-   * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
-   */
-  userName: string;
+  userName: UserName;
   password: string;
 };
 
@@ -449,7 +383,7 @@ export type UserUpdate = UserFields & {
    * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
    */
   userName?: string | null;
-  password?: string | null;
+  password?: Password;
 };
 
 export type UserPatch = UserFields & {
@@ -457,7 +391,7 @@ export type UserPatch = UserFields & {
    * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
    */
   userName?: string | null;
-  password?: string | null;
+  password?: Password;
 };
 
 export type NewUser = UserFields & {
@@ -465,11 +399,8 @@ export type NewUser = UserFields & {
    * Identifies the user within this request, in its errors too
    */
   ref: string;
-  /**
-   * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
-   */
-  userName: string;
-  password?: string | null;
+  userName: UserName;
+  password?: Password;
   /**
    * Instead of `password`, for administrators of 000000: argon2id (PHC format) or bcrypt
    */
@@ -488,7 +419,7 @@ export type NewUser = UserFields & {
 export type QuotaUsage = {
   total: number;
   /**
-   * null: the service does not count it
+   * null: nothing was counted yet
    */
   used: number | null;
 };
@@ -524,10 +455,7 @@ export type Overview = {
      * 0: today is the last day; negative: it has already ended
      */
     daysLeft: number;
-    /**
-     * 0 = normal, 1 = disabled
-     */
-    status: '0' | '1';
+    status: Status;
   }>;
   full: Array<{
     id: string;
@@ -538,16 +466,85 @@ export type Overview = {
   }>;
 };
 
+export type QuotaNumbers = {
+  quota: string;
+  /**
+   * -1: no limit
+   */
+  total: number;
+  used: Id;
+  reserved: Id;
+  /**
+   * -1: no limit
+   */
+  left: number;
+};
+
+export type Quota = QuotaNumbers & {
+  period: 'none' | 'day' | 'month' | 'year';
+  /**
+   * Uses of the tenants below count against it too
+   */
+  pooled: boolean;
+  /**
+   * When `used` becomes 0 again; null: never
+   */
+  resetTime: string | null;
+};
+
+export type Entitlements = {
+  tenantId: string;
+  tenantName: string | null;
+  inService: boolean;
+  /**
+   * Why it is not in service; `above`: an ancestor is not
+   */
+  outOfService: 'disabled' | 'notStarted' | 'ended' | 'above' | null;
+  startTime: string | null;
+  /**
+   * The last day
+   */
+  endTime: string | null;
+  /**
+   * Menus of the tenant's package; a string above 2^53−1
+   */
+  menuIds: Array<number | string>;
+  ruleBo: TenantRules;
+  quotas: Array<Quota>;
+  /**
+   * null: an API key, or another tenant without `userId`
+   */
+  user: {
+    userId: Id;
+    userName: string;
+    status: Status;
+  } | null;
+  roles: Roles;
+  /**
+   * Of the user, the main one first
+   */
+  departments: Array<{
+    deptId: Id;
+    deptName: string;
+    main: boolean;
+    status: Status;
+    /**
+     * From the top down to the department itself
+     */
+    path: Array<{
+      deptId: Id;
+      deptName: string;
+    }>;
+  }>;
+};
+
 export type ChangeBase = {
   id: Id;
   /**
    * ISO 8601 with microseconds
    */
   time: string;
-  /**
-   * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, whom the caller may not see
-   */
-  by: string;
+  by: By;
   /**
    * `x-request-id` of the request
    */
@@ -560,45 +557,24 @@ export type ChangeBase = {
    * Id of the record as a string of digits: of a tenant the internal one, of a login the userId (0: unknown)
    */
   resourceId: string;
-  /**
-   * created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; webhook, key: `secret changed`; login: `passed`, `refused`
-   */
-  action: string;
+  action: Action;
 };
 
 export type DepartmentChange = ChangeBase & {
   resource: 'department';
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   before: Department | null;
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   after: Department | null;
 };
 
 export type TenantChange = ChangeBase & {
   resource: 'tenant';
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   before: Tenant | null;
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   after: Tenant | null;
 };
 
 export type UserChange = ChangeBase & {
   resource: 'user';
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   before: User | null;
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   after: User | null;
 };
 
@@ -612,13 +588,7 @@ export type LoginRecord = {
 
 export type LoginChange = ChangeBase & {
   resource: 'login';
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   before: LoginRecord | null;
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   after: LoginRecord | null;
 };
 
@@ -628,36 +598,71 @@ export type WebhookRecord = {
   url: string;
   kinds: Array<string>;
   below?: boolean;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
+  status: Status;
 };
 
 export type WebhookChange = ChangeBase & {
   resource: 'webhook';
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   before: WebhookRecord | null;
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   after: WebhookRecord | null;
 };
 
 export type KeyChange = ChangeBase & {
   resource: 'key';
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   before: KeyRecord | null;
-  /**
-   * The record as reads return it; null: it did not exist
-   */
   after: KeyRecord | null;
 };
 
+export type QuotaRecord = {
+  quota: string;
+  /**
+   * null: in `quotaBo` of the tenant
+   */
+  total: number | null;
+  period: string;
+  pooled: boolean;
+};
+
+export type QuotaChange = ChangeBase & {
+  resource: 'quota';
+  before: QuotaRecord | null;
+  after: QuotaRecord | null;
+};
+
+export type Notice = {
+  /**
+   * The tenant that is warned
+   */
+  tenantId: string;
+  /**
+   * null: the service period ends
+   */
+  quota: string | null;
+  /**
+   * 80 or 100, of `total`
+   */
+  percent: number | null;
+  total: number | null;
+  used: number | null;
+  /**
+   * The last day of service
+   */
+  endTime: string | null;
+  /**
+   * 30, 7 or 1: at most so many are left
+   */
+  days: number | null;
+};
+
+export type NoticeChange = ChangeBase & {
+  resource: 'notice';
+  before: Notice | null;
+  after: Notice | null;
+};
+
+/**
+ * `before` and `after` are the record as reads return it; null: it did not exist
+ */
 export type Change =
   | ({
       resource: 'department';
@@ -676,7 +681,13 @@ export type Change =
     } & WebhookChange)
   | ({
       resource: 'key';
-    } & KeyChange);
+    } & KeyChange)
+  | ({
+      resource: 'quota';
+    } & QuotaChange)
+  | ({
+      resource: 'notice';
+    } & NoticeChange);
 
 export type AuditEntry = Change & {
   /**
@@ -759,10 +770,7 @@ export type KeyRecord = {
   below: boolean;
   addresses: Array<string> | null;
   requestsPerMinute: number | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
+  status: Status;
   /**
    * null: never
    */
@@ -779,22 +787,10 @@ export type Key = KeyRecord & {
    */
   lastUsedTime: string | null;
   lastUsedAddress: string | null;
-  /**
-   * User name, or `key 1001: name`
-   */
-  createBy: string;
-  /**
-   * YYYY-MM-DD HH:MM:SS, in the configured time zone
-   */
-  createTime: string;
-  /**
-   * Empty until the first update
-   */
-  updateBy: string;
-  /**
-   * null until the first update
-   */
-  updateTime: string | null;
+  createBy: CreateBy;
+  createTime: CreateTime;
+  updateBy: UpdateBy;
+  updateTime: UpdateTime;
 };
 
 export type KeyRotation = {
@@ -802,6 +798,83 @@ export type KeyRotation = {
    * How long the former key stays valid; default: 86400, a day
    */
   graceSeconds?: number | null;
+};
+
+export type QuotaUseInput = {
+  quota: string;
+  amount?: number | null;
+  /**
+   * What it was used for
+   */
+  subject?: string | null;
+};
+
+export type CountedUse = QuotaNumbers & {
+  useId: Id;
+};
+
+export type QuotaReservationInput = QuotaUseInput & {
+  seconds: number;
+};
+
+export type Reservation = QuotaNumbers & {
+  reservationId: Id;
+};
+
+export type ReservationEnd = {
+  /**
+   * At most what was reserved; default: all of it
+   */
+  amount?: number | null;
+};
+
+export type QuotaUse = {
+  useId: Id;
+  quota: string;
+  amount: Id;
+  subject: string | null;
+  time: string;
+  userId: number | null;
+  keyId: number | null;
+  /**
+   * Main department of the user at that time
+   */
+  deptId: number | null;
+  /**
+   * null: not refunded
+   */
+  refundTime: string | null;
+  refundBy: string | null;
+};
+
+export type QuotaUsageSum = {
+  /**
+   * The day, or with `per=month` the month, such as 2026-05
+   */
+  date: string;
+  quota: string;
+  amount: number;
+  uses: number;
+  userId?: number | null;
+  keyId?: number | null;
+  subject?: string | null;
+  deptId?: number | null;
+};
+
+export type QuotaInput = {
+  /**
+   * -1: no limit
+   */
+  total?: number | null;
+  period?: 'none' | 'day' | 'month' | 'year' | null;
+  /**
+   * Uses of the tenants below count against it too
+   */
+  pooled?: boolean | null;
+  /**
+   * What was used before; only when the quota is made
+   */
+  used?: number | null;
 };
 
 export type ImportRowError = {
@@ -927,10 +1000,7 @@ export type Webhook = {
    * Also receives the changes of all descendant tenants; cannot be changed later
    */
   below: boolean;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status: '0' | '1';
+  status: Status;
   /**
    * Disabled because the receiver responded with 410 Gone
    */
@@ -951,22 +1021,10 @@ export type Webhook = {
    * Until then messages are also signed with the previous secret
    */
   oldSecretUntil: string | null;
-  /**
-   * User name, or `key 1001: name`
-   */
-  createBy: string;
-  /**
-   * YYYY-MM-DD HH:MM:SS, in the configured time zone
-   */
-  createTime: string;
-  /**
-   * Empty until the first update
-   */
-  updateBy: string;
-  /**
-   * null until the first update
-   */
-  updateTime: string | null;
+  createBy: CreateBy;
+  createTime: CreateTime;
+  updateBy: UpdateBy;
+  updateTime: UpdateTime;
 };
 
 export type WebhookDelivery = {
@@ -1044,6 +1102,7 @@ export type ErrorCode =
   | 'TENANT_TREE_TOO_LARGE'
   | 'TOO_MANY_LEDGERS'
   | 'WEBHOOK_ADDRESS_REFUSED'
+  | 'USAGE_TOO_LARGE'
   | 'DIFF_TOO_LARGE'
   | 'ANSWER_TOO_LARGE'
   | 'PATHS_TOO_LONG'
@@ -1095,6 +1154,9 @@ export type ErrorCode =
   | 'CHANGE_NOT_FOUND'
   | 'SESSION_NOT_FOUND'
   | 'WEBHOOK_NOT_FOUND'
+  | 'QUOTA_NOT_FOUND'
+  | 'RESERVATION_NOT_FOUND'
+  | 'USE_NOT_FOUND'
   | 'KEY_NOT_FOUND'
   | 'DELIVERY_NOT_FOUND'
   | 'PATH_NOT_FOUND'
@@ -1116,6 +1178,11 @@ export type ErrorCode =
   | 'TENANT_NOT_DELETED'
   | 'TENANT_PARENT_GONE'
   | 'ACCOUNT_LIMIT'
+  | 'QUOTA_EXHAUSTED'
+  | 'QUOTA_COUNTS_USERS'
+  | 'QUOTA_EXISTS'
+  | 'RESERVATION_ENDED'
+  | 'USE_REFUNDED'
   | 'USER_NAME_TAKEN'
   | 'EXTERNAL_ID_TAKEN'
   | 'LAST_ADMINISTRATOR'
@@ -1144,6 +1211,91 @@ export type ErrorCode =
   | 'TOO_BUSY';
 
 /**
+ * 0 = normal, 1 = disabled
+ */
+export type Status = '0' | '1';
+
+/**
+ * Cursor of the next page; null on the last page
+ */
+export type Next = string | null;
+
+/**
+ * Number of matching rows; absent with a cursor
+ */
+export type Total = number;
+
+export type ParentId = number | string | null;
+
+/**
+ * User name, or `key 1001: name`
+ */
+export type CreateBy = string;
+
+/**
+ * YYYY-MM-DD HH:MM:SS, in the configured time zone
+ */
+export type CreateTime = string;
+
+/**
+ * Empty until the first update
+ */
+export type UpdateBy = string;
+
+/**
+ * null until the first update
+ */
+export type UpdateTime = string | null;
+
+export type Password = string | null;
+
+export type Roles = Array<'admin' | 'member'>;
+
+export type Ids = Array<IdInput>;
+
+/**
+ * Ids that do not exist, are deleted or belong to another tenant, in the order of `ids`
+ */
+export type Missing = Array<number | string>;
+
+/**
+ * Ids of the new departments, in the order of the request
+ */
+export type DeptIds = Array<Id>;
+
+/**
+ * The system that `externalId` comes from
+ */
+export type Source = string | null;
+
+export type Email = string | null;
+
+/**
+ * The id in `source`, unique with it
+ */
+export type ExternalId = string | null;
+
+/**
+ * Users who have it as `deptId` or in `deptIds`; only with `counts`
+ */
+export type UserCount = number;
+
+/**
+ * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, whom the caller may not see
+ */
+export type By = string;
+
+/**
+ * created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; webhook, key: `secret changed`; login: `passed`, `refused`
+ */
+export type Action = string;
+
+/**
+ * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
+ */
+export type UserName = string;
+
+/**
  * The caller's tenant or one of its descendants; default: the caller's tenant
  */
 export type TenantId = string;
@@ -1164,23 +1316,23 @@ export type Id2 = string;
 export type IfMatch = string;
 
 /**
- * 0 = normal, 1 = disabled
- */
-export type Status = '0' | '1';
-
-/**
  * ETag of the version that the caller has; 304 without a body if it is still current
  */
 export type IfNoneMatch = string;
 
 /**
- * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+ * 0 = normal, 1 = disabled
  */
-export type AsOf = Time;
+export type Status2 = '0' | '1';
 
 export type PageNum = number;
 
 export type PageSize = number;
+
+/**
+ * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+ */
+export type AsOf = Time;
 
 /**
  * The format of the file
@@ -1190,19 +1342,19 @@ export type Format = 'xlsx' | 'csv';
 /**
  * The whole `source`
  */
-export type Source = string;
+export type Source2 = string;
 
 /**
  * The whole `externalId`
  */
-export type ExternalId = string;
-
-export type Limit = number;
+export type ExternalId2 = string;
 
 /**
  * Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`
  */
 export type Cursor = string;
+
+export type Limit = number;
 
 /**
  * Keep the refresh token in a cookie
@@ -1227,7 +1379,7 @@ export type Leader = string;
 /**
  * Only direct children of this department; 0: the top level
  */
-export type ParentId = QueryId;
+export type ParentId2 = QueryId;
 
 /**
  * Only descendants of this department, at any level; 0: all departments
@@ -1259,7 +1411,7 @@ export type EndsBefore = string;
 /**
  * Part of the name, case-insensitive
  */
-export type UserName = string;
+export type UserName2 = string;
 
 export type DeptId = string;
 
@@ -1277,6 +1429,18 @@ export type After = string;
  * Includes all descendant tenants; the cursors are separate from those without it
  */
 export type Below = boolean;
+
+export type Quota2 = string;
+
+/**
+ * First day
+ */
+export type From = string;
+
+/**
+ * Last day
+ */
+export type To = string;
 
 /**
  * `preview` writes nothing
@@ -1742,14 +1906,8 @@ export type ListDepartmentsResponses = {
    */
   200: {
     rows: Array<DepartmentRow>;
-    /**
-     * Number of matching rows; absent with a cursor
-     */
-    total?: number;
-    /**
-     * Cursor of the next page; null on the last page
-     */
-    next?: string | null;
+    total?: Total;
+    next?: Next;
   };
 };
 
@@ -1757,7 +1915,7 @@ export type ListDepartmentsResponse = ListDepartmentsResponses[keyof ListDepartm
 
 export type ReadDepartmentsData = {
   body: {
-    ids: Array<IdInput>;
+    ids: Ids;
   };
   path?: never;
   query?: {
@@ -1778,10 +1936,7 @@ export type ReadDepartmentsResponses = {
      * In the order of `ids`; an id that is sent twice is returned twice
      */
     rows: Array<Department>;
-    /**
-     * Ids that do not exist, are deleted or belong to another tenant, in the order of `ids`
-     */
-    missing: Array<number | string>;
+    missing: Missing;
   };
 };
 
@@ -1952,10 +2107,7 @@ export type ListChildrenResponses = {
    */
   200: {
     rows: Array<DepartmentChild>;
-    /**
-     * Cursor of the next page; null on the last page
-     */
-    next: string | null;
+    next: Next;
   };
 };
 
@@ -2030,7 +2182,7 @@ export type AddDepartmentsData = {
    * Creates all departments or none. Entries without `parentRef` go below `parentId`; omitted or 0: the top level.
    */
   body: {
-    parentId?: number | string | null;
+    parentId?: ParentId;
     departments: Array<NewDepartment>;
   };
   path?: never;
@@ -2048,10 +2200,7 @@ export type AddDepartmentsResponses = {
    * Success
    */
   200: {
-    /**
-     * Ids of the new departments, in the order of the request
-     */
-    deptIds: Array<Id>;
+    deptIds: DeptIds;
   };
 };
 
@@ -2167,10 +2316,7 @@ export type ReadDepartmentHistoryResponses = {
    */
   200: {
     rows: Array<DepartmentHistoryEntry>;
-    /**
-     * Cursor of the next page; null on the last page
-     */
-    next: string | null;
+    next: Next;
   };
 };
 
@@ -2258,8 +2404,8 @@ export type RestoreDepartmentData = {
   /**
    * The body may be omitted. `parentId`: a new parent instead of the previous one; 0 for the top level.
    */
-  body: {
-    parentId?: number | string | null;
+  body?: {
+    parentId?: ParentId;
   };
   path: {
     /**
@@ -2366,14 +2512,8 @@ export type ListTenantsResponses = {
    */
   200: {
     rows: Array<ListedTenant>;
-    /**
-     * Number of matching rows; absent with a cursor
-     */
-    total?: number;
-    /**
-     * Cursor of the next page; null on the last page
-     */
-    next?: string | null;
+    total?: Total;
+    next?: Next;
   };
 };
 
@@ -2763,10 +2903,7 @@ export type ReadLeadersResponses = {
     userId: Id;
     userName: string;
     nickName: string | null;
-    /**
-     * 0 = normal, 1 = disabled
-     */
-    status: '0' | '1';
+    status: Status;
   }>;
 };
 
@@ -2839,7 +2976,7 @@ export type RestoreUserResponse = RestoreUserResponses[keyof RestoreUserResponse
 
 export type ReadUsersData = {
   body: {
-    ids: Array<IdInput>;
+    ids: Ids;
   };
   path?: never;
   query?: {
@@ -2857,10 +2994,7 @@ export type ReadUsersResponses = {
    */
   200: {
     rows: Array<User>;
-    /**
-     * Ids that do not exist, are deleted or belong to another tenant, in the order of `ids`
-     */
-    missing: Array<number | string>;
+    missing: Missing;
   };
 };
 
@@ -2871,7 +3005,7 @@ export type AddUsersData = {
    * Creates all or nothing. `departments` are created first, as by `POST /system/dept-api/bulk`.
    */
   body: {
-    parentId?: number | string | null;
+    parentId?: ParentId;
     departments?: Array<NewDepartment> | null;
     users: Array<NewUser>;
   };
@@ -2894,10 +3028,7 @@ export type AddUsersResponses = {
      * Ids of the new users, in the order of the request
      */
     userIds: Array<Id>;
-    /**
-     * Ids of the new departments, in the order of the request
-     */
-    deptIds: Array<Id>;
+    deptIds: DeptIds;
   };
 };
 
@@ -2986,6 +3117,31 @@ export type ReadOverviewResponses = {
 
 export type ReadOverviewResponse = ReadOverviewResponses[keyof ReadOverviewResponses];
 
+export type ReadEntitlementsData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    /**
+     * A user of that tenant; default: the caller, in the caller's own tenant
+     */
+    userId?: QueryId;
+  };
+  url: '/system/entitlement-api';
+};
+
+export type ReadEntitlementsResponses = {
+  /**
+   * Success
+   */
+  200: Entitlements;
+};
+
+export type ReadEntitlementsResponse = ReadEntitlementsResponses[keyof ReadEntitlementsResponses];
+
 export type ReadChangesData = {
   body?: never;
   path?: never;
@@ -3059,7 +3215,7 @@ export type ListChangesData = {
   body?: never;
   path?: never;
   query?: {
-    resource?: 'department' | 'tenant' | 'user' | 'login' | 'webhook' | 'key';
+    resource?: 'department' | 'tenant' | 'user' | 'login' | 'webhook' | 'key' | 'quota' | 'notice';
     resourceId?: string;
     action?: string;
     /**
@@ -3197,14 +3353,8 @@ export type ListKeysResponses = {
    */
   200: {
     rows: Array<Key>;
-    /**
-     * Number of matching rows; absent with a cursor
-     */
-    total?: number;
-    /**
-     * Cursor of the next page; null on the last page
-     */
-    next?: string | null;
+    total?: Total;
+    next?: Next;
   };
 };
 
@@ -3253,7 +3403,7 @@ export type ReadKeyResponses = {
 export type ReadKeyResponse = ReadKeyResponses[keyof ReadKeyResponses];
 
 export type RotateKeyData = {
-  body: KeyRotation;
+  body?: KeyRotation;
   path: {
     /**
      * 1 to 19 digits
@@ -3272,6 +3422,246 @@ export type RotateKeyResponses = {
 };
 
 export type RotateKeyResponse = RotateKeyResponses[keyof RotateKeyResponses];
+
+export type ListQuotasData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api';
+};
+
+export type ListQuotasResponses = {
+  /**
+   * Success
+   */
+  200: Array<Quota>;
+};
+
+export type ListQuotasResponse = ListQuotasResponses[keyof ListQuotasResponses];
+
+export type ConsumeQuotaData = {
+  body: QuotaUseInput;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api/consume';
+};
+
+export type ConsumeQuotaResponses = {
+  /**
+   * Success
+   */
+  200: CountedUse;
+};
+
+export type ConsumeQuotaResponse = ConsumeQuotaResponses[keyof ConsumeQuotaResponses];
+
+export type ReserveQuotaData = {
+  body: QuotaReservationInput;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api/reserve';
+};
+
+export type ReserveQuotaResponses = {
+  /**
+   * Success
+   */
+  200: Reservation;
+};
+
+export type ReserveQuotaResponse = ReserveQuotaResponses[keyof ReserveQuotaResponses];
+
+export type ConfirmReservationData = {
+  body?: ReservationEnd;
+  path: {
+    /**
+     * 1 to 19 digits
+     */
+    id: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api/reservations/{id}/confirm';
+};
+
+export type ConfirmReservationResponses = {
+  /**
+   * Success
+   */
+  200: CountedUse;
+};
+
+export type ConfirmReservationResponse = ConfirmReservationResponses[keyof ConfirmReservationResponses];
+
+export type ReleaseReservationData = {
+  body?: ReservationEnd;
+  path: {
+    /**
+     * 1 to 19 digits
+     */
+    id: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api/reservations/{id}/release';
+};
+
+export type ReleaseReservationResponses = {
+  /**
+   * Success
+   */
+  200: QuotaNumbers;
+};
+
+export type ReleaseReservationResponse = ReleaseReservationResponses[keyof ReleaseReservationResponses];
+
+export type RefundUseData = {
+  body?: never;
+  path: {
+    /**
+     * 1 to 19 digits
+     */
+    useId: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api/uses/{useId}/refund';
+};
+
+export type RefundUseResponses = {
+  /**
+   * Success
+   */
+  200: CountedUse;
+};
+
+export type RefundUseResponse = RefundUseResponses[keyof RefundUseResponses];
+
+export type ListUsesData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    quota?: string;
+    /**
+     * First day
+     */
+    from?: string;
+    /**
+     * Last day
+     */
+    to?: string;
+    /**
+     * What it was used for
+     */
+    subject?: string;
+    pageNum?: number;
+    pageSize?: number;
+    /**
+     * Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`
+     */
+    cursor?: string;
+  };
+  url: '/system/quota-api/uses';
+};
+
+export type ListUsesResponses = {
+  /**
+   * Success
+   */
+  200: {
+    rows: Array<QuotaUse>;
+    total?: Total;
+    next?: Next;
+  };
+};
+
+export type ListUsesResponse = ListUsesResponses[keyof ListUsesResponses];
+
+export type ReadUsageData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    quota?: string;
+    /**
+     * First day
+     */
+    from?: string;
+    /**
+     * Last day
+     */
+    to?: string;
+    per?: 'day' | 'month';
+    by?: 'user' | 'key' | 'subject' | 'department';
+  };
+  url: '/system/quota-api/usage';
+};
+
+export type ReadUsageResponses = {
+  /**
+   * Success
+   */
+  200: Array<QuotaUsageSum>;
+};
+
+export type ReadUsageResponse = ReadUsageResponses[keyof ReadUsageResponses];
+
+export type PutQuotaData = {
+  body: QuotaInput;
+  path: {
+    quota: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api/{quota}';
+};
+
+export type PutQuotaResponses = {
+  /**
+   * Success
+   */
+  200: null;
+};
+
+export type PutQuotaResponse = PutQuotaResponses[keyof PutQuotaResponses];
 
 export type ImportDepartmentsData = {
   body: {
