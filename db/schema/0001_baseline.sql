@@ -348,6 +348,8 @@ create table quota_counters (
 alter table quota_counters enable row level security;
 alter table quota_counters force row level security;
 create policy own_tenant on quota_counters using (tenant_id = current_setting('banyan.tenant', true));
+-- quotas_below() runs as the owner of the tables and reads the quotas of a branch, with what is reserved and was used.
+create policy owner_reads on quota_counters for select to current_user using (true);
 
 -- The part of a counter that a reservation holds: one row in the tenant that reserved and one in each pool above it. Rows
 -- change only under the lock of their counter.
@@ -364,6 +366,7 @@ create index quota_holds_expiring on quota_holds (tenant_id, quota, expires);
 alter table quota_holds enable row level security;
 alter table quota_holds force row level security;
 create policy own_tenant on quota_holds using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on quota_holds for select to current_user using (true);
 
 create table quota_reservations (
   tenant_id       text not null,
@@ -408,6 +411,8 @@ create index quota_uses_by_time on quota_uses (tenant_id, time, use_id);
 alter table quota_uses enable row level security;
 alter table quota_uses force row level security;
 create policy own_tenant on quota_uses using (tenant_id = current_setting('banyan.tenant', true));
+-- So does usage_by_tenant().
+create policy owner_reads on quota_uses for select to current_user using (true);
 
 -- Uses older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here, so it can be copied and emptied.
 create table quota_uses_archive (like quota_uses including defaults, primary key (tenant_id, use_id));
@@ -415,6 +420,7 @@ create index quota_uses_archive_by_time on quota_uses_archive (tenant_id, time, 
 alter table quota_uses_archive enable row level security;
 alter table quota_uses_archive force row level security;
 create policy own_tenant on quota_uses_archive using (tenant_id = current_setting('banyan.tenant', true));
+create policy owner_reads on quota_uses_archive for select to current_user using (true);
 
 -- Notices ---------------------------------------------------------------------------------------------------------------
 

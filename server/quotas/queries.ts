@@ -1,21 +1,36 @@
 import { bigintOf, type Tx } from '../../db/driver.ts';
-import type { Period, Quota } from './schema.ts';
+import type { Period, Quota, QuotaBelow } from './schema.ts';
 
 /** The clock of the database, or the time that a test passes. */
 export type Now = Date | undefined;
 
 const timeOf = (tx: Tx, now: Now) => tx`${now?.toISOString() ?? null}::text::timestamptz`;
 
+/** When `used` becomes 0 again, of a row `s` of quota_state(). */
+const resetTime = (tx: Tx) => tx`case when s.period <> 'none' then
+  to_char(s.period_start + ('1 ' || s.period)::interval, 'YYYY-MM-DD HH24:MI:SS') end`;
+
 /** Reads the quotas of a tenant, or those with the given names: its own and those that a tenant above shares with it. */
 export const readState = (tx: Tx, tenantId: string, now: Now) => tx<(Omit<Quota, 'left'> & { isCounted: boolean })[]>`
-  select s.quota, s.total, s.used, s.reserved, s.period, s.pooled, s.counted as "isCounted", case when s.period <> 'none' then
-      to_char(s.period_start + ('1 ' || s.period)::interval, 'YYYY-MM-DD HH24:MI:SS') end as "resetTime"
+  select s.quota, s.total, s.used, s.reserved, s.period, s.pooled, s.counted as "isCounted",
+    ${resetTime(tx)} as "resetTime"
   from quota_state(${tenantId}, array(
       select unnest(quota_bo_names())
       union select q.quota from quotas q where q.tenant_id = ${tenantId}
       union select pooled_quotas_above(${tenantId})
     ), coalesce(${timeOf(tx, now)}, clock_timestamp())) s
   order by array_position(quota_bo_names(), s.quota), s.quota`;
+
+/** Reads what the tenants below one use, those first that run out first. */
+export const readBelow = (tx: Tx, tenantId: string, max: number, now: Now) => tx<
+  (Omit<QuotaBelow, 'left'> & { matches: number })[]
+>`
+  select t.id::text, t.tenant_id as "tenantId", t.tenant_name as "tenantName", s.quota, s.total, s.used, s.reserved, s.period,
+    s.pooled, ${resetTime(tx)} as "resetTime", s.recent, s.matches
+  from quotas_below(${tenantId}, coalesce(${timeOf(tx, now)}, clock_timestamp()), ${max}::int) with ordinality s
+  join tenants t on t.tenant_id = s.tenant_id
+  where t.path @> array[${tenantId}::text]
+  order by s.ordinality`;
 
 /** A counter that the transaction has locked: that of the tenant itself, or of a pool above it. */
 export interface CounterRow {

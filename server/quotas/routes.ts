@@ -6,7 +6,15 @@ import { IdPath, TenantQuery } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
 import { createQuotaTaker } from './batching.ts';
-import { confirmReservation, putQuota, readQuotas, refundUse, releaseReservation, type SetTotal } from './rules.ts';
+import {
+  confirmReservation,
+  putQuota,
+  readQuotas,
+  readQuotasBelow,
+  refundUse,
+  releaseReservation,
+  type SetTotal,
+} from './rules.ts';
 import {
   CountedUse,
   QuotaInput,
@@ -14,6 +22,7 @@ import {
   QuotaPath,
   QuotaReservationInput,
   Quotas,
+  QuotasBelow,
   QuotaUseInput,
   Reservation,
   ReservationEnd,
@@ -49,6 +58,23 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
       },
     },
     async (request) => ok(await readActing(db, request, (tx, { tenantId }) => readQuotas(tx, tenantId, quotaTime?.()))),
+  );
+
+  app.get(
+    `${path}/below`,
+    {
+      config: { requires: 'quota:read' },
+      schema: {
+        ...shared,
+        operationId: 'listQuotasBelow',
+        summary: 'List what the tenants below use',
+        description:
+          'Those that run out first, at the rate of the last 30 days, come first. At most 200: those of which the largest share is used.',
+        querystring: TenantQuery,
+        response: responses('authenticated', { data: QuotasBelow, errors: ['OTHER_TENANT'] }),
+      },
+    },
+    async (request) => ok(await readActing(db, request, (tx, caller) => readQuotasBelow(tx, caller, quotaTime?.()))),
   );
 
   app.post(

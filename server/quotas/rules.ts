@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
+import type { Rows } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
 import {
   actorOf,
@@ -21,6 +22,7 @@ import {
   markRefunded,
   type Now,
   nextIds,
+  readBelow,
   readPath,
   readSettings,
   readState,
@@ -32,6 +34,7 @@ import {
   ACCOUNTS,
   type CountedUse,
   type Quota,
+  type QuotaBelow,
   type QuotaInput,
   type QuotaNumbers,
   type QuotaUseInput,
@@ -46,6 +49,18 @@ import {
 export async function readQuotas(tx: Tx, tenantId: string, now?: Now): Promise<Quota[]> {
   const rows = await readState(tx, tenantId, now);
   return rows.map(({ isCounted: _, ...row }) => ({ ...row, left: leftOf(row) }));
+}
+
+/** The most quotas of tenants below in one response. */
+const MAX_BELOW = 200;
+
+/** Reads what the tenants below use, those first that run out first. */
+export async function readQuotasBelow(tx: Tx, { tenantId, actsBelow }: Caller, now?: Now): Promise<Rows<QuotaBelow>> {
+  const rows = actsBelow ? await readBelow(tx, tenantId, MAX_BELOW, now) : [];
+  return {
+    rows: rows.map(({ matches: _, ...row }) => ({ ...row, left: leftOf(row) })),
+    total: rows[0]?.matches ?? 0,
+  };
 }
 
 /** Reads what was used of the six quotas of `quotaBo`; null: nothing was ever counted. */

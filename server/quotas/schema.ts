@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
-import { CalendarDate, LongOut, optional, orNull, paging, TenantQuery, Text } from '../http/fields.ts';
+import { CalendarDate, LongOut, optional, orNull, Page, paging, TenantQuery, Text } from '../http/fields.ts';
 import { cursor, PageOrCursorPage } from '../http/pagination.ts';
 
 /** The quotas that every tenant has. Their totals are in the `quotaBo` of the tenant. */
@@ -129,7 +129,7 @@ export const UseFilter = Type.Object({
 export type UseFilter = Static<typeof UseFilter>;
 export const UsePage = PageOrCursorPage(QuotaUse);
 
-const BY = ['user', 'key', 'subject', 'department'] as const;
+const BY = ['user', 'key', 'subject', 'department', 'tenant'] as const;
 export type UsageBy = (typeof BY)[number];
 
 export const UsageFilter = Type.Object({
@@ -140,7 +140,7 @@ export const UsageFilter = Type.Object({
 });
 export type UsageFilter = Static<typeof UsageFilter>;
 
-/** Sums of uses that were not refunded. Of the last four, a row has the one that `by` names; null: none. */
+/** Sums of uses that were not refunded. Of the last five, a row has the one that `by` names; null: none. */
 export const Usage = Type.Array(
   Type.Object(
     {
@@ -152,8 +152,22 @@ export const Usage = Type.Array(
       keyId: Type.Optional(orNull(LongOut)),
       subject: Type.Optional(orNull(Type.String())),
       deptId: Type.Optional(orNull(LongOut)),
+      tenantId: Type.Optional(Type.String({ description: 'The tenant or, if the quota is pooled, one below it' })),
     },
     { 'x-component': 'QuotaUsageSum' },
   ),
 );
 export type Usage = Static<typeof Usage>;
+
+const below = Type.Object({
+  id: Type.String({ description: 'Id of the tenant' }),
+  tenantId: Type.String(),
+  tenantName: orNull(Type.String()),
+  recent: Type.Integer({ minimum: 0, description: 'Used in the last 30 days' }),
+});
+export const QuotaBelow = Type.Object(
+  { ...Quota.properties, ...below.properties },
+  extending(Quota, 'QuotaBelow', below),
+);
+export type QuotaBelow = Static<typeof QuotaBelow>;
+export const QuotasBelow = Page(QuotaBelow);

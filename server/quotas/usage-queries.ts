@@ -49,7 +49,7 @@ export const countUses = async (tx: Tx, { tenantId }: Reader, search: UseSearch)
   return row.count;
 };
 
-const groups: Record<UsageBy, { column: string; name: string }> = {
+const groups: Record<Exclude<UsageBy, 'tenant'>, { column: string; name: string }> = {
   user: { column: 'user_id', name: 'userId' },
   key: { column: 'key_id', name: 'keyId' },
   subject: { column: 'subject', name: 'subject' },
@@ -61,7 +61,7 @@ export const sumUses = (
   tx: Tx,
   { tenantId, ownTenantId }: Reader,
   search: UseSearch,
-  { per, by, limit }: { per: 'day' | 'month'; by: UsageBy | undefined; limit: number },
+  { per, by, limit }: { per: 'day' | 'month'; by: Exclude<UsageBy, 'tenant'> | undefined; limit: number },
 ) => {
   const format = per === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM';
   const group = by && groups[by];
@@ -76,3 +76,16 @@ export const sumUses = (
     from ${uses(tx, tenantId, search)} u where u.refund_time is null
     group by ${raw(tx, group ? '1, 2, 5' : '1, 2')} order by ${raw(tx, group ? '1, 2, 5' : '1, 2')} limit ${limit}`;
 };
+
+/** Sums what the counters of a tenant have counted, by the tenants that used it: the tenant and, with `below`, those below its pools. */
+export const sumUsesByTenant = (
+  tx: Tx,
+  tenantId: string,
+  { quota, from, to }: UseSearch,
+  { per, below, limit }: { per: 'day' | 'month'; below: boolean; limit: number },
+) => tx<{ date: string; quota: string; amount: number; uses: number; tenantId: string }[]>`
+  select date, quota, amount, uses, tenant_id as "tenantId"
+  from usage_by_tenant(${tenantId}, ${quota}::text, ${from}::text::date::timestamptz, (${to}::text::date + 1)::timestamptz,
+    ${per === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'})
+  ${below ? tx`` : tx`where tenant_id = ${tenantId}`}
+  order by 1, 2, 5 limit ${limit}`;

@@ -5,7 +5,7 @@ import { pageOf, type Rows } from '../http/fields.ts';
 import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
 import { invalid } from '../http/validation.ts';
 import type { QuotaUse, Usage, UsageFilter, UseFilter } from './schema.ts';
-import { countUses, listUses as listRows, sumUses, type UseSearch } from './usage-queries.ts';
+import { countUses, listUses as listRows, sumUses, sumUsesByTenant, type UseSearch } from './usage-queries.ts';
 
 /** The most rows of one response. */
 const MAX_ROWS = 10_000;
@@ -30,7 +30,13 @@ export async function listUses(
 /** Sums uses that were not refunded, by day or month. */
 export async function readUsage(tx: Tx, caller: Caller, filter: UsageFilter): Promise<Usage> {
   const { per = 'day', by } = filter;
-  const rows = await sumUses(tx, caller, searchOf(filter), { per, by, limit: MAX_ROWS + 1 });
+  const search = searchOf(filter);
+  const limit = MAX_ROWS + 1;
+  const { tenantId, actsBelow: below } = caller;
+  const rows =
+    by === 'tenant'
+      ? await sumUsesByTenant(tx, tenantId, search, { per, below, limit })
+      : await sumUses(tx, caller, search, { per, by, limit });
   if (rows.length > MAX_ROWS) throw apiError('USAGE_TOO_LARGE', { limit: MAX_ROWS });
   return rows;
 }

@@ -1,0 +1,41 @@
+-- Returns the quotas of the tenants below `branch` of which something is used or reserved, with what was used in the last 30 days.
+-- Those that run out first at that rate come first; `matches` counts all of them. At most `max` are estimated: those of
+-- which the largest share is used. Uses below a pool count as in its counter. Row-level security shows the quotas of one tenant
+-- only, so this function runs as the owner of the tables; callers must be allowed to see the branch.
+create or replace function quotas_below(branch text, moment timestamptz, max int)
+  returns table (tenant_id text, quota text, total bigint, used bigint, reserved bigint, period text, pooled boolean,
+    period_start timestamptz, recent bigint, matches bigint)
+  language sql stable security definer set search_path = banyan, pg_temp as $$
+  with candidates as (
+    select c.tenant_id, c.quota, count(*) over () as matches
+    from tenants t
+    join quota_counters c on c.tenant_id = t.tenant_id
+    left join quotas q on q.tenant_id = c.tenant_id and q.quota = c.quota
+    cross join lateral (
+      select coalesce(q.total, case when c.quota = any (quota_bo_names()) then (t.quotas ->> c.quota)::bigint end, -1) as total) s
+    where t.path @> array[branch] and t.tenant_id <> branch and t.del_flag = '0' and c.used + c.reserved > 0
+      and c.quota <> 'accounts'
+    order by case s.total when -1 then 0 when 0 then 'infinity' else (c.used + c.reserved) / s.total::float8 end desc, t.id, c.quota
+    limit max
+  )
+  select c.tenant_id, s.quota, s.total, s.used, s.reserved, s.period, s.pooled, s.period_start, r.recent, c.matches
+  from candidates c
+  cross join lateral quota_state(c.tenant_id, array[c.quota], moment) s
+  cross join lateral (
+    select coalesce(sum(u.amount), 0)::bigint as recent from tenants d
+    cross join lateral (
+      select a.amount from quota_uses a where a.tenant_id = d.tenant_id and a.quota = c.quota and a.refund_time is null
+        and a.time > moment - interval '30 days' and a.counted ? c.tenant_id
+      union all
+      select a.amount from quota_uses_archive a where a.tenant_id = d.tenant_id and a.quota = c.quota
+        and a.refund_time is null and a.time > moment - interval '30 days' and a.counted ? c.tenant_id
+    ) u
+    where d.path @> array[c.tenant_id] and (s.pooled or d.tenant_id = c.tenant_id)
+  ) r
+  order by case
+      when s.total = -1 then null
+      when s.used + s.reserved >= s.total then 0
+      when r.recent > 0 then (s.total - s.used - s.reserved) / r.recent::float8 end nulls last,
+    case when s.total > 0 then (s.used + s.reserved) / s.total::float8 end desc nulls last, c.tenant_id, s.quota
+$$;
+revoke execute on function quotas_below from public;
