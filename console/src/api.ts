@@ -18,6 +18,9 @@ import type {
   Overview,
   Session as OwnSession,
   ParamsOf,
+  Quota,
+  QuotaInput,
+  QuotaUse,
   Tenant,
   TenantInput,
   TenantNode,
@@ -51,6 +54,9 @@ export type {
   ListedTenant,
   Overview,
   OwnSession,
+  Quota,
+  QuotaInput,
+  QuotaUse,
   Tenant,
   TenantInput,
   TenantNode,
@@ -71,7 +77,11 @@ export type Diff = Operations['compareDepartments']['data'];
 export type Format = NonNullable<ParamsOf<'exportUsers'>['format']>;
 export type ImportKind = 'departments' | 'people';
 export type KeyFilter = ParamsOf<'listKeys'>;
+export type QuotaBelow = Operations['listQuotasBelow']['data']['rows'][number];
+export type QuotaPeriod = Quota['period'];
 export type TenantFilter = ParamsOf<'listTenants'>;
+export type UsageFilter = ParamsOf<'readUsage'>;
+export type UsageSum = Operations['readUsage']['data'][number];
 export type UserFilter = ParamsOf<'listUsers'>;
 
 type Signal = AbortSignal | undefined;
@@ -130,6 +140,7 @@ export const api = {
   readTenant: (id: Id, signal?: Signal) => client.readTenant({ id }, { signal }),
   createTenant: (body: TenantInput) => idOf(client.createTenant({ body })),
   updateTenant: (body: TenantUpdate, ifMatch?: string) => dataOf(client.updateTenant({ body }, { ifMatch })),
+  patchTenant: (id: Id, body: ParamsOf<'patchTenant'>['body']) => dataOf(client.patchTenant({ id, body })),
   deleteTenant: (id: Id, ifMatch?: string) => dataOf(client.deleteTenant({ id }, { ifMatch })),
 
   listUsers: (query: UserFilter, signal?: Signal) => client.listUsers(query, { signal }),
@@ -168,6 +179,16 @@ export const api = {
   updateKey: (body: KeyUpdate, ifMatch?: string) => dataOf(client.updateKey({ body }, { ifMatch })),
   rotateKey: (id: Id, body: KeyRotation) => dataOf(client.rotateKey({ id, body })),
   deleteKey: (id: Id) => dataOf(client.deleteKey({ id })),
+
+  listQuotas: ({ tenantId }: TenantScope = {}, signal?: Signal) => client.listQuotas({ tenantId }, { signal }),
+  /** The quotas of the tenants below, those that run out first at the top. */
+  listQuotasBelow: (signal?: Signal) => client.listQuotasBelow({}, { signal }),
+  putQuota: (quota: string, body: QuotaInput, { tenantId }: TenantScope) =>
+    dataOf(client.putQuota({ quota, tenantId, body })),
+  readUsage: (query: UsageFilter, signal?: Signal) => client.readUsage(query, { signal }),
+  /** Newest first. */
+  listUses: (query: ParamsOf<'listUses'>, signal?: Signal) => client.listUses(query, { signal }),
+  refundUse: (useId: Id, { tenantId }: TenantScope = {}) => dataOf(client.refundUse({ useId, tenantId })),
 
   previewImport: (kind: ImportKind, file: File, { tenantId }: TenantScope = {}) =>
     dataOf(importOf(kind)({ mode: 'preview', tenantId, body: { file } })) as Promise<ImportPreview>,

@@ -59,6 +59,13 @@ export const queryKeys = {
     all: ['keys'],
     list: (filter: object) => ['keys', 'list', filter],
   },
+  quotas: {
+    all: ['quotas'],
+    list: (tenantId: string | undefined) => ['quotas', 'list', tenantId],
+    below: ['quotas', 'below'],
+    usage: (filter: object) => ['quotas', 'usage', filter],
+    uses: (filter: object) => ['quotas', 'uses', filter],
+  },
   /** The records that a form edits. They are read for each form and not refetched, which would overwrite what was typed. */
   forms: {
     webhook: (id: Id | null) => ['forms', 'webhook', id],
@@ -73,17 +80,20 @@ export const affectedBy = {
   departments: [queryKeys.departments.all, queryKeys.overview],
   /** Departments too: their screens list and count users. */
   users: [queryKeys.users.all, queryKeys.departments.all, queryKeys.overview],
-  tenants: [queryKeys.tenants.all, queryKeys.overview],
+  /** Quotas too: some totals are in the tenant's record. */
+  tenants: [queryKeys.tenants.all, queryKeys.quotas.all, queryKeys.overview],
   /** Without the details: the screen of a deleted tenant would refetch it before it closes. */
   tenantLists: [queryKeys.tenants.lists, queryKeys.tenants.trees, queryKeys.overview],
   webhooks: [queryKeys.webhooks.all],
   keys: [queryKeys.keys.all],
+  quotas: [queryKeys.quotas.all, queryKeys.overview],
   /** Reverting a change can touch any record. */
   revert: [
     queryKeys.changes.all,
     queryKeys.departments.all,
     queryKeys.users.all,
     queryKeys.tenants.all,
+    queryKeys.quotas.all,
     queryKeys.overview,
   ],
 } as const satisfies Record<string, readonly QueryKey[]>;

@@ -14,6 +14,7 @@ const Changes = lazyScreen(() => import('./changes/changes.tsx'));
 const Diff = lazyScreen(() => import('./changes/diff.tsx'));
 const Webhooks = lazyScreen(() => import('./webhooks/webhooks.tsx'));
 const Keys = lazyScreen(() => import('./keys/keys.tsx'));
+const Quotas = lazyScreen(() => import('./quotas/quotas.tsx'));
 const Import = lazyScreen(() => import('./import/import.tsx'));
 const NotFound = lazyScreen(() => import('./ui/not-found.tsx'));
 const Me = lazyScreen(() => import('./me/me.tsx'));
@@ -40,6 +41,7 @@ export const router = createBrowserRouter([
           { path: 'changes/diff', element: <Diff /> },
           { path: 'webhooks/*', element: <Webhooks /> },
           { path: 'keys', element: <Keys /> },
+          { path: 'quotas/*', element: <Quotas /> },
           { path: 'import/departments', element: <Import /> },
           { path: 'import/people', element: <Import /> },
           { path: 'me', element: <Me /> },

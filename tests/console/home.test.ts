@@ -65,7 +65,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
     await page.getByRole('meter', { name: '风险评估表' }).getAttribute('aria-valuetext'),
     '85 / 100 即将用完',
   );
-  await page.getByText('配额 1,200').waitFor();
+  await page.getByText('0 / 1,200').waitFor();
 
   const listItem = (name: string) => page.getByRole('listitem').filter({ hasText: name });
   await listItem('北京分公司').getByText('已到期 3 天').waitFor();

@@ -44,7 +44,9 @@ test('the home screen loads less than 300 kB of scripts with gzip; other screens
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
   expectSmall(home);
   assert.deepEqual(
-    [...home.keys()].filter((name) => /\/(chart|departments|tenants|people|changes|diff|webhooks|keys|me)-/.test(name)),
+    [...home.keys()].filter((name) =>
+      /\/(chart|departments|tenants|people|changes|diff|webhooks|keys|quotas|me)-/.test(name),
+    ),
     [],
   );
   const chart = await scriptsDuring(page, async () => {

@@ -57,7 +57,7 @@ test('lists of names have the punctuation of the language', async () => {
 test('a limit has the same name on the home screen and on the screen of its tenant', async () => {
   for (const language of ['zh', 'en'] as const) {
     const page = await fixture.logIn(credentials, '/home', { language });
-    const shown = page.locator('.home-usage > span:first-child');
+    const shown = page.locator('.usage > span:first-child');
     await shown.nth(6).waitFor();
     const onHome = await shown.allInnerTexts();
     await fixture.logIn(credentials, `/tenants/${company.id}`, { language });

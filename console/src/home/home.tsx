@@ -6,14 +6,14 @@ import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { quotaTexts } from '../ui/quota-texts.ts';
+import { quotaTexts, useQuotaName } from '../ui/quota-texts.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
+import { UsageMeter } from '../ui/usage-meter.tsx';
 import { GettingStarted } from './getting-started.tsx';
 import { MyProfile } from './my-profile.tsx';
 import { RecentChanges } from './recent-changes.tsx';
 import { ExpiringTenants, NearlyFullTenants } from './tenant-alerts.tsx';
 import { homeTexts } from './texts.ts';
-import { UsageMeter } from './usage-meter.tsx';
 import './home.css';
 
 export default function Home() {
@@ -82,17 +82,26 @@ function Figure({ name, value, to }: { name: string; value: number; to?: string 
   );
 }
 
-function UsageCard({ overview: { accounts, quotas } }: { overview: Overview }) {
+/** The account limit, and the quotas of which the tenant has any. */
+function UsageCard({ overview: { accounts } }: { overview: Overview }) {
   const t = useTexts(homeTexts);
-  const names = useTexts(quotaTexts);
-  const quotasInUse = Object.entries(quotas).filter(([, { total, used }]) => total > 0 || (used ?? 0) > 0);
+  const { accountCount } = useTexts(quotaTexts);
+  const nameOf = useQuotaName();
+  const { data, error, refetch } = useQuery({
+    queryKey: queryKeys.quotas.list(undefined),
+    queryFn: ({ signal }) => api.listQuotas({}, signal),
+    // Programs use quotas at any time.
+    staleTime: 0,
+  });
+  const quotasInUse = data?.data.filter(({ total, used, reserved }) => total > 0 || used + reserved > 0);
   return (
-    <Card title={t.usage}>
-      <UsageMeter name={names.accountCount} used={accounts.used} total={accounts.limit} />
-      {quotasInUse.map(([quota, { total, used }]) => (
-        <UsageMeter key={quota} name={names[quota as keyof Overview['quotas']]} used={used} total={total} />
+    <Card title={t.usage} extra={<Link to="/quotas">{t.allQuotas}</Link>}>
+      <UsageMeter name={accountCount} used={accounts.used} total={accounts.limit} />
+      {error && !data && <LoadError error={error} onRetry={refetch} />}
+      {quotasInUse?.map(({ quota, ...numbers }) => (
+        <UsageMeter key={quota} name={nameOf(quota)} {...numbers} />
       ))}
-      {quotasInUse.length === 0 && <p className="secondary home-hint">{t.noQuotas}</p>}
+      {quotasInUse?.length === 0 && <p className="secondary home-hint">{t.noQuotas}</p>}
     </Card>
   );
 }

@@ -5,8 +5,8 @@ import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { quotaTexts } from '../ui/quota-texts.ts';
 import { StatusTag } from '../ui/status-tag.tsx';
+import { UsageMeter } from '../ui/usage-meter.tsx';
 import { homeTexts } from './texts.ts';
-import { UsageMeter } from './usage-meter.tsx';
 
 const getName = ({ tenantName, tenantId }: { tenantName: string | null; tenantId: string }) => tenantName || tenantId;
 
@@ -31,7 +31,7 @@ export function ExpiringTenants({ tenants }: { tenants: Overview['endingSoon'] }
                   {item.status === '1' && <StatusTag>{t.disabled}</StatusTag>}
                   <div className="secondary">{t.expiresOn(item.endTime)}</div>
                 </div>
-                <span className={item.daysLeft <= 14 ? 'home-warning' : 'secondary'}>{t.daysLeft(item.daysLeft)}</span>
+                <span className={item.daysLeft <= 14 ? 'usage-warning' : 'secondary'}>{t.daysLeft(item.daysLeft)}</span>
               </li>
             );
           })}

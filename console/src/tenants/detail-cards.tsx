@@ -8,8 +8,9 @@ import { DescriptionList } from '../ui/description-list.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { fieldTexts } from './field-texts.ts';
-import { getMenuIds, QUOTAS, RULES } from './form-values.ts';
+import { getMenuIds, RULES } from './form-values.ts';
 import { PeriodStatus } from './period-bar.tsx';
+import { QuotaCard } from './quota-card.tsx';
 import { formatAccountLimit, TenantStatusTag } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 
@@ -32,6 +33,7 @@ export function DetailCards({ tenant }: { tenant: Tenant }) {
           ]}
         />
       </Card>
+      <QuotaCard tenant={tenant} />
       <ChildTenants tenant={tenant} />
       <Card title={t.menus}>
         {menuIds.length === 0 && <span className="secondary">{t.noMenus}</span>}
@@ -40,11 +42,6 @@ export function DetailCards({ tenant }: { tenant: Tenant }) {
             <StatusTag key={menuId}>{menuId}</StatusTag>
           ))}
         </div>
-      </Card>
-      <Card title={f.quotas}>
-        <DescriptionList
-          items={QUOTAS.map((key) => ({ label: f[key], value: tenant.quotaBo[key].toLocaleString() }))}
-        />
       </Card>
       <Rules tenant={tenant} />
     </>

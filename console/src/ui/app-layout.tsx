@@ -2,6 +2,7 @@ import {
   ApartmentOutlined,
   ApiOutlined,
   BankOutlined,
+  DashboardOutlined,
   GlobalOutlined,
   HistoryOutlined,
   HomeOutlined,
@@ -47,7 +48,8 @@ export default function AppLayout() {
 }
 
 /** The screens for administrators that are opened less often. */
-const getAdministratorScreens = (t: Record<'changes' | 'webhooks' | 'keys', string>) => [
+const getAdministratorScreens = (t: Record<'quotas' | 'changes' | 'webhooks' | 'keys', string>) => [
+  { to: '/quotas', icon: <DashboardOutlined />, name: t.quotas },
   { to: '/changes', icon: <HistoryOutlined />, name: t.changes },
   { to: '/webhooks', icon: <ApiOutlined />, name: t.webhooks },
   { to: '/keys', icon: <KeyOutlined />, name: t.keys },

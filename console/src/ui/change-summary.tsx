@@ -6,6 +6,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { changeTexts } from './change-texts.ts';
+import { useQuotaName } from './quota-texts.ts';
 import { StatusTag } from './status-tag.tsx';
 
 /** A change in two lines: the action and the record, then the user and the time. */
@@ -51,7 +52,8 @@ export function ActionTag({ action }: { action: string }) {
 function ResourceLink({ change }: { change: AuditEntry }) {
   const { resource, resourceId, tenantId, action } = change;
   const ownTenantId = useMe().tenant.tenantId;
-  const recordedName = getResourceName(change);
+  const nameOfQuota = useQuotaName();
+  const recordedName = resource === 'quota' ? nameOfQuota(getResourceName(change)) : getResourceName(change);
   // A password change contains no record, so the name has to be read.
   const { data } = useQuery({
     queryKey: queryKeys.users.detail(Number(resourceId), tenantId, 'name'),
@@ -82,7 +84,10 @@ export function getResourceName({ before, after }: Pick<AuditEntry, 'before' | '
 }
 
 /** The departments, webhooks and keys of other tenants have no screen. */
-function getResourcePath({ resource, resourceId, tenantId }: AuditEntry, ownTenantId: string): string | undefined {
+function getResourcePath(change: AuditEntry, ownTenantId: string): string | undefined {
+  const { resource, resourceId, tenantId } = change;
+  if (resource === 'quota')
+    return `/quotas/${getResourceName(change)}${tenantId === ownTenantId ? '' : `?tenantId=${tenantId}`}`;
   if (resource === 'tenant') return `/tenants/${resourceId}`;
   if (resource === 'department' && tenantId === ownTenantId) return `/departments/${resourceId}`;
   if (resource === 'webhook' && tenantId === ownTenantId) return `/webhooks/${resourceId}`;

@@ -5,7 +5,9 @@ import { fieldTexts } from '../tenants/field-texts.ts';
 import { useDepartmentNames } from './department-select.tsx';
 import { recordTexts, useFieldLabels } from './field-labels.ts';
 import { permissionTexts } from './permission-texts.ts';
+import { useQuotaName } from './quota-texts.ts';
 import { diffRecords, type FieldChange } from './record-diff.ts';
+import { usageTexts } from './usage-texts.ts';
 import { useKindLabel } from './use-kind-label.ts';
 
 interface Props {
@@ -53,6 +55,8 @@ function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: s
   const f = useTexts(fieldTexts);
   const permissions = useTexts(permissionTexts) as Record<string, string>;
   const kindLabel = useKindLabel();
+  const periods = useTexts(usageTexts);
+  const nameOfQuota = useQuotaName();
   const ids = rows.flatMap(({ field, before, after }) =>
     DEPARTMENT_FIELDS.includes(field) ? [before, after].flat() : [],
   );
@@ -61,6 +65,9 @@ function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: s
     if (value === null || value === undefined || value === '') return t.none;
     if (field === 'status') return value === '1' ? u.disabled : u.normal;
     if (field === 'roles') return value === 'admin' ? u.admin : u.member;
+    if (field === 'quota') return nameOfQuota(String(value));
+    if (field === 'period') return periods[String(value) as 'none'] ?? String(value);
+    if (field === 'total' && Number(value) === -1) return periods.noLimit;
     if (field === 'kinds') return kindLabel(String(value));
     if (field === 'permissions') return permissions[String(value)] ?? String(value);
     if (typeof value === 'boolean') return value ? t.yes : t.no;

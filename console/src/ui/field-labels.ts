@@ -6,6 +6,7 @@ import { formTexts } from '../people/texts.ts';
 import { fieldTexts } from '../tenants/field-texts.ts';
 import { QUOTAS, RULES } from '../tenants/form-values.ts';
 import { webhookFormTexts } from '../webhooks/texts.ts';
+import { usageTexts } from './usage-texts.ts';
 
 export const recordTexts = defineTexts({
   zh: {
@@ -14,10 +15,6 @@ export const recordTexts = defineTexts({
     yes: '是',
     no: '否',
     reason: '失败原因',
-    quota: '配额',
-    total: '总额',
-    period: '周期',
-    pooled: '下级租户共享',
     none: '—',
     field: '字段',
     before: '变更前',
@@ -32,10 +29,6 @@ export const recordTexts = defineTexts({
     yes: 'Yes',
     no: 'No',
     reason: 'Reason',
-    quota: 'Quota',
-    total: 'Total',
-    period: 'Period',
-    pooled: 'Shared with the tenants below',
     none: '—',
     field: 'Field',
     before: 'Before',
@@ -54,6 +47,7 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
   const f = useTexts(fieldTexts);
   const w = useTexts(webhookFormTexts);
   const k = useTexts(keyFormTexts);
+  const q = useTexts(usageTexts);
   switch (resource) {
     case 'department':
       return {
@@ -94,7 +88,7 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
         status: k.status,
       };
     case 'quota':
-      return { quota: t.quota, total: t.total, period: t.period, pooled: t.pooled };
+      return { quota: q.quota, total: q.total, period: q.period, pooled: q.pooled };
     case 'login':
       return { userName: u.userName, reason: t.reason };
     default:

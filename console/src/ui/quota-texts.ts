@@ -1,4 +1,4 @@
-import { defineTexts } from '../language.ts';
+import { defineTexts, useTexts } from '../language.ts';
 
 /** The names of a tenant's limits, the same on all screens. */
 export const quotaTexts = defineTexts({
@@ -21,3 +21,15 @@ export const quotaTexts = defineTexts({
     merchant: 'Customers and suppliers',
   },
 });
+
+/** The quota that limits the number of users. The service counts them itself. */
+export const ACCOUNTS = 'accounts';
+
+/** The quotas whose totals are in the tenant's record. */
+export const isInTenantRecord = (quota: string) => quota !== 'accountCount' && quota in quotaTexts.zh;
+
+/** Returns a function that names a quota. Quotas that administrators have added have no other name than their own. */
+export function useQuotaName(): (quota: string) => string {
+  const names = useTexts(quotaTexts) as Record<string, string>;
+  return (quota) => names[quota === ACCOUNTS ? 'accountCount' : quota] ?? quota;
+}

@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { useDepartmentNames } from '../ui/department-select.tsx';
+import { sumsTexts } from './texts.ts';
+
+/** A user of the tenant, or of the current one: its administrators act in the tenants below. */
+export function UserName({ id, tenantId }: { id: number; tenantId: string | undefined }) {
+  const t = useTexts(sumsTexts);
+  const { data } = useQuery({
+    queryKey: queryKeys.users.detail(id, tenantId, 'name'),
+    queryFn: ({ signal }) =>
+      api.readUser(id, { tenantId }, signal).catch((error) => {
+        if (tenantId === undefined) throw error;
+        return api.readUser(id, {}, signal);
+      }),
+    retry: false,
+  });
+  return data ? data.data.nickName || data.data.userName : t.unknownUser(id);
+}
+
+/** The keys of other tenants cannot be read. */
+export function KeyName({ id }: { id: number }) {
+  const t = useTexts(sumsTexts);
+  const filter = { pageSize: 100 };
+  const { data } = useQuery({
+    queryKey: queryKeys.keys.list(filter),
+    queryFn: ({ signal }) => api.listKeys(filter, signal),
+  });
+  return data?.data.rows.find(({ keyId }) => keyId === id)?.keyName ?? t.unknownKey(id);
+}
+
+export function DepartmentName({ id, tenantId }: { id: number; tenantId: string | undefined }) {
+  const t = useTexts(sumsTexts);
+  const names = useDepartmentNames(tenantId === undefined ? [id] : []);
+  return names.get(id) ?? t.unknownDepartment(id);
+}
+
+export function TenantName({ tenantId }: { tenantId: string }) {
+  const own = useMe().tenant;
+  const { data } = useQuery({
+    queryKey: queryKeys.tenants.list({ tenantId }),
+    queryFn: ({ signal }) => api.listTenants({ tenantId, pageSize: 1 }, signal),
+    enabled: tenantId !== own.tenantId,
+  });
+  const tenant = tenantId === own.tenantId ? own : data?.data.rows.find((row) => row.tenantId === tenantId);
+  return `${tenant?.tenantName ?? ''} ${tenantId}`.trim();
+}

@@ -1,0 +1,101 @@
+import { EditOutlined } from '@ant-design/icons';
+import { Button, Checkbox, InputNumber } from 'antd';
+import { type KeyboardEvent, useState } from 'react';
+import { api, type Quota } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy, queryKeys } from '../query-keys.ts';
+import { isInTenantRecord, useQuotaName } from './quota-texts.ts';
+import { usageTexts } from './usage-texts.ts';
+import { useApiMutation } from './use-api-mutation.ts';
+import './quota-list.css';
+
+export interface QuotaTenant {
+  id: string;
+  tenantId: string;
+}
+
+interface Props {
+  tenant: QuotaTenant;
+  quota: Pick<Quota, 'quota' | 'total' | 'period' | 'pooled'>;
+}
+
+/** A button that changes the total of a quota of a tenant below, in place. */
+export function QuotaTotal({ tenant, quota }: Props) {
+  const t = useTexts(usageTexts);
+  const nameOf = useQuotaName();
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing) return <TotalForm tenant={tenant} quota={quota} onClose={() => setEditing(false)} />;
+  return (
+    <Button
+      type="link"
+      size="small"
+      icon={<EditOutlined />}
+      aria-label={t.adjustOf(nameOf(quota.quota))}
+      onClick={() => setEditing(true)}
+    >
+      {t.adjust}
+    </Button>
+  );
+}
+
+/** The totals of the six quotas of the tenant's record are at most this. */
+const MAX_IN_RECORD = 2_147_483_647;
+
+function TotalForm({ tenant, quota: { quota, total, period, pooled }, onClose }: Props & { onClose: () => void }) {
+  const t = useTexts(usageTexts);
+  const name = useQuotaName()(quota);
+  const inRecord = isInTenantRecord(quota);
+  const [value, setValue] = useState<number | null>(total < 0 ? null : total);
+  const [isUnlimited, setUnlimited] = useState(total < 0);
+  const next = isUnlimited ? -1 : value;
+  const { mutate, isPending } = useApiMutation({
+    mutationFn: (next: number) =>
+      inRecord
+        ? api.patchTenant(tenant.id, { quotaBo: { [quota]: next } })
+        : api.putQuota(quota, { total: next, period, pooled }, { tenantId: tenant.tenantId }),
+    successMessage: t.adjusted(name),
+    invalidates: inRecord ? affectedBy.tenants : [...affectedBy.quotas, queryKeys.changes.all],
+    onSuccess: onClose,
+  });
+  const save = () => {
+    if (next === null) return;
+    if (next === total) onClose();
+    else mutate(next);
+  };
+  const handleKey = (event: KeyboardEvent) => {
+    if (event.repeat || event.nativeEvent.isComposing) return;
+    if (event.key === 'Escape' && !isPending) onClose();
+    if (event.key === 'Enter') save();
+  };
+  return (
+    <div className="quota-total">
+      <InputNumber<number>
+        autoFocus
+        aria-label={t.totalOf(name)}
+        min={0}
+        max={inRecord ? MAX_IN_RECORD : Number.MAX_SAFE_INTEGER}
+        precision={0}
+        value={isUnlimited ? null : value}
+        disabled={isUnlimited || isPending}
+        onChange={setValue}
+        onKeyDown={handleKey}
+      />
+      {!inRecord && (
+        <Checkbox
+          checked={isUnlimited}
+          disabled={isPending}
+          onChange={({ target }) => setUnlimited(target.checked)}
+          onKeyDown={(event) => event.key === 'Escape' && handleKey(event)}
+        >
+          {t.noLimit}
+        </Checkbox>
+      )}
+      <Button type="primary" size="small" loading={isPending} disabled={next === null} onClick={save}>
+        {t.save}
+      </Button>
+      <Button size="small" disabled={isPending} onClick={onClose}>
+        {t.cancel}
+      </Button>
+    </div>
+  );
+}
