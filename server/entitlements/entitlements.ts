@@ -1,10 +1,10 @@
 import type { Tx } from '../../db/driver.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
+import { pathsTooLong } from '../departments/path-budget.ts';
 import { apiError } from '../http/errors.ts';
 import { etagOf, type Tagged } from '../http/etag.ts';
 import { idOf, jsonId } from '../http/fields.ts';
-import { pathsTooLong } from '../http/path-budget.ts';
 import { readQuotas } from '../quotas/rules.ts';
 import { readEntitlementRow, type Step } from './queries.ts';
 import type { EntitlementFilter, Entitlements, OutOfService } from './schema.ts';

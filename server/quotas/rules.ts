@@ -55,8 +55,12 @@ export async function readQuotas(tx: Tx, tenantId: string, now?: Now): Promise<Q
 const MAX_BELOW = 200;
 
 /** Reads what the tenants below use, those first that run out first. */
-export async function readQuotasBelow(tx: Tx, { tenantId, actsBelow }: Caller, now?: Now): Promise<Rows<QuotaBelow>> {
-  const rows = actsBelow ? await readBelow(tx, tenantId, MAX_BELOW, now) : [];
+export async function readQuotasBelow(
+  tx: Tx,
+  { tenantId, canActInDescendants }: Caller,
+  now?: Now,
+): Promise<Rows<QuotaBelow>> {
+  const rows = canActInDescendants ? await readBelow(tx, tenantId, MAX_BELOW, now) : [];
   return {
     rows: rows.map(({ matches: _, ...row }) => ({ ...row, left: leftOf(row) })),
     total: rows[0]?.matches ?? 0,

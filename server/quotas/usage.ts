@@ -32,7 +32,7 @@ export async function readUsage(tx: Tx, caller: Caller, filter: UsageFilter): Pr
   const { per = 'day', by } = filter;
   const search = searchOf(filter);
   const limit = MAX_ROWS + 1;
-  const { tenantId, actsBelow: below } = caller;
+  const { tenantId, canActInDescendants: below } = caller;
   const rows =
     by === 'tenant'
       ? await sumUsesByTenant(tx, tenantId, search, { per, below, limit })
