@@ -1,7 +1,7 @@
 import type { AuditFilter } from '../api.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
 
-export const RESOURCES = ['department', 'user', 'tenant', 'login', 'webhook', 'key', 'quota'] as const;
+export const RESOURCES = ['department', 'user', 'tenant', 'login', 'webhook', 'key', 'quota', 'notice'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
 /** The filters of the screen. They are in the URL, so that a filtered list can be shared. */
