@@ -22,12 +22,12 @@ const clientTarget = {
 };
 
 /**
- * @param {{ always?: boolean, client?: boolean }} [options] always: compile the service even if it is up to date; client:
- *   also build the package of the client
+ * @param {{ always?: boolean, withConsole?: boolean, client?: boolean }} [options] always: compile the service even if it is
+ *   up to date; client: also build the package of the client
  */
-export function build({ always = false, client = false } = {}) {
+export function build({ always = false, withConsole = true, client = false } = {}) {
   if (always || isOutdated(serviceTarget)) compile();
-  if (isOutdated(consoleTarget)) buildConsole();
+  if (withConsole && isOutdated(consoleTarget)) buildConsole();
   if (client && isOutdated(clientTarget)) buildClient();
 }
 

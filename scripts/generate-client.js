@@ -19,7 +19,8 @@ for (const [name, text] of Object.entries({ 'types.ts': types, 'operations.ts': 
 /** Builds the service and reads its document. Its tables are needed because the service starts completely. */
 async function readDocument() {
   const { build } = await import('./build.js');
-  build();
+  // The console is not compiled: it may already use operations that the client is about to get.
+  build({ withConsole: false });
   const dist = (/** @type {string} */ name) => import(pathToFileURL(path.join(root, 'dist', name)).href);
   const [{ openDatabase }, { buildApp }, { readConfig }] = await Promise.all(
     ['db/connect.js', 'server/app.js', 'server/config.js'].map(dist),

@@ -96,6 +96,7 @@ export const operations = {
   deleteKey: { method: 'DELETE', path: '/system/key-api/{id}', idempotent: true },
   rotateKey: { method: 'POST', path: '/system/key-api/{id}/rotate', idempotent: true },
   listQuotas: { method: 'GET', path: '/system/quota-api' },
+  listQuotasBelow: { method: 'GET', path: '/system/quota-api/below' },
   consumeQuota: { method: 'POST', path: '/system/quota-api/consume', idempotent: true },
   reserveQuota: { method: 'POST', path: '/system/quota-api/reserve', idempotent: true },
   confirmReservation: { method: 'POST', path: '/system/quota-api/reservations/{id}/confirm', idempotent: true },
@@ -596,7 +597,7 @@ export interface Operations {
       | 'TOO_MANY_REQUESTS';
   };
 
-  /** Read a branch or all departments as a tree */
+  /** Read a subtree or all departments as a tree */
   readTree: {
     input: types.ReadTreeData;
     data: types.ReadTreeResponses[200];
@@ -732,7 +733,7 @@ export interface Operations {
       | 'TOO_MANY_REQUESTS';
   };
 
-  /** Restore a deleted department with its branch */
+  /** Restore a deleted department with its subtree */
   restoreDepartment: {
     input: types.RestoreDepartmentData;
     data: types.RestoreDepartmentResponses[200];
@@ -785,6 +786,7 @@ export interface Operations {
       | 'NOT_JSON'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
@@ -814,6 +816,7 @@ export interface Operations {
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OWN_TENANT'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_NOT_FOUND'
@@ -903,6 +906,7 @@ export interface Operations {
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OWN_TENANT'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_NOT_FOUND'
@@ -954,6 +958,7 @@ export interface Operations {
       | 'INVALID_JSON'
       | 'KEY_REUSED'
       | 'NOT_JSON'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_NOT_DELETED'
       | 'TENANT_NOT_FOUND'
@@ -986,6 +991,7 @@ export interface Operations {
       | 'OTHER_TENANT'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_BUSY'
       | 'TOO_MANY_REQUESTS'
@@ -1191,6 +1197,7 @@ export interface Operations {
       | 'KEY_REUSED'
       | 'NOT_JSON'
       | 'OTHER_TENANT'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_BUSY'
       | 'TOO_MANY_REQUESTS'
@@ -1249,6 +1256,7 @@ export interface Operations {
       | 'PASSWORD_HASH_FORBIDDEN'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TOO_BUSY'
       | 'TOO_DEEP'
@@ -1390,6 +1398,7 @@ export interface Operations {
       | 'OWN_USER'
       | 'PARENT_DISABLED'
       | 'PARENT_GONE'
+      | 'QUOTA_EXHAUSTED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_HAS_CHILDREN'
@@ -1529,6 +1538,22 @@ export interface Operations {
   listQuotas: {
     input: types.ListQuotasData;
     data: types.ListQuotasResponses[200];
+    id: null;
+    etag: null;
+    reason:
+      | CommonReason
+      | 'DATABASE_AWAY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'OTHER_TENANT'
+      | 'TOO_BUSY'
+      | 'TOO_MANY_REQUESTS';
+  };
+
+  /** List what the tenants below use */
+  listQuotasBelow: {
+    input: types.ListQuotasBelowData;
+    data: types.ListQuotasBelowResponses[200];
     id: null;
     etag: null;
     reason:
@@ -1746,6 +1771,7 @@ export interface Operations {
       | 'KEY_REUSED'
       | 'NOT_MULTIPART'
       | 'OTHER_TENANT'
+      | 'QUOTA_EXHAUSTED'
       | 'ROWS_INVALID'
       | 'TOO_MANY_ROWS'
       | 'UPLOAD_TIMEOUT'
@@ -1772,6 +1798,7 @@ export interface Operations {
       | 'KEY_REUSED'
       | 'NOT_MULTIPART'
       | 'OTHER_TENANT'
+      | 'QUOTA_EXHAUSTED'
       | 'ROWS_INVALID'
       | 'TOO_MANY_ROWS'
       | 'UPLOAD_TIMEOUT'

@@ -742,7 +742,7 @@ export type KeyFields = {
 
 export type KeyInput = KeyFields & {
   /**
-   * Whether it may act in the tenants below; default: false
+   * Whether it may act in descendant tenants; default: false
    */
   below?: boolean | null;
 };
@@ -798,6 +798,19 @@ export type KeyRotation = {
    * How long the former key stays valid; default: 86400, a day
    */
   graceSeconds?: number | null;
+};
+
+export type QuotaBelow = Quota & {
+  /**
+   * Id of the tenant
+   */
+  id: string;
+  tenantId: string;
+  tenantName: string | null;
+  /**
+   * Used in the last 30 days
+   */
+  recent: number;
 };
 
 export type QuotaUseInput = {
@@ -859,6 +872,10 @@ export type QuotaUsageSum = {
   keyId?: number | null;
   subject?: string | null;
   deptId?: number | null;
+  /**
+   * The tenant or, if the quota is pooled, one below it
+   */
+  tenantId?: string;
 };
 
 export type QuotaInput = {
@@ -2122,7 +2139,7 @@ export type ReadTreeData = {
      */
     tenantId?: string;
     /**
-     * Only the branch of this department; omitted or 0: all departments
+     * Only the subtree of this department; omitted or 0: all departments
      */
     rootId?: QueryId;
     /**
@@ -3444,6 +3461,30 @@ export type ListQuotasResponses = {
 
 export type ListQuotasResponse = ListQuotasResponses[keyof ListQuotasResponses];
 
+export type ListQuotasBelowData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/quota-api/below';
+};
+
+export type ListQuotasBelowResponses = {
+  /**
+   * Success
+   */
+  200: {
+    rows: Array<QuotaBelow>;
+    total: number;
+  };
+};
+
+export type ListQuotasBelowResponse = ListQuotasBelowResponses[keyof ListQuotasBelowResponses];
+
 export type ConsumeQuotaData = {
   body: QuotaUseInput;
   path?: never;
@@ -3626,7 +3667,7 @@ export type ReadUsageData = {
      */
     to?: string;
     per?: 'day' | 'month';
-    by?: 'user' | 'key' | 'subject' | 'department';
+    by?: 'user' | 'key' | 'subject' | 'department' | 'tenant';
   };
   url: '/system/quota-api/usage';
 };
