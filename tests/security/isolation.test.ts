@@ -44,6 +44,9 @@ for (const admin of [mine, other]) {
   const key = await admin.create('/system/key-api', { keyName: 'key', permissions: ['dept:read'] });
   await superuser`select banyan.record_key_uses(${[admin.tenantId]}, ${[key]}::bigint[], ${['127.0.0.1']})`;
   await superuser`select from banyan.take_request_tokens(${admin.tenantId}, 0, 1, 1, 5)`;
+  await service.root.put(`/system/quota-api/calls?tenantId=${admin.tenantId}`, { total: 9, pooled: true });
+  await admin.post('/system/quota-api/consume', { quota: 'calls' });
+  await admin.post('/system/quota-api/reserve', { quota: 'calls', seconds: 86_400 });
   await superuser`insert into banyan.imported_records values (${admin.tenantId}, 'ruoyi', 'user', '1', '{}')`;
   await superuser`insert into banyan.imported_tenants values (${admin.tenantId}, 'ruoyi', '1', '123456', 1, '{}')`;
 }
@@ -57,6 +60,7 @@ await superuser`select banyan.order_changes(1000)`;
 await superuser`revoke execute on function banyan.order_changes from ${superuser(role)}`;
 for (const tenantId of [A, B]) await superuser`insert into banyan.unordered_changes values (${tenantId}, 0, false)`;
 await superuser`insert into banyan.changes_archive select * from banyan.changes`;
+await superuser`insert into banyan.quota_uses_archive select * from banyan.quota_uses`;
 await superuser`insert into banyan.tenant_versions_archive select * from banyan.tenant_versions`;
 
 const setTenant = (tx: Tx, tenantId: string) => tx`select set_config('banyan.tenant', ${tenantId}, true)`;
@@ -150,12 +154,15 @@ test('only known functions are security definer, and none is executable by publi
   assert.deepEqual(
     [...functions],
     [
+      { name: 'branch_accounts', public: false, path },
+      { name: 'counters_to_lock', public: false, path },
       { name: 'due_webhooks', public: false, path },
       { name: 'find_api_key', public: false, path },
       { name: 'has_unordered_changes', public: false, path },
       { name: 'login_name_hash', public: false, path },
       { name: 'mark_subtree_webhooks_due', public: false, path },
       { name: 'order_changes', public: false, path },
+      { name: 'pooled_quotas_above', public: false, path },
       { name: 'search_departments', public: false, path },
       { name: 'subtrees_with_new_changes', public: false, path },
       { name: 'tenant_state', public: false, path },
@@ -206,6 +213,25 @@ test('security definer functions read the real tables, not temporary ones of the
     return { ...row };
   });
   assert.deepEqual(result, { forged: 'unknown', real: 'in service', found: 0 });
+});
+
+test('functions that look at the tenants above or below answer only for the current tenant', async () => {
+  const ask = (current: string, code: string) =>
+    inTenant(current, async (tx) => {
+      const [row] = await tx<[{ accounts: number; counters: number; pools: number }]>`
+        select banyan.branch_accounts(${code}) as accounts,
+          (select count(*) from banyan.counters_to_lock(${code}, array['calls'], null)) as counters,
+          (select count(*) from banyan.pooled_quotas_above(${code})) as pools`;
+      return { ...row };
+    });
+  assert.deepEqual(await ask(below.tenantId, below.tenantId), { accounts: 1, counters: 2, pools: 1 });
+  for (const [current, code] of [
+    [B, A],
+    [A, below.tenantId],
+    [below.tenantId, A],
+    ['', A],
+  ] as const)
+    assert.deepEqual(await ask(current, code), { accounts: 0, counters: 0, pools: 0 }, `${current} ${code}`);
 });
 
 test('search_departments returns only ids of the current tenant', async () => {
@@ -379,6 +405,8 @@ test('row security also applies to the owner of the tables', async () => {
     const readable = [
       'tenants',
       'departments',
+      'users',
+      'quotas',
       'sessions',
       'login_failures',
       'changes',

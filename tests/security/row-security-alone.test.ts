@@ -306,14 +306,17 @@ test('security invoker functions without a tenant condition show no rows of anot
     functions
       .map(({ name }) => name)
       .filter((name) => !/^record_|^(change_hash_input|mark_webhooks_due|seal_changes|user_record)$/.test(name)),
-    // These four return numbers or a boolean only: count_accounts, department_height, is_readable_descendant, take_request_tokens.
+    // Those of quotas, count_accounts, department_height, is_readable_descendant and take_request_tokens return numbers or a boolean only.
     [
       'count_accounts',
       'department_descendants',
       'department_height',
       'is_readable_descendant',
+      'lock_quota_counters',
+      'quota_state',
       'read_departments',
       'take_request_tokens',
+      'write_quota_counters',
     ],
   );
   const text = String(functions.find(({ name }) => name === 'read_departments')?.text);

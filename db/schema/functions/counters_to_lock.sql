@@ -2,10 +2,14 @@
 -- a reservation or a use that exists already, the given pools. A quota that the tenant does not have is left out. All
 -- transactions lock counters in the order of this function. Tenants are ordered by their internal ids, because those never
 -- change: a parent is created before its children, so this is from the top of the tree down, except for tenants that were
--- moved. It runs as the owner of the tables, because the service's role cannot see the tenants above.
+-- moved. It runs as the owner of the tables, because the service's role cannot see the tenants above, and
+-- answers only for the tenant of the transaction.
 create or replace function counters_to_lock(tenant text, names text[], recorded_pools text[])
   returns table (tenant_id text, quota text)
-  language sql stable security definer set search_path = banyan, pg_temp as $$
+  language plpgsql stable security definer set search_path = banyan, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
   with pools as (
     select q.tenant_id, q.quota from tenants target
     join quotas q on q.tenant_id = any (target.path) and q.quota = any (names)
@@ -20,6 +24,7 @@ create or replace function counters_to_lock(tenant text, names text[], recorded_
   )
   select c.tenant_id, c.quota from (select * from pools union all select * from own) c
   join tenants t on t.tenant_id = c.tenant_id
-  order by t.id, c.quota
-$$;
+  where tenant = current_setting('banyan.tenant', true)
+  order by t.id, c.quota;
+end $$;
 revoke execute on function counters_to_lock from public;
