@@ -1,4 +1,5 @@
 import { readActing, writeActing } from '../access/acting.ts';
+import { writeAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { writeHeaders } from '../http/etag.ts';
@@ -254,8 +255,9 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
     },
     async (request) => {
       const { quota } = request.params;
-      const now = quotaTime?.();
-      await writeActing(db, request, (tx, caller) => putQuota(tx, caller, quota, request.body, { setTotal, now }));
+      const { tenantId } = request.query;
+      const options = { setTotal, now: quotaTime?.() };
+      await writeAs(db, request, (tx, caller) => putQuota(tx, caller, { quota, tenantId }, request.body, options));
       return ok(null);
     },
   );

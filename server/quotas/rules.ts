@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
+import { assumeTenantForWrite, lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
@@ -178,13 +179,16 @@ export type SetTotal = (tx: Tx, caller: Caller, quota: string, total: number) =>
 export async function putQuota(
   tx: Tx,
   caller: Caller,
-  quota: string,
+  { quota, tenantId: requested }: { quota: string; tenantId: string | undefined },
   input: QuotaInput,
   { setTotal, now }: { setTotal: SetTotal; now: Now },
 ): Promise<void> {
-  const { tenantId, ownTenantId, userName: by } = caller;
-  if (tenantId === ownTenantId) throw apiError('OWN_TENANT');
   const inRecord = (TENANT_QUOTAS as readonly string[]).includes(quota);
+  // Every change of a tenant's record takes this lock, and takes it first.
+  if (inRecord && input.total != null) await lockTenantTree(tx);
+  const { tenantId } = await assumeTenantForWrite(tx, caller, requested);
+  const { ownTenantId, userName: by } = caller;
+  if (tenantId === ownTenantId) throw apiError('OWN_TENANT');
   if (!inRecord && input.total == null) throw apiError('FIELD_REQUIRED', { field: 'total' });
   if (inRecord && input.total === -1) throw invalid('total', 'totalInRecord');
   const period = input.period ?? 'none';
@@ -198,7 +202,7 @@ export async function putQuota(
   await writeSettings(tx, tenantId, { quota, total: inRecord ? null : (input.total as number), period, pooled, by });
   if (!former || former.period !== period) await startPeriod(tx, tenantId, quota, period, now);
   if (input.used != null) await setUsedRow(tx, tenantId, quota, input.used);
-  if (inRecord && input.total != null) await setTotal(tx, caller, quota, input.total);
+  if (inRecord && input.total != null) await setTotal(tx, { ...caller, tenantId }, quota, input.total);
 }
 
 /** Sets what was used of a quota of a tenant that the transaction has assumed, for `riskReportUsed`. */

@@ -351,7 +351,7 @@ test('rows of another tenant cannot be written, and own rows cannot be moved to 
       `insert into ${name}`,
     );
     // Rows of these tables are never updated.
-    if (['changes', 'tenant_versions', 'seals', 'unsealed_changes', 'unordered_changes'].includes(name)) {
+    if (['changes', 'tenant_versions', 'seals', 'unsealed_changes', 'unordered_changes', 'quota_holds'].includes(name)) {
       await assert.rejects(
         inTenant(A, (tx) => tx`update ${tx(name)} set tenant_id = tenant_id`),
         isError('42501', /permission denied/),
@@ -375,6 +375,7 @@ test('rows of another tenant cannot be written, and own rows cannot be moved to 
     'idempotency_keys',
     'webhook_deliveries',
     'api_key_secrets',
+    'quota_holds',
   ]) {
     const { count } = await inTenant(A, (tx) => tx`delete from ${tx(name)} where tenant_id = ${B}`);
     assert.equal(count, 0, name);
