@@ -23,7 +23,7 @@ async function createCaller({ service: { base } }: Context): Promise<Caller> {
 
 const countUses = async ({ database: { superuser } }: Context): Promise<{ used: number; last: number }> => {
   const [row] = await superuser<[{ used: number; last: number }]>`
-    select coalesce(sum(used), 0)::float8 as used, (select last_value::float8 from banyan.quota_use_serial) as last
+    select coalesce(sum(used), 0)::float8 as used, (select last_value - (not is_called)::int from banyan.quota_use_serial)::float8 as last
     from banyan.quota_counters where quota = ${QUOTA}`;
   return row;
 };
@@ -72,7 +72,7 @@ export const quotaHot: Measure = async (context) => {
   ];
 };
 
-/** Compares uses of the counters of many tenants with creates of departments. */
+/** Compares uses of the counters of many tenants with creates in one tenant, which share transactions; these uses hardly do. */
 export const quotaSpread: Measure = async (context) => {
   const { progress } = context;
   progress(`creating ${TENANTS} tenants with an API key`);
@@ -85,7 +85,7 @@ export const quotaSpread: Measure = async (context) => {
   );
   const name = `Use of the quotas of ${TENANTS} tenants, ${CONNECTIONS} connections`;
   return [
-    { name, figure: result.ratio, unit: '× creates', goal: { least: 0.2 }, range: result.range, notes: notes(result) },
+    { name, figure: result.ratio, unit: '× creates', goal: { least: 0.1 }, range: result.range, notes: notes(result) },
   ];
 };
 
