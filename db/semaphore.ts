@@ -8,11 +8,6 @@ export class Semaphore {
     this.limit = limit;
   }
 
-  /** The number of waiting tasks. */
-  get queued(): number {
-    return this.queue.size;
-  }
-
   /** Whether nothing runs and nothing waits. */
   get idle(): boolean {
     return this.running === 0 && this.queue.size === 0;
