@@ -56,8 +56,12 @@ interface StreamOptions {
  */
 const errorEvent = (reason: ErrorCode) => `event: refused\ndata: ${JSON.stringify({ reason })}\n\n`;
 
-/** The `id` of an event is the position after its change. A page without rows may still have skipped other changes. */
+/**
+ * The `id` of an event is the position after its change. Where other changes were skipped at the end of a page, a last `id`
+ * without an event tells the client, so that it resumes behind them.
+ */
 function* eventsOf({ rows, next, positions }: FeedPage, before: number): Generator<string, void> {
-  if (rows.length === 0) yield Number(next) > before ? `id: ${next}\n: skipped changes\n\n` : ': heartbeat\n\n';
   for (const [n, row] of rows.entries()) yield `id: ${positions[n]}\nevent: change\ndata: ${JSON.stringify(row)}\n\n`;
+  if (Number(next) > Number(positions.at(-1) ?? before)) yield `id: ${next}\n: skipped changes\n\n`;
+  else if (rows.length === 0) yield ': heartbeat\n\n';
 }

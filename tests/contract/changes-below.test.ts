@@ -125,30 +125,47 @@ test('a long poll with below ends with the first change of a tenant below, and n
   );
 });
 
-test('the stream with below sends the changes of all tenants below, with the cursor as id', async () => {
-  const top = await service.createTenant();
-  const low = await service.createTenant({}, top);
-  const { next } = await readBelow(top);
-  const event = new Promise<string>((resolve, reject) => {
-    const headers = { authorization: `Bearer ${top.token}` };
-    const request = http.get(`${service.base}${CHANGES}/stream?below=true&after=${next}`, { headers }, (response) => {
+/** Reads the stream of a subtree until `isLast` accepts one of its events. Returns the events up to it. */
+const readStream = (client: Client, after: string, isLast: (event: string) => boolean): Promise<string[]> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${client.token}` };
+    const request = http.get(`${service.base}${CHANGES}/stream?below=true&after=${after}`, { headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
-        const found = text.split('\n\n').find((part) => part.includes('event: change'));
-        if (!found || !text.endsWith('\n\n')) return;
+        const events = text.split('\n\n').slice(0, -1);
+        const last = events.findIndex(isLast);
+        if (last === -1) return;
         request.destroy();
-        resolve(found);
+        resolve(events.slice(0, last + 1));
       });
       response.on('error', () => {});
     });
     request.on('error', (error) => (request.destroyed ? undefined : reject(error)));
   });
+const idOfEvent = (event: string | undefined) => /^id: (.*)$/m.exec(event ?? '')?.[1];
+
+test('the stream with below sends the changes of all tenants below, with the cursor as id', async () => {
+  const top = await service.createTenant();
+  const low = await service.createTenant({}, top);
+  const { next } = await readBelow(top);
+  const events = readStream(top, next, (event) => event.includes('event: change'));
   const id = await low.createDepartment();
-  const row = JSON.parse(/^data: (.*)$/m.exec(await event)?.[1] as string);
+  const event = (await events).at(-1) as string;
+  const row = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] as string);
   assert.deepEqual([row.tenantId, row.resourceId], [low.tenantId, id]);
-  const cursor = /^id: (.*)$/m.exec(await event)?.[1] as string;
-  assert.deepEqual((await readBelow(top, { after: cursor })).rows, []);
+  assert.deepEqual((await readBelow(top, { after: idOfEvent(event) as string })).rows, []);
+});
+
+test('the stream sends the cursor behind changes of other tenants that follow the last change of the subtree', async () => {
+  const [top, other] = [await service.createTenant(), await service.createTenant()];
+  const { next } = await readBelow(top);
+  await top.createDepartment();
+  await other.createDepartment();
+  const end = (await readBelow(top, { after: next })).next;
+  const events = await readStream(top, next, (event) => idOfEvent(event) === end);
+  assert.equal(events.filter((event) => event.includes('event: change')).length, 1);
+  assert.ok(!events.at(-1)?.includes('data:'), 'the cursor comes without an event');
 });
 
 test('a tenant that moves leaves one subtree and joins another, together with the tenants below it', async () => {

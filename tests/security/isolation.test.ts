@@ -351,7 +351,9 @@ test('rows of another tenant cannot be written, and own rows cannot be moved to 
       `insert into ${name}`,
     );
     // Rows of these tables are never updated.
-    if (['changes', 'tenant_versions', 'seals', 'unsealed_changes', 'unordered_changes', 'quota_holds'].includes(name)) {
+    if (
+      ['changes', 'tenant_versions', 'seals', 'unsealed_changes', 'unordered_changes', 'quota_holds'].includes(name)
+    ) {
       await assert.rejects(
         inTenant(A, (tx) => tx`update ${tx(name)} set tenant_id = tenant_id`),
         isError('42501', /permission denied/),
