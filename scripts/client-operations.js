@@ -46,7 +46,7 @@ export function renderOperations(document, types) {
   const entries = operationsOf(document).map(({ method, path, operation }) => ({
     operation,
     row: rowOf(document, method, path, operation),
-    reasons: reasonsOf(document, method, operation),
+    reasons: reasonsOf(document, operation),
   }));
   const authenticated = entries.filter(({ row, reasons }) => !row.public && reasons.length > 0);
   const common = authenticated
@@ -141,24 +141,16 @@ const isEnvelope = (schema) => schema?.allOf?.[0]?.$ref === '#/components/schema
 /** Returns the schema of the data in an envelope. @param {any} schema */
 const dataOf = (schema) => (isEnvelope(schema) ? (schema.allOf[1]?.properties?.data ?? { type: 'null' }) : schema);
 
-/** Codes that a response which allows any code does not list: those of these shared responses (server/http/openapi-document.ts). */
-const UNLISTED = /** @type {Record<string, string>} */ ({
-  400: 'BadRequestJson',
-  403: 'Forbidden',
-  409: 'Conflict',
-});
-
-/** Returns the error codes that an operation declares. @param {Document} document @param {string} method @param {Operation} operation */
-function reasonsOf(document, method, operation) {
-  const reasons = Object.entries(operation.responses).flatMap(([status, response]) => {
-    if (response.$ref && response.description) {
-      const [codes] = response.description.split('\n');
-      const name = method === 'get' && status === '400' ? 'BadRequest' : (UNLISTED[status] ?? '');
-      const listed = [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code);
-      const body = status === '400' && operation.requestBody ? ['BODY_REQUIRED', 'FIELD_REQUIRED'] : [];
-      return [...listed, ...body, ...enumOf(document.components.responses[name] ?? {})];
-    }
-    return enumOf(resolve(document, response));
+/**
+ * Returns the error codes that an operation declares. A response that allows any code lists those of the operation in its
+ * description, and the response `default` has all others.
+ * @param {Document} document @param {Operation} operation
+ */
+function reasonsOf(document, operation) {
+  const reasons = Object.values(operation.responses).flatMap((response) => {
+    if (!response.$ref || !response.description) return enumOf(resolve(document, response));
+    const [codes] = response.description.split('\n');
+    return [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code);
   });
   return /** @type {string[]} */ ([...new Set(reasons)]).sort();
 }

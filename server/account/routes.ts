@@ -38,7 +38,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
           'Ends all other sessions of the caller. A user with `mustChangePassword` may only use this operation and log out.',
         headers: writeHeaders,
         body: PasswordChange,
-        response: responses('session', {
+        response: responses('authenticated', {
           writes: 'unconditional',
           errors: [
             'USERS_ONLY',
@@ -48,7 +48,6 @@ export function accountRoutes(app: App, deps: Dependencies): void {
             'PASSWORD_HAS_NAME',
             'TOO_MANY_LOGINS',
           ],
-          body: true,
         }),
       },
     },

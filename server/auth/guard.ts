@@ -52,5 +52,5 @@ function describeRequirement(schema: FastifySchema | undefined, requires: Requir
   const own =
     permissions.length > 0 ? `Requires \`${requires}\`${allowsSelf ? ', or the caller’s own id' : ''}.` : 'Any user.';
   const description = [own, schema?.description].filter(Boolean).join(' ');
-  return { ...schema, description, security: [{ accessToken: permissions }] };
+  return { ...schema, description, security: [{ token: permissions }] };
 }

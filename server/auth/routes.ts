@@ -56,7 +56,6 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
             'TENANT_ENDED',
             'TOO_MANY_LOGINS',
           ],
-          body: true,
         }),
       },
     },
@@ -85,8 +84,8 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
         operationId: 'refresh',
         summary: 'Exchange a refresh token for new tokens',
         description:
-          'Each refresh token works once. Reuse of an old one ends its session. With `session=cookie` the token is read ' +
-          'from the cookie and no body is required; requests from pages of other sites are rejected.',
+          'Each refresh token works once; reuse of an old one ends its session. With `session=cookie` the token is read ' +
+          'from the cookie, without a body, and requests from pages of other sites are rejected.',
         security: [],
         querystring: SessionQuery,
         body: Refresh,
@@ -104,7 +103,6 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
             'TENANT_NOT_STARTED',
             'TENANT_ENDED',
           ],
-          body: true,
         }),
       },
     },
@@ -146,7 +144,7 @@ export function sessionRoutes(
           'The access token and the refresh token of the session stop working immediately, and its cookie is cleared. With ' +
           '`session=cookie` the cookie is enough when the access token is rejected.',
         querystring: LogoutQuery,
-        response: responses('session', {
+        response: responses('authenticated', {
           writes: 'unconditional',
           cookie: true,
           errors: ['USERS_ONLY', 'DUPLICATE_COOKIE', 'OTHER_SITE'],

@@ -74,7 +74,6 @@ export function departmentRoutes(
         querystring: TenantQuery,
         body: DeptInput,
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           writes: 'unconditional',
           location: true,
           errors: [
@@ -85,7 +84,6 @@ export function departmentRoutes(
             'TOO_DEEP',
             'EXTERNAL_ID_TAKEN',
           ],
-          body: true,
         }),
       },
     },
@@ -135,7 +133,6 @@ export function departmentRoutes(
         response: responses('authenticated', {
           data: DeptBatch,
           errors: ['OTHER_TENANT', 'PATHS_TOO_LONG'],
-          body: true,
         }),
       },
     },
@@ -182,7 +179,6 @@ export function departmentRoutes(
           asOf,
         }),
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           data: Dept,
           etag: true,
           errors: ['OTHER_TENANT', 'DEPT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -217,7 +213,6 @@ export function departmentRoutes(
         querystring: TenantQuery,
         body: DeptUpdate,
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: [
             'OTHER_TENANT',
@@ -229,7 +224,6 @@ export function departmentRoutes(
             'TOO_DEEP',
             'EXTERNAL_ID_TAKEN',
           ],
-          body: true,
         }),
       },
     },
@@ -267,7 +261,6 @@ export function departmentRoutes(
             'TOO_DEEP',
             'EXTERNAL_ID_TAKEN',
           ],
-          body: true,
         }),
       },
     },
@@ -293,9 +286,8 @@ export function departmentRoutes(
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
         description:
-          'Takes one id or several separated by commas; deletes all of them or none. ' +
-          'With `subtree`, takes one id and deletes its descendants too. With `users`, also moves or deletes their users; one ' +
-          'revert undoes all of it.',
+          'Deletes all of them or none. With `subtree`, takes one id and deletes its descendants too. With `users`, also moves ' +
+          'or deletes their users. One revert undoes all of it.',
         headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: Type.Object({
@@ -306,7 +298,6 @@ export function departmentRoutes(
           ...MembersQuery,
         }),
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: [
             'OTHER_TENANT',

@@ -71,8 +71,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
         operationId: 'readTree',
         summary: 'Read a subtree or all departments as a tree',
         description:
-          'Returns nested nodes in display order, from one snapshot. A large tree is streamed: if ' +
-          'that fails halfway, the connection is closed before the response is complete.',
+          'In display order, from one snapshot. A large tree is streamed; a failure then closes the connection before its end.',
         querystring: TreeFilter,
         response: responses('authenticated', {
           data: Type.Array(TreeNode),
@@ -123,7 +122,6 @@ export function treeRoutes(app: App, deps: Dependencies): void {
           writes: 'unconditional',
           errors: ['OTHER_TENANT', 'PARENT_NOT_FOUND', 'NOT_CHILDREN', 'BRANCH_TOO_LARGE'],
           alternativeTexts: ['BRANCH_TOO_LARGE'],
-          body: true,
         }),
       },
     },
@@ -158,7 +156,6 @@ export function treeRoutes(app: App, deps: Dependencies): void {
             'TOO_DEEP',
             'EXTERNAL_ID_TAKEN',
           ],
-          body: true,
         }),
       },
     },

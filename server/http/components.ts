@@ -74,7 +74,7 @@ interface Use {
 
 /**
  * Collects objects that many operations repeat. Those that occur often enough become components, with the name that
- * `nameOf` gives them; of several with the same name the most frequent one.
+ * `nameOf` gives them; further ones with the same name get a number.
  */
 export class RepeatedObjects {
   private readonly uses = new Map<string, { name: string; value: unknown; uses: Use[]; minUses: number }>();
@@ -90,9 +90,11 @@ export class RepeatedObjects {
   moveTo(components: Components, section: Section): void {
     const byFrequency = [...this.uses.values()].sort((a, b) => b.uses.length - a.uses.length);
     for (const { name, value, uses, minUses } of byFrequency) {
-      if (uses.length < minUses || name in components[section]) continue;
-      components[section][name] = value;
-      for (const { holder, key } of uses) holder[key] = reference(section, name);
+      if (uses.length < minUses) continue;
+      let unique = name;
+      for (let n = 2; unique in components[section]; n++) unique = `${name}${n}`;
+      components[section][unique] = value;
+      for (const { holder, key } of uses) holder[key] = reference(section, unique);
     }
   }
 }

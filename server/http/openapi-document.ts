@@ -1,6 +1,5 @@
 import { type Components, extractSchemas, RepeatedObjects } from './components.ts';
 import { type DeclaredErrors, describeErrors, errorResponseName, errorSchemas } from './error-responses.ts';
-import { COMMON_CODES } from './openapi.ts';
 
 export interface GeneratedDocument {
   paths: Record<string, Record<string, GeneratedOperation>>;
@@ -38,7 +37,7 @@ export function useComponents(generated: GeneratedDocument): object {
       const json = response.content?.['application/json'];
       const declared = json?.schema['x-errors'];
       if (declared) {
-        operation.responses[status] = { ...describeErrors(declared, COMMON_CODES), 'x-errors': declared } as Generated;
+        operation.responses[status] = { ...describeErrors(declared), 'x-errors': declared } as object;
         continue;
       }
       if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
@@ -67,24 +66,24 @@ export function useComponents(generated: GeneratedDocument): object {
   }
   headers.moveTo(components, 'headers');
   parameters.moveTo(components, 'parameters');
-  const errors: { responses: Record<string, Generated>; status: string; declared: DeclaredErrors }[] = [];
+  const errors: { responses: Record<string, Generated>; status: string }[] = [];
   for (const { responses } of operationsOf(document)) {
     for (const [status, response] of Object.entries(responses)) {
       const { 'x-errors': declared, ...shown } = response as Generated & { 'x-errors'?: DeclaredErrors };
       responses[status] = shown;
-      if (declared) errors.push({ responses, status, declared });
+      if (declared) errors.push({ responses, status });
       const success = status === '304' ? 'NotModified' : (oauthErrorName(status, shown) ?? successName(shown));
-      const name = declared ? errorResponseName(declared, COMMON_CODES) : success;
-      if (name) shared.add(name, responses, status, declared ? MIN_USES_OF_ERRORS : 2);
+      const name = declared ? errorResponseName(declared) : success;
+      if (name)
+        shared.add(name, responses, status, declared?.status === 'default' ? 1 : declared ? MIN_USES_OF_ERRORS : 2);
     }
   }
   shared.moveTo(components, 'responses');
-  for (const { responses, status, declared } of errors) {
-    const { description, headers } = responses[status] as Generated & { description?: string };
-    if (description === undefined || (headers && declared.status !== 'default')) continue;
-    const name = declared.status === 'default' ? 'AnyFailure' : 'AnyError';
-    components.responses[name] ??= declared.status === 'default' ? { ...anyFailure, headers } : anyError;
-    responses[status] = { $ref: `#/components/responses/${name}`, description } as Generated;
+  for (const { responses, status } of errors) {
+    const { description } = responses[status] as Generated & { description?: string };
+    if (description === undefined) continue;
+    components.responses.AnyError ??= anyError;
+    responses[status] = { $ref: '#/components/responses/AnyError', description } as Generated;
   }
   shareFields({ paths: document.paths, components }, components);
   return { ...document, components: { ...document.components, ...components } };
@@ -116,19 +115,14 @@ const anyError = {
   description: 'The operation lists its codes',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
-const anyFailure = {
-  ...anyError,
-  content: { ...anyError.content, 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-};
-
 /** The envelope of all successes. Each response adds the schema of its `data`. */
 const Success = {
   type: 'object',
-  required: ['code', 'msg'],
+  required: ['code', 'msg', 'data'],
   properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] } },
 };
 const describeSuccess = (data: unknown) => ({
-  allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
+  allOf: [{ 'x-ref': 'Success' }, { properties: { data } }],
 });
 
 /** Names a success by the schemas of its data and by its headers. Those without either differ from all others. */

@@ -23,21 +23,21 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'Departments', description: 'The department tree of a tenant' },
         { name: 'Tenants', description: 'The tree of tenants and their service periods' },
-        { name: 'Users', description: 'User accounts and the departments that they belong to' },
-        { name: 'Changes', description: 'The audit log: who changed what and when; change feed and revert' },
+        { name: 'Users', description: 'User accounts and their departments' },
+        { name: 'Changes', description: 'Audit log, change feed, revert' },
         { name: 'API keys', description: 'Keys with which programs call the service' },
-        { name: 'Quotas', description: 'What tenants may use, what they have used and reserved' },
+        { name: 'Quotas', description: 'What tenants may use and have used' },
         { name: 'Webhooks', description: 'Endpoints that are notified of changes' },
-        { name: 'Authentication', description: 'Login, token refresh, logout, sessions and the caller’s own account' },
+        { name: 'Authentication', description: 'Login, sessions and the caller’s own account' },
         {
           name: 'OAuth',
-          description: 'Keys, metadata and tokens for other software, in the form of the OAuth standards',
+          description: 'Tokens for other software, as the OAuth standards say',
         },
         { name: 'Operations', description: 'Health checks and version, for operators' },
       ],
       components: {
         securitySchemes: {
-          accessToken: {
+          token: {
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'JWT',

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { DEFAULT_STATUSES, type DeclaredErrors, header, replayedHeader } from './error-responses.ts';
+import { type DeclaredErrors, header, type OperationKind } from './error-responses.ts';
 import { type alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
 
 /** The content types of spreadsheet files, by format. */
@@ -27,26 +27,36 @@ interface ResponseOptions {
   cookie?: boolean;
   /** An operation that writes accepts an Idempotency-Key; a `conditional` one accepts If-Match too. */
   writes?: 'unconditional' | 'conditional';
-  /** The operation requires a body. */
-  body?: boolean;
-  /** The operation ignores unknown query parameters. */
-  ignoresUnknownParameters?: boolean;
 }
 
-const commonErrors: ErrorCode[] = [
+/**
+ * The errors that do not depend on the operation: of the connection, the syntax of the request, the token, a limit on requests
+ * or the service. They share the response `default`.
+ */
+const staticErrors: ErrorCode[] = [
   'BAD_REQUEST',
   'ADDRESS_NOT_ENCODED',
   'INVALID_UTF8',
   'INVALID_FIELD',
+  'UNKNOWN_PARAMETER',
   'HEADERS_TOO_LARGE',
   'INTERNAL',
   'TOO_BUSY',
 ];
-const databaseErrors: ErrorCode[] = ['DATABASE_AWAY'];
-/** Every write parses its body, even if it requires none. */
-const bodyErrors: ErrorCode[] = ['INVALID_JSON', 'FORBIDDEN_KEY', 'BODY_TOO_LARGE', 'NOT_JSON', 'REQUEST_TIMEOUT'];
-const requiredBodyErrors: ErrorCode[] = [...bodyErrors, 'BODY_REQUIRED', 'FIELD_REQUIRED'];
-const tokenErrors: ErrorCode[] = [
+const publicErrors: ErrorCode[] = [
+  ...staticErrors,
+  'DATABASE_AWAY',
+  'INVALID_JSON',
+  'FORBIDDEN_KEY',
+  'BODY_REQUIRED',
+  'FIELD_REQUIRED',
+  'BODY_TOO_LARGE',
+  'NOT_JSON',
+  'REQUEST_TIMEOUT',
+];
+const authenticatedErrors: ErrorCode[] = [
+  ...publicErrors,
+  'KEY_REUSED',
   'NO_TOKEN',
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
@@ -62,28 +72,17 @@ const tokenErrors: ErrorCode[] = [
   'KEY_DISABLED',
   'KEY_ADDRESS_REFUSED',
   'TOO_MANY_REQUESTS',
-];
-
-const errorCodes = Object.keys(errorCatalog) as ErrorCode[];
-
-/** Codes that most operations have. They do not become part of the name of a response. */
-export const COMMON_CODES = new Set<ErrorCode>([
-  ...commonErrors,
-  ...databaseErrors,
-  ...bodyErrors.filter((code) => !['INVALID_JSON', 'FORBIDDEN_KEY'].includes(code)),
-  ...tokenErrors,
-  'UNKNOWN_PARAMETER',
   'PASSWORD_CHANGE_REQUIRED',
   'NOT_ALLOWED',
-  'KEY_REUSED',
-  'CHANGED_MEANWHILE',
-]);
+  'OTHER_TENANT',
+];
+export const GENERAL_ERRORS: Record<OperationKind, ErrorCode[]> = {
+  static: staticErrors,
+  public: publicErrors,
+  authenticated: authenticatedErrors,
+};
 
-/**
- * `authenticated` operations require an access token, and `session` operations too, but users who must change their password
- * may use them. `static` operations need neither a token nor the database.
- */
-type OperationKind = 'authenticated' | 'session' | 'public' | 'static';
+const errorCodes = Object.keys(errorCatalog) as ErrorCode[];
 
 /** The responses of an operation, for the OpenAPI document and the serializer. */
 export function responses(
@@ -98,27 +97,18 @@ export function responses(
     file = false,
     errors: own = [],
     alternativeTexts: alternative = [],
-    body = false,
-    ignoresUnknownParameters = false,
   }: ResponseOptions,
 ) {
-  const all = [
-    ...commonErrors,
-    ...(ignoresUnknownParameters ? [] : (['UNKNOWN_PARAMETER'] as const)),
-    ...(kind === 'static' ? [] : databaseErrors),
-    ...(body ? requiredBodyErrors : []),
-    ...(kind === 'authenticated' || kind === 'session' ? tokenErrors : []),
-    ...(kind === 'authenticated' ? (['PASSWORD_CHANGE_REQUIRED', 'NOT_ALLOWED'] as const) : []),
-    ...(writes ? ([...bodyErrors, 'KEY_REUSED'] as const) : []),
-    ...(writes === 'conditional' ? (['CHANGED_MEANWHILE'] as const) : []),
-    ...own,
-  ];
-  const byStatus = new Map<number | 'default', ErrorCode[]>();
-  // In the order of the catalogue, so that operations with the same errors share a response.
-  for (const code of errorCodes.filter((code) => all.includes(code))) {
-    const status = DEFAULT_STATUSES.has(errorCatalog[code][0]) ? 'default' : errorCatalog[code][0];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
+  const general = GENERAL_ERRORS[kind];
+  const listed = [...own, ...(writes === 'conditional' ? (['CHANGED_MEANWHILE'] as const) : [])].filter(
+    (code) => !general.includes(code),
+  );
+  const statusOf = (code: ErrorCode) => errorCatalog[code][0];
+  const statuses = [...new Set(listed.map(statusOf))].sort((a, b) => a - b);
+  const declare = (status: number | 'default', codes: ErrorCode[], ownCodes: ErrorCode[]) => ({
+    // In the order of the catalogue, so that operations with the same errors share a response.
+    'x-errors': { status, kind, codes: errorCodes.filter((code) => codes.includes(code)), own: ownCodes, alternative },
+  });
   return {
     200: {
       description: 'OK',
@@ -126,7 +116,6 @@ export function responses(
         ...(location ? { Location: header('Path of the new resource') } : {}),
         ...(etag ? { ETag: etagHeader } : {}),
         ...(cookie ? { 'Set-Cookie': header('Sets or clears the session cookie of browsers') } : {}),
-        ...(writes ? { 'Idempotent-Replayed': replayedHeader } : {}),
         ...(file ? { 'Content-Disposition': header('The name of the file') } : {}),
       },
       ...(file ? { content: fileContent } : {}),
@@ -143,11 +132,15 @@ export function responses(
     },
     ...(etag ? { 304: notModified } : {}),
     ...Object.fromEntries(
-      [...byStatus].map(([status, codes]): [number | 'default', { 'x-errors': DeclaredErrors }] => [
-        status,
-        { 'x-errors': { status, codes, alternative } },
-      ]),
+      statuses.map((status): [number, { 'x-errors': DeclaredErrors }] => {
+        const ownCodes = errorCodes.filter((code) => listed.includes(code) && statusOf(code) === status);
+        return [
+          status,
+          declare(status, [...ownCodes, ...general.filter((code) => statusOf(code) === status)], ownCodes),
+        ];
+      }),
     ),
+    default: declare('default', general, []),
   };
 }
 

@@ -45,7 +45,6 @@ export function keyRoutes(app: App, { db }: Dependencies): void {
           location: true,
           writes: 'unconditional',
           errors: ['PERMISSION_NOT_HELD', 'TOO_MANY_KEYS'],
-          body: true,
         }),
       },
     },
@@ -106,7 +105,6 @@ export function keyRoutes(app: App, { db }: Dependencies): void {
         response: responses('authenticated', {
           writes: 'conditional',
           errors: ['KEY_NOT_FOUND', 'PERMISSION_NOT_HELD'],
-          body: true,
         }),
       },
     },

@@ -58,9 +58,8 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Returns in commit order the changes of departments, users and the tenant itself, and of the tenant records (not the ' +
-          'contents) of its descendants. Send `next` as `after` of the next call. With `wait` (long polling) the response waits for ' +
-          'a change. A page ends early when it would exceed 10 MB.',
+          'In commit order: the changes of a tenant, and of the tenant records (not the contents) of its descendants. Send `next` ' +
+          'as `after` of the next call. With `wait` (long polling) the response waits for a change.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),
       },
@@ -158,8 +157,8 @@ export function ledgerRoutes(
         operationId: 'revertChange',
         summary: 'Revert a change',
         description:
-          'Takes the id of a change and reverts all changes of the same request, or none. It fails if ' +
-          'later changes conflict with them; the error names these. A revert is itself a change that can be reverted.',
+          'Reverts all changes of the same request, or none. Fails if later changes conflict with them; the error names ' +
+          'these. A revert is itself a change that can be reverted.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

@@ -15,9 +15,8 @@ export function overviewRoutes(app: App, { db }: Dependencies): void {
         operationId: 'readOverview',
         summary: "Summarize the caller's tenant, and list descendants that need attention",
         description:
-          "`endingSoon` lists the caller's tenant and its descendants whose service period ends within 60 days " +
-          'or ended within the last 30 days. `full` lists descendants that use at least 80 % of their account limit. Each ' +
-          'list has at most 20 entries and is empty for members.',
+          '`endingSoon`: tenants whose service ends within 60 days or ended in the last 30. `full`: descendants that use at ' +
+          'least 80 % of their account limit. At most 20 of each; none for members.',
         response: responses('authenticated', { data: Overview }),
       },
     },

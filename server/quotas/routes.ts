@@ -95,7 +95,6 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
           writes: 'unconditional',
           errors: [...takeErrors],
           alternativeTexts: ['QUOTA_EXHAUSTED'],
-          body: true,
         }),
       },
     },
@@ -119,7 +118,6 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
           writes: 'unconditional',
           errors: [...takeErrors],
           alternativeTexts: ['QUOTA_EXHAUSTED'],
-          body: true,
         }),
       },
     },
@@ -249,7 +247,6 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         response: responses('authenticated', {
           writes: 'unconditional',
           errors: ['OTHER_TENANT', 'OWN_TENANT', 'QUOTA_EXISTS'],
-          body: true,
         }),
       },
     },

@@ -63,7 +63,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: writeHeaders,
         body: TenantInput,
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           writes: 'unconditional',
           location: true,
           errors: [
@@ -77,7 +76,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
             'QUOTA_EXHAUSTED',
           ],
           alternativeTexts: ['ACCOUNT_LIMIT'],
-          body: true,
         }),
       },
     },
@@ -104,9 +102,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'listTenants',
         summary: "List the caller's tenant and its descendants",
-        description:
-          'Sorted by id, the order of creation, unless `sort` says otherwise. A page with a cursor ends ' +
-          'early when it would exceed 10 MB; a numbered page is then rejected.',
+        description: 'A page with a cursor ends early when it would exceed 10 MB; a numbered page is then rejected.',
         querystring: TenantFilter,
         response: responses('authenticated', { data: TenantPage, errors: ['ANSWER_TOO_LARGE'] }),
       },
@@ -165,7 +161,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         params: IdPath,
         querystring: AsOf,
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           data: Tenant,
           etag: true,
           errors: ['TENANT_NOT_FOUND', 'HISTORY_NOT_KEPT'],
@@ -196,7 +191,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: conditionalWriteHeaders,
         body: TenantUpdate,
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: [
             'OWN_TENANT',
@@ -207,7 +201,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
             'QUOTA_EXHAUSTED',
             'TOO_DEEP',
           ],
-          body: true,
         }),
       },
     },
@@ -244,7 +237,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
             'QUOTA_EXHAUSTED',
             'TOO_DEEP',
           ],
-          body: true,
         }),
       },
     },
@@ -269,7 +261,6 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', {
-          ignoresUnknownParameters: true,
           writes: 'conditional',
           errors: ['OWN_TENANT', 'TENANT_NOT_FOUND', 'TENANT_HAS_CHILDREN'],
         }),

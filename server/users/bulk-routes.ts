@@ -48,7 +48,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         description: 'It writes nothing, so it needs no Idempotency-Key.',
         querystring: TenantQuery,
         body: UserIds,
-        response: responses('authenticated', { data: UserBatch, errors: ['OTHER_TENANT'], body: true }),
+        response: responses('authenticated', { data: UserBatch, errors: ['OTHER_TENANT'] }),
       },
     },
     async (request) => ok(await readActing(db, request, (tx, caller) => readUsers(tx, caller, request.body.ids))),
@@ -64,9 +64,9 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         operationId: 'addUsers',
         summary: 'Create users in bulk',
         description:
-          'Creates all of them or none; `departments` also requires `dept:write`. Thousands of passwords take minutes, until the ' +
-          'client disconnects. With `Accept: text/event-stream` progress is streamed. An error has the `ref` of its row, and ' +
-          'up to 100 errors in `errors`. The body may have up to 8 MiB.',
+          'Creates all of them or none; `departments` also requires `dept:write`. Thousands of passwords take minutes: ' +
+          '`Accept: text/event-stream` streams progress. An error has the `ref` of its row, and up to 100 others in `errors`. ' +
+          'The body may have up to 8 MiB.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: NewUsers,
@@ -90,7 +90,6 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
             'LEADER_NOT_FOUND',
             'TOO_DEEP',
           ],
-          body: true,
         }),
       },
     },

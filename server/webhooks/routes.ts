@@ -57,7 +57,6 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
           location: true,
           writes: 'unconditional',
           errors: ['WEBHOOK_ADDRESS_REFUSED', 'TOO_MANY_WEBHOOKS', 'OTHER_TENANT'],
-          body: true,
         }),
       },
     },
@@ -129,7 +128,6 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         response: responses('authenticated', {
           writes: 'conditional',
           errors: ['WEBHOOK_NOT_FOUND', 'WEBHOOK_ADDRESS_REFUSED', 'WEBHOOK_BELOW_FIXED'],
-          body: true,
         }),
       },
     },

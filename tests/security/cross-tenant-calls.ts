@@ -584,6 +584,8 @@ export const table: Row[] = [
     variant: 'of the tenant',
     call: (client, { code }) => client.get(`/system/entitlement-api?tenantId=${code}`),
     other: '403 OTHER_TENANT',
+    // A member of that tenant reads their own.
+    member: OK,
   },
   {
     operation: 'GET /system/entitlement-api',

@@ -146,11 +146,18 @@ export interface Operations {
     reason:
       | 'ADDRESS_NOT_ENCODED'
       | 'BAD_REQUEST'
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
       | 'DATABASE_AWAY'
+      | 'FIELD_REQUIRED'
+      | 'FORBIDDEN_KEY'
       | 'HEADERS_TOO_LARGE'
       | 'INTERNAL'
       | 'INVALID_FIELD'
+      | 'INVALID_JSON'
       | 'INVALID_UTF8'
+      | 'NOT_JSON'
+      | 'REQUEST_TIMEOUT'
       | 'TOO_BUSY'
       | 'UNKNOWN_PARAMETER';
   };
@@ -182,21 +189,24 @@ export interface Operations {
       | 'ADDRESS_NOT_ENCODED'
       | 'BAD_REQUEST'
       | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
       | 'DUPLICATE_COOKIE'
       | 'FIELD_REQUIRED'
       | 'FORBIDDEN_KEY'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
       | 'INVALID_FIELD'
       | 'INVALID_JSON'
       | 'INVALID_UTF8'
-      | 'KEY_ADDRESS_REFUSED'
-      | 'KEY_DISABLED'
       | 'LOGIN_FAILED'
-      | 'NOT_ALLOWED'
+      | 'NOT_JSON'
       | 'OTHER_SITE'
-      | 'PASSWORD_CHANGE_REQUIRED'
+      | 'REQUEST_TIMEOUT'
       | 'TENANT_DISABLED'
       | 'TENANT_ENDED'
       | 'TENANT_NOT_STARTED'
+      | 'TOO_BUSY'
       | 'TOO_MANY_LOGINS'
       | 'UNKNOWN_PARAMETER'
       | 'USER_DISABLED';
@@ -222,12 +232,8 @@ export interface Operations {
       | 'INVALID_FIELD'
       | 'INVALID_JSON'
       | 'INVALID_UTF8'
-      | 'KEY_ADDRESS_REFUSED'
-      | 'KEY_DISABLED'
-      | 'NOT_ALLOWED'
       | 'NOT_JSON'
       | 'OTHER_SITE'
-      | 'PASSWORD_CHANGE_REQUIRED'
       | 'REFRESH_REFUSED'
       | 'REQUEST_TIMEOUT'
       | 'TENANT_DELETED'
@@ -282,22 +288,7 @@ export interface Operations {
     data: types.LogOutResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'DUPLICATE_COOKIE'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_SITE'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USERS_ONLY';
+    reason: CommonReason | 'DUPLICATE_COOKIE' | 'OTHER_SITE' | 'USERS_ONLY';
   };
 
   /** List the sessions of the caller */
@@ -306,14 +297,7 @@ export interface Operations {
     data: types.ListSessionsResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USERS_ONLY';
+    reason: CommonReason | 'USERS_ONLY';
   };
 
   /** End a session of the caller */
@@ -322,21 +306,7 @@ export interface Operations {
     data: types.EndSessionResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT'
-      | 'SESSION_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USERS_ONLY';
+    reason: CommonReason | 'SESSION_NOT_FOUND' | 'USERS_ONLY';
   };
 
   /** Read the caller's user, roles and tenant, with its menus, quotas and rules */
@@ -345,14 +315,7 @@ export interface Operations {
     data: types.ReadMeResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USERS_ONLY';
+    reason: CommonReason | 'USERS_ONLY';
   };
 
   /** Change the caller's password */
@@ -363,11 +326,6 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'PASSWORD_UNCHANGED'
@@ -384,25 +342,11 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** Update or move a department */
@@ -413,28 +357,14 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_FOUND'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** List departments */
@@ -443,17 +373,7 @@ export interface Operations {
     data: types.ListDepartmentsResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'HISTORY_NOT_KEPT'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'PAST_TOO_LARGE'
-      | 'PATHS_TOO_LONG'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'PAST_TOO_LARGE' | 'PATHS_TOO_LONG';
   };
 
   /** Read departments by their ids */
@@ -462,22 +382,7 @@ export interface Operations {
     data: types.ReadDepartmentsResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'PATHS_TOO_LONG'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'PATHS_TOO_LONG';
   };
 
   /** Read a department by its external id */
@@ -486,15 +391,7 @@ export interface Operations {
     data: types.ReadDepartmentByExternalIdResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'DEPT_NOT_FOUND'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'DEPT_NOT_FOUND';
   };
 
   /** Read a department */
@@ -503,16 +400,7 @@ export interface Operations {
     data: types.ReadDepartmentResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'DEPT_NOT_FOUND'
-      | 'HEADERS_TOO_LARGE'
-      | 'HISTORY_NOT_KEPT'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT';
   };
 
   /** Change some fields of a department */
@@ -523,28 +411,14 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_FOUND'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** Delete departments */
@@ -555,25 +429,13 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_TOO_LARGE'
       | 'BRANCH_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
       | 'DEPT_HAS_CHILDREN'
       | 'DEPT_HAS_USERS'
       | 'DEPT_NOT_FOUND'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'OWN_USER'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
       | 'TOO_MANY_IDS'
-      | 'TOO_MANY_REQUESTS'
       | 'TOO_MANY_USERS'
       | 'USER_DEPT_NOT_FOUND';
   };
@@ -584,17 +446,7 @@ export interface Operations {
     data: types.ListChildrenResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'DEPT_NOT_FOUND'
-      | 'HEADERS_TOO_LARGE'
-      | 'HISTORY_NOT_KEPT'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'PATHS_TOO_LONG'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT' | 'PATHS_TOO_LONG';
   };
 
   /** Read a subtree or all departments as a tree */
@@ -603,16 +455,7 @@ export interface Operations {
     data: types.ReadTreeResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'DEPT_NOT_FOUND'
-      | 'HEADERS_TOO_LARGE'
-      | 'HISTORY_NOT_KEPT'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'DEPT_NOT_FOUND' | 'HISTORY_NOT_KEPT';
   };
 
   /** Reorder the children of a department */
@@ -621,25 +464,7 @@ export interface Operations {
     data: types.OrderDepartmentsResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'BRANCH_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_CHILDREN'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'PARENT_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'BRANCH_TOO_LARGE' | 'NOT_CHILDREN' | 'PARENT_NOT_FOUND';
   };
 
   /** Create departments in bulk */
@@ -650,25 +475,11 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** Export departments as a spreadsheet */
@@ -677,14 +488,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Download the template for an import of departments */
@@ -693,7 +497,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** List the changes of a department */
@@ -702,15 +506,7 @@ export interface Operations {
     data: types.ReadDepartmentHistoryResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'DEPT_NOT_FOUND'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'DEPT_NOT_FOUND';
   };
 
   /** Compare the departments at two times */
@@ -719,18 +515,7 @@ export interface Operations {
     data: types.CompareDepartmentsResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'ANSWER_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'DIFF_TOO_LARGE'
-      | 'HEADERS_TOO_LARGE'
-      | 'HISTORY_NOT_KEPT'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'PATHS_TOO_LONG'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'ANSWER_TOO_LARGE' | 'DIFF_TOO_LARGE' | 'HISTORY_NOT_KEPT' | 'PATHS_TOO_LONG';
   };
 
   /** Restore a deleted department with its subtree */
@@ -741,28 +526,14 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_NOT_DELETED'
       | 'DEPT_NOT_FOUND'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_GONE'
       | 'PARENT_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** Create a child tenant */
@@ -774,25 +545,12 @@ export interface Operations {
     reason:
       | CommonReason
       | 'ACCOUNT_LIMIT'
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
-      | 'TOO_BUSY'
       | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS'
       | 'USER_NAME_RESERVED';
   };
 
@@ -804,27 +562,14 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
       | 'OWN_TENANT'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** List the caller's tenant and its descendants */
@@ -833,14 +578,7 @@ export interface Operations {
     data: types.ListTenantsResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'ANSWER_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'ANSWER_TOO_LARGE';
   };
 
   /** Export the caller's tenant and its descendants as a spreadsheet */
@@ -849,7 +587,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Read the caller's tenant and its descendants as a tree */
@@ -858,15 +596,7 @@ export interface Operations {
     data: types.ReadTenantTreeResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'TENANT_NOT_FOUND'
-      | 'TENANT_TREE_TOO_LARGE'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'TENANT_NOT_FOUND' | 'TENANT_TREE_TOO_LARGE';
   };
 
   /** Read a tenant by its internal id */
@@ -875,15 +605,7 @@ export interface Operations {
     data: types.ReadTenantResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'HISTORY_NOT_KEPT'
-      | 'INTERNAL'
-      | 'TENANT_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'TENANT_NOT_FOUND';
   };
 
   /** Change some fields of a tenant */
@@ -894,27 +616,14 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
       | 'OWN_TENANT'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** Delete a tenant */
@@ -923,23 +632,7 @@ export interface Operations {
     data: types.DeleteTenantResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OWN_TENANT'
-      | 'REQUEST_TIMEOUT'
-      | 'TENANT_HAS_CHILDREN'
-      | 'TENANT_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'CHANGED_MEANWHILE' | 'OWN_TENANT' | 'TENANT_HAS_CHILDREN' | 'TENANT_NOT_FOUND';
   };
 
   /** Restore a deleted tenant */
@@ -950,22 +643,11 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
       | 'TENANT_NOT_DELETED'
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_GONE'
-      | 'TOO_BUSY'
-      | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS';
+      | 'TOO_DEEP';
   };
 
   /** Create a user */
@@ -977,24 +659,10 @@ export interface Operations {
     reason:
       | CommonReason
       | 'ACCOUNT_LIMIT'
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN';
@@ -1008,25 +676,11 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN'
@@ -1039,14 +693,7 @@ export interface Operations {
     data: types.ListUsersResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Read a user by their external id */
@@ -1055,15 +702,7 @@ export interface Operations {
     data: types.ReadUserByExternalIdResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USER_NOT_FOUND';
+    reason: CommonReason | 'USER_NOT_FOUND';
   };
 
   /** Read a user */
@@ -1072,16 +711,7 @@ export interface Operations {
     data: types.ReadUserResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'HISTORY_NOT_KEPT'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USER_NOT_FOUND';
+    reason: CommonReason | 'HISTORY_NOT_KEPT' | 'USER_NOT_FOUND';
   };
 
   /** Change some fields of a user */
@@ -1092,25 +722,11 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN'
@@ -1123,25 +739,7 @@ export interface Operations {
     data: types.DeleteUsersResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'LAST_ADMINISTRATOR'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'OWN_USER'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_IDS'
-      | 'TOO_MANY_REQUESTS'
-      | 'USER_NOT_FOUND';
+    reason: CommonReason | 'CHANGED_MEANWHILE' | 'LAST_ADMINISTRATOR' | 'OWN_USER' | 'TOO_MANY_IDS' | 'USER_NOT_FOUND';
   };
 
   /** Read the leaders of a user */
@@ -1150,15 +748,7 @@ export interface Operations {
     data: types.ReadLeadersResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USER_NOT_FOUND';
+    reason: CommonReason | 'USER_NOT_FOUND';
   };
 
   /** List the users of a department */
@@ -1167,15 +757,7 @@ export interface Operations {
     data: types.ListDepartmentUsersResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'DEPT_NOT_FOUND'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'DEPT_NOT_FOUND';
   };
 
   /** Restore a deleted user */
@@ -1187,20 +769,8 @@ export interface Operations {
     reason:
       | CommonReason
       | 'ACCOUNT_LIMIT'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
       | 'USER_NAME_TAKEN'
       | 'USER_NOT_DELETED'
       | 'USER_NOT_FOUND';
@@ -1212,21 +782,7 @@ export interface Operations {
     data: types.ReadUsersResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Create users in bulk */
@@ -1238,29 +794,15 @@ export interface Operations {
     reason:
       | CommonReason
       | 'ACCOUNT_LIMIT'
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LEADER_NOT_FOUND'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'PARENT_DISABLED'
       | 'PARENT_NOT_FOUND'
       | 'PASSWORD_HASH_FORBIDDEN'
       | 'PASSWORD_HAS_NAME'
       | 'PASSWORD_TOO_COMMON'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
       | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_NOT_FOUND'
       | 'USER_NAME_RESERVED'
       | 'USER_NAME_TAKEN';
@@ -1272,14 +814,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Download the template for an import of users */
@@ -1288,7 +823,7 @@ export interface Operations {
     data: Response;
     id: null;
     etag: null;
-    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Summarize the caller's tenant, and list descendants that need attention */
@@ -1297,7 +832,7 @@ export interface Operations {
     data: types.ReadOverviewResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Read what a tenant and a user may use: service, menus, rules, quotas, roles, departments */
@@ -1306,16 +841,7 @@ export interface Operations {
     data: types.ReadEntitlementsResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'PATHS_TOO_LONG'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USER_NOT_FOUND';
+    reason: CommonReason | 'PATHS_TOO_LONG' | 'USER_NOT_FOUND';
   };
 
   /** Read the change feed of a tenant */
@@ -1324,14 +850,7 @@ export interface Operations {
     data: types.ReadChangesResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Stream the changes of a tenant as server-sent events */
@@ -1340,14 +859,7 @@ export interface Operations {
     data: types.StreamChangesResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Search the audit log */
@@ -1356,15 +868,7 @@ export interface Operations {
     data: types.ListChangesResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_LEDGERS'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'TOO_MANY_LEDGERS';
   };
 
   /** Revert a change */
@@ -1376,38 +880,26 @@ export interface Operations {
     reason:
       | CommonReason
       | 'ACCOUNT_LIMIT'
-      | 'BODY_TOO_LARGE'
       | 'CHANGE_CONTRADICTED'
       | 'CHANGE_IRREVERSIBLE'
       | 'CHANGE_NOT_FOUND'
       | 'CHANGE_TOO_OLD'
-      | 'DATABASE_AWAY'
       | 'DEPT_CYCLE'
       | 'DEPT_HAS_CHILDREN'
       | 'DEPT_HAS_USERS'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'LAST_ADMINISTRATOR'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
       | 'OWN_TENANT'
       | 'OWN_USER'
       | 'PARENT_DISABLED'
       | 'PARENT_GONE'
       | 'QUOTA_EXHAUSTED'
-      | 'REQUEST_TIMEOUT'
       | 'TENANT_CYCLE'
       | 'TENANT_HAS_CHILDREN'
       | 'TENANT_NOT_FOUND'
       | 'TENANT_PARENT_FORBIDDEN'
       | 'TENANT_PARENT_GONE'
-      | 'TOO_BUSY'
       | 'TOO_DEEP'
-      | 'TOO_MANY_REQUESTS'
       | 'USER_DEPT_GONE'
       | 'USER_NAME_TAKEN';
   };
@@ -1418,23 +910,7 @@ export interface Operations {
     data: types.AddKeyResponses[200];
     id: string;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'PERMISSION_NOT_HELD'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_KEYS'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'PERMISSION_NOT_HELD' | 'TOO_MANY_KEYS';
   };
 
   /** Replace the settings of an API key */
@@ -1443,24 +919,7 @@ export interface Operations {
     data: types.UpdateKeyResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_NOT_FOUND'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'PERMISSION_NOT_HELD'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'CHANGED_MEANWHILE' | 'KEY_NOT_FOUND' | 'PERMISSION_NOT_HELD';
   };
 
   /** List API keys */
@@ -1469,7 +928,7 @@ export interface Operations {
     data: types.ListKeysResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Read an API key */
@@ -1478,14 +937,7 @@ export interface Operations {
     data: types.ReadKeyResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'KEY_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'KEY_NOT_FOUND';
   };
 
   /** Delete an API key */
@@ -1494,21 +946,7 @@ export interface Operations {
     data: types.DeleteKeyResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_NOT_FOUND'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'CHANGED_MEANWHILE' | 'KEY_NOT_FOUND';
   };
 
   /** Rotate the secret of an API key */
@@ -1517,21 +955,7 @@ export interface Operations {
     data: types.RotateKeyResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_NOT_FOUND'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'PERMISSION_NOT_HELD'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'KEY_NOT_FOUND' | 'PERMISSION_NOT_HELD';
   };
 
   /** Read the quotas of a tenant */
@@ -1540,14 +964,7 @@ export interface Operations {
     data: types.ListQuotasResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** List what the tenants below use */
@@ -1556,14 +973,7 @@ export interface Operations {
     data: types.ListQuotasBelowResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Use a quota */
@@ -1572,25 +982,7 @@ export interface Operations {
     data: types.ConsumeQuotaResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'QUOTA_COUNTS_USERS'
-      | 'QUOTA_EXHAUSTED'
-      | 'QUOTA_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'QUOTA_COUNTS_USERS' | 'QUOTA_EXHAUSTED' | 'QUOTA_NOT_FOUND';
   };
 
   /** Reserve a quota */
@@ -1599,25 +991,7 @@ export interface Operations {
     data: types.ReserveQuotaResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'QUOTA_COUNTS_USERS'
-      | 'QUOTA_EXHAUSTED'
-      | 'QUOTA_NOT_FOUND'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'QUOTA_COUNTS_USERS' | 'QUOTA_EXHAUSTED' | 'QUOTA_NOT_FOUND';
   };
 
   /** Use what was reserved */
@@ -1626,22 +1000,7 @@ export interface Operations {
     data: types.ConfirmReservationResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT'
-      | 'RESERVATION_ENDED'
-      | 'RESERVATION_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'RESERVATION_ENDED' | 'RESERVATION_NOT_FOUND';
   };
 
   /** Release what was reserved */
@@ -1650,22 +1009,7 @@ export interface Operations {
     data: types.ReleaseReservationResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT'
-      | 'RESERVATION_ENDED'
-      | 'RESERVATION_NOT_FOUND'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'RESERVATION_ENDED' | 'RESERVATION_NOT_FOUND';
   };
 
   /** Reverse a use */
@@ -1674,22 +1018,7 @@ export interface Operations {
     data: types.RefundUseResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USE_NOT_FOUND'
-      | 'USE_REFUNDED';
+    reason: CommonReason | 'USE_NOT_FOUND' | 'USE_REFUNDED';
   };
 
   /** List uses */
@@ -1698,14 +1027,7 @@ export interface Operations {
     data: types.ListUsesResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Sum uses by day or month */
@@ -1714,15 +1036,7 @@ export interface Operations {
     data: types.ReadUsageResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'OTHER_TENANT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'USAGE_TOO_LARGE';
+    reason: CommonReason | 'USAGE_TOO_LARGE';
   };
 
   /** Make or replace a quota of a tenant below */
@@ -1731,24 +1045,7 @@ export interface Operations {
     data: types.PutQuotaResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'OWN_TENANT'
-      | 'QUOTA_EXISTS'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS';
+    reason: CommonReason | 'OWN_TENANT' | 'QUOTA_EXISTS';
   };
 
   /** Import departments from a file */
@@ -1759,18 +1056,12 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
       | 'CHANGED_MEANWHILE'
       | 'COLUMNS_MISSING'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
       | 'FILE_REQUIRED'
       | 'FILE_UNREADABLE'
-      | 'FORBIDDEN_KEY'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'NOT_MULTIPART'
-      | 'OTHER_TENANT'
       | 'QUOTA_EXHAUSTED'
       | 'ROWS_INVALID'
       | 'TOO_MANY_ROWS'
@@ -1786,18 +1077,12 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
       | 'CHANGED_MEANWHILE'
       | 'COLUMNS_MISSING'
       | 'EXTERNAL_ID_TAKEN'
-      | 'FIELD_REQUIRED'
       | 'FILE_REQUIRED'
       | 'FILE_UNREADABLE'
-      | 'FORBIDDEN_KEY'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
       | 'NOT_MULTIPART'
-      | 'OTHER_TENANT'
       | 'QUOTA_EXHAUSTED'
       | 'ROWS_INVALID'
       | 'TOO_MANY_ROWS'
@@ -1811,24 +1096,7 @@ export interface Operations {
     data: types.AddWebhookResponses[200];
     id: string;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'OTHER_TENANT'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'TOO_MANY_WEBHOOKS'
-      | 'WEBHOOK_ADDRESS_REFUSED';
+    reason: CommonReason | 'TOO_MANY_WEBHOOKS' | 'WEBHOOK_ADDRESS_REFUSED';
   };
 
   /** Replace a webhook */
@@ -1839,20 +1107,7 @@ export interface Operations {
     etag: null;
     reason:
       | CommonReason
-      | 'BODY_REQUIRED'
-      | 'BODY_TOO_LARGE'
       | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FIELD_REQUIRED'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
       | 'WEBHOOK_ADDRESS_REFUSED'
       | 'WEBHOOK_BELOW_FIXED'
       | 'WEBHOOK_NOT_FOUND';
@@ -1864,7 +1119,7 @@ export interface Operations {
     data: types.ListWebhooksResponses[200];
     id: null;
     etag: null;
-    reason: CommonReason | 'DATABASE_AWAY' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'TOO_BUSY' | 'TOO_MANY_REQUESTS';
+    reason: CommonReason;
   };
 
   /** Read a webhook */
@@ -1873,14 +1128,7 @@ export interface Operations {
     data: types.ReadWebhookResponses[200];
     id: null;
     etag: string;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Delete a webhook */
@@ -1889,21 +1137,7 @@ export interface Operations {
     data: types.DeleteWebhookResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'CHANGED_MEANWHILE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'CHANGED_MEANWHILE' | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Generate a new secret for a webhook */
@@ -1912,20 +1146,7 @@ export interface Operations {
     data: types.RotateWebhookSecretResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Send a test message to a webhook */
@@ -1934,21 +1155,7 @@ export interface Operations {
     data: types.TestWebhookResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'WEBHOOK_DISABLED'
-      | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'WEBHOOK_DISABLED' | 'WEBHOOK_NOT_FOUND';
   };
 
   /** List the deliveries of a webhook */
@@ -1957,14 +1164,7 @@ export interface Operations {
     data: types.ListDeliveriesResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'DATABASE_AWAY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'WEBHOOK_NOT_FOUND';
   };
 
   /** Resend a delivery */
@@ -1973,23 +1173,7 @@ export interface Operations {
     data: types.ResendDeliveryResponses[200];
     id: null;
     etag: null;
-    reason:
-      | CommonReason
-      | 'BODY_TOO_LARGE'
-      | 'DATABASE_AWAY'
-      | 'DELIVERY_NOT_FOUND'
-      | 'DELIVERY_TOO_OLD'
-      | 'FORBIDDEN_KEY'
-      | 'HEADERS_TOO_LARGE'
-      | 'INTERNAL'
-      | 'INVALID_JSON'
-      | 'KEY_REUSED'
-      | 'NOT_JSON'
-      | 'REQUEST_TIMEOUT'
-      | 'TOO_BUSY'
-      | 'TOO_MANY_REQUESTS'
-      | 'WEBHOOK_DISABLED'
-      | 'WEBHOOK_NOT_FOUND';
+    reason: CommonReason | 'DELIVERY_NOT_FOUND' | 'DELIVERY_TOO_OLD' | 'WEBHOOK_DISABLED' | 'WEBHOOK_NOT_FOUND';
   };
 }
 
@@ -2127,22 +1311,36 @@ export type Reason =
 export type CommonReason =
   | 'ADDRESS_NOT_ENCODED'
   | 'BAD_REQUEST'
+  | 'BODY_REQUIRED'
+  | 'BODY_TOO_LARGE'
+  | 'DATABASE_AWAY'
+  | 'FIELD_REQUIRED'
+  | 'FORBIDDEN_KEY'
+  | 'HEADERS_TOO_LARGE'
+  | 'INTERNAL'
   | 'INVALID_FIELD'
+  | 'INVALID_JSON'
   | 'INVALID_KEY'
   | 'INVALID_TOKEN'
   | 'INVALID_UTF8'
   | 'KEY_ADDRESS_REFUSED'
   | 'KEY_DISABLED'
   | 'KEY_EXPIRED'
+  | 'KEY_REUSED'
   | 'NOT_ALLOWED'
+  | 'NOT_JSON'
   | 'NO_TOKEN'
+  | 'OTHER_TENANT'
   | 'PASSWORD_CHANGE_REQUIRED'
+  | 'REQUEST_TIMEOUT'
   | 'SESSION_ENDED'
   | 'TENANT_DELETED'
   | 'TENANT_DISABLED'
   | 'TENANT_ENDED'
   | 'TENANT_NOT_STARTED'
   | 'TOKEN_EXPIRED'
+  | 'TOO_BUSY'
+  | 'TOO_MANY_REQUESTS'
   | 'UNKNOWN_PARAMETER'
   | 'USER_DELETED'
   | 'USER_DISABLED';

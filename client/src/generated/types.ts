@@ -132,14 +132,8 @@ export type DepartmentFields = {
   leaderId?: number | string | null;
   phone?: string | null;
   email?: Email;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status?: '0' | '1' | null;
-  /**
-   * The system that `externalId` comes from
-   */
-  source?: string | null;
+  status?: Status2;
+  source?: Source2;
   externalId?: ExternalId;
   /**
    * The caller's own tenant; any other is an error
@@ -234,10 +228,7 @@ export type NewDepartment = DepartmentFields & {
 
 export type DepartmentHistoryEntry = {
   id: Id;
-  /**
-   * ISO 8601 with microseconds
-   */
-  time: string;
+  time: Time2;
   by: By;
   action: Action;
   before: Department | null;
@@ -289,10 +280,7 @@ export type TenantFields = {
   contactUserName?: string | null;
   contactPhone?: string | null;
   companyName?: string | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status?: '0' | '1' | null;
+  status?: Status2;
   accountCount?: number | null;
   packageBo?: {
     menuIds?: string | null;
@@ -351,14 +339,8 @@ export type UserFields = {
   nickName?: string | null;
   email?: Email;
   phone?: string | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status?: '0' | '1' | null;
-  /**
-   * The system that `externalId` comes from
-   */
-  source?: string | null;
+  status?: Status2;
+  source?: Source2;
   externalId?: ExternalId;
   deptId?: number | string | null;
   /**
@@ -379,18 +361,12 @@ export type UserInput = UserFields & {
 
 export type UserUpdate = UserFields & {
   userId: IdInput;
-  /**
-   * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
-   */
-  userName?: string | null;
+  userName?: UserName2;
   password?: Password;
 };
 
 export type UserPatch = UserFields & {
-  /**
-   * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
-   */
-  userName?: string | null;
+  userName?: UserName2;
   password?: Password;
 };
 
@@ -540,10 +516,7 @@ export type Entitlements = {
 
 export type ChangeBase = {
   id: Id;
-  /**
-   * ISO 8601 with microseconds
-   */
-  time: string;
+  time: Time2;
   by: By;
   /**
    * `x-request-id` of the request
@@ -757,10 +730,7 @@ export type KeySecret = {
 
 export type KeyUpdate = KeyFields & {
   keyId: IdInput;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status?: '0' | '1' | null;
+  status?: Status2;
 };
 
 export type KeyRecord = {
@@ -990,10 +960,7 @@ export type WebhookInput = {
    * Also receives the changes of all descendant tenants; cannot be changed later
    */
   below?: boolean | null;
-  /**
-   * 0 = normal, 1 = disabled
-   */
-  status?: '0' | '1' | null;
+  status?: Status2;
 };
 
 export type WebhookSecret = {
@@ -1238,6 +1205,11 @@ export type Status = '0' | '1';
 export type Next = string | null;
 
 /**
+ * 0 = normal, 1 = disabled
+ */
+export type Status2 = '0' | '1' | null;
+
+/**
  * Number of matching rows; absent with a cursor
  */
 export type Total = number;
@@ -1288,6 +1260,11 @@ export type Source = string | null;
 export type Email = string | null;
 
 /**
+ * The system that `externalId` comes from
+ */
+export type Source2 = string | null;
+
+/**
  * The id in `source`, unique with it
  */
 export type ExternalId = string | null;
@@ -1296,6 +1273,11 @@ export type ExternalId = string | null;
  * Users who have it as `deptId` or in `deptIds`; only with `counts`
  */
 export type UserCount = number;
+
+/**
+ * ISO 8601 with microseconds
+ */
+export type Time2 = string;
 
 /**
  * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, whom the caller may not see
@@ -1313,12 +1295,17 @@ export type Action = string;
 export type UserName = string;
 
 /**
+ * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
+ */
+export type UserName2 = string | null;
+
+/**
  * The caller's tenant or one of its descendants; default: the caller's tenant
  */
 export type TenantId = string;
 
 /**
- * Makes retries safe: a repeated request with the same key within 24 hours returns the stored response and writes nothing
+ * Makes retries safe: a repeated request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`
  */
 export type IdempotencyKey = string;
 
@@ -1340,7 +1327,7 @@ export type IfNoneMatch = string;
 /**
  * 0 = normal, 1 = disabled
  */
-export type Status2 = '0' | '1';
+export type Status3 = '0' | '1';
 
 export type PageNum = number;
 
@@ -1359,7 +1346,7 @@ export type Format = 'xlsx' | 'csv';
 /**
  * The whole `source`
  */
-export type Source2 = string;
+export type Source3 = string;
 
 /**
  * The whole `externalId`
@@ -1404,14 +1391,36 @@ export type ParentId2 = QueryId;
 export type UnderId = QueryId;
 
 /**
+ * The system that `externalId` comes from
+ */
+export type Source22 = string;
+
+/**
+ * The id in `source`, unique with it
+ */
+export type ExternalId22 = string;
+
+/**
+ * Up to 500 ids, separated by commas
+ */
+export type Id22 = string;
+
+/**
  * Adds `userCount` to each department
  */
 export type Counts = boolean;
 
 /**
+ * `next` of the previous page; empty for the first page
+ */
+export type Cursor2 = string;
+
+/**
  * Part of the name, case-insensitive
  */
 export type TenantName = string;
+
+export type TenantId2 = string;
 
 export type TenantParent = string;
 
@@ -1428,7 +1437,7 @@ export type EndsBefore = string;
 /**
  * Part of the name, case-insensitive
  */
-export type UserName2 = string;
+export type UserName3 = string;
 
 export type DeptId = string;
 

@@ -50,9 +50,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
         ...shared,
         operationId: 'compareDepartments',
         summary: 'Compare the departments at two times',
-        description:
-          'Returns the departments that were created, deleted, moved, renamed or changed. Those ' +
-          'that were created and deleted in between are not listed. Each list is sorted by id.',
+        description: 'Each list is sorted by id. Departments that were created and deleted in between are not listed.',
         querystring: DiffFilter,
         response: responses('authenticated', {
           data: Diff,
