@@ -54,17 +54,35 @@ test('a tenant that has taken all request slots is rejected, and another tenant 
 test('the tenants of a subtree together get one share of the request slots, divided among them', async () => {
   const node = await startNode(database, { limits });
   const children: Client[] = [];
-  for (let n = 0; n < 4; n++) children.push(await service.createTenant({}, noisy));
+  for (let n = 0; n < 3; n++) children.push(await service.createTenant({}, noisy));
+  const last = await service.createTenant({}, noisy);
   const { all } = await whileLocked(async () => {
-    const many = [noisy, ...children].map((client) => flood(node.as(client), 10));
-    // Five groups of their own would hold more than 12; one subtree may hold twice its share.
-    await waitFor('the subtree has all it may have', () =>
-      many.every(({ responses }) => responses.length > 0) ? true : undefined,
-    );
+    const floods: ReturnType<typeof flood>[] = [];
+    for (const client of [noisy, ...children]) {
+      const many = flood(node.as(client), 10);
+      floods.push(many);
+      await waitFor('the tenant has all it may have', () => many.responses.length > 0);
+    }
+    // The subtree holds twice its share by now. A subtree of its own would have one slot for this request and one for the next.
+    openRequest(node.as(last), DEPT);
+    await waitFor('the last tenant counts for its subtree', async () => {
+      const { status } = await node.as(last).get('/auth/me');
+      return status === 503;
+    });
     for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
-    return { all: Promise.all(many.map(({ all }) => all)) };
+    return { all: Promise.all(floods.map(({ all }) => all)) };
   });
   await all;
+});
+
+test('requests whose clients have disconnected give back their slots before they have ended', async () => {
+  const node = await startNode(database, { limits });
+  await whileLocked(async () => {
+    const requests = Array.from({ length: LIMIT }, () => openRequest(node.as(noisy), DEPT));
+    await waitFor('all slots are taken', async () => (await node.as(noisy).get('/auth/me')).status === 503);
+    for (const { destroy } of requests) destroy();
+    await waitFor('a slot is free', async () => (await node.as(noisy).get('/auth/me')).status === 200);
+  });
 });
 
 for (const [what, path] of [
@@ -99,7 +117,7 @@ function openRequest(client: Client, path: string) {
     response.on('end', () => (state.ended = true)).on('error', () => {});
   });
   open.push(request.on('error', () => {}));
-  return state;
+  return Object.assign(state, { destroy: () => request.destroy() });
 }
 
 test('when all subscriptions are taken, the oldest of the tenant with the most makes room for another tenant', async () => {
