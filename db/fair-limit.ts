@@ -1,3 +1,5 @@
+import type { ActiveTenants } from './active-tenants.ts';
+
 /** Limits how many tasks run at the same time, and shares them fairly among tenants. */
 export interface FairLimit {
   run<T>(tenantId: string, task: () => Promise<T>): Promise<T>;
@@ -8,27 +10,47 @@ interface TenantQueue {
   waiting: (() => void)[];
 }
 
-export function createFairLimit(total: number): FairLimit {
+export function createFairLimit(total: number, activeTenants: ActiveTenants): FairLimit {
   let inFlight = 0;
   const queues = new Map<string, TenantQueue>();
+  let timer: NodeJS.Timeout | undefined;
+  /** What one tenant gets while others are active. */
+  const quarter = Math.max(1, Math.floor(total / 4));
 
   /**
    * A tenant may start another task while more slots are free than it occupies: a tenant that is alone gets half of them,
    * and one that arrives while others have many tasks still finds a free slot. So a few tenants never block all others.
+   * While other tenants are active, it gets a quarter: its tasks share the processors of the database with theirs.
    */
-  const mayStart = ({ running }: TenantQueue) => total - inFlight > running;
+  function mayStart(tenantId: string, { running }: TenantQueue): boolean {
+    if (total - inFlight <= running) return false;
+    if (running < quarter) return true;
+    const othersActiveMs = activeTenants.othersActiveMs(tenantId);
+    if (othersActiveMs <= 0) return true;
+    if (!timer) timer = setTimeout(retryLater, othersActiveMs + 1).unref();
+    return false;
+  }
 
-  /** Starts waiting tasks: those of one tenant in their order, the tenants round-robin. */
-  function startNext() {
+  function retryLater() {
+    timer = undefined;
+    // A tenant that is alone from now on may start several tasks.
+    while (startNext());
+  }
+
+  /** Starts a waiting task of each tenant that may start one: its oldest. Returns whether there was any. */
+  function startNext(): boolean {
+    let started = false;
     for (const [tenantId, queue] of [...queues]) {
       if (queue.running === 0 && queue.waiting.length === 0) queues.delete(tenantId);
-      if (queue.waiting.length === 0 || !mayStart(queue)) continue;
+      if (queue.waiting.length === 0 || !mayStart(tenantId, queue)) continue;
       queues.delete(tenantId);
       queues.set(tenantId, queue);
       queue.running++;
       inFlight++;
       queue.waiting.shift()?.();
+      started = true;
     }
+    return started;
   }
 
   return {

@@ -1,4 +1,5 @@
 import type net from 'node:net';
+import { ActiveTenants } from './active-tenants.ts';
 import { type ConnectionListener, type ConnectionTiming, defaultConnectionTiming, type Sql } from './driver.ts';
 import { errorCode, isConnectionLost } from './errors.ts';
 import { createFairLimit, type FairLimit } from './fair-limit.ts';
@@ -17,6 +18,8 @@ export interface Pool {
   waitMs: number;
   /** How many connections may be open. */
   size: number;
+  /** Which tenants use the connections at present. */
+  activeTenants: ActiveTenants;
   /** Shares the connections among reads: of ten, they may use eight. Batched reads need so few that they are not counted. */
   reads: FairLimit;
   /** Shares the connections among writes. */
@@ -49,6 +52,7 @@ export function createPool(
   const connections = new Set<Connection>();
   const idle: Connection[] = [];
   const waiting: { resume: (connection: Connection) => void; fail: (error: Error) => void }[] = [];
+  const activeTenants = new ActiveTenants();
   let closed = false;
   let opened = 0;
 
@@ -127,8 +131,9 @@ export function createPool(
     connectionsOpened: () => opened,
     waitMs,
     size: maxConnections,
-    reads: createFairLimit(Math.max(1, Math.floor(maxConnections * 0.8))),
-    writes: createWriteLimits(maxConnections),
+    activeTenants,
+    reads: createFairLimit(Math.max(1, Math.floor(maxConnections * 0.8)), activeTenants),
+    writes: createWriteLimits(maxConnections, activeTenants),
     async close() {
       closed = true;
       clearInterval(checks);

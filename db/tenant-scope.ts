@@ -31,6 +31,7 @@ export function writeInTenant<T>(
     share = tenantId,
   }: { record?: string | undefined; origin?: RequestOrigin | undefined; share?: string } = {},
 ): Promise<T> {
+  db.activeTenants.add(tenantId);
   const requestedAt = performance.now();
   const write = () =>
     retry(() => transaction(db, 'isolation level read committed read write', tenantId, work, { requestedAt, origin }));
@@ -53,6 +54,7 @@ export const writeOutsideQueue = <T>(db: Database, tenantId: string, work: (tx: 
  * leave connections to the others. `work` must not run another read in a transaction of its own: it could wait for itself.
  */
 export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  db.activeTenants.add(tenantId);
   const requestedAt = performance.now();
   const read = () => transaction(db, 'isolation level repeatable read read only', tenantId, work, { requestedAt });
   return db.reads.run(tenantId, read);

@@ -1,3 +1,4 @@
+import type { ActiveTenants } from './active-tenants.ts';
 import { createFairLimit } from './fair-limit.ts';
 import { KeyedSemaphore } from './semaphore.ts';
 
@@ -5,7 +6,7 @@ import { KeyedSemaphore } from './semaphore.ts';
 export interface WriteLimits {
   /** How many writes may be in flight. */
   readonly total: number;
-  /** How many of them one tenant gets while no other tenant writes. */
+  /** How many of them one tenant gets while no other tenant is active. */
   readonly perTenant: number;
   /** How many of them may change the same record. */
   readonly perRecord: number;
@@ -17,11 +18,11 @@ export interface WriteLimits {
  * Of ten connections, writes may use eight: they wait for each other's locks, and reads must go on. The limits follow the
  * size of the pool; one connection is always left for reads, unless the pool has only one.
  */
-export function createWriteLimits(connections: number): WriteLimits {
+export function createWriteLimits(connections: number, activeTenants: ActiveTenants): WriteLimits {
   const total = Math.max(1, Math.floor(connections * 0.8));
   const perTenant = Math.ceil(total / 2);
   const perRecord = Math.ceil(total / 4);
-  const writes = createFairLimit(total);
+  const writes = createFairLimit(total, activeTenants);
   // Writes of one record wait for each other's locks anyway; many of them must not occupy the tenant's slots.
   const writesOfOneRecord = new KeyedSemaphore(perRecord);
 

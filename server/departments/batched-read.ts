@@ -28,6 +28,7 @@ export function createDepartmentReader(db: Database): DeptReader {
   const paths = createPathCache(db.connectionsOpened);
 
   async function run(tenantId: string, batch: Item[]): Promise<void> {
+    db.activeTenants.add(tenantId);
     const tokens = [...new Set(batch.map(({ request }) => request.token))];
     const deptIds = batch.map(({ request }) => request.deptId);
     const { callers, treeVersion, departments } = await db.use((sql) =>

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { ActiveTenants } from '../../db/active-tenants.ts';
 import { connectOwner, connectService, type Sql, type Tx } from '../../db/driver.ts';
 import { errorCode, isConnectionLost } from '../../db/errors.ts';
+import { createFairLimit } from '../../db/fair-limit.ts';
 import { createPool } from '../../db/pool.ts';
 import { begin as beginInMode, commitWith, withSavepoint } from '../../db/transaction.ts';
 import { createWriteLimits } from '../../db/write-limits.ts';
@@ -260,7 +263,7 @@ test('a waiter behind a lost connection fails when the pool is closed, and no co
 
 test('the limits of writes follow the size of the pool, and each pool has its own', async () => {
   const limitsOf = (size: number) => {
-    const { total, perTenant, perRecord } = createWriteLimits(size);
+    const { total, perTenant, perRecord } = createWriteLimits(size, new ActiveTenants());
     return [total, perTenant, perRecord];
   };
   assert.deepEqual([1, 2, 5, 10, 40].map(limitsOf), [
@@ -293,4 +296,45 @@ test('the limits of writes follow the size of the pool, and each pool has its ow
   release();
   await Promise.all([first, queued, ...many]);
   assert.equal(second, true);
+});
+
+test('a tenant gets half of the slots while it is alone, and a quarter while another tenant is active', async () => {
+  let now = 0;
+  const activeTenants = new ActiveTenants(() => now);
+  const limit = createFairLimit(8, activeTenants);
+  const running = { noisy: 0, quiet: 0 };
+  const ends: (() => void)[] = [];
+  const start = (tenantId: keyof typeof running) => {
+    activeTenants.add(tenantId);
+    return limit.run(tenantId, () => {
+      running[tenantId]++;
+      return new Promise<void>((resolve) => {
+        ends.push(() => {
+          running[tenantId]--;
+          resolve();
+        });
+      });
+    });
+  };
+  activeTenants.add('quiet');
+  const tasks = Array.from({ length: 10 }, () => start('noisy'));
+  await setImmediate();
+  assert.deepEqual(running, { noisy: 2, quiet: 0 });
+  now = 1_001;
+  await waitFor('the tenant gets the slots that it did not get before', () => running.noisy === 4);
+  tasks.push(start('quiet'));
+  await setImmediate();
+  assert.deepEqual(running, { noisy: 4, quiet: 1 });
+  // What runs already goes on. What ends is replaced only below a quarter.
+  for (const end of ends.splice(0, 3)) end();
+  await waitFor('the tenant has a quarter', () => running.noisy === 2);
+  tasks.push(start('quiet'));
+  await setImmediate();
+  assert.deepEqual(running, { noisy: 2, quiet: 2 });
+  now = 10_000;
+  while (running.noisy + running.quiet > 0) {
+    for (const end of ends.splice(0)) end();
+    await setImmediate();
+  }
+  await Promise.all(tasks);
 });

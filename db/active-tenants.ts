@@ -1,0 +1,29 @@
+/** A tenant counts as active for this long after each of its requests. */
+const ACTIVE_MS = 1_000;
+
+/** Knows whether several tenants use the database at present. It remembers no more than the last two. */
+export class ActiveTenants {
+  private readonly now: () => number;
+  private last = { tenantId: '', at: Number.NEGATIVE_INFINITY };
+  /** When a tenant other than the last one used the database for the last time. */
+  private othersAt = Number.NEGATIVE_INFINITY;
+
+  constructor(now = () => performance.now()) {
+    this.now = now;
+  }
+
+  /** Records that a tenant uses the database. */
+  add(tenantId: string): void {
+    const now = this.now();
+    if (tenantId !== this.last.tenantId) {
+      this.othersAt = this.last.at;
+      this.last = { tenantId, at: now };
+    } else this.last.at = now;
+  }
+
+  /** For how many milliseconds another tenant than this one still counts as active; 0 or less: there is none. */
+  othersActiveMs(tenantId: string): number {
+    const at = tenantId === this.last.tenantId ? this.othersAt : this.last.at;
+    return at + ACTIVE_MS - this.now();
+  }
+}
