@@ -7,13 +7,15 @@
  */
 export function createBatcher<Request, Result>(
   run: (tenantId: string, batch: PendingItem<Request, Result>[]) => Promise<void>,
-  options: { maxInFlight: number; maxBatchSize: number },
+  options: { maxInFlight: number; maxBatchSize: number | ((tenantId: string) => number) },
 ): (tenantId: string, request: Request) => Promise<Result> {
   const queues = new Map<string, Queue<Request, Result>>();
 
   async function send(tenantId: string, queue: Queue<Request, Result>) {
     queue.scheduled = false;
-    const batch = queue.pending.splice(0, options.maxBatchSize);
+    const { maxBatchSize } = options;
+    const size = typeof maxBatchSize === 'number' ? maxBatchSize : maxBatchSize(tenantId);
+    const batch = queue.pending.splice(0, size);
     queue.inFlight++;
     schedule(tenantId, queue);
     try {

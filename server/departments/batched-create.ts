@@ -20,6 +20,9 @@ type Item = PendingItem<
   number | 'alone'
 >;
 
+/** How many departments one transaction creates. While other tenants are active, they must not wait long for it. */
+const BATCH_SIZES = { alone: 100, shared: 20 };
+
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
  * fails on its own, and is answered after the commit. A request with an Idempotency-Key, one for a descendant tenant, one
@@ -72,7 +75,9 @@ export function createDepartmentCreator({
 
   // A transaction mostly waits for the disk, so several run concurrently. One slot of the tenant is left for other writes.
   const maxInFlight = Math.max(1, db.writes.perTenant - 1);
-  const createInBatch = createBatcher(run, { maxInFlight, maxBatchSize: 100 });
+  const maxBatchSize = (tenantId: string) =>
+    db.activeTenants.othersActiveMs(tenantId) > 0 ? BATCH_SIZES.shared : BATCH_SIZES.alone;
+  const createInBatch = createBatcher(run, { maxInFlight, maxBatchSize });
   return async (request) => {
     const requestedAt = performance.now();
     const { token, body: input, headers } = request;
