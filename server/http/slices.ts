@@ -1,7 +1,10 @@
 /** Long work on the event loop is done in slices, so that other requests are served in between. */
 
-/** How long a slice may take before other requests are served. */
-const SLICE_MS = 8;
+/**
+ * How long a slice may take before other requests are served. A write needs several turns of the event loop, so each of them has
+ * to be short.
+ */
+const SLICE_MS = 2;
 
 const waiting: (() => void)[] = [];
 let scheduled = false;
@@ -46,8 +49,8 @@ export async function mapInSlices<T, Result>(items: readonly T[], map: (item: T)
   return results;
 }
 
-/** How many elements are sorted at once; this takes about two milliseconds. */
-const RUN_SIZE = 4_096;
+/** How many elements are sorted at once; this takes about a millisecond. */
+const RUN_SIZE = 2_048;
 
 /** Sorts in slices: first short runs, which are then merged. */
 export async function sortInSlices(
