@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
 import type { Tx } from '../../db/driver.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
@@ -23,15 +24,20 @@ import { currentTree, readSmallTree, readTree } from './tree/tree.ts';
 const path = '/system/dept-api';
 const shared = { tags: ['Departments'] };
 
+/** For how long a tree counts as large. */
+const KNOWN_LARGE_MS = 60_000;
+
 /** The routes of the tree. They are not in tree/, because they also read the past: history/ imports tree/. */
 export function treeRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;
   const show = createStoredReader(deps.config.timeZone);
   // These limits leave connections of the pool (10 by default) to other requests. A large tree holds a connection for as long as
-  // its client reads; a small one is sent from memory.
-  const smallTrees = new Semaphore(4);
+  // its client reads; a small one is sent from memory. No tenant waits for the small trees of another one.
+  const smallTreesOfTenant = new KeyedSemaphore(4);
   const largeTrees = new Semaphore(2);
   const largeTreesOfTenant = new KeyedSemaphore(1);
+  // A tree that was too large for memory is not read twice the next time. A large tree can also have few nodes.
+  const knownLarge = new LRUCache<string, true>({ max: 1_000, ttl: KNOWN_LARGE_MS });
 
   app.get(
     `${path}/:id/children`,
@@ -84,11 +90,17 @@ export function treeRoutes(app: App, deps: Dependencies): void {
       const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
       const sourceOf = (tx: Tx, caller: Caller) =>
         time ? treeAt(tx, caller, query, time) : currentTree(tx, caller, query);
-      const small = await smallTrees.run(
-        () => readActing(db, request, async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
-        queueTimeout(reply),
-      );
-      if (small !== undefined) return sendSerialized(reply, small);
+      const { tenantId } = request.token;
+      const key = JSON.stringify([tenantId, query]);
+      if (!knownLarge.has(key)) {
+        const small = await smallTreesOfTenant.run(
+          tenantId,
+          () => readActing(db, request, async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
+          queueTimeout(reply),
+        );
+        if (small !== undefined) return sendSerialized(reply, small);
+        knownLarge.set(key, true);
+      }
       const send = () =>
         readActing(db, request, (tx, caller) =>
           sendChunks(
@@ -97,11 +109,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
           ),
         );
       return streamResponse(reply, () =>
-        largeTreesOfTenant.run(
-          request.token.tenantId,
-          () => largeTrees.run(send, queueTimeout(reply)),
-          queueTimeout(reply),
-        ),
+        largeTreesOfTenant.run(tenantId, () => largeTrees.run(send, queueTimeout(reply)), queueTimeout(reply)),
       );
     },
   );

@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { successEnvelope } from '../../http/envelope.ts';
 import { apiError } from '../../http/errors.ts';
 import { idOf } from '../../http/fields.ts';
+import { createSlices } from '../../http/slices.ts';
 import type { Chunk } from '../../http/streaming.ts';
 import { countMembers } from '../members-queries.ts';
 import {
@@ -78,9 +79,21 @@ export async function readSmallTree({ subtree, nodes }: TreeSource): Promise<Buf
   if (subtree.rootId && rows.length === 0) throw apiError('DEPT_NOT_FOUND');
   const skeleton = new Skeleton();
   const contents: NodeRow[] = [];
-  for (const row of rows) contents[skeleton.add(row.deptId, parentInTree(subtree, row.deptId, row.parentId))] = row;
-  const json = serialize(skeleton, [...traverse(skeleton)], (node) => contents[node] as NodeRow);
-  return Buffer.concat([Buffer.from(`${successEnvelope.before}[`), json, Buffer.from(`]${successEnvelope.after}`)]);
+  const pause = createSlices();
+  for (const [n, row] of rows.entries()) {
+    contents[skeleton.add(row.deptId, parentInTree(subtree, row.deptId, row.parentId))] = row;
+    if (n % PIECE_SIZE === 0) await pause();
+  }
+  const pieces: Buffer[] = [Buffer.from(`${successEnvelope.before}[`)];
+  const steps = traverse(skeleton);
+  let completedBefore = 0;
+  for (let piece = take(steps, PIECE_SIZE); piece.length > 0; piece = take(steps, PIECE_SIZE)) {
+    pieces.push(serialize(skeleton, piece, (node) => contents[node] as NodeRow, completedBefore));
+    completedBefore = piece.at(-1)?.completed ?? 0;
+    await pause();
+  }
+  pieces.push(Buffer.from(`]${successEnvelope.after}`));
+  return Buffer.concat(pieces);
 }
 
 /**
@@ -106,6 +119,7 @@ export async function* readTree(
     return { batch, rows };
   };
   const stopKeepAlive = keepAlive(tx);
+  const pause = createSlices();
   let next = readNext();
   try {
     yield `${successEnvelope.before}[`;
@@ -118,6 +132,7 @@ export async function* readTree(
         const piece = batch.slice(start, start + PIECE_SIZE);
         yield serialize(skeleton, piece, (node) => contents.get(skeleton.id(node)) as NodeRow, completedBefore);
         completedBefore = piece.at(-1)?.completed ?? 0;
+        await pause();
       }
     }
   } finally {
