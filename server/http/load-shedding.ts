@@ -62,8 +62,17 @@ export class LoadShedder {
     return undefined;
   }
 
+  /** Throws if there is no room for a subscription: before the first read, which would cost more than the rejection. */
+  assertRoomForSubscription(request: FastifyRequest): void {
+    if (this.subscriptions.hasRoomFor(this.memberOf(this.subscribers, request))) return;
+    this.isLimitReached = true;
+    this.rejections.count(request.raw.socket);
+    throw apiError('TOO_BUSY');
+  }
+
   /** Exchanges the slot of a request for a subscription, which has no deadline. */
   subscribe(request: FastifyRequest, reply: FastifyReply): Subscription {
+    this.assertRoomForSubscription(request);
     if (this.subscribers.held >= this.limits.subscriptions) this.isLimitReached = true;
     const subscription = this.subscriptions.add(this.memberOf(this.subscribers, request));
     const response = trackedResponse(reply);

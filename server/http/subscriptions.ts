@@ -45,6 +45,10 @@ export class Subscriptions {
     this.limit = limit;
   }
 
+  hasRoomFor(newcomer: Member): boolean {
+    return this.all.size < this.limit || this.findLarger(newcomer) !== undefined;
+  }
+
   add(member: Member): Subscription {
     if (this.all.size >= this.limit) this.makeRoomFor(member);
     const subscription = new Subscription(member, this.all);
@@ -54,17 +58,23 @@ export class Subscriptions {
   }
 
   private makeRoomFor(newcomer: Member): void {
+    const larger = this.findLarger(newcomer);
+    if (!larger) throw apiError('TOO_BUSY');
+    for (const subscription of this.all) {
+      if (subscription.member !== larger) continue;
+      subscription.displace();
+      return;
+    }
+  }
+
+  /** Returns the tenant with the most subscriptions, if it has to make room for this one. */
+  private findLarger(newcomer: Member): Member | undefined {
     let most = newcomer;
     for (const { member } of this.all) if (hasMore(member, most)) most = member;
     // Otherwise two tenants with equally many would displace each other indefinitely.
     const isFairer =
       most.group === newcomer.group ? most.held > newcomer.held + 1 : most.group.held > newcomer.group.held + 1;
-    if (!isFairer) throw apiError('TOO_BUSY');
-    for (const subscription of this.all) {
-      if (subscription.member !== most) continue;
-      subscription.displace();
-      return;
-    }
+    return isFairer ? most : undefined;
   }
 }
 

@@ -104,6 +104,7 @@ export function ledgerRoutes(
       const cursor = request.headers['last-event-id'] || after;
       if (!/^\d{1,18}$/.test(cursor)) throw invalid('Last-Event-ID', 'cursor');
       const readAfter = (position: number) => read(request, { after: position, limit: 100, tenantId, below });
+      app.loadShedder.assertRoomForSubscription(request);
       // Read the first page before the stream begins, so that its error is sent as a regular response.
       const first = await readAfter(Number(cursor));
       if (!isClientWaiting(reply)) return reply;

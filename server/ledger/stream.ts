@@ -23,7 +23,8 @@ export async function* streamChanges(
     position = Number(page.next);
     if (subscribers.closed) return;
     if (page.rows.length === 0) {
-      await subscribers.waitForChanges(source, position, Math.max(0, Math.min(heartbeatMs, timeLeft())), signal);
+      const waitMs = Math.max(0, Math.min(spread(heartbeatMs), timeLeft()));
+      await subscribers.waitForChanges(source, position, waitMs, signal);
     }
     if (subscription.displaced) yield errorEvent('TOO_BUSY');
     if (signal.aborted) return;
@@ -49,6 +50,9 @@ interface StreamOptions {
   heartbeatMs: number;
   subscription: Subscription;
 }
+
+/** Shortens an interval by up to a quarter: streams that began together must not all read at the same moment. */
+const spread = (ms: number): number => ms * (1 - Math.random() / 4);
 
 /**
  * Reports why the stream ends. The event has a different name, so that browsers do not handle it as a change. This name is part
