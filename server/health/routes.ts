@@ -4,7 +4,7 @@ import type { App, Dependencies } from '../context.ts';
 import { ok, sendError, toApiError } from '../http/envelope.ts';
 import { responses } from '../http/openapi.ts';
 import { version } from '../version.ts';
-import { assertWritable } from './writable.ts';
+import { createWritableCheck } from './writable.ts';
 
 const shared = { tags: ['Operations'], security: [] };
 const HealthStatus = (status: string) => Type.Object({ status: Type.Literal(status) });
@@ -14,6 +14,7 @@ const healthCheck = { isHealthCheck: true };
 
 /** Routes for operators. They need no token, so they reveal nothing confidential. */
 export function healthRoutes(app: App, { db, config }: Dependencies): void {
+  const assertWritable = createWritableCheck(db);
   // Load balancers look at the HTTP status only, so BANYAN_ERROR_STATUS does not apply here.
   const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
     sendError(toApiError(error, request), request, reply, { ...config, errorStatus: 'http' });
@@ -46,7 +47,7 @@ export function healthRoutes(app: App, { db, config }: Dependencies): void {
       },
     },
     async () => {
-      await assertWritable(db);
+      await assertWritable();
       return ok({ status: 'ready' as const });
     },
   );
