@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CHANGES, TENANTS } from '../support/expect.ts';
+import { CHANGES, DEPTS, expectOk, TENANTS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 /** A tenant that was moved elsewhere, and its new parent, learn nothing about the former parent. */
@@ -18,6 +18,8 @@ async function moveTenant() {
   const to = await service.logIn(toCode, 'present', 'long-enough-1');
   const team = await service.createTenant({}, from);
   await from.put(TENANTS, { id: team.id, tenantName: 'by the former' }, { from: FORMER_ADDRESS });
+  const inTeam = `tenantId=${team.tenantId}`;
+  expectOk(await from.post(`${DEPTS}?${inTeam}`, { deptName: 'by the former' }, { from: FORMER_ADDRESS }));
   const before = await team.get(`${TENANTS}/${team.id}`);
   assert.equal(before.data.tenantParent, fromCode);
   const time = (await service.superuser`select clock_timestamp()::text as now`)[0]?.now;
@@ -79,4 +81,21 @@ test('feed, audit log and past reads of a moved tenant hide the former parent an
   const all = await auditOf(above, `${inTeam}&by=former`);
   assert.deepEqual([all[0]?.byTenantId, all[0]?.address], [fromCode, FORMER_ADDRESS]);
   assert.equal((await auditOf(above, inTeam))[1]?.before?.tenantParent, fromCode);
+});
+
+test('a record keeps the name of the former administrator who wrote it, and shows nothing else about them', async () => {
+  const { to, team, fromCode } = await moveTenant();
+  for (const [client, query] of [
+    [team, ''],
+    [to, `tenantId=${team.tenantId}`],
+  ] as const) {
+    const list = await client.get(`${DEPTS}/list?${query}`);
+    assert.equal(list.data.rows[0].createBy, 'former');
+    const audit = await client.get(`${CHANGES}/list?resource=department&${query}`);
+    const [{ by, byTenantId, byUserId, address, after }] = audit.data.rows;
+    assert.deepEqual([by, byTenantId, byUserId, address, after.createBy], ['', null, null, null, 'former']);
+    for (const { text } of [list, audit]) {
+      for (const secret of [fromCode, FORMER_ADDRESS]) assert.ok(!text.includes(secret), secret);
+    }
+  }
 });
