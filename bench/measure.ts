@@ -15,6 +15,8 @@ export interface Context {
   /** The number of rounds and the duration of each: fewer and shorter with `--quick`. */
   rounds: number;
   ms: number;
+  /** Which floods of noisy neighbours to run; undefined: all. */
+  floods: string[] | undefined;
   progress: (message: string) => void;
 }
 

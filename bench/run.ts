@@ -25,9 +25,10 @@ import { type BenchDatabase, createTenant, type Process, startDatabase, startSer
  * npm run bench -- reads creates    runs only these and prints their results
  * npm run bench -- --rounds 3       runs three rounds of each instead of five
  * npm run bench -- --quick          runs one short round of each and prints the results
+ * npm run bench -- neighbours --floods lists,trees   runs only these floods of noisy neighbours
  */
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean' }, rounds: { type: 'string', default: '5' } },
+  options: { quick: { type: 'boolean' }, rounds: { type: 'string', default: '5' }, floods: { type: 'string' } },
   allowPositionals: true,
 });
 const measures: Record<string, Measure> = {
@@ -57,7 +58,7 @@ if (unknown.length > 0) {
 const selected = Object.entries(measures).filter(([name]) => positionals.length === 0 || positionals.includes(name));
 const LARGE_COUNT = 1_000_000;
 /** Only a complete run is written to RESULTS.md. */
-const isComplete = !values.quick && positionals.length === 0;
+const isComplete = !values.quick && positionals.length === 0 && !values.floods;
 
 const print = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -77,6 +78,7 @@ async function createContext(database: BenchDatabase, service: Process): Promise
     writing: await fill(9_000_000, 1_000),
     rounds: values.quick ? 1 : Math.max(3, Number(values.rounds)),
     ms: values.quick ? 1_000 : 4_000,
+    floods: values.floods?.split(','),
     progress: (message) => print(`  ${message} …`),
   };
 }

@@ -29,7 +29,7 @@ interface Sample {
  * service with default settings, on the same address.
  */
 export const neighbours: Measure = async (context) => {
-  const { database, ms, rounds, progress } = context;
+  const { database, ms, rounds, progress, floods } = context;
   const service = await startService(database.databaseUrl, {
     BANYAN_ACCESS_TOKEN_SECONDS: '86400',
     BANYAN_WEBHOOK_NETWORKS: 'loopback',
@@ -49,7 +49,7 @@ export const neighbours: Measure = async (context) => {
     const results: Result[] = [];
     let refused = 0;
     let slowestHealth = 0;
-    for (const kind of KINDS) {
+    for (const kind of KINDS.filter((kind) => !floods || floods.includes(kind))) {
       const ratios: number[] = [];
       const notes: string[] = [];
       for (let round = 0; round < rounds; round++) {
