@@ -108,8 +108,9 @@ export function treeRoutes(app: App, deps: Dependencies): void {
             readTree(tx, sourceOf(tx, caller), () => isClientWaiting(reply)),
           ),
         );
+      const timeout = queueTimeout(reply);
       return streamResponse(reply, () =>
-        largeTreesOfTenant.run(tenantId, () => largeTrees.run(send, queueTimeout(reply)), queueTimeout(reply)),
+        largeTreesOfTenant.run(tenantId, () => largeTrees.run(send, timeout), timeout),
       );
     },
   );

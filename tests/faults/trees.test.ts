@@ -99,6 +99,18 @@ test('two large trees are sent concurrently; a third waits, and other requests a
   await waitForOpen(0);
 });
 
+test('a tree that was too large for memory is read once the next time', async () => {
+  const node = await startNode(await databaseOf(service));
+  const client = node.as(c);
+  assert.equal((await client.get('/auth/me')).code, 200);
+  const countReads = async () => {
+    const { begun } = node.uses;
+    assert.equal((await (await openTree(client)).rest()).complete, true);
+    return node.uses.begun - begun;
+  };
+  assert.deepEqual([await countReads(), await countReads()], [2, 1]);
+});
+
 test('a large tree that waits too long for its turn fails with TOO_BUSY', async () => {
   const node = await startNode(await databaseOf(service), { timing: { streamQueueMs: 100 } });
   const open = [await openTree(node.as(a)), await openTree(node.as(b))];
