@@ -468,3 +468,101 @@ describe('uses and usage', () => {
     assert.notEqual((await read(root, `${QUOTAS}/uses?tenantId=${admin.tenantId}`)).rows[0].userId, null);
   });
 });
+
+describe('quotas of the tenants below', () => {
+  const below = (client: Client, query = '') => read(client, `${QUOTAS}/below${query}`);
+  /** A key that reads only the quotas of its own tenant. */
+  const readerOf = async (admin: Client) => {
+    const body = { keyName: 'reader', permissions: ['quota:read'] };
+    return new Client(service.base, dataOf(await admin.post('/system/key-api', body)).key);
+  };
+  const summary = ({ rows }: { rows: Record<string, unknown>[] }) =>
+    rows.map(({ tenantId, quota, used, recent }) => [tenantId, quota, used, recent]);
+
+  test('those that run out first at the rate of the last 30 days come first', async () => {
+    const above = await service.createTenant();
+    const [slow, fast, full, endless] = [
+      await service.createTenant({ tenantName: 'slow', quotaBo: { merchant: 100, chainReport: 7 } }, above),
+      await service.createTenant({ quotaBo: { merchant: 100 } }, above),
+      await service.createTenant({ quotaBo: { merchant: 2 } }, above),
+      await service.createTenant({}, above),
+    ] as const;
+    expectOk(await put(above, endless, 'calls', { total: -1 }));
+    const lower = await service.createTenant({ quotaBo: { riskReport: 10 } }, slow);
+    // Half of it was used too long ago to count for the rate.
+    time = new Date(Date.now() - 31 * 86_400_000);
+    dataOf(await consume(slow, 'merchant', 60));
+    time = undefined;
+    dataOf(await consume(slow, 'merchant', 1));
+    const refunded = dataOf(await consume(fast, 'merchant', 30));
+    dataOf(await consume(fast, 'merchant', 20));
+    dataOf(await above.post(`${QUOTAS}/uses/${refunded.useId}/refund?tenantId=${fast.tenantId}`));
+    dataOf(await consume(full, 'merchant', 2));
+    dataOf(await consume(endless, 'calls', 1000));
+    dataOf(await reserve(lower, 'riskReport', 1));
+    const list = await below(above);
+    assert.deepEqual(summary(list), [
+      [full.tenantId, 'merchant', 2, 2],
+      [fast.tenantId, 'merchant', 20, 20],
+      [slow.tenantId, 'merchant', 61, 1],
+      [lower.tenantId, 'riskReport', 0, 0],
+      [endless.tenantId, 'calls', 1000, 1000],
+    ]);
+    assert.equal(list.total, 5);
+    const { id, tenantName, total, reserved, left, period, pooled, resetTime } = list.rows[2];
+    assert.deepEqual(
+      { id, tenantName, total, reserved, left, period, pooled, resetTime },
+      {
+        id: slow.id,
+        tenantName: 'slow',
+        total: 100,
+        reserved: 0,
+        left: 39,
+        period: 'none',
+        pooled: false,
+        resetTime: null,
+      },
+    );
+    assert.deepEqual(summary(await below(above, `?tenantId=${slow.tenantId}`)), [[lower.tenantId, 'riskReport', 0, 0]]);
+    assert.deepEqual(await below(fast), { rows: [], total: 0 });
+    const ofOwn = await readerOf(above);
+    assert.deepEqual(await below(ofOwn), { rows: [], total: 0 }, 'a key without `below` sees its own tenant only');
+  });
+
+  test('a pool counts the uses below it, and its sums name the tenants', async () => {
+    const above = await service.createTenant();
+    const pool = await service.createTenant({}, above);
+    const [one, two] = [await service.createTenant({}, pool), await service.createTenant({}, pool)];
+    expectOk(await put(above, pool, 'calls', { total: 100, pooled: true }));
+    time = new Date('2027-03-01T12:00:00+08:00');
+    dataOf(await consume(pool, 'calls', 1));
+    dataOf(await consume(one, 'calls', 2));
+    time = new Date('2027-03-02T12:00:00+08:00');
+    dataOf(await consume(two, 'calls', 4));
+    const first = summary(await below(above))[0];
+    const usage = (client: Client, query: string) => read(client, `${QUOTAS}/usage?by=tenant&quota=calls${query}`);
+    const sum = { quota: 'calls', uses: 1 };
+    const [march1, march2] = [
+      { date: '2027-03-01', ...sum },
+      { date: '2027-03-02', ...sum },
+    ];
+    const all = [
+      ...[
+        { ...march1, amount: 1, tenantId: pool.tenantId },
+        { ...march1, amount: 2, tenantId: one.tenantId },
+      ].sort((a, b) => a.tenantId.localeCompare(b.tenantId)),
+      { ...march2, amount: 4, tenantId: two.tenantId },
+    ];
+    const sums = await usage(pool, '');
+    const ofOne = await usage(one, '');
+    const later = await usage(pool, '&from=2027-03-02&per=month');
+    const ofOwn = await readerOf(pool);
+    const ownSums = await usage(ofOwn, '');
+    time = undefined;
+    assert.deepEqual(first, [pool.tenantId, 'calls', 7, 7]);
+    assert.deepEqual(sums, all);
+    assert.deepEqual(ofOne, [{ ...march1, amount: 2, tenantId: one.tenantId }]);
+    assert.deepEqual(later, [{ ...sum, date: '2027-03', amount: 4, tenantId: two.tenantId }]);
+    assert.deepEqual(ownSums, [{ ...march1, amount: 1, tenantId: pool.tenantId }]);
+  });
+});

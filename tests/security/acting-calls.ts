@@ -39,6 +39,7 @@ let names = 0;
 /** Deletions come last, because the administrator above really performs each operation. */
 export const actingCalls: ActingCall[] = [
   { operation: `GET ${quotas}`, call: (client, query) => client.get(`${quotas}?${query}`) },
+  { operation: `GET ${quotas}/below`, call: (client, query) => client.get(`${quotas}/below?${query}`) },
   {
     operation: `GET ${quotas}/uses`,
     call: (client, query) => client.get(`${quotas}/uses?${query}`),

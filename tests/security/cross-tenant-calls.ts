@@ -97,6 +97,17 @@ export const table: Row[] = [
     other: '403 OTHER_TENANT',
   },
   {
+    operation: `GET ${quotas}/below`,
+    call: (client, { code }) => client.get(`${quotas}/below?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `GET ${quotas}/usage`,
+    variant: 'by tenant',
+    call: (client, { code }) => client.get(`${quotas}/usage?tenantId=${code}&by=tenant`),
+    other: '403 OTHER_TENANT',
+  },
+  {
     operation: `GET ${quotas}/uses`,
     call: (client, { code }) => client.get(`${quotas}/uses?tenantId=${code}`),
     other: '403 OTHER_TENANT',
