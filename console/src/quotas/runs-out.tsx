@@ -6,6 +6,8 @@ import { quotasTexts } from './texts.ts';
 
 /** Within this many days, the date is a warning. */
 const SOON = 14;
+/** A larger number of days says less than the date. */
+const A_YEAR = 365;
 
 interface Props {
   quota: Pick<Quota, 'total' | 'left' | 'resetTime'>;
@@ -23,11 +25,11 @@ export function RunsOut({ quota, recent }: Props) {
     case 'date':
       return (
         <>
-          {t.runsOutOn(date)}{' '}
+          {date}{' '}
           {days <= SOON ? (
             <StatusTag tone="warning">{t.daysLeft(days)}</StatusTag>
           ) : (
-            <span className="secondary">{t.daysLeft(days)}</span>
+            days < A_YEAR && <span className="secondary quotas-days-left">{t.daysLeft(days)}</span>
           )}
         </>
       );

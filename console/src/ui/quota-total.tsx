@@ -1,4 +1,3 @@
-import { EditOutlined } from '@ant-design/icons';
 import { Button, Checkbox, InputNumber } from 'antd';
 import { type KeyboardEvent, useState } from 'react';
 import { api, type Quota } from '../api.ts';
@@ -26,13 +25,7 @@ export function QuotaTotal({ tenant, quota }: Props) {
   const [isEditing, setEditing] = useState(false);
   if (isEditing) return <TotalForm tenant={tenant} quota={quota} onClose={() => setEditing(false)} />;
   return (
-    <Button
-      type="link"
-      size="small"
-      icon={<EditOutlined />}
-      aria-label={t.adjustOf(nameOf(quota.quota))}
-      onClick={() => setEditing(true)}
-    >
+    <Button type="link" size="small" aria-label={t.adjustOf(nameOf(quota.quota))} onClick={() => setEditing(true)}>
       {t.adjust}
     </Button>
   );
