@@ -122,6 +122,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readEntitlements', admin, () => ({ query: `tenantId=${child.tenantId}` })],
   ['readOverview', service.root],
   ['readOverview', member],
+  ['listQuotasBelow', service.root],
   ['readTenantTree', service.root],
   ['readTenantTree', admin, () => ({ query: `rootId=${child.id}&depth=1` })],
   ['deleteTenant', admin, async () => ({ id: await admin.create('/system/tenant-api', {}) })],

@@ -163,6 +163,7 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'mark_subtree_webhooks_due', public: false, path },
       { name: 'order_changes', public: false, path },
       { name: 'pooled_quotas_above', public: false, path },
+      { name: 'quotas_below', public: false, path },
       { name: 'search_departments', public: false, path },
       { name: 'subtrees_with_new_changes', public: false, path },
       { name: 'tenant_state', public: false, path },
@@ -171,6 +172,7 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'tenants_with_new_changes', public: false, path },
       { name: 'tenants_with_unsealed_changes', public: false, path },
       { name: 'top_level_tenants', public: false, path },
+      { name: 'usage_by_tenant', public: false, path },
     ],
   );
 });
@@ -232,6 +234,26 @@ test('functions that look at the tenants above or below answer only for the curr
     ['', A],
   ] as const)
     assert.deepEqual(await ask(current, code), { accounts: 0, counters: 0, pools: 0 }, `${current} ${code}`);
+});
+
+test('functions that list uses of the tenants below answer only for the current tenant', async () => {
+  const ask = (current: string, code: string) =>
+    inTenant(current, async (tx) => {
+      const [row] = await tx<[{ quotas: number; sums: number }]>`
+        select (select count(*) from banyan.quotas_below(${code}, now(), 9)) as quotas,
+          (select count(*) from banyan.usage_by_tenant(${code}, 'calls', null, null, 'YYYY')) as sums`;
+      return { ...row };
+    });
+  assert.deepEqual(await ask('000000', '000000'), { quotas: 2, sums: 0 });
+  assert.deepEqual(await ask(A, A), { quotas: 0, sums: 1 });
+  for (const [current, code] of [
+    [B, A],
+    [A, '000000'],
+    [below.tenantId, A],
+    ['', A],
+    ['', '000000'],
+  ] as const)
+    assert.deepEqual(await ask(current, code), { quotas: 0, sums: 0 }, `${current} ${code}`);
 });
 
 test('search_departments returns only ids of the current tenant', async () => {
@@ -410,6 +432,10 @@ test('row security also applies to the owner of the tables', async () => {
       'departments',
       'users',
       'quotas',
+      'quota_counters',
+      'quota_holds',
+      'quota_uses',
+      'quota_uses_archive',
       'sessions',
       'login_failures',
       'changes',

@@ -1,6 +1,6 @@
 -- Sums the uses that the counter of a tenant has counted, those of the tenants below its pool too, by day or month (`format`),
 -- quota and tenant. Refunded uses are left out. Row-level security shows the uses of one tenant only, so this function runs as
--- the owner of the tables; callers must be allowed to see the branch.
+-- the owner of the tables, and answers only for the tenant of the transaction.
 create or replace function usage_by_tenant(pool text, name text, since timestamptz, before timestamptz, format text)
   returns table (date text, quota text, amount float8, uses bigint, tenant_id text)
   language sql stable security definer set search_path = banyan, pg_temp as $$
@@ -13,7 +13,7 @@ create or replace function usage_by_tenant(pool text, name text, since timestamp
     select a.time, a.quota, a.amount, a.counted from quota_uses_archive a where a.tenant_id = d.tenant_id
       and a.refund_time is null and a.time >= coalesce(since, '-infinity') and a.time < coalesce(before, 'infinity')
   ) u
-  where d.path @> array[pool] and u.counted ? pool and (name is null or u.quota = name)
+  where d.path @> array[pool] and pool = current_setting('banyan.tenant', true) and u.counted ? pool and (name is null or u.quota = name)
   group by 1, 2, 5
 $$;
 revoke execute on function usage_by_tenant from public;
