@@ -64,6 +64,7 @@ export const queryKeys = {
     list: (tenantId: string | undefined) => ['quotas', 'list', tenantId],
     below: ['quotas', 'below'],
     usage: (filter: object) => ['quotas', 'usage', filter],
+    sums: (filter: object) => ['quotas', 'sums', filter],
     uses: (filter: object) => ['quotas', 'uses', filter],
   },
   /** The records that a form edits. They are read for each form and not refetched, which would overwrite what was typed. */

@@ -13,6 +13,9 @@ export interface Point {
 
 const FORMAT = 'YYYY-MM-DD';
 
+/** A pool has counted the uses of the tenants below too. Only sums by tenant include them. */
+export const poolFilter = ({ pooled }: Pick<Quota, 'pooled'>) => (pooled ? { by: 'tenant' as const } : {});
+
 /** The first day whose uses the curve needs: that of the period in which the range starts. */
 export function getFirstDay(days: number, period: Quota['period']): string {
   const start = dayjs().subtract(days - 1, 'day');

@@ -14,7 +14,7 @@ import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { UsageMeter } from '../ui/usage-meter.tsx';
 import { usageTexts } from '../ui/usage-texts.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
-import { getFirstDay } from './curve.ts';
+import { getFirstDay, poolFilter } from './curve.ts';
 import { FORECAST_DAYS, formatPerDay, getForecast } from './forecast.ts';
 import { RunsOut } from './runs-out.tsx';
 import { quotasTexts } from './texts.ts';
@@ -70,10 +70,16 @@ function Detail({ quota, tenantId }: { quota: Quota; tenantId: string | undefine
   const u = useTexts(usageTexts);
   const name = useQuotaName()(quota.quota);
   const isCounted = quota.quota === ACCOUNTS;
-  const filter = { tenantId, quota: quota.quota, from: getFirstDay(FORECAST_DAYS, 'none') };
+  const filter = {
+    tenantId,
+    quota: quota.quota,
+    from: getFirstDay(FORECAST_DAYS, 'none'),
+    per: 'month' as const,
+    ...poolFilter(quota),
+  };
   const { data } = useQuery({
-    queryKey: queryKeys.quotas.usage({ ...filter, purpose: 'forecast' }),
-    queryFn: ({ signal }) => api.readUsage({ ...filter, per: 'month' }, signal),
+    queryKey: queryKeys.quotas.usage(filter),
+    queryFn: ({ signal }) => api.readUsage(filter, signal),
     enabled: !isCounted,
     staleTime: 0,
   });

@@ -7,7 +7,7 @@ import { Card } from '../ui/card.tsx';
 import { useQuotaName } from '../ui/quota-texts.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
-import { getCurve, getFirstDay, type Point } from './curve.ts';
+import { getCurve, getFirstDay, type Point, poolFilter } from './curve.ts';
 import { usageChartTexts } from './texts.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { UsageSums } from './usage-sums.tsx';
@@ -54,8 +54,7 @@ function Curve({ quota, tenantId, days }: Props & { days: number }) {
     tenantId,
     quota: quota.quota,
     from: getFirstDay(days, quota.period),
-    // A pool has counted the uses of the tenants below too.
-    ...(quota.pooled ? { by: 'tenant' as const } : {}),
+    ...poolFilter(quota),
   };
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.quotas.usage(filter),

@@ -35,7 +35,7 @@ export function UsageSums({ quota, tenantId, from }: Props) {
   // By month, so that there are fewer rows.
   const filter = { tenantId, quota: quota.quota, from, by, per: 'month' as const };
   const { data, error, refetch } = useQuery({
-    queryKey: queryKeys.quotas.usage(filter),
+    queryKey: queryKeys.quotas.sums(filter),
     queryFn: async ({ signal }) => ({ sums: (await api.readUsage(filter, signal)).data, by }),
     placeholderData: keepPreviousData,
     staleTime: 0,
