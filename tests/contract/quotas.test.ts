@@ -489,10 +489,14 @@ describe('quotas of the tenants below', () => {
     ] as const;
     expectOk(await put(above, endless, 'calls', { total: -1 }));
     const lower = await service.createTenant({ quotaBo: { riskReport: 10 } }, slow);
-    // Half of it was used too long ago to count for the rate.
-    time = new Date(Date.now() - 31 * 86_400_000);
+    const monthly = await service.createTenant({}, above);
+    expectOk(await put(above, monthly, 'calls', { total: 100, period: 'month' }));
+    // Most of it was used too long ago to count for the rate.
+    time = new Date('2027-04-08T12:00:00+08:00');
     dataOf(await consume(slow, 'merchant', 60));
-    time = undefined;
+    time = new Date('2027-05-10T12:00:00+08:00');
+    // It would run out in June, but starts again before.
+    dataOf(await consume(monthly, 'calls', 50));
     dataOf(await consume(slow, 'merchant', 1));
     const refunded = dataOf(await consume(fast, 'merchant', 30));
     dataOf(await consume(fast, 'merchant', 20));
@@ -500,15 +504,17 @@ describe('quotas of the tenants below', () => {
     dataOf(await consume(full, 'merchant', 2));
     dataOf(await consume(endless, 'calls', 1000));
     dataOf(await reserve(lower, 'riskReport', 1));
-    const list = await below(above);
+    const [list, ofSlow] = [await below(above), await below(above, `?tenantId=${slow.tenantId}`)];
+    time = undefined;
     assert.deepEqual(summary(list), [
       [full.tenantId, 'merchant', 2, 2],
       [fast.tenantId, 'merchant', 20, 20],
       [slow.tenantId, 'merchant', 61, 1],
+      [monthly.tenantId, 'calls', 50, 50],
       [lower.tenantId, 'riskReport', 0, 0],
       [endless.tenantId, 'calls', 1000, 1000],
     ]);
-    assert.equal(list.total, 5);
+    assert.equal(list.total, 6);
     const { id, tenantName, total, reserved, left, period, pooled, resetTime } = list.rows[2];
     assert.deepEqual(
       { id, tenantName, total, reserved, left, period, pooled, resetTime },
@@ -523,7 +529,7 @@ describe('quotas of the tenants below', () => {
         resetTime: null,
       },
     );
-    assert.deepEqual(summary(await below(above, `?tenantId=${slow.tenantId}`)), [[lower.tenantId, 'riskReport', 0, 0]]);
+    assert.deepEqual(summary(ofSlow), [[lower.tenantId, 'riskReport', 0, 0]]);
     assert.deepEqual(await below(fast), { rows: [], total: 0 });
     const ofOwn = await readerOf(above);
     assert.deepEqual(await below(ofOwn), { rows: [], total: 0 }, 'a key without `below` sees its own tenant only');

@@ -1,5 +1,5 @@
 -- Returns the quotas of the tenants below `branch` of which something is used or reserved, with what was used in the last 30 days.
--- Those that run out first at that rate come first; `matches` counts all of them. At most `max` are estimated: those of
+-- Those that run out first at that rate, before they are reset, come first; `matches` counts all of them. At most `max` are estimated: those of
 -- which the largest share is used. Uses below a pool count as in its counter. Row-level security shows the quotas of one tenant
 -- only, so this function runs as the owner of the tables, and answers only for the tenant of the transaction.
 create or replace function quotas_below(branch text, moment timestamptz, max int)
@@ -32,10 +32,15 @@ create or replace function quotas_below(branch text, moment timestamptz, max int
     ) u
     where d.path @> array[c.tenant_id] and (s.pooled or d.tenant_id = c.tenant_id)
   ) r
+  cross join lateral (
+    select case when r.recent > 0 then greatest(0, s.total - s.used - s.reserved) * 30 / r.recent::float8 end as days_left,
+      case when s.period = 'none' then 'infinity'
+        else extract(epoch from s.period_start + ('1 ' || s.period)::interval - moment) / 86400 end::float8 as days_to_reset
+  ) d
   order by case
       when s.total = -1 then null
       when s.used + s.reserved >= s.total then 0
-      when r.recent > 0 then (s.total - s.used - s.reserved) / r.recent::float8 end nulls last,
+      when d.days_left < d.days_to_reset then d.days_left end nulls last,
     case when s.total > 0 then (s.used + s.reserved) / s.total::float8 end desc nulls last, c.tenant_id, s.quota
 $$;
 revoke execute on function quotas_below from public;
