@@ -144,7 +144,7 @@ create index users_administrators on users (tenant_id) where administrator and s
 alter table users enable row level security;
 alter table users force row level security;
 create policy own_tenant on users using (tenant_id = current_setting('banyan.tenant', true));
--- branch_accounts() runs as the owner of the tables and counts the users of a branch.
+-- subtree_accounts() runs as the owner of the tables and counts the users of a subtree.
 create policy owner_reads on users for select to current_user using (true);
 
 -- Membership of users in departments. The rows of a deleted user are removed.
@@ -348,7 +348,7 @@ create table quota_counters (
 alter table quota_counters enable row level security;
 alter table quota_counters force row level security;
 create policy own_tenant on quota_counters using (tenant_id = current_setting('banyan.tenant', true));
--- quotas_below() runs as the owner of the tables and reads the quotas of a branch, with what is reserved and was used.
+-- quotas_below() runs as the owner of the tables and reads the quotas of a subtree, with what is reserved and was used.
 create policy owner_reads on quota_counters for select to current_user using (true);
 
 -- The part of a counter that a reservation holds: one row in the tenant that reserved and one in each pool above it. Rows

@@ -2,12 +2,12 @@ import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { leftOf, numbersOf } from './counters.ts';
-import { countBranchAccounts, lockCounters, readPath } from './queries.ts';
+import { countSubtreeAccounts, lockCounters, readPath } from './queries.ts';
 import { ACCOUNTS } from './schema.ts';
 
 /**
  * Throws if the quota `accounts` of the tenant, or a pool above it, has no room for `added` users. The transaction holds the
- * lock of the tenant's row and keeps the locks of the counters, so users that are added elsewhere in the branch wait.
+ * lock of the tenant's row and keeps the locks of the counters, so users that are added elsewhere in the subtree wait.
  */
 export async function assertAccountsLeft(tx: Tx, caller: Caller, tenantId: string, added = 1): Promise<void> {
   const counters = await lockCounters(tx, tenantId, [ACCOUNTS], { now: undefined });
@@ -29,7 +29,7 @@ export async function assertAccountsFit(
   const over = counters.find(
     (counter) => !former.includes(counter.tenantId) && counter.total !== -1 && counter.used > counter.total,
   );
-  if (!over || (await countBranchAccounts(tx, tenantId)) === 0) return;
+  if (!over || (await countSubtreeAccounts(tx, tenantId)) === 0) return;
   await throwExhausted(tx, caller, tenantId, counters, over);
 }
 

@@ -200,7 +200,7 @@ export const readPath = async (tx: Tx, tenantId: string): Promise<string[]> => {
 };
 
 /** Counts the users of a tenant and of all tenants below it. */
-export const countBranchAccounts = async (tx: Tx, tenantId: string): Promise<number> => {
-  const [row] = await tx<[{ count: number }]>`select branch_accounts(${tenantId}) as count`;
+export const countSubtreeAccounts = async (tx: Tx, tenantId: string): Promise<number> => {
+  const [row] = await tx<[{ count: number }]>`select subtree_accounts(${tenantId}) as count`;
   return row.count;
 };

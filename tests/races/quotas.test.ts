@@ -160,7 +160,7 @@ test('after a total is lowered, nothing more is used beyond it', async () => {
   }
 });
 
-test('users of a branch are exactly as many as its pool allows, however they are created', async (t) => {
+test('users of a subtree are exactly as many as its pool allows, however they are created', async (t) => {
   const top = await service.createTenant();
   const tenants = [top, await service.createTenant({}, top), await service.createTenant({}, top)];
   const beside = await service.createTenant();

@@ -154,7 +154,7 @@ test('only known functions are security definer, and none is executable by publi
   assert.deepEqual(
     [...functions],
     [
-      { name: 'branch_accounts', public: false, path },
+      { name: 'subtree_accounts', public: false, path },
       { name: 'counters_to_lock', public: false, path },
       { name: 'due_webhooks', public: false, path },
       { name: 'find_api_key', public: false, path },
@@ -168,6 +168,7 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'subtrees_with_new_changes', public: false, path },
       { name: 'tenant_state', public: false, path },
       { name: 'tenant_version', public: false, path },
+      { name: 'tenants_to_warn', public: false, path },
       { name: 'tenants_with_expired_logins', public: false, path },
       { name: 'tenants_with_new_changes', public: false, path },
       { name: 'tenants_with_unsealed_changes', public: false, path },
@@ -221,7 +222,7 @@ test('functions that look at the tenants above or below answer only for the curr
   const ask = (current: string, code: string) =>
     inTenant(current, async (tx) => {
       const [row] = await tx<[{ accounts: number; counters: number; pools: number }]>`
-        select banyan.branch_accounts(${code}) as accounts,
+        select banyan.subtree_accounts(${code}) as accounts,
           (select count(*) from banyan.counters_to_lock(${code}, array['calls'], null)) as counters,
           (select count(*) from banyan.pooled_quotas_above(${code})) as pools`;
       return { ...row };

@@ -10,7 +10,7 @@ begin
   select n.name,
     coalesce(q.total, case when n.name = any (quota_bo_names()) then (t.quotas ->> n.name)::bigint end, -1),
     case
-      when n.name = 'accounts' and q.pooled then branch_accounts(tenant)
+      when n.name = 'accounts' and q.pooled then subtree_accounts(tenant)
       when n.name = 'accounts' then
         (select count(*) from users u where u.tenant_id = tenant and u.del_flag = '0')
       when s.start > c.period_start then 0

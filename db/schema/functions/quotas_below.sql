@@ -1,8 +1,8 @@
--- Returns the quotas of the tenants below `branch` of which something is used or reserved, with what was used in the last 30 days.
+-- Returns the quotas of the tenants below `root` of which something is used or reserved, with what was used in the last 30 days.
 -- Those that run out first at that rate, before they are reset, come first; `matches` counts all of them. At most `max` are estimated: those of
 -- which the largest share is used. Uses below a pool count as in its counter. Row-level security shows the quotas of one tenant
 -- only, so this function runs as the owner of the tables, and answers only for the tenant of the transaction.
-create or replace function quotas_below(branch text, moment timestamptz, max int)
+create or replace function quotas_below(root text, moment timestamptz, max int)
   returns table (tenant_id text, quota text, total bigint, used bigint, reserved bigint, period text, pooled boolean,
     period_start timestamptz, recent bigint, matches bigint)
   language sql stable security definer set search_path = banyan, pg_temp as $$
@@ -13,7 +13,7 @@ create or replace function quotas_below(branch text, moment timestamptz, max int
     left join quotas q on q.tenant_id = c.tenant_id and q.quota = c.quota
     cross join lateral (
       select coalesce(q.total, case when c.quota = any (quota_bo_names()) then (t.quotas ->> c.quota)::bigint end, -1) as total) s
-    where t.path @> array[branch] and branch = current_setting('banyan.tenant', true) and t.tenant_id <> branch and t.del_flag = '0' and c.used + c.reserved > 0
+    where t.path @> array[root] and root = current_setting('banyan.tenant', true) and t.tenant_id <> root and t.del_flag = '0' and c.used + c.reserved > 0
       and c.quota <> 'accounts'
     order by case s.total when -1 then 0 when 0 then 'infinity' else (c.used + c.reserved) / s.total::float8 end desc, t.id, c.quota
     limit max
