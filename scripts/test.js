@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.js';
+import { ProcessorTime } from './processor-time.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -36,8 +37,12 @@ const FAST_UNSAFE_SETTINGS = {
   autovacuum: 'off',
 };
 
-/** @type {[string, number][]} */
+const SAMPLE_MS = 500;
+
+/** @type {[string, number, number][]} */
 const phases = [];
+const processorTime = new ProcessorTime();
+setInterval(() => processorTime.sample(), SAMPLE_MS).unref();
 const counts = { passed: 0, failed: 0 };
 /** @type {string[]} */
 const skipped = [];
@@ -54,6 +59,9 @@ await phase('compile', () => build({ always: true, client: true }));
 const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
 const { prepareChromium } = await import('../dist/tests/support/chromium.js');
 const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));
+// The user that runs PostgreSQL has to reach the folders in it.
+fs.chmodSync(folder, 0o711);
+processorTime.folder = folder;
 const queue = createQueue(words);
 if (queue.some((file) => file.includes('console/'))) await phase('browser', () => prepareChromium());
 const server = await phase('database', () => startEmbedded(folder, () => {}, undefined, FAST_UNSAFE_SETTINGS));
@@ -64,6 +72,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 try {
   await phase('template', async () => {
     const shared = { ...server, folder: fs.mkdtempSync(path.join(folder, 'shared-')) };
+    fs.chmodSync(shared.folder, 0o711);
     process.env.BANYAN_TEST_SERVER = JSON.stringify(shared);
     const { createTemplate } = await import('../dist/tests/support/database.js');
     process.env.BANYAN_TEST_SERVER = JSON.stringify({ ...shared, template: await createTemplate() });
@@ -86,22 +95,24 @@ function runWorker() {
   const reporter = ['--test-reporter=./scripts/test-reporter.js', '--test-reporter-destination=stdout'];
   const child = fork('scripts/test-worker.js', { execArgv: ['--enable-source-maps', ...reporter] });
   workers.add(child);
-  /** @type {{ file: string, startedAt: number, lines: string[], passed: number, failed: number, running: string } | undefined} */
+  /** @type {{ file: string, startedAt: number, used: Used, lines: string[], passed: number, failed: number, running: string } | undefined} */
   let current;
   /** @type {NodeJS.Timeout | undefined} */
   let watchdog;
   const next = () => {
     const file = stopped ? undefined : queue.shift();
-    current = file ? { file, startedAt: Date.now(), lines: [], passed: 0, failed: 0, running: '' } : undefined;
+    current = file
+      ? { file, startedAt: Date.now(), used: readUsed(), lines: [], passed: 0, failed: 0, running: '' }
+      : undefined;
     child.send(file ? { file: path.resolve(file) } : 'end');
   };
   /** @param {string} error */
   const end = (error) => {
     if (!current) return;
-    const { file, startedAt, lines, passed, failed } = current;
+    const { file, startedAt, used, lines, passed, failed } = current;
     if (error && failed === 0) fail(file, file, error);
     finished.push({ file: nameOf(file), ms: Date.now() - startedAt });
-    const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+    const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s${describeUsed(used)}`;
     console.log(
       [`${failed > 0 || error ? '✖' : '✔'} ${nameOf(file)} (${passed} passed, ${took})`, ...lines].join('\n'),
     );
@@ -152,6 +163,21 @@ function runWorker() {
   );
 }
 
+/** @typedef {Record<string, number>} Used */
+
+/** @returns {Used} */
+function readUsed() {
+  if (WORKERS === 1) processorTime.sample();
+  return { ...processorTime.ms };
+}
+
+/** Describes the processor time since `before`, if only one file ran. @param {Used} before */
+function describeUsed(before) {
+  if (WORKERS > 1) return '';
+  const used = Object.entries(readUsed()).map(([kind, ms]) => `${kind} ${((ms - before[kind]) / 1000).toFixed(1)}`);
+  return `; processor: ${used.join(', ')}`;
+}
+
 /**
  * Returns the test files, the longest first, so that none runs alone at the end. Files without a recorded duration come
  * before all others.
@@ -194,8 +220,14 @@ function summarize() {
   finished.sort((a, b) => b.ms - a.ms);
   console.log('\nTwenty slowest files:');
   for (const { file, ms } of finished.slice(0, 20)) console.log(`${seconds(ms)}  ${file}`);
-  console.log('\nPhases:');
-  for (const [name, ms] of phases) console.log(`${seconds(ms)}  ${name}`);
+  console.log('\nPhases: duration, processor time');
+  for (const [name, ms, used] of phases) console.log(`${seconds(ms)}${seconds(used)}  ${name}`);
+  const used = processorTime.sample();
+  const { node, postgres, browser } = processorTime.ms;
+  console.log(`${seconds(performance.now())}${seconds(used)}  in all`);
+  console.log(
+    `\nProcessor time of Node.js: ${seconds(node).trim()}, PostgreSQL: ${seconds(postgres).trim()}, Chromium: ${seconds(browser).trim()}`,
+  );
   if (skipped.length > 0) console.log(`\nSkipped:\n\n${skipped.join('\n')}`);
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.join('\n\n')}`);
   if (record && counts.failed === 0 && words.length === 0 && !isLong) {
@@ -213,8 +245,9 @@ function stop() {
 /** @template T @param {string} name @param {() => T | Promise<T>} work @returns {Promise<T>} */
 async function phase(name, work) {
   const startedAt = Date.now();
+  const usedBefore = processorTime.sample();
   const result = await work();
-  phases.push([name, Date.now() - startedAt]);
+  phases.push([name, Date.now() - startedAt, processorTime.sample() - usedBefore]);
   return result;
 }
 

@@ -134,7 +134,7 @@ let temp: string | undefined;
  */
 function tempFolder(): string {
   if (temp) return temp;
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-temp-'));
+  const folder = fs.mkdtempSync(path.join(testFolder(), 'temp-'));
   fs.chmodSync(folder, 0o755);
   afterFile(() => {
     temp = undefined;
@@ -163,7 +163,7 @@ export function newDataFolder(): string {
   return path.join(folder, 'data');
 }
 
-const makeFolder = () => fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-process-')));
+const makeFolder = () => fs.realpathSync(fs.mkdtempSync(path.join(testFolder(), 'process-')));
 
 interface FirstRun {
   dataDir: string;
