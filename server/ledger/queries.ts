@@ -70,7 +70,7 @@ export const readFeed = (
 ) => tx<(ChangeRow & { seq: number })[]>`
   select s.seq, ${changeColumns(tx)} from seals s
   cross join lateral (${changeOrArchived(tx, tenantId, tx`s.change_id`)}) c
-  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook', 'key', 'quota')
+  where s.tenant_id = ${tenantId} and s.seq > ${after} and s.seq <= ${upTo} and c.resource not in ('login', 'webhook', 'key')
   order by s.seq limit ${limit}`;
 
 export const readByIds = (tx: Tx, tenantId: string, changeIds: number[]) => tx<ChangeRow[]>`

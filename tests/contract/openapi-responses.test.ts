@@ -38,6 +38,8 @@ async function call(
       .replace('{id}', at)
       .replace('{source}', 'hr')
       .replace('{externalId}', at)
+      .replace('{useId}', at)
+      .replace('{quota}', 'calls')
       .replace('{deliveryId}', String(testDeliveryId)) + (query && `?${encodeURI(query)}`);
   const response = await client.call(operation.method, path, body, options);
   assertDocumented(operation, response);
@@ -54,6 +56,14 @@ async function createDeleted(path: string, body: object): Promise<string> {
   const id = await admin.create(path, body);
   await admin.delete(`${path}/${id}`);
   return id;
+}
+/** Uses or reserves a quota, and returns the id. */
+async function takeQuota(what: 'consume' | 'reserve'): Promise<string> {
+  const { data } = await child.post(`/system/quota-api/${what}`, {
+    quota: 'merchant',
+    ...(what === 'reserve' ? { seconds: 60 } : {}),
+  });
+  return String(data.useId ?? data.reservationId);
 }
 async function lastChange(): Promise<string> {
   await admin.createDepartment();
@@ -122,6 +132,16 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readEntitlements', admin, () => ({ query: `tenantId=${child.tenantId}` })],
   ['readOverview', service.root],
   ['readOverview', member],
+  ['putQuota', admin, () => ({ query: `tenantId=${child.tenantId}`, body: { total: 5, period: 'month' } })],
+  ['listQuotas', child],
+  ['consumeQuota', child, () => ({ body: { quota: 'calls', amount: 2, subject: '报告' } })],
+  ['reserveQuota', child, () => ({ body: { quota: 'calls', seconds: 60 } })],
+  ['confirmReservation', child, async () => ({ id: await takeQuota('reserve') })],
+  ['releaseReservation', child, async () => ({ id: await takeQuota('reserve'), body: { amount: 1 } })],
+  ['refundUse', child, async () => ({ id: await takeQuota('consume') })],
+  ['listUses', child, () => ({ query: 'quota=calls' })],
+  ['listUses', child, () => ({ query: 'cursor=' })],
+  ['readUsage', child, () => ({ query: 'by=user' })],
   ['listQuotasBelow', service.root],
   ['readTenantTree', service.root],
   ['readTenantTree', admin, () => ({ query: `rootId=${child.id}&depth=1` })],

@@ -319,6 +319,19 @@ describe('PUT', () => {
         ['created', 'boss', null, record(5, 'month', true)],
       ],
     );
+    for (const feed of [
+      await read(below, '/system/change-api?limit=1000'),
+      await read(admin, '/system/change-api?limit=1000&below=true'),
+    ]) {
+      const changes = (feed.rows as { resource: string; after: unknown }[]).filter(
+        ({ resource }) => resource === 'quota',
+      );
+      assert.deepEqual(
+        changes.map(({ after }) => after),
+        [record(5, 'month', true), record(1, 'none', false)],
+        'the feed has them too',
+      );
+    }
   });
 
   test('a quota of quotaBo takes a period and a pool; its total is the one of the tenant', async () => {
