@@ -22,8 +22,7 @@ export function departmentSheetRoutes(app: App, { db }: Dependencies): void {
         ...shared,
         operationId: 'exportDepartments',
         summary: 'Export departments as a spreadsheet',
-        description:
-          'Takes the filters of the list. In the order of creation; headers are in the language of the caller.',
+        description: 'Takes the filters of the list. Headers are in the language of the caller.',
         querystring: DeptExportFilter,
         response: responses('authenticated', { file: true, errors: ['OTHER_TENANT'] }),
       },

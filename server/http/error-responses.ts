@@ -1,7 +1,7 @@
 import { alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
 
-/** `authenticated` operations require an access token. `static` operations need neither a token nor the database. */
-export type OperationKind = 'authenticated' | 'public' | 'static';
+/** `authenticated` operations require an access token. */
+export type OperationKind = 'authenticated' | 'public';
 
 /** The error responses of an operation with one status, as routes declare them. `describeErrors` renders them. */
 export interface DeclaredErrors {
@@ -111,7 +111,6 @@ const showHeaders = (headers: Record<string, ReturnType<typeof header>>) =>
 const DEFAULT_NAMES: Record<OperationKind, string> = {
   authenticated: 'Failure',
   public: 'FailureWithoutToken',
-  static: 'FailureWithoutDatabase',
 };
 
 /** Names a response that operations share by the codes of these operations, which differ from those of other statuses. */

@@ -85,6 +85,11 @@ export function useComponents(generated: GeneratedDocument): object {
     components.responses.AnyError ??= anyError;
     responses[status] = { $ref: '#/components/responses/AnyError', description } as Generated;
   }
+  // Linters expect a response for errors of the client.
+  for (const { responses } of operationsOf(document)) {
+    if (!Object.keys(responses).some((status) => status.startsWith('4')) && responses.default)
+      responses['4XX'] = responses.default;
+  }
   shareFields({ paths: document.paths, components }, components);
   return { ...document, components: { ...document.components, ...components } };
 }
@@ -118,11 +123,11 @@ const anyError = {
 /** The envelope of all successes. Each response adds the schema of its `data`. */
 const Success = {
   type: 'object',
-  required: ['code', 'msg', 'data'],
+  required: ['code', 'msg'],
   properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] } },
 };
 const describeSuccess = (data: unknown) => ({
-  allOf: [{ 'x-ref': 'Success' }, { properties: { data } }],
+  allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
 });
 
 /** Names a success by the schemas of its data and by its headers. Those without either differ from all others. */

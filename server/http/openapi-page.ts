@@ -88,9 +88,8 @@ A success has the code \`200\` and the message \`操作成功\`. An error has
 its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
 stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
 9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
-\`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` of an operation lists errors that have the statuses 408, 413,
-415, 429, 431, 500 and 503. Many operations share the codes of \`BadRequestJson\` and \`Forbidden\`; a response that allows any code
-lists only the others.
+\`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` lists the errors that do not depend on the operation, of all statuses;
+the others list those of the operation.
 
 Operations name the permission that they require. Administrators have all permissions; members have \`dept:read\`, and may do
 what concerns only themselves.

@@ -33,7 +33,7 @@ interface ResponseOptions {
  * The errors that do not depend on the operation: of the connection, the syntax of the request, the token, a limit on requests
  * or the service. They share the response `default`.
  */
-const staticErrors: ErrorCode[] = [
+const publicErrors: ErrorCode[] = [
   'BAD_REQUEST',
   'ADDRESS_NOT_ENCODED',
   'INVALID_UTF8',
@@ -42,9 +42,6 @@ const staticErrors: ErrorCode[] = [
   'HEADERS_TOO_LARGE',
   'INTERNAL',
   'TOO_BUSY',
-];
-const publicErrors: ErrorCode[] = [
-  ...staticErrors,
   'DATABASE_AWAY',
   'INVALID_JSON',
   'FORBIDDEN_KEY',
@@ -77,7 +74,6 @@ const authenticatedErrors: ErrorCode[] = [
   'OTHER_TENANT',
 ];
 export const GENERAL_ERRORS: Record<OperationKind, ErrorCode[]> = {
-  static: staticErrors,
   public: publicErrors,
   authenticated: authenticatedErrors,
 };

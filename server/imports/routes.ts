@@ -58,7 +58,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
           operationId: importer.operationId,
           summary: importer.summary,
           description:
-            'xlsx or csv with up to 100,000 rows and 50 MB. `preview` checks all rows; `apply` writes all of them or none, as one batch that `changeId` reverts.',
+            'xlsx or csv, up to 100,000 rows and 50 MB. `apply` writes all rows or none, as one batch that `changeId` reverts.',
           consumes: ['multipart/form-data'],
           headers: writeHeaders,
           querystring: ImportQuery,

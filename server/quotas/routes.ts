@@ -70,7 +70,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         operationId: 'listQuotasBelow',
         summary: 'List what the tenants below use',
         description:
-          'Those that run out first, at the rate of the last 30 days, come first. At most 200: those of which the largest share is used.',
+          'Those first that run out first, at the rate of the last 30 days. At most 200, of which the largest share is used.',
         querystring: TenantQuery,
         response: responses('authenticated', { data: QuotasBelow, errors: ['OTHER_TENANT'] }),
       },

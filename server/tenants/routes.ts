@@ -118,7 +118,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'exportTenants',
         summary: "Export the caller's tenant and its descendants as a spreadsheet",
-        description: 'Takes the filters of the list. Sorted by id; headers are in the language of the caller.',
+        description: 'Takes the filters of the list. Headers are in the language of the caller.',
         querystring: TenantExportFilter,
         response: responses('authenticated', { file: true }),
       },

@@ -153,8 +153,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'readLeaders',
         summary: 'Read the leaders of a user',
-        description:
-          'Those of their main department and of the departments above it, the nearest first, without the user themselves.',
+        description: 'Of their main department and those above it, the nearest first, without the user themselves.',
         params: IdPath,
         querystring: TenantQuery,
         response: responses('authenticated', { data: Type.Array(Leader), errors: ['OTHER_TENANT', 'USER_NOT_FOUND'] }),
@@ -174,9 +173,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'listDepartmentUsers',
         summary: 'List the users of a department',
-        description:
-          'Users with the department as `deptId` or in `deptIds`; with `below` also those of all its ' +
-          'descendants, each user once. Sorted by id.',
+        description: 'Users with the department as `deptId` or in `deptIds`, each once, sorted by id.',
         params: IdPath,
         querystring: DeptUserFilter,
         response: responses('authenticated', {

@@ -22,7 +22,7 @@ export function userSheetRoutes(app: App, { db }: Dependencies): void {
         ...shared,
         operationId: 'exportUsers',
         summary: 'Export users as a spreadsheet',
-        description: 'Takes the filters of the list. Sorted by id; headers are in the language of the caller.',
+        description: 'Takes the filters of the list. Headers are in the language of the caller.',
         querystring: UserExportFilter,
         response: responses('authenticated', { file: true, errors: ['OTHER_TENANT'] }),
       },

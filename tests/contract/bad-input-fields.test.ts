@@ -17,16 +17,23 @@ const key = { keyName: 'key', permissions: ['dept:read'] };
 const { data: existing } = await admin.post('/system/key-api', key);
 const deleted = await admin.createDepartment();
 await admin.delete(`/system/dept-api/${deleted}`);
+const company = await service.createTenant({ quotaBo: { merchant: 9 } });
+const reserve = async () =>
+  String((await company.post('/system/quota-api/reserve', { quota: 'merchant', seconds: 86_400 })).data.reservationId);
 /** The records of operations with an id; the others restore the deleted department. */
 const ids: Record<string, string> = {
   patchDepartment: deptId,
   patchTenant: child.id,
   patchUser: member.id,
   rotateKey: String(existing.keyId),
+  confirmReservation: await reserve(),
+  releaseReservation: await reserve(),
 };
 const operations = (await readOperations(service)).map((operation) => ({
   ...operation,
-  path: operation.path.replace('{id}', ids[operation.operationId] ?? deleted),
+  path: operation.path
+    .replace('{id}', ids[operation.operationId] ?? deleted)
+    .replace('{quota}', `calls?tenantId=${child.tenantId}`),
 }));
 
 /** The caller and the smallest accepted body of each operation that takes a body. */
@@ -53,6 +60,11 @@ const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = 
   addKey: [admin, key],
   updateKey: [admin, { keyId: existing.keyId, ...key }],
   rotateKey: [admin, {}],
+  consumeQuota: [company, { quota: 'merchant' }],
+  reserveQuota: [company, { quota: 'merchant', seconds: 60 }],
+  confirmReservation: [company, {}],
+  releaseReservation: [company, {}],
+  putQuota: [admin, { total: 5 }],
   changePassword: [admin, { oldPassword: PASSWORD, newPassword: 'another horse' }],
 };
 

@@ -105,6 +105,8 @@ const bodies: Record<string, unknown> = {
     username: 'x',
     refresh_token: 'x',
     ids: [7],
+    quota: 'merchant',
+    seconds: 1,
     departments: [{ ref: 'x' }],
     users: [{ ref: 'x', userName: 'x', password: PASSWORD }],
   },
@@ -122,10 +124,15 @@ for (const operation of operations) {
       const isForm = operation.requestBody?.content['multipart/form-data'] !== undefined;
       const form = { 'content-type': 'multipart/form-data; boundary=x' };
       const call = (query: string, headers = {}) =>
-        admin.call(method, `${path.replace('{id}', '7')}?${query}${needed}`, bodies[method], {
-          headers: isForm ? { ...form, ...headers } : headers,
-          ...(isForm ? { raw: '--x--\r\n' } : {}),
-        });
+        admin.call(
+          method,
+          `${path.replace('{id}', '7').replace('{quota}', 'calls')}?${query}${needed}`,
+          bodies[method],
+          {
+            headers: isForm ? { ...form, ...headers } : headers,
+            ...(isForm ? { raw: '--x--\r\n' } : {}),
+          },
+        );
       for (const text of wrongTexts(schema)) {
         const response = await call(`${name}=${text}`);
         expectError(response, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);
@@ -146,7 +153,7 @@ for (const operation of operations) {
 function wrongTexts({ type, maxLength, pattern, enum: values, minimum, maximum, format }: Schema): string[] {
   const texts = ['%00', 'a%00b'];
   if (maxLength !== undefined) texts.push('a'.repeat(maxLength + 1));
-  if (pattern || values || type !== 'string') texts.push('nonsense', '%F0%9F%8C%B3');
+  if (pattern || values || type !== 'string') texts.push('non sense', '%F0%9F%8C%B3');
   if (format === 'int64') texts.push('-1', '1.5', '9223372036854775808', '99999999999999999999', '%201');
   if (type === 'integer') texts.push('1.5', '1e400', 'NaN', String((minimum ?? 0) - 1), String((maximum ?? 0) + 1));
   if (type === 'boolean') texts.push('2', 'yes', 'TRUE');

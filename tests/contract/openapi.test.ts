@@ -79,9 +79,14 @@ test('every operation documents its success and its errors, each error code unde
     const { 200: success, ...errors } = responses;
     if (isFile(operationId)) assert.deepEqual(Object.keys(success?.content ?? {}), [XLSX, 'text/csv'], operationId);
     else if (operationId !== 'streamChanges') assert.ok(dataOf(success), operationId);
-    assert.ok(Object.keys(errors).length >= 2, operationId);
+    assert.ok(errors.default, operationId);
     for (const [status, response] of Object.entries(errors)) {
       if (status === '304') continue;
+      // Operations without errors of their own: linters expect a response for errors of the client.
+      if (status === '4XX') {
+        assert.deepEqual(response, responses.default);
+        continue;
+      }
       const named = reasonsIn(response);
       assert.ok(named.length > 0, `${operationId} ${status}`);
       for (const reason of named) {
@@ -141,9 +146,9 @@ test('the headers that callers need are documented', () => {
       if (!isError && method === 'GET' && /^\/system\/.*\{(id|externalId)\}$/.test(path)) expected.push('ETag');
       if (!isError && operationId === 'readEntitlements') expected.push('ETag');
       if (status === '200' && isFile(operationId)) expected.push('Content-Disposition');
-      if (status === 'default' && security) expected.push('WWW-Authenticate');
+      if (['default', '4XX'].includes(status) && security?.length) expected.push('WWW-Authenticate');
       if (status === '405') expected.push('Allow');
-      if (status === 'default') expected.push('Retry-After');
+      if (['default', '4XX'].includes(status)) expected.push('Retry-After');
       assert.deepEqual(Object.keys(headers).sort(), expected.sort(), `${operationId} ${status}`);
       for (const [name, header] of Object.entries(headers)) {
         assert.equal(header.schema.type, 'string', `${operationId} ${status} ${name}`);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { launch, newDataFolder, project } from '../support/process.ts';
@@ -55,7 +56,8 @@ test("the README's container recipe builds, prunes and starts twice", async () =
   const readme = fs.readFileSync(path.join(project, 'README.md'), 'utf8');
   assert.ok(readme.includes('`npm ci && npm run build && npm prune --omit=dev`'), 'the recipe that this test runs');
   assert.ok(readme.includes('`node scripts/start.js`'));
-  const root = path.join(path.dirname(newDataFolder()), 'app');
+  // Packages can be linked to this folder more often than to that of the test run, which is in memory.
+  const root = path.join(path.dirname(newDataFolder(os.tmpdir())), 'app');
   copyProject(root);
 
   const npm = (...args: string[]) => {

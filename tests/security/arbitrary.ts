@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { TENANT_QUOTAS } from '../../server/quotas/schema.ts';
 import type { Operation, Schema } from '../support/openapi.ts';
 
 /** Requests generated from the OpenAPI document: valid, almost valid, and hostile ones. */
@@ -70,6 +71,7 @@ function idsFor(name: string, ids: Ids): string[] | undefined {
   if (/^(dept|parent)Ids?$/.test(name)) return ids.dept;
   if (/^userIds?$/.test(name)) return ids.user;
   if (name === 'id') return ids.tenant;
+  if (name === 'quota') return [...TENANT_QUOTAS];
   return /^tenant(Id|Parent)$/.test(name) ? ids.code : undefined;
 }
 

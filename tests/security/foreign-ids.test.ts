@@ -3,7 +3,18 @@ import { test } from 'node:test';
 import { readOperations } from '../support/openapi.ts';
 import { sendRaw } from '../support/raw.ts';
 import { type Client, PASSWORD, startService } from '../support/service.ts';
-import { apiKeys, calls, dept, disabledWebhook, hook, type Kind, newKey, people, tenant } from './foreign-ids.ts';
+import {
+  apiKeys,
+  calls,
+  dept,
+  disabledWebhook,
+  hook,
+  type Kind,
+  newKey,
+  people,
+  quotas,
+  tenant,
+} from './foreign-ids.ts';
 
 /**
  * Calls every operation with ids of the caller, of other tenants, unknown ids and deleted ones. The response to an id of
@@ -35,6 +46,11 @@ async function createRecords(admin: Client): Promise<Record<Kind, { live: string
   ] as const) {
     for (const id of ids) await admin.patch(`${path}/${id}`, { source: 'hr', externalId: id });
   }
+  assert.equal((await service.root.put(`${quotas}/calls?tenantId=${admin.tenantId}`, { total: -1 })).code, 200);
+  const uses = { live: await takeQuota(admin, 'use'), deleted: await takeQuota(admin, 'use') };
+  const reservations = { live: await takeQuota(admin, 'reservation'), deleted: await takeQuota(admin, 'reservation') };
+  assert.equal((await admin.post(`${quotas}/uses/${uses.deleted}/refund`)).code, 200);
+  assert.equal((await admin.post(`${quotas}/reservations/${reservations.deleted}/release`)).code, 200);
   for (const path of [
     `${dept}/${depts.deleted}`,
     `${people}/${otto}`,
@@ -44,7 +60,19 @@ async function createRecords(admin: Client): Promise<Record<Kind, { live: string
   ]) {
     assert.equal((await admin.delete(path)).code, 200);
   }
-  return { dept: depts, user: { live: anna, deleted: otto }, tenant: tenants, code: codes, hook: hooks, key: keys };
+  return {
+    ...{ dept: depts, user: { live: anna, deleted: otto }, tenant: tenants, code: codes, hook: hooks, key: keys },
+    ...{ use: uses, reservation: reservations },
+  };
+}
+
+/** Uses or reserves a quota, and returns the id. What was refunded or released counts as deleted. */
+async function takeQuota(admin: Client, kind: 'use' | 'reservation'): Promise<string> {
+  const { data } =
+    kind === 'use'
+      ? await admin.post(`${quotas}/consume`, { quota: 'calls' })
+      : await admin.post(`${quotas}/reserve`, { quota: 'calls', seconds: 86_400 });
+  return String(data[`${kind}Id`]);
 }
 
 const own = await createRecords(mine);
@@ -103,15 +131,17 @@ for (const { what, kind, call, expected = 404, revealsExistence = false, ownDele
     if (ownDeleted === undefined) assert.equal(deletedResponse, await responseToUnknown(own[kind].deleted));
     else assert.equal(statusOf(deletedResponse), ownDeleted, deletedResponse);
     // With an existing record of the caller the call works, so the call itself is valid.
-    const fresh = what.startsWith('DELETE') ? await createAnother(kind) : own[kind].live;
+    const isEnded = what.startsWith('DELETE') || kind === 'use' || kind === 'reservation';
+    const fresh = isEnded ? await createAnother(kind) : own[kind].live;
     const ownResponse = await responseTo(fresh);
     assert.equal(statusOf(ownResponse), ownLive, ownResponse);
   });
 }
 
-/** Creates another record of the caller, to be deleted. */
+/** Creates another record of the caller, to be deleted or ended. */
 let count = 0;
 async function createAnother(kind: Kind): Promise<string> {
+  if (kind === 'use' || kind === 'reservation') return takeQuota(mine, kind);
   if (kind === 'dept') return mine.createDepartment();
   if (kind === 'key') return mine.create(apiKeys, newKey);
   if (kind === 'hook') return mine.create(hook, disabledWebhook);
@@ -137,10 +167,16 @@ test('this test covers every operation that takes an id', async () => {
     `${dept}/import`,
     `${people}/import`,
   ];
+  // tests/security/acting.test.ts covers these, which take only the code of a tenant.
+  const withTenantOnly = [
+    ...['', '/below', '/uses', '/usage'].map((end) => `GET ${quotas}${end}`),
+    ...['/consume', '/reserve'].map((end) => `POST ${quotas}${end}`),
+    `PUT ${quotas}/{quota}`,
+  ];
   const operations = (await readOperations(service)).map(({ method, path }) => `${method} ${path}`);
   const missing = operations.filter(
     (name) =>
-      ![`POST ${hook}`, `POST ${apiKeys}`].includes(name) &&
+      ![`POST ${hook}`, `POST ${apiKeys}`, ...withTenantOnly].includes(name) &&
       !covered.has(name) &&
       !withoutIds.some((start) => name.includes(` ${start}`)),
   );

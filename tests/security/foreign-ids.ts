@@ -2,12 +2,13 @@ import { type Client, PASSWORD } from '../support/service.ts';
 
 /** The calls that take an id: each operation with each parameter that takes one. */
 
-export type Kind = 'dept' | 'user' | 'tenant' | 'code' | 'hook' | 'key';
+export type Kind = 'dept' | 'user' | 'tenant' | 'code' | 'hook' | 'key' | 'use' | 'reservation';
 export const dept = '/system/dept-api';
 export const tenant = '/system/tenant-api';
 export const people = '/system/user-api';
 export const hook = '/system/webhook-api';
 export const apiKeys = '/system/key-api';
+export const quotas = '/system/quota-api';
 export const newKey = { keyName: 'key', permissions: ['dept:read'] };
 /** A disabled webhook with a public address, which is never called. */
 export const disabledWebhook = { url: 'https://93.184.216.34/', status: '1' };
@@ -363,6 +364,21 @@ export const calls: Call[] = [
   ...withKind('code', codeCalls),
   ...withKind('hook', webhookCalls),
   ...withKind('key', keyCalls),
+  ...withKind('use', [
+    {
+      what: `POST ${quotas}/uses/{useId}/refund`,
+      call: (id) => post(`${quotas}/uses/${id}/refund`, {}),
+      ownDeleted: 409,
+    },
+  ]),
+  ...withKind(
+    'reservation',
+    ['confirm', 'release'].map((end) => ({
+      what: `POST ${quotas}/reservations/{id}/${end}`,
+      call: (id: string) => post(`${quotas}/reservations/${id}/${end}`, {}),
+      ownDeleted: 409,
+    })),
+  ),
   {
     what: `POST ${people}/{id}/restore tenantId`,
     kind: 'code',

@@ -45,7 +45,8 @@ for (const admin of [mine, other]) {
   await superuser`select banyan.record_key_uses(${[admin.tenantId]}, ${[key]}::bigint[], ${['127.0.0.1']})`;
   await superuser`select from banyan.take_request_tokens(${admin.tenantId}, 0, 1, 1, 5)`;
   await service.root.put(`/system/quota-api/calls?tenantId=${admin.tenantId}`, { total: 9, pooled: true });
-  await admin.post('/system/quota-api/consume', { quota: 'calls' });
+  // More than 80 %, so that there is a notice.
+  await admin.post('/system/quota-api/consume', { quota: 'calls', amount: 8 });
   await admin.post('/system/quota-api/reserve', { quota: 'calls', seconds: 86_400 });
   await superuser`insert into banyan.imported_records values (${admin.tenantId}, 'ruoyi', 'user', '1', '{}')`;
   await superuser`insert into banyan.imported_tenants values (${admin.tenantId}, 'ruoyi', '1', '123456', 1, '{}')`;
@@ -154,7 +155,6 @@ test('only known functions are security definer, and none is executable by publi
   assert.deepEqual(
     [...functions],
     [
-      { name: 'subtree_accounts', public: false, path },
       { name: 'counters_to_lock', public: false, path },
       { name: 'due_webhooks', public: false, path },
       { name: 'find_api_key', public: false, path },
@@ -165,6 +165,7 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'pooled_quotas_above', public: false, path },
       { name: 'quotas_below', public: false, path },
       { name: 'search_departments', public: false, path },
+      { name: 'subtree_accounts', public: false, path },
       { name: 'subtrees_with_new_changes', public: false, path },
       { name: 'tenant_state', public: false, path },
       { name: 'tenant_version', public: false, path },

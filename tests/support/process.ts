@@ -156,14 +156,14 @@ export function launch(args: string[], { cwd, env }: { cwd: string; env: Environ
   return run;
 }
 
-/** Returns the path of a data folder that does not exist yet, in a new parent folder. */
-export function newDataFolder(): string {
-  const folder = makeFolder();
+/** Returns the path of a data folder that does not exist yet, in a new folder below `parent`. */
+export function newDataFolder(parent = testFolder()): string {
+  const folder = makeFolder(parent);
   afterFile(() => removeFolder(folder));
   return path.join(folder, 'data');
 }
 
-const makeFolder = () => fs.realpathSync(fs.mkdtempSync(path.join(testFolder(), 'process-')));
+const makeFolder = (parent = testFolder()) => fs.realpathSync(fs.mkdtempSync(path.join(parent, 'banyan-process-')));
 
 interface FirstRun {
   dataDir: string;

@@ -129,10 +129,18 @@ export interface Operations {
     reason:
       | 'ADDRESS_NOT_ENCODED'
       | 'BAD_REQUEST'
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FIELD_REQUIRED'
+      | 'FORBIDDEN_KEY'
       | 'HEADERS_TOO_LARGE'
       | 'INTERNAL'
       | 'INVALID_FIELD'
+      | 'INVALID_JSON'
       | 'INVALID_UTF8'
+      | 'NOT_JSON'
+      | 'REQUEST_TIMEOUT'
       | 'TOO_BUSY'
       | 'UNKNOWN_PARAMETER';
   };
@@ -171,10 +179,18 @@ export interface Operations {
     reason:
       | 'ADDRESS_NOT_ENCODED'
       | 'BAD_REQUEST'
+      | 'BODY_REQUIRED'
+      | 'BODY_TOO_LARGE'
+      | 'DATABASE_AWAY'
+      | 'FIELD_REQUIRED'
+      | 'FORBIDDEN_KEY'
       | 'HEADERS_TOO_LARGE'
       | 'INTERNAL'
       | 'INVALID_FIELD'
+      | 'INVALID_JSON'
       | 'INVALID_UTF8'
+      | 'NOT_JSON'
+      | 'REQUEST_TIMEOUT'
       | 'TOO_BUSY'
       | 'UNKNOWN_PARAMETER';
   };

@@ -4,12 +4,13 @@ import { useTexts } from '../language.ts';
 import { type Permission, permissionTexts } from '../ui/permission-texts.ts';
 import { permissionHintTexts } from './texts.ts';
 
-type GroupName = 'organization' | 'tenants' | 'files' | 'changes' | 'other';
+type GroupName = 'organization' | 'tenants' | 'quotas' | 'files' | 'changes' | 'other';
 
 /** The permissions that operations require, in the order of the form. */
 const GROUPS: readonly { name: GroupName; permissions: readonly Permission[] }[] = [
   { name: 'organization', permissions: ['dept:read', 'dept:write', 'user:read', 'user:write'] },
   { name: 'tenants', permissions: ['tenant:read', 'tenant:write'] },
+  { name: 'quotas', permissions: ['quota:read', 'quota:use', 'quota:write'] },
   { name: 'files', permissions: ['export', 'import'] },
   { name: 'changes', permissions: ['change:read', 'change:revert', 'webhook:write', 'check'] },
 ];

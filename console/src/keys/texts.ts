@@ -213,6 +213,7 @@ export const permissionHintTexts = defineTexts({
   zh: {
     organization: '组织架构',
     tenants: '租户',
+    quotas: '配额',
     files: '导入与导出',
     changes: '变更与集成',
     other: '其他',
@@ -235,6 +236,7 @@ export const permissionHintTexts = defineTexts({
   en: {
     organization: 'Organization',
     tenants: 'Tenants',
+    quotas: 'Quotas',
     files: 'Import and export',
     changes: 'Changes and integration',
     other: 'Other',
