@@ -141,8 +141,8 @@ export function sessionRoutes(
         headers: writeHeaders,
         summary: 'End this session, or all sessions of the caller',
         description:
-          'The access token and the refresh token of the session stop working immediately, and its cookie is cleared. With ' +
-          '`session=cookie` the cookie is enough when the access token is rejected.',
+          'Its tokens stop working immediately, and its cookie is cleared. With `session=cookie` the cookie is enough when the ' +
+          'access token is rejected.',
         querystring: LogoutQuery,
         response: responses('authenticated', {
           writes: 'unconditional',
@@ -196,7 +196,7 @@ export function sessionRoutes(
         operationId: 'endSession',
         headers: writeHeaders,
         summary: 'End a session of the caller',
-        description: 'Its access token and its refresh token stop working immediately.',
+        description: 'Its tokens stop working immediately.',
         params: SessionPath,
         response: responses('authenticated', {
           writes: 'unconditional',

@@ -88,7 +88,7 @@ export function useComponents(generated: GeneratedDocument): object {
   // Linters expect a response for errors of the client.
   for (const { responses } of operationsOf(document)) {
     if (!Object.keys(responses).some((status) => status.startsWith('4')) && responses.default)
-      responses['4XX'] = responses.default;
+      responses[400] = responses.default;
   }
   shareFields({ paths: document.paths, components }, components);
   return { ...document, components: { ...document.components, ...components } };

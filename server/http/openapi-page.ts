@@ -31,7 +31,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Authentication', description: 'Login, sessions and the caller’s own account' },
         {
           name: 'OAuth',
-          description: 'Tokens for other software, as the OAuth standards say',
+          description: 'Tokens for other software',
         },
         { name: 'Operations', description: 'Health checks and version, for operators' },
       ],

@@ -136,9 +136,7 @@ export function ledgerRoutes(
         ...shared,
         operationId: 'listChanges',
         summary: 'Search the audit log',
-        description:
-          'Returns who changed what, when and from where, in the caller’s tenant and its descendants, newest ' +
-          'first. Includes successful and failed logins, but no passwords or secrets.',
+        description: 'Newest first. Includes successful and failed logins, but no passwords or secrets.',
         querystring: AuditFilter,
         response: responses('authenticated', {
           data: AuditPage,

@@ -26,7 +26,7 @@ export const Role = Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['ad
 export const UserName = Type.String({
   minLength: 1,
   maxLength: 50,
-  description: 'Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)',
+  description: 'Unique in its tenant, case-insensitive. New ones follow RFC 8265 (UsernameCaseMapped)',
 });
 
 const fields = Type.Object(

@@ -60,7 +60,7 @@ async function createDeleted(path: string, body: object): Promise<string> {
 /** Uses or reserves a quota, and returns the id. */
 async function takeQuota(what: 'consume' | 'reserve'): Promise<string> {
   const { data } = await child.post(`/system/quota-api/${what}`, {
-    quota: 'merchant',
+    quota: 'calls',
     ...(what === 'reserve' ? { seconds: 60 } : {}),
   });
   return String(data.useId ?? data.reservationId);
@@ -132,7 +132,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readEntitlements', admin, () => ({ query: `tenantId=${child.tenantId}` })],
   ['readOverview', service.root],
   ['readOverview', member],
-  ['putQuota', admin, () => ({ query: `tenantId=${child.tenantId}`, body: { total: 5, period: 'month' } })],
+  ['putQuota', admin, () => ({ query: `tenantId=${child.tenantId}`, body: { total: 100, period: 'month' } })],
   ['listQuotas', child],
   ['consumeQuota', child, () => ({ body: { quota: 'calls', amount: 2, subject: '报告' } })],
   ['reserveQuota', child, () => ({ body: { quota: 'calls', seconds: 60 } })],

@@ -957,7 +957,7 @@ export type WebhookInput = {
    */
   kinds?: Array<string> | null;
   /**
-   * Also receives the changes of all descendant tenants; cannot be changed later
+   * Also the changes of all descendant tenants; cannot be changed later
    */
   below?: boolean | null;
   status?: Status2;
@@ -981,7 +981,7 @@ export type Webhook = {
   url: string;
   kinds: Array<string>;
   /**
-   * Also receives the changes of all descendant tenants; cannot be changed later
+   * Also the changes of all descendant tenants; cannot be changed later
    */
   below: boolean;
   status: Status;
@@ -1290,12 +1290,12 @@ export type By = string;
 export type Action = string;
 
 /**
- * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
+ * Unique in its tenant, case-insensitive. New ones follow RFC 8265 (UsernameCaseMapped)
  */
 export type UserName = string;
 
 /**
- * Unique in its tenant, case-insensitive. A new name follows RFC 8265 (UsernameCaseMapped)
+ * Unique in its tenant, case-insensitive. New ones follow RFC 8265 (UsernameCaseMapped)
  */
 export type UserName2 = string | null;
 
