@@ -19,7 +19,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
       schema: {
         tags,
         operationId: 'readMe',
-        summary: "Read the caller's user, roles and tenant, with its menus, quotas and rules",
+        summary: "Read the caller's user, roles and tenant",
         response: responses('authenticated', { data: Me, errors: ['USERS_ONLY'] }),
       },
     },

@@ -123,7 +123,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'orderDepartments',
         summary: 'Reorder the children of a department',
-        description: 'Sets `orderNum` of all children from 1 on. Children whose number stays the same are not changed.',
+        description: 'Sets `orderNum` of all children from 1 on.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: DeptOrder,

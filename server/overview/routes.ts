@@ -13,7 +13,7 @@ export function overviewRoutes(app: App, { db }: Dependencies): void {
       schema: {
         tags: ['Tenants'],
         operationId: 'readOverview',
-        summary: "Summarize the caller's tenant, and list descendants that need attention",
+        summary: "Summarize the caller's tenant and its descendants",
         description:
           '`endingSoon`: tenants whose service ends within 60 days or ended in the last 30. `full`: descendants that use at ' +
           'least 80 % of their account limit. At most 20 of each; none for members.',

@@ -26,7 +26,7 @@ interface Fixture {
 
 /** Creates a tenant for one batch, because random requests disable and delete what they find. */
 async function createFixture(): Promise<Fixture> {
-  const admin = await service.createTenant({ quotaBo: { merchant: 9_000_000_000_000, riskReport: 9_000_000_000_000 } });
+  const admin = await service.createTenant({ quotaBo: { merchant: 2_000_000_000, riskReport: 2_000_000_000 } });
   const child = await service.createTenant({}, admin);
   const top = await admin.createDepartment({ deptName: 'top' });
   const depts = [top, await admin.createDepartment({ parentId: top }), await admin.createDepartment()];

@@ -325,7 +325,7 @@ export interface Operations {
     reason: CommonReason | 'SESSION_NOT_FOUND' | 'USERS_ONLY';
   };
 
-  /** Read the caller's user, roles and tenant, with its menus, quotas and rules */
+  /** Read the caller's user, roles and tenant */
   readMe: {
     input: types.ReadMeData;
     data: types.ReadMeResponses[200];
@@ -842,7 +842,7 @@ export interface Operations {
     reason: CommonReason;
   };
 
-  /** Summarize the caller's tenant, and list descendants that need attention */
+  /** Summarize the caller's tenant and its descendants */
   readOverview: {
     input: types.ReadOverviewData;
     data: types.ReadOverviewResponses[200];
