@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client, startService } from '../support/service.ts';
+import { Receiver } from '../support/receiver.ts';
+import { Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** The clock of both nodes; undefined: that of the database. */
 let time: Date | undefined;
-const options = { quotaTime: () => time, timing: { noticeMs: 20 } };
-const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai', BANYAN_WEBHOOK_NETWORKS: 'loopback' }, options);
-const startNode = () => startService({ DATABASE_URL: service.databaseUrl, BANYAN_TIME_ZONE: 'Asia/Shanghai' }, options);
+const options = { quotaTime: () => time, timing: { noticeMs: 20, ...FAST_WEBHOOK_POLLING } };
+const environment = { BANYAN_TIME_ZONE: 'Asia/Shanghai', BANYAN_WEBHOOK_NETWORKS: 'loopback' };
+const service = await startService(environment, options);
+const startNode = () => startService({ ...environment, DATABASE_URL: service.databaseUrl }, options);
 const second = await startNode();
 const at = ({ base }: { base: string }, { token, tenantId }: Client) => new Client(base, token, undefined, tenantId);
 
@@ -59,12 +61,19 @@ test('a use that empties a pool warns the tenant of the pool, not the one that u
   const above = await service.createTenant();
   const owner = await service.createTenant({}, above);
   const user = await service.createTenant({}, owner);
+  const receiver = await Receiver.start();
+  await above.create('/system/webhook-api', { url: receiver.url, kinds: ['notice.*'] });
   const path = `/system/quota-api/calls?tenantId=${owner.tenantId}`;
   assert.equal((await above.put(path, { total: 5, pooled: true })).code, 200);
   assert.equal((await user.post('/system/quota-api/consume', { quota: 'calls', amount: 4 })).code, 200);
   await waitForNotices(owner, [`${owner.tenantId} calls 80 5`]);
   await waitForNotices(above, [`${owner.tenantId} calls 80 5`]);
   assert.deepEqual(await readNotices(user), []);
+  await waitFor('the webhook has delivered the notice', () => receiver.accepted.length > 0);
+  assert.deepEqual(
+    receiver.accepted.map(({ type, data }) => [type, data.after.tenantId, data.after.quota, data.after.percent]),
+    [['notice.created', owner.tenantId, 'calls', 80]],
+  );
 });
 
 test('two nodes warn once 30, 7 and 1 days before the end of service, also after a restart', async () => {
