@@ -15,6 +15,7 @@ const paths: Record<string, string> = {
   readDepartmentByExternalId: '/system/dept-api/external/hr/1',
   readUserByExternalId: '/system/user-api/external/hr/1',
   readTenant: `/system/tenant-api/${admin.id}`,
+  readEntitlements: '/system/entitlement-api',
   readUser: `/system/user-api/${await admin.createUser({ userName: 'reader' })}`,
   readWebhook: `/system/webhook-api/${webhookId}`,
   readKey: `/system/key-api/${await admin.create('/system/key-api', { keyName: 'reader', permissions: ['dept:read'] })}`,
