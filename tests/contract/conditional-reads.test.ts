@@ -57,12 +57,10 @@ test('a changed record is returned in full', async () => {
 
 test('If-None-Match: * returns 404 for records of another tenant', async () => {
   const other = await service.createTenant();
-  for (const operationId of Object.keys(paths))
-    assert.equal(
-      (await other.get(paths[operationId] as string, { headers: { 'if-none-match': '*' } })).status,
-      404,
-      operationId,
-    );
+  // The entitlements are those of the caller.
+  const { readEntitlements: _, ...records } = paths;
+  for (const [operationId, path] of Object.entries(records))
+    assert.equal((await other.get(path, { headers: { 'if-none-match': '*' } })).status, 404, operationId);
 });
 
 test('the ETag of a webhook follows its deliveries, but a delivery does not prevent an update', async () => {
