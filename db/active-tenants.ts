@@ -21,7 +21,7 @@ export class ActiveTenants {
     } else this.last.at = now;
   }
 
-  /** For how many milliseconds another tenant than this one still counts as active; 0 or less: there is none. */
+  /** Returns how many milliseconds other tenants will still count as active. At most 0 if no other tenant is active. */
   othersActiveMs(tenantId: string): number {
     const at = tenantId === this.last.tenantId ? this.othersAt : this.last.at;
     return at + ACTIVE_MS - this.now();

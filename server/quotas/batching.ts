@@ -47,7 +47,7 @@ export function createQuotaTaker({
     writeInTenant(db, tenantId, (tx) => {
       const tokens = batch.map(({ request }) => request.token);
       const inputs = batch.map(({ request }) => request.input);
-      // Callers are loaded while the counters are locked, so even one who may not use quotas briefly locks them.
+      // Load callers in the round trip that locks the counters. A request without the permission therefore locks them briefly.
       const alongside = async () =>
         (await loadCallers(tx, tenantId, tokens, 'quota:use')).map((caller, n) => {
           const { input, requestedAt } = (batch[n] as Item).request;
