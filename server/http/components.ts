@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox';
-import { Long, LongOut } from './fields.ts';
+import { Int, Long, LongOut, orNull } from './fields.ts';
 
 /**
  * Turns the schemas that the routes share into named components of the OpenAPI document. Routes keep whole schemas, because
@@ -37,10 +37,14 @@ export const extending = (base: TObject | string, name: string, further: TObject
 
 /** Fields that many records have are components too, wherever they need no description of their own. */
 const FIELD_COMPONENTS = new Map(
-  Object.entries({ Id: LongOut, IdInput: Long }).map(([name, schema]) => [
-    JSON.stringify(schema, (key, value) => (OMITTED.has(key) ? undefined : value)),
-    name,
-  ]),
+  Object.entries({
+    Id: LongOut,
+    IdOrNull: orNull(LongOut),
+    IdInput: Long,
+    IdInputOrNull: orNull(Long),
+    Int32: Int(),
+    Amount: orNull(Int({ minimum: 0 })),
+  }).map(([name, schema]) => [JSON.stringify(schema, (key, value) => (OMITTED.has(key) ? undefined : value)), name]),
 );
 
 /** Replaces named schemas by references, at any depth, and adds them to `schemas`. */

@@ -82,8 +82,8 @@ export function useComponents(generated: GeneratedDocument): object {
   for (const { responses, status } of errors) {
     const { description } = responses[status] as Generated & { description?: string };
     if (description === undefined) continue;
-    components.responses.AnyError ??= anyError;
-    responses[status] = { $ref: '#/components/responses/AnyError', description } as Generated;
+    components.responses.Error ??= anyError;
+    responses[status] = { $ref: '#/components/responses/Error', description } as Generated;
   }
   // Linters expect a response for errors of the client.
   for (const { responses } of operationsOf(document)) {
