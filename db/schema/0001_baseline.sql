@@ -120,6 +120,7 @@ create table users (
   user_name     text not null check (char_length(user_name) between 1 and 50),
   user_key      text not null,                             -- user_name normalized for comparison, case-insensitive
   nick_name     text,
+  position      text check (char_length(position) <= 100), -- what the user does, such as 生产经理
   email         text check (char_length(email) <= 254),
   phone         text check (char_length(phone) <= 32),
   status        text not null default '0' check (status in ('0', '1')),   -- 0: enabled, 1: disabled

@@ -26,11 +26,12 @@ import { headersOf, ImportErrors, readCells } from './errors.ts';
 import type { Plan, RowOutcome } from './plan.ts';
 import type { Table } from './table.ts';
 
-const { nickName, phone, email } = user.fields;
+const { nickName, position, phone, email } = user.fields;
 
 const readers = {
   userName: codeCell(UserName),
   nickName: nameCell(nickName.schema),
+  position: nameCell(position.schema),
   deptPath: pathCell,
   deptPaths: pathCell,
   phone: codeCell(phone.schema),

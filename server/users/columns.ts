@@ -43,6 +43,15 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     show: ({ nickName }) => nickName,
   },
   {
+    key: 'position',
+    header: { zh: '职务', en: 'Position' },
+    aliases: ['职位', '岗位', 'title', 'job title'],
+    width: 16,
+    imported: true,
+    help: { zh: '最多 100 个字符。', en: 'At most 100 characters.' },
+    show: ({ position }) => position,
+  },
+  {
     key: 'deptPath',
     header: { zh: '部门', en: 'Department' },
     aliases: ['部门路径', '所属部门', '主部门', 'department path', 'main department'],
@@ -125,14 +134,26 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
 export const USER_EXAMPLES: Examples = {
   zh: [
     {
-      ...{ userName: 'zhangsan', nickName: '张三', deptPath: '总部/研发中心', deptPaths: '总部/市场部\n总部/行政部' },
+      ...{
+        userName: 'zhangsan',
+        nickName: '张三',
+        position: '研发经理',
+        deptPath: '总部/研发中心',
+        deptPaths: '总部/市场部\n总部/行政部',
+      },
       ...{ phone: '13800000000', email: 'zhangsan@example.com', roles: '管理员', status: '正常' },
     },
     { userName: 'lisi', nickName: '李四', deptPath: '总部', phone: '+86 138-0000-0001', roles: '成员', status: '正常' },
   ],
   en: [
     {
-      ...{ userName: 'ann', nickName: 'Ann Lee', deptPath: 'Head office/R&D', deptPaths: 'Head office/Sales' },
+      ...{
+        userName: 'ann',
+        nickName: 'Ann Lee',
+        position: 'Head of R&D',
+        deptPath: 'Head office/R&D',
+        deptPaths: 'Head office/Sales',
+      },
       ...{ phone: '+44 20 7946 0000', email: 'ann@example.com', roles: 'Administrator', status: 'Normal' },
     },
     { userName: 'ben', nickName: 'Ben Cole', deptPath: 'Head office', roles: 'Member', status: 'Normal' },

@@ -5,6 +5,7 @@ import { defineRecord, type Replacement, type StoredRow, type ValuesOf } from '.
 /** The one definition of a user's plain fields. The name, departments and roles are handled separately. */
 export const user = defineRecord({
   nickName: { column: 'nick_name', type: 'text', schema: Text(50), default: null },
+  position: { column: 'position', type: 'text', schema: Text(100), default: null, keptIfOmitted: true },
   email: { column: 'email', type: 'text', schema: Email, default: null },
   phone: { column: 'phone', type: 'text', schema: Text(32), default: null },
   status: { column: 'status', type: 'text', schema: Status, default: '0' as const },

@@ -63,8 +63,8 @@ export const UserUpdate = Type.Object(
   {
     ...extending(fields, 'UserUpdate', changedCredentials),
     description:
-      'Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `source` and ' +
-      '`externalId` stay when omitted.',
+      'Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `position`, ' +
+      '`source` and `externalId` stay when omitted.',
   },
 );
 export type UserUpdate = Static<typeof UserUpdate>;

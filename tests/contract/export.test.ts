@@ -25,6 +25,7 @@ await admin.createUser({
   ...{
     userName: 'anna',
     nickName: '安娜',
+    position: '研发经理',
     deptId: research,
     deptIds: [other, head],
     phone: '+86 139',
@@ -100,7 +101,7 @@ test('headers and words are in the language of the caller', async () => {
   const [sheet] = await sheetsOf(bytes);
   assert.equal(sheet?.name, 'Users');
   assert.deepEqual(
-    sheet?.rows.map((row) => row[7]),
+    sheet?.rows.map((row) => row[8]),
     ['Role', 'Administrator', 'Administrator', 'Member'],
   );
 });
@@ -134,7 +135,15 @@ test('an export of users has the paths of their departments, one per line', asyn
   const { 创建时间: created, 用户编号: id, ...cells } = anna ?? {};
   assert.match(`${id} ${created}`, /^\d+ \d{4}-\d\d-\d\d/);
   assert.deepEqual(cells, {
-    ...{ 用户名: 'anna', 姓名: '安娜', 部门: '总部/研发\\/测试\\\\中心', 手机号: '+86 139', 邮箱: '', 角色: '管理员' },
+    ...{
+      用户名: 'anna',
+      姓名: '安娜',
+      职务: '研发经理',
+      部门: '总部/研发\\/测试\\\\中心',
+      手机号: '+86 139',
+      邮箱: '',
+      角色: '管理员',
+    },
     ...{
       兼任部门: '总部\n总部/研发\\/测试\\\\中心/前端组',
       状态: '正常',

@@ -145,9 +145,9 @@ test('people get generated passwords that must be changed, and belong to several
   const tenant = await service.createTenant();
   await apply(tenant, 'dept', [['部门路径'], ['总部'], ['总部/研发'], ['总部/市场']]);
   const rows = [
-    ['用户名', '姓名', '部门', '兼任部门', '手机号', '角色'],
-    ['zhangsan', '张三', '总部/研发', '总部;总部/市场', '００７', ''],
-    ['lisi', '李四', '总部', '', '13800138000', '管理员'],
+    ['用户名', '姓名', '岗位', '部门', '兼任部门', '手机号', '角色'],
+    ['zhangsan', '张三', '研发经理', '总部/研发', '总部;总部/市场', '００７', ''],
+    ['lisi', '李四', '', '总部', '', '13800138000', '管理员'],
   ];
   const key = { 'idempotency-key': 'people-1' };
   const file = csv(rows);
@@ -173,8 +173,8 @@ test('people get generated passwords that must be changed, and belong to several
   const { data } = await tenant.get('/system/user-api/list?userName=zhangsan');
   const [zhangsan] = data.rows;
   assert.deepEqual(
-    [zhangsan.nickName, zhangsan.phone, zhangsan.deptIds.length, zhangsan.roles],
-    ['张三', '007', 2, ['member']],
+    [zhangsan.nickName, zhangsan.position, zhangsan.phone, zhangsan.deptIds.length, zhangsan.roles],
+    ['张三', '研发经理', '007', 2, ['member']],
   );
   const changes = [
     ['用户名', '部门', '姓名'],

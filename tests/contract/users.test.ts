@@ -27,6 +27,7 @@ describe('Operations on users', () => {
     const additional = [Number(await admin.createDepartment()), Number(await admin.createDepartment())];
     const sent = {
       nickName: '小王',
+      position: '生产经理',
       deptId,
       deptIds: additional,
       email: 'wang@example.com',
@@ -166,7 +167,7 @@ describe('Fields of a user', () => {
     expectError(await phoenix.get('/auth/me'), 401, 'USER_DELETED');
   });
 
-  for (const [field, length] of [['nickName', 50] as const, ['phone', 32] as const]) {
+  for (const [field, length] of [['nickName', 50] as const, ['position', 100] as const, ['phone', 32] as const]) {
     test(`${field} is a string of up to ${length} characters and defaults to null`, async () => {
       const longest = `${'榕'.repeat(length - 1)}🌳`;
       assert.equal((await readUser(await createUser({ [field]: longest })))[field], longest);
@@ -226,20 +227,31 @@ describe('Fields of a user', () => {
 const shanghai = { timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'medium' } as const;
 
 describe('An update replaces all fields', () => {
-  test('missing fields get their defaults, except user name and password', async () => {
+  test('missing fields get their defaults, except user name, password and position', async () => {
     const [deptId, additional] = [await admin.createDepartment(), await admin.createDepartment()];
-    const rest = { nickName: 'n', email: 'a@b', phone: '1', status: '1', roles: ['admin'] };
+    const rest = { nickName: 'n', position: 'p', email: 'a@b', phone: '1', status: '1', roles: ['admin'] };
     const id = await createUser({ userName: 'replaced', deptId, deptIds: [additional], ...rest });
     const { userId, tenantId, createBy, createTime } = await readUser(id);
     expectOk(await admin.put(USERS, { userId: id }));
     const { updateTime, ...shown } = await readUser(id);
     assert.deepEqual(shown, {
       ...{ userId, tenantId, createBy, createTime, userName: 'replaced', updateBy: 'boss' },
-      ...{ nickName: null, deptId: null, deptIds: [], email: null, phone: null, status: '0', roles: ['member'] },
+      ...{
+        nickName: null,
+        position: 'p',
+        deptId: null,
+        deptIds: [],
+        email: null,
+        phone: null,
+        status: '0',
+        roles: ['member'],
+      },
       ...{ source: null, externalId: null, mustChangePassword: false },
     });
     assert.ok(updateTime);
     await service.logIn(admin.tenantId, 'replaced');
+    expectOk(await admin.put(USERS, { userId: id, position: null }));
+    assert.equal((await readUser(id)).position, null);
   });
 
   test('a user that was read can be sent back as an update', async () => {
@@ -259,7 +271,7 @@ describe('An update replaces all fields', () => {
   });
 
   test('null counts as missing, also for required fields', async () => {
-    const optional = ['tenantId', 'nickName', 'deptId', 'deptIds', 'email', 'phone', 'status', 'roles'];
+    const optional = ['tenantId', 'nickName', 'position', 'deptId', 'deptIds', 'email', 'phone', 'status', 'roles'];
     const nulls = Object.fromEntries(optional.map((field) => [field, null]));
     const { nickName, deptId, deptIds, status, roles } = await readUser(await createUser(nulls));
     assert.deepEqual([nickName, deptId, deptIds, status, roles], [null, null, [], '0', ['member']]);

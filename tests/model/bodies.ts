@@ -19,6 +19,7 @@ export const deptFields = partial<unknown>({
 export const userNames = fc.constantFrom('ann', 'ANN', 'carol', 'Carol', 'boss', 'élan', 'ÉLAN', 'dora');
 export const userFields = partial<unknown>({
   nickName: fc.constantFrom('小', '', null),
+  position: fc.constantFrom('经理', '', null),
   ...contact,
   status,
   roles: fc.constantFrom(['admin'], ['member'], ['member', 'admin'], null),
@@ -82,6 +83,7 @@ const INVALID_VALUES = {
     ['password', 'short'],
     ['password', null],
     ['nickName', 7],
+    ['position', 'x'.repeat(101)],
     ['deptId', 'x'],
     ['deptIds', '5'],
     ['deptIds', ['x']],

@@ -79,6 +79,7 @@ const user: Schema = {
   userName: text(50, 1),
   password: text(128, 8),
   nickName: text(50),
+  position: text(100),
   deptId: long,
   deptIds: arrayOf(long, 0, 500),
   email,

@@ -117,7 +117,7 @@ const create: Operation = {
           administrator: true,
           deptId: null,
           deptIds: [],
-          fields: { nickName: null, email: null, phone: null, status: '0' },
+          fields: { nickName: null, position: null, email: null, phone: null, status: '0' },
           ...newAuditFields(me),
         });
       },

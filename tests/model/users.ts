@@ -24,8 +24,10 @@ import {
 
 const path = '/system/user-api';
 
-const fieldsOf = (body: Body): User['fields'] => ({
+/** The fields of a new user, or of the replacement of `previous`: an omitted position stays. */
+const fieldsOf = (body: Body, previous?: User['fields']): User['fields'] => ({
   nickName: body.nickName ?? null,
+  position: (body.position === undefined ? previous?.position : body.position) ?? null,
   email: body.email ?? null,
   phone: body.phone ?? null,
   status: String(body.status ?? '0'),
@@ -140,7 +142,7 @@ const update: Operation = {
     const { error, possibleErrors } = state.ifMatch(request.ifMatch, revision(user));
     const userName = isPresent(body.userName) ? String(body.userName) : user.userName;
     const administrator = isAdministrator(body);
-    const fields = fieldsOf(body);
+    const fields = fieldsOf(body, user.fields);
     rejectIfAny(
       error,
       !(administrator && fields.status === '0') && lastAdministratorError(state, tenantId, [user]),

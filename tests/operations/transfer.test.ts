@@ -39,6 +39,7 @@ async function fill(admin: Client): Promise<void> {
   const user = await admin.createUser({
     userName: 'zhang',
     nickName: '张三',
+    position: '研发经理',
     deptId: child,
     deptIds: [top],
     roles: ['member'],

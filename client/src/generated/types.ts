@@ -47,11 +47,14 @@ export type Session = {
 
 export type Id = number;
 
+export type IdOrNull = number | null;
+
 export type User = {
   userId: Id;
   tenantId: string;
   userName: string;
   nickName: string | null;
+  position: string | null;
   email: string | null;
   phone: string | null;
   status: Status;
@@ -60,7 +63,7 @@ export type User = {
    * The id in `source`, unique with it
    */
   externalId: string | null;
-  deptId: number | null;
+  deptId: IdOrNull;
   deptIds: Array<Id>;
   roles: Roles;
   mustChangePassword: boolean;
@@ -70,13 +73,15 @@ export type User = {
   updateTime: UpdateTime;
 };
 
+export type Int32 = number;
+
 export type TenantQuotas = {
-  enterpriseQuery: number;
-  annualReportQuery: number;
-  chainReport: number;
-  businessReport: number;
-  riskReport: number;
-  merchant: number;
+  enterpriseQuery: Int32;
+  annualReportQuery: Int32;
+  chainReport: Int32;
+  businessReport: Int32;
+  riskReport: Int32;
+  merchant: Int32;
 };
 
 export type TenantBase = {
@@ -141,8 +146,10 @@ export type DepartmentFields = {
   tenantId?: string | null;
 };
 
+export type IdInputOrNull = number | string | null;
+
 export type DepartmentInput = DepartmentFields & {
-  parentId?: ParentId;
+  parentId?: IdInputOrNull;
 };
 
 export type IdInput = number | string;
@@ -170,9 +177,9 @@ export type Department = {
    */
   ancestors: string;
   deptName: string;
-  orderNum: number;
+  orderNum: Int32;
   leader: string | null;
-  leaderId: number | null;
+  leaderId: IdOrNull;
   phone: string | null;
   email: string | null;
   status: Status;
@@ -204,7 +211,7 @@ export type DepartmentNode = {
   deptId: Id;
   parentId: Id;
   deptName: string;
-  orderNum: number;
+  orderNum: Int32;
   leader: string | null;
   status: Status;
   userCount?: UserCount;
@@ -249,17 +256,19 @@ export type DepartmentWithPath = {
   path: Array<string>;
 };
 
+export type Amount = number | null;
+
 export type TenantQuotasInput = {
-  enterpriseQuery?: number | null;
-  annualReportQuery?: number | null;
-  chainReport?: number | null;
-  businessReport?: number | null;
-  riskReport?: number | null;
-  merchant?: number | null;
-  riskReportUsed?: number | null;
-  zr?: number | null;
-  credit?: number | null;
-  pf?: number | null;
+  enterpriseQuery?: Amount;
+  annualReportQuery?: Amount;
+  chainReport?: Amount;
+  businessReport?: Amount;
+  riskReport?: Amount;
+  merchant?: Amount;
+  riskReportUsed?: Amount;
+  zr?: Amount;
+  credit?: Amount;
+  pf?: Amount;
 } | null;
 
 export type TenantRulesInput = {
@@ -337,12 +346,13 @@ export type Tenant = TenantBase & {
 export type UserFields = {
   tenantId?: string | null;
   nickName?: string | null;
+  position?: string | null;
   email?: Email;
   phone?: string | null;
   status?: Status2;
   source?: Source2;
   externalId?: ExternalId;
-  deptId?: number | string | null;
+  deptId?: IdInputOrNull;
   /**
    * Further departments
    */
@@ -393,7 +403,7 @@ export type NewUser = UserFields & {
 };
 
 export type QuotaUsage = {
-  total: number;
+  total: Int32;
   /**
    * null: nothing was counted yet
    */
@@ -667,8 +677,8 @@ export type AuditEntry = Change & {
    * The tenant whose ledger contains the change
    */
   tenantId: string;
-  byUserId: number | null;
-  byKeyId: number | null;
+  byUserId: IdOrNull;
+  byKeyId: IdOrNull;
   /**
    * The tenant of the user who made the change: the same tenant or an ancestor; null for a former parent
    */
@@ -817,8 +827,8 @@ export type QuotaUse = {
   amount: Id;
   subject: string | null;
   time: string;
-  userId: number | null;
-  keyId: number | null;
+  userId: IdOrNull;
+  keyId: IdOrNull;
   /**
    * Main department of the user at that time
    */
@@ -838,10 +848,10 @@ export type QuotaUsageSum = {
   quota: string;
   amount: number;
   uses: number;
-  userId?: number | null;
-  keyId?: number | null;
+  userId?: IdOrNull;
+  keyId?: IdOrNull;
   subject?: string | null;
-  deptId?: number | null;
+  deptId?: IdOrNull;
   /**
    * The tenant or, if the quota is pooled, one below it
    */
@@ -932,7 +942,7 @@ export type ImportResult = {
   changed: number;
   moved: number;
   unchanged: number;
-  changeId: number | null;
+  changeId: IdOrNull;
   /**
    * Initial passwords of new users. They are shown only here, and must be changed at the first login
    */
@@ -1214,8 +1224,6 @@ export type Status2 = '0' | '1' | null;
  */
 export type Total = number;
 
-export type ParentId = number | string | null;
-
 /**
  * User name, or `key 1001: name`
  */
@@ -1383,7 +1391,7 @@ export type Leader = string;
 /**
  * Only direct children of this department; 0: the top level
  */
-export type ParentId2 = QueryId;
+export type ParentId = QueryId;
 
 /**
  * Only descendants of this department, at any level; 0: all departments
@@ -2208,7 +2216,7 @@ export type AddDepartmentsData = {
    * Creates all departments or none. Entries without `parentRef` go below `parentId`; omitted or 0: the top level.
    */
   body: {
-    parentId?: ParentId;
+    parentId?: IdInputOrNull;
     departments: Array<NewDepartment>;
   };
   path?: never;
@@ -2431,7 +2439,7 @@ export type RestoreDepartmentData = {
    * The body may be omitted. `parentId`: a new parent instead of the previous one; 0 for the top level.
    */
   body?: {
-    parentId?: ParentId;
+    parentId?: IdInputOrNull;
   };
   path: {
     /**
@@ -2721,7 +2729,7 @@ export type CreateUserResponse = CreateUserResponses[keyof CreateUserResponses];
 
 export type UpdateUserData = {
   /**
-   * Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `source` and `externalId` stay when omitted.
+   * Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `position`, `source` and `externalId` stay when omitted.
    */
   body: UserUpdate;
   path?: never;
@@ -3031,7 +3039,7 @@ export type AddUsersData = {
    * Creates all or nothing. `departments` are created first, as by `POST /system/dept-api/bulk`.
    */
   body: {
-    parentId?: ParentId;
+    parentId?: IdInputOrNull;
     departments?: Array<NewDepartment> | null;
     users: Array<NewUser>;
   };

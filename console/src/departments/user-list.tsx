@@ -77,7 +77,7 @@ export function UserItem({ user }: { user: User }) {
           {user.nickName || user.userName}
           {user.nickName && <span className="secondary"> {user.userName}</span>}
         </span>
-        <span className="secondary">{[user.phone, user.email].filter(Boolean).join(' · ')}</span>
+        <span className="secondary">{[user.position, user.phone, user.email].filter(Boolean).join(' · ')}</span>
       </span>
       <span className="departments-item-tags">
         {user.roles.includes('admin') && <StatusTag tone="success">{t.administrator}</StatusTag>}

@@ -4,6 +4,7 @@ import type { Versioned } from '../request.ts';
 export interface UserFormValues {
   userName: string;
   nickName?: string | undefined;
+  position?: string | undefined;
   password?: string;
   deptId?: number | null;
   deptIds?: number[];
@@ -18,6 +19,7 @@ export interface UserFormValues {
 export const toFormValues = ({ data: user, etag }: Versioned<User>): UserFormValues => ({
   userName: user.userName,
   nickName: user.nickName ?? '',
+  position: user.position ?? '',
   deptId: user.deptId,
   deptIds: user.deptIds,
   phone: user.phone ?? '',
@@ -32,6 +34,7 @@ export const toInput = (values: UserFormValues, tenantId: string): Omit<UserInpu
   tenantId,
   userName: values.userName.trim(),
   nickName: values.nickName?.trim() || null,
+  position: values.position?.trim() || null,
   deptId: values.deptId ?? null,
   deptIds: (values.deptIds ?? []).filter((id) => id !== values.deptId),
   phone: values.phone?.trim() || null,
@@ -40,7 +43,10 @@ export const toInput = (values: UserFormValues, tenantId: string): Omit<UserInpu
   status: values.status,
 });
 
-type Labels = Record<'userName' | 'nickName' | 'deptId' | 'deptIds' | 'phone' | 'email' | 'role' | 'status', string> &
+type Labels = Record<
+  'userName' | 'nickName' | 'position' | 'deptId' | 'deptIds' | 'phone' | 'email' | 'role' | 'status',
+  string
+> &
   Record<'admin' | 'member' | 'normal' | 'disabled' | 'none', string>;
 
 /** The fields that differ, with labels and display values. */
@@ -54,6 +60,7 @@ export function compareValues(
   const format = (values: UserFormValues) => [
     { field: t.userName, text: values.userName },
     { field: t.nickName, text: values.nickName },
+    { field: t.position, text: values.position },
     { field: t.deptId, text: getName(values.deptId) },
     { field: t.deptIds, text: formatList((values.deptIds ?? []).map(getName)) },
     { field: t.phone, text: values.phone },

@@ -151,6 +151,9 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
         <Form.Item name="nickName" label={t.nickName}>
           <Input maxLength={50} autoComplete="off" />
         </Form.Item>
+        <Form.Item name="position" label={t.position}>
+          <Input maxLength={100} autoComplete="off" />
+        </Form.Item>
         {!original && (
           <Form.Item
             name="password"

@@ -66,6 +66,7 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
       return {
         userName: u.userName,
         nickName: u.nickName,
+        position: u.position,
         deptId: u.deptId,
         deptIds: u.deptIds,
         phone: u.phone,
