@@ -1,4 +1,4 @@
-// Regenerates the table of error codes in docs/interface.md from server/http/errors.ts: node scripts/update-error-codes.js
+// Regenerates the table of error codes in docs/interface.md from server/http/errors: node scripts/update-error-codes.js
 // The code defines status, error code and both texts. The last column, "When", is written by hand and is kept.
 import fs from 'node:fs';
 import { build } from './build.js';
