@@ -90,26 +90,6 @@ export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[]) and del_flag = '0'
   order by user_id for no key update`;
 
-export const insertUser = async (
-  tx: Tx,
-  row: UserFields & {
-    tenantId: string;
-    userName: string;
-    userKey: string;
-    passwordHash: string;
-    mustChangePassword: boolean;
-    by: string;
-  },
-): Promise<number> => {
-  const [inserted] = await tx<[{ userId: number }]>`
-    insert into users (tenant_id, user_name, user_key, ${raw(tx, user.columnNames)}, administrator, password_hash,
-      must_change_password, create_by)
-    values (${row.tenantId}, ${row.userName}, ${row.userKey}, ${user.values(tx, row)}, ${row.administrator},
-      ${row.passwordHash}, ${row.mustChangePassword}, ${row.by})
-    returning user_id as "userId"`;
-  return inserted.userId;
-};
-
 /** Replaces a user. If `mustChangePassword` is null, it stays as it is. */
 export const updateUser = (
   tx: Tx,

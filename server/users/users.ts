@@ -14,16 +14,9 @@ import { assertNotRemoved, assertSameId, mergePatch } from '../http/merge-patch.
 import { assertAccountsLeft } from '../quotas/accounts.ts';
 import { assertExternalId, completeExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
 import { assertNotLastAdministrator, assertWithinAccountLimit } from './accounts.ts';
-import { recordUserChanges } from './bulk-queries.ts';
+import { insertUsers, recordUserChanges } from './bulk-queries.ts';
 import { updatePassword } from './password-queries.ts';
-import {
-  insertUser,
-  lockUsers,
-  markDeleted,
-  readUser as readRow,
-  type UserFields,
-  updateUser as updateRow,
-} from './queries.ts';
+import { lockUsers, markDeleted, readUser as readRow, type UserFields, updateUser as updateRow } from './queries.ts';
 import { user as userRecord } from './record.ts';
 import type { UserInput, UserPatch, UserUpdate } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
@@ -38,12 +31,17 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit);
   await assertAccountsLeft(tx, caller, tenantId);
   const depts = await lockUserDepartments(tx, tenantId, input);
-  const userId = await insertUser(tx, {
-    ...{ tenantId, userName, userKey: userKey(userName), by: caller.userName, ...fieldsOf(input) },
-    ...{ passwordHash: password.hash, mustChangePassword: input.mustChangePassword ?? false },
-  }).catch(rethrowAsTaken);
+  const mustChangePassword = input.mustChangePassword ?? false;
+  const row = {
+    userName,
+    userKey: userKey(userName),
+    ...fieldsOf(input),
+    passwordHash: password.hash,
+    mustChangePassword,
+  };
+  const [userId] = await insertUsers(tx, tenantId, caller.userName, [row]).catch(rethrowAsTaken);
   await insertMemberships(tx, tenantId, [{ userId: String(userId), ...depts }]);
-  return userId;
+  return userId as number;
 }
 
 /**
@@ -68,14 +66,14 @@ export async function createFirstAdministrator(
   first: { tenantId: string; userName: string; password: NewPassword; mustChangePassword: boolean; by: string },
   fields: { userName: string; password: string },
 ): Promise<void> {
-  const { password, ...row } = first;
+  const { tenantId, password, by, ...row } = first;
   assertUserNameAllowed(row.userName, fields.userName);
-  const { accountLimit, ...tenant } = await lockTenant(tx, row.tenantId);
-  assertWithoutNames(password, [row.userName, row.tenantId, ...namesOf(tenant)], fields.password);
+  const { accountLimit, ...tenant } = await lockTenant(tx, tenantId);
+  assertWithoutNames(password, [row.userName, tenantId, ...namesOf(tenant)], fields.password);
   // The usual advice, to delete users, does not apply to a new tenant, so the error names the field.
   if (accountLimit === 0) throw apiError('ACCOUNT_LIMIT', { accountCount: accountLimit, field: 'accountCount' });
-  const passwordHash = password.hash;
-  await insertUser(tx, { ...row, passwordHash, userKey: userKey(row.userName), ...fieldsOf({ roles: ['admin'] }) });
+  const administrator = { ...row, userKey: userKey(row.userName), ...fieldsOf({ roles: ['admin'] }) };
+  await insertUsers(tx, tenantId, by, [{ ...administrator, passwordHash: password.hash }]);
 }
 
 interface UpdateOptions {
