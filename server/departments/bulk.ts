@@ -76,8 +76,7 @@ export async function addDepartments(
 
 /** Names the entry whose external id is taken. The unique index decides: another transaction may still take one. */
 async function assertExternalIdsFree(tx: Tx, tenantId: string, departments: NewDept[]): Promise<void> {
-  const listed = listExternalIds(departments);
-  const [taken] = listed.length > 0 ? await findByExternalIds(tx, tenantId, listed) : [];
+  const [taken] = await findByExternalIds(tx, tenantId, listExternalIds(departments));
   if (taken) throw apiError('EXTERNAL_ID_TAKEN', { field: `departments[${taken.index}].externalId` });
 }
 

@@ -162,7 +162,7 @@ async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: nu
   const { deptName, leader, parentId, underId } = search;
   const externalId = externalIdOf(search);
   if (externalId) {
-    const ids = (await findByExternalIds(tx, tenantId, [externalId])).map(({ deptId }) => String(deptId));
+    const ids = (await findByExternalIds(tx, tenantId, [externalId])).map(({ id }) => String(id));
     return { from: 'ids', ids: underId === null ? ids : await filterDescendants(tx, tenantId, underId, ids) };
   }
   if (parentId === null && (deptName ?? leader) !== null) {

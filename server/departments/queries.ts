@@ -1,6 +1,6 @@
 import { bigintOf, type Fragment, idsForGenericPlan, raw, type Sql, type Tx } from '../../db/driver.ts';
 import type { RequestOrigin } from '../../db/tenant-scope.ts';
-import type { ExternalIdPath, ListedExternalId } from '../records/external-id.ts';
+import { type ExternalIdPath, externalIdFinder } from '../records/external-id.ts';
 import { type DepartmentReplacement, type DepartmentRow, type DepartmentValues, department } from './record.ts';
 import type { Dept } from './schema.ts';
 
@@ -150,18 +150,7 @@ export const readDeptByExternalId = async (tx: Tx, tenantId: string, { source, e
   return row;
 };
 
-/** Finds departments by their external ids. Returns the index of each external id that a department has. */
-export const findByExternalIds = (tx: Tx, tenantId: string, listed: readonly ListedExternalId[]) => tx<
-  { index: number; deptId: number }[]
->`
-  select w.index, d.dept_id as "deptId"
-  from json_to_recordset(${JSON.stringify(listed)}::text::json) as w (index int, source text, "externalId" text)
-  cross join lateral (
-    -- limit 1 forces the index, whatever the statistics say.
-    select d.dept_id from departments d where d.tenant_id = ${tenantId} and d.source = w.source
-      and d.external_id = w."externalId" and d.del_flag = '0' limit 1
-  ) d
-  order by w.index`;
+export const findByExternalIds = externalIdFinder('departments', 'dept_id');
 
 /** Reads the departments that come from another system, including deleted ones. */
 export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<

@@ -1,10 +1,9 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
-import { type ListedExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
+import { rethrowAsExternalIdTaken } from '../records/external-id.ts';
 import { lockLevels, raiseLevelBound, readHeights, shareLevels } from './level-queries.ts';
 import {
   bumpTreeVersion,
-  findByExternalIds,
   insertDepts,
   lockAnyForUpdate,
   moveMany,
@@ -16,6 +15,8 @@ import {
 } from './queries.ts';
 import type { DepartmentValues } from './record.ts';
 
+/** For imports. */
+export { findByExternalIds as findDepartmentsByExternalId } from './queries.ts';
 export type { StoredDepartment };
 
 /** The parent of a department in the same list of changes: a stored one, null for the top level, or the index of a new one. */
@@ -66,12 +67,6 @@ export async function writeChanges(
 }
 
 // What an import reads before it writes. It compares all rows of a file, so each of these takes many ids.
-
-export const findDepartmentsByExternalId = (
-  tx: Tx,
-  tenantId: string,
-  ids: readonly ListedExternalId[],
-): Promise<{ index: number; deptId: number }[]> => Promise.resolve(findByExternalIds(tx, tenantId, ids));
 
 export async function readStoredDepartments(
   tx: Tx,

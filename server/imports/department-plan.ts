@@ -125,10 +125,9 @@ async function findExternalIds(tx: Tx, tenantId: string, rows: readonly Departme
     }
   }
   const keys = [...wanted.keys()];
-  if (keys.length === 0) return new Map<string, string>();
   const listed = [...wanted.values()].map((id, index) => ({ index, ...id }));
   const found = await findDepartmentsByExternalId(tx, tenantId, listed);
-  return new Map(found.map(({ index, deptId }) => [keys[index] as string, String(deptId)]));
+  return new Map(found.map(({ index, id }) => [keys[index] as string, String(id)]));
 }
 
 /** Finds the parent and the values of each row, and checks the rules for the tree after the import. */

@@ -215,12 +215,8 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
     source: row.source as string,
     externalId: row.externalId as string,
   }));
-  const byExternalId = new Map(
-    (listed.length > 0 ? await findUsersByExternalId(tx, tenantId, listed) : []).map(({ index, userId }) => [
-      keys[index]?.key as string,
-      String(userId),
-    ]),
-  );
+  const found = await findUsersByExternalId(tx, tenantId, listed);
+  const byExternalId = new Map(found.map(({ index, id }) => [keys[index]?.key as string, String(id)]));
   const byName = await findUsersByName(tx, tenantId, [...names.keys()]);
   const users = await readStoredUsers(tx, tenantId, [...new Set([...byExternalId.values(), ...byName.values()])]);
   const rowOf = new Map<string, number>();

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { raw, type Tx } from '../../db/driver.ts';
 import { constraintOf, errorCode } from '../../db/errors.ts';
 import { type ApiError, apiError } from '../http/errors.ts';
 import { invalid } from '../http/validation.ts';
@@ -68,6 +69,29 @@ export const listExternalIds = (records: readonly ExternalId[]): ListedExternalI
   records.flatMap(({ source, externalId }, index) =>
     source != null && externalId != null ? [{ index, source, externalId }] : [],
   );
+
+/** Finds records by their external ids. Returns the index of each external id that a record has, and the id of that record. */
+export type FindByExternalIds = (
+  tx: Tx,
+  tenantId: string,
+  listed: readonly ListedExternalId[],
+) => Promise<{ index: number; id: number }[]>;
+
+/** Returns the function for the table of a domain. `idColumn` is the column with the id of its records. */
+export const externalIdFinder =
+  (table: string, idColumn: string): FindByExternalIds =>
+  async (tx, tenantId, listed) =>
+    listed.length === 0
+      ? []
+      : tx<{ index: number; id: number }[]>`
+          select w.index, r.id
+          from json_to_recordset(${JSON.stringify(listed)}::text::json) as w (index int, source text, "externalId" text)
+          cross join lateral (
+            -- limit 1 forces the index, whatever the statistics say.
+            select r.${raw(tx, idColumn)} as id from ${raw(tx, table)} r where r.tenant_id = ${tenantId}
+              and r.source = w.source and r.external_id = w."externalId" and r.del_flag = '0' limit 1
+          ) r
+          order by w.index`;
 
 /** Throws if a list contains an external id twice. `known` contains those of the records before it. */
 export function assertNewExternalId(known: Set<string>, { source, externalId }: ExternalId, path: string): void {

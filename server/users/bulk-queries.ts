@@ -1,5 +1,5 @@
 import { raw, type Tx } from '../../db/driver.ts';
-import type { ListedExternalId } from '../records/external-id.ts';
+import { externalIdFinder } from '../records/external-id.ts';
 import type { UserFields } from './queries.ts';
 import { user } from './record.ts';
 
@@ -47,26 +47,7 @@ export const recordUserChanges = async (tx: Tx): Promise<void> => {
   await tx`set constraints record_change deferred`;
 };
 
-/** Returns those of the given names, in the form of `userKey`, that are taken. */
-export const findTakenKeys = async (tx: Tx, tenantId: string, userKeys: string[]): Promise<Set<string>> => {
-  const rows = await tx<{ userKey: string }[]>`
-    select user_key as "userKey" from users
-    where tenant_id = ${tenantId} and user_key = any(${userKeys}::text[]) and del_flag = '0'`;
-  return new Set(rows.map(({ userKey }) => userKey));
-};
-
-/** Finds users by their external ids. Returns the index of each external id that a user has. */
-export const findByExternalIds = (tx: Tx, tenantId: string, listed: readonly ListedExternalId[]) => tx<
-  { index: number; userId: number }[]
->`
-  select w.index, u.user_id as "userId"
-  from json_to_recordset(${JSON.stringify(listed)}::text::json) as w (index int, source text, "externalId" text)
-  cross join lateral (
-    -- limit 1 forces the index, whatever the statistics say.
-    select u.user_id from users u where u.tenant_id = ${tenantId} and u.source = w.source
-      and u.external_id = w."externalId" and u.del_flag = '0' limit 1
-  ) u
-  order by w.index`;
+export const findByExternalIds = externalIdFinder('users', 'user_id');
 
 /** Finds users by their names, in the form of `userKey`. */
 export const findByKeys = (tx: Tx, tenantId: string, userKeys: string[]) => tx<{ userKey: string; userId: string }[]>`

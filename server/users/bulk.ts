@@ -18,7 +18,7 @@ import { assertAccountsLeft } from '../quotas/accounts.ts';
 import { assertExternalId, assertNewExternalId, listExternalIds } from '../records/external-id.ts';
 import { readTenantLimits } from './account-queries.ts';
 import { assertWithinAccountLimit } from './accounts.ts';
-import { findByExternalIds, findTakenKeys, insertUsers } from './bulk-queries.ts';
+import { findByExternalIds, findByKeys, insertUsers } from './bulk-queries.ts';
 import { NewUser, type NewUserIds, type NewUsers } from './schema.ts';
 import { assertUserNameAllowed } from './user-name.ts';
 import { assertMayManage, fieldsOf, inChunks, namesOf } from './users.ts';
@@ -136,15 +136,15 @@ async function checkAgainstStored(
   const valid = users.flatMap((row, n) =>
     errors.has(n) ? [] : [{ n, row, key: userKey(row.userName), ids: idsOf(row) }],
   );
-  const taken = await findTakenKeys(
+  const named = await findByKeys(
     tx,
     tenantId,
     valid.map(({ key }) => key),
   );
+  const taken = new Set(named.map((row) => row.userKey));
   const missing = new Set(await findMissingDepts(tx, tenantId, [...new Set(valid.flatMap(({ ids }) => ids))]));
   const listed = listExternalIds(users.map((row, n) => (errors.has(n) ? {} : row)));
-  const found = listed.length > 0 ? await findByExternalIds(tx, tenantId, listed) : [];
-  for (const { index } of found) {
+  for (const { index } of await findByExternalIds(tx, tenantId, listed)) {
     const error = apiError('EXTERNAL_ID_TAKEN', { field: `users[${index}].externalId` });
     errors.add(index, users[index]?.ref, error);
   }

@@ -1,25 +1,16 @@
 import type { Tx } from '../../db/driver.ts';
-import { errorCode } from '../../db/errors.ts';
 import type { Caller } from '../auth/caller.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import { deleteMembershipsOfUsers, insertMemberships, lockAndFindMissing } from '../departments/members.ts';
-import { apiError } from '../http/errors.ts';
 import { assertAccountsLeft } from '../quotas/accounts.ts';
-import { type ListedExternalId, rethrowAsExternalIdTaken } from '../records/external-id.ts';
 import { hasOtherAdministrator } from './account-queries.ts';
-import {
-  findByExternalIds,
-  findByKeys,
-  insertUsers,
-  readStored,
-  recordUserChanges,
-  type StoredUser,
-  updateMany,
-} from './bulk-queries.ts';
+import { findByKeys, insertUsers, readStored, recordUserChanges, type StoredUser, updateMany } from './bulk-queries.ts';
 import { lockUsers, type UserFields } from './queries.ts';
-import { inChunks } from './users.ts';
+import { inChunks, rethrowAsTaken } from './users.ts';
 
+/** For imports. */
+export { findByExternalIds as findUsersByExternalId } from './bulk-queries.ts';
 export type { StoredUser };
 
 interface Written extends UserFields {
@@ -82,15 +73,6 @@ export async function writeUserChanges(
   return [...ids, ...updated.map(({ userId }) => userId)];
 }
 
-function rethrowAsTaken(error: unknown): never {
-  if (errorCode(error) !== '23505') throw error;
-  try {
-    rethrowAsExternalIdTaken(error);
-  } catch (known) {
-    throw known === error ? apiError('USER_NAME_TAKEN') : known;
-  }
-}
-
 // What an import reads before it writes.
 
 /** Returns users by their names, in the form of `userKey`. */
@@ -98,12 +80,6 @@ export async function findUsersByName(tx: Tx, tenantId: string, keys: string[]):
   const found = keys.length > 0 ? await findByKeys(tx, tenantId, keys) : [];
   return new Map(found.map((row) => [row.userKey, row.userId]));
 }
-
-export const findUsersByExternalId = (
-  tx: Tx,
-  tenantId: string,
-  ids: readonly ListedExternalId[],
-): Promise<{ index: number; userId: number }[]> => Promise.resolve(findByExternalIds(tx, tenantId, ids));
 
 export async function readStoredUsers(tx: Tx, tenantId: string, ids: string[]): Promise<Map<string, StoredUser>> {
   const found = ids.length > 0 ? await readStored(tx, tenantId, ids) : [];
