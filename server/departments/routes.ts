@@ -20,6 +20,7 @@ import { asOf } from '../ledger/schema.ts';
 import { ExternalIdPath } from '../records/external-id.ts';
 import { createDepartmentCreator } from './batched-create.ts';
 import { createDepartmentReader } from './batched-read.ts';
+import { departmentExportRoutes } from './export-routes.ts';
 import { listDepartmentsAt, readDepartmentAt } from './history/reads.ts';
 import { departmentHistoryRoutes } from './history/routes.ts';
 import { listDepartments, readDepartments } from './list.ts';
@@ -36,7 +37,6 @@ import {
   DeptUpdate,
   MembersQuery,
 } from './schema.ts';
-import { departmentSheetRoutes } from './sheet-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { removeSubtree } from './tree/remove-subtree.ts';
 import { treeRoutes } from './tree-routes.ts';
@@ -331,6 +331,6 @@ export function departmentRoutes(
   );
 
   treeRoutes(app, deps);
-  departmentSheetRoutes(app, deps);
+  departmentExportRoutes(app, deps);
   departmentHistoryRoutes(app, deps, resources);
 }

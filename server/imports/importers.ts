@@ -4,12 +4,15 @@ import type { Tx } from '../../db/driver.ts';
 import { readActing } from '../access/acting.ts';
 import { type Caller, prepareAndWrite, shareOf, writeAs } from '../auth/caller.ts';
 import type { Dependencies } from '../context.ts';
-import { DEPARTMENT_COLUMNS } from '../departments/columns.ts';
+import { DEPARTMENT_EXAMPLES } from '../departments/columns.ts';
+import { departmentSheet } from '../departments/export.ts';
 import type { Progress } from '../http/progress.ts';
-import type { Column } from '../spreadsheets/column.ts';
 import { textOf } from '../spreadsheets/sheet.ts';
+import type { Examples } from '../spreadsheets/template.ts';
 import { cleanCode } from '../spreadsheets/text.ts';
-import { USER_COLUMNS } from '../users/columns.ts';
+import type { Sheet } from '../spreadsheets/writing.ts';
+import { USER_EXAMPLES } from '../users/columns.ts';
+import { userSheet } from '../users/export.ts';
 import { planDepartments } from './department-plan.ts';
 import { importDepartments } from './departments.ts';
 import type { Plan } from './plan.ts';
@@ -27,8 +30,10 @@ export interface Importer {
   tag: string;
   operationId: string;
   summary: string;
+  /** The operation that returns a file to fill in. */
+  template: { operationId: string; summary: string; examples: Examples };
   // biome-ignore lint/suspicious/noExplicitAny: how a column is shown does not matter here
-  columns: readonly Column<any>[];
+  sheet: Sheet<any>;
   /** The columns of which a file must have one: they say which record a row means. */
   keys: readonly string[];
   /** Checks all rows without a lock. */
@@ -44,7 +49,12 @@ export function departmentImporter({ db, config }: Dependencies): Importer {
     tag: 'Departments',
     operationId: 'importDepartments',
     summary: 'Import departments from a file',
-    columns: DEPARTMENT_COLUMNS,
+    template: {
+      operationId: 'readDepartmentTemplate',
+      summary: 'Download the template for an import of departments',
+      examples: DEPARTMENT_EXAMPLES,
+    },
+    sheet: departmentSheet,
     keys: ['path', 'externalId'],
     plan: (tx, { tenantId }, table) => planDepartments(tx, tenantId, table, { maxLevels }),
     run: (request, table, progress) =>
@@ -61,7 +71,12 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
     tag: 'Users',
     operationId: 'importUsers',
     summary: 'Import users from a file',
-    columns: USER_COLUMNS,
+    template: {
+      operationId: 'readUserTemplate',
+      summary: 'Download the template for an import of users',
+      examples: USER_EXAMPLES,
+    },
+    sheet: userSheet,
     keys: ['userName', 'externalId'],
     plan: (tx, caller, table) => planUsers(tx, caller, caller.tenantId, table),
     async run(request, table, progress) {

@@ -2,6 +2,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { readActing } from '../access/acting.ts';
+import { readAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { apiError, type ErrorCode } from '../http/errors.ts';
@@ -11,6 +12,8 @@ import { responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
 import { sendSerialized } from '../http/streaming.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
+import { TemplateQuery } from '../spreadsheets/schema.ts';
+import { sendTemplate } from '../spreadsheets/sending.ts';
 import { departmentImporter, type Importer, type ImportRequest, userImporter } from './importers.ts';
 import { showPreview, toReport } from './preview.ts';
 import { ImportBody, ImportEvents, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
@@ -38,7 +41,7 @@ const errors: ErrorCode[] = [
   'BODY_TOO_LARGE',
 ];
 
-/** Routes whose body is a file. It is read only once the caller is known to have the permission. */
+/** Imports and their templates. The body of an import is a file. It is read only once the caller is known to have the permission. */
 export async function importRoutes(app: App, deps: Dependencies): Promise<void> {
   const { db, config } = deps;
   const limit = createImportLimit();
@@ -49,6 +52,26 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
   const importers = [departmentImporter(deps), userImporter(deps)];
 
   for (const importer of importers) {
+    const { sheet, template } = importer;
+    app.get(
+      `${importer.path}/template`,
+      {
+        config: { requires: 'import' },
+        schema: {
+          tags: [importer.tag],
+          operationId: template.operationId,
+          summary: template.summary,
+          description: 'Headers and examples are in the language of the caller.',
+          querystring: TemplateQuery,
+          response: responses('authenticated', { file: true }),
+        },
+      },
+      async (request, reply) => {
+        await readAs(db, request, async () => {});
+        return sendTemplate(request, reply, sheet, template.examples);
+      },
+    );
+
     app.post(
       importer.path,
       {
@@ -82,7 +105,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
   async function handle(importer: Importer, request: ImportRequest, reply: FastifyReply) {
     const { mode, report } = request.query;
     const bytes = await receiveFile(request, reply);
-    const table = toTable(await readSpreadsheet(bytes), importer.columns, importer.keys);
+    const table = toTable(await readSpreadsheet(bytes), importer.sheet.columns, importer.keys);
     const language = languageOf(request.headers);
     if (mode === 'apply') {
       const envelope = await respondWithProgress(request, reply, config, async (progress) => {

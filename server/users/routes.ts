@@ -19,10 +19,10 @@ import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { asOf } from '../ledger/schema.ts';
 import { ExternalIdPath } from '../records/external-id.ts';
 import { bulkUserRoutes } from './bulk-routes.ts';
+import { userExportRoutes } from './export-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
 import { listDepartmentUsers, listUsers, readLeaders, readUser, readUserByExternalId } from './reads.ts';
 import { DeptUserFilter, Leader, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
-import { userSheetRoutes } from './sheet-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { createUser, patchUser, removeUsers, updateUser } from './users.ts';
 
@@ -340,5 +340,5 @@ export function userRoutes(app: App, deps: Dependencies): void {
   );
 
   bulkUserRoutes(app, deps);
-  userSheetRoutes(app, deps);
+  userExportRoutes(app, deps);
 }

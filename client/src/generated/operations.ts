@@ -51,7 +51,6 @@ export const operations = {
   orderDepartments: { method: 'PUT', path: '/system/dept-api/order', idempotent: true },
   addDepartments: { method: 'POST', path: '/system/dept-api/bulk', idempotent: true },
   exportDepartments: { method: 'GET', path: '/system/dept-api/export', response: 'file' },
-  readDepartmentTemplate: { method: 'GET', path: '/system/dept-api/import/template', response: 'file' },
   readDepartmentHistory: { method: 'GET', path: '/system/dept-api/{id}/history', cursor: true },
   compareDepartments: { method: 'GET', path: '/system/dept-api/diff' },
   restoreDepartment: { method: 'POST', path: '/system/dept-api/{id}/restore', idempotent: true },
@@ -82,7 +81,6 @@ export const operations = {
   readUsers: { method: 'POST', path: '/system/user-api/batch-read', safe: true },
   addUsers: { method: 'POST', path: '/system/user-api/bulk', idempotent: true },
   exportUsers: { method: 'GET', path: '/system/user-api/export', response: 'file' },
-  readUserTemplate: { method: 'GET', path: '/system/user-api/import/template', response: 'file' },
   readOverview: { method: 'GET', path: '/system/overview-api' },
   readEntitlements: { method: 'GET', path: '/system/entitlement-api' },
   readChanges: { method: 'GET', path: '/system/change-api' },
@@ -105,7 +103,9 @@ export const operations = {
   listUses: { method: 'GET', path: '/system/quota-api/uses', cursor: true },
   readUsage: { method: 'GET', path: '/system/quota-api/usage' },
   putQuota: { method: 'PUT', path: '/system/quota-api/{quota}', idempotent: true },
+  readDepartmentTemplate: { method: 'GET', path: '/system/dept-api/import/template', response: 'file' },
   importDepartments: { method: 'POST', path: '/system/dept-api/import', body: 'multipart/form-data', idempotent: true },
+  readUserTemplate: { method: 'GET', path: '/system/user-api/import/template', response: 'file' },
   importUsers: { method: 'POST', path: '/system/user-api/import', body: 'multipart/form-data', idempotent: true },
   addWebhook: { method: 'POST', path: '/system/webhook-api', idempotent: true },
   updateWebhook: { method: 'PUT', path: '/system/webhook-api', idempotent: true },
@@ -507,15 +507,6 @@ export interface Operations {
     reason: CommonReason;
   };
 
-  /** Download the template for an import of departments */
-  readDepartmentTemplate: {
-    input: types.ReadDepartmentTemplateData;
-    data: Response;
-    id: null;
-    etag: null;
-    reason: CommonReason;
-  };
-
   /** List the changes of a department */
   readDepartmentHistory: {
     input: types.ReadDepartmentHistoryData;
@@ -833,15 +824,6 @@ export interface Operations {
     reason: CommonReason;
   };
 
-  /** Download the template for an import of users */
-  readUserTemplate: {
-    input: types.ReadUserTemplateData;
-    data: Response;
-    id: null;
-    etag: null;
-    reason: CommonReason;
-  };
-
   /** Summarize the caller's tenant and its descendants */
   readOverview: {
     input: types.ReadOverviewData;
@@ -1064,6 +1046,15 @@ export interface Operations {
     reason: CommonReason | 'OWN_TENANT' | 'QUOTA_EXISTS';
   };
 
+  /** Download the template for an import of departments */
+  readDepartmentTemplate: {
+    input: types.ReadDepartmentTemplateData;
+    data: Response;
+    id: null;
+    etag: null;
+    reason: CommonReason;
+  };
+
   /** Import departments from a file */
   importDepartments: {
     input: types.ImportDepartmentsData;
@@ -1083,6 +1074,15 @@ export interface Operations {
       | 'TOO_MANY_ROWS'
       | 'UPLOAD_TIMEOUT'
       | 'USER_NAME_TAKEN';
+  };
+
+  /** Download the template for an import of users */
+  readUserTemplate: {
+    input: types.ReadUserTemplateData;
+    data: Response;
+    id: null;
+    etag: null;
+    reason: CommonReason;
   };
 
   /** Import users from a file */

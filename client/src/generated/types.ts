@@ -2297,27 +2297,6 @@ export type ExportDepartmentsResponses = {
 
 export type ExportDepartmentsResponse = ExportDepartmentsResponses[keyof ExportDepartmentsResponses];
 
-export type ReadDepartmentTemplateData = {
-  body?: never;
-  path?: never;
-  query?: {
-    /**
-     * The format of the file
-     */
-    format?: 'xlsx' | 'csv';
-  };
-  url: '/system/dept-api/import/template';
-};
-
-export type ReadDepartmentTemplateResponses = {
-  /**
-   * Success
-   */
-  200: Blob | File;
-};
-
-export type ReadDepartmentTemplateResponse = ReadDepartmentTemplateResponses[keyof ReadDepartmentTemplateResponses];
-
 export type ReadDepartmentHistoryData = {
   body?: never;
   path: {
@@ -3114,27 +3093,6 @@ export type ExportUsersResponses = {
 
 export type ExportUsersResponse = ExportUsersResponses[keyof ExportUsersResponses];
 
-export type ReadUserTemplateData = {
-  body?: never;
-  path?: never;
-  query?: {
-    /**
-     * The format of the file
-     */
-    format?: 'xlsx' | 'csv';
-  };
-  url: '/system/user-api/import/template';
-};
-
-export type ReadUserTemplateResponses = {
-  /**
-   * Success
-   */
-  200: Blob | File;
-};
-
-export type ReadUserTemplateResponse = ReadUserTemplateResponses[keyof ReadUserTemplateResponses];
-
 export type ReadOverviewData = {
   body?: never;
   path?: never;
@@ -3721,6 +3679,27 @@ export type PutQuotaResponses = {
 
 export type PutQuotaResponse = PutQuotaResponses[keyof PutQuotaResponses];
 
+export type ReadDepartmentTemplateData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The format of the file
+     */
+    format?: 'xlsx' | 'csv';
+  };
+  url: '/system/dept-api/import/template';
+};
+
+export type ReadDepartmentTemplateResponses = {
+  /**
+   * Success
+   */
+  200: Blob | File;
+};
+
+export type ReadDepartmentTemplateResponse = ReadDepartmentTemplateResponses[keyof ReadDepartmentTemplateResponses];
+
 export type ImportDepartmentsData = {
   body: {
     /**
@@ -3754,6 +3733,27 @@ export type ImportDepartmentsResponses = {
 };
 
 export type ImportDepartmentsResponse = ImportDepartmentsResponses[keyof ImportDepartmentsResponses];
+
+export type ReadUserTemplateData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * The format of the file
+     */
+    format?: 'xlsx' | 'csv';
+  };
+  url: '/system/user-api/import/template';
+};
+
+export type ReadUserTemplateResponses = {
+  /**
+   * Success
+   */
+  200: Blob | File;
+};
+
+export type ReadUserTemplateResponse = ReadUserTemplateResponses[keyof ReadUserTemplateResponses];
 
 export type ImportUsersData = {
   body: {
