@@ -3,6 +3,7 @@ import type { Holder } from './claims.ts';
 import type { Permission } from './permissions.ts';
 import type { TenantState } from './tenant-state.ts';
 
+/** A row of the database function read_callers. */
 export interface CallerRow {
   /** null: there is no such user. */
   userName: string | null;
@@ -35,40 +36,15 @@ export const callerIds = (tokens: readonly Holder[]) => ({
   secretIds: tokens.map((token) => (token.keyId === undefined ? null : token.secretId)),
 });
 
-/**
- * Reads the callers of one tenant, in the order of their tokens. All columns of an unknown user are null. The function
- * read_departments reads the same columns: change both.
- */
+/** Reads the callers of one tenant, in the order of their tokens. */
 export const readCallers = (
   tx: Tx,
   tenantId: string,
   tokens: Holder[],
   { userIds, sessionIds, keyIds, secretIds } = callerIds(tokens),
 ) => tx<CallerRow[]>`
-  select u.user_name as "userName", u.administrator, u.status, u.del_flag as "delFlag",
-    u.must_change_password as "mustChangePassword", state as "tenantState", s.session_id is not null as "sessionExists",
-    k.key
-  from tenant_state(${tenantId}) state
-  cross join unnest(
-    (select ${userIds}::bigint[]), (select ${sessionIds}::uuid[]), (select ${keyIds}::bigint[]), (select ${secretIds}::bigint[])
-  ) with ordinality a (user_id, session_id, key_id, secret_id, n)
-  -- limit 1 makes the planner use the primary keys, even without statistics.
-  left join lateral (
-    select * from users u where u.tenant_id = ${tenantId} and u.user_id = a.user_id limit 1
-  ) u on true
-  left join lateral (
-    select s.session_id from sessions s
-    where s.tenant_id = ${tenantId} and s.session_id = a.session_id and s.user_id = u.user_id and s.expires > now() limit 1
-  ) s on true
-  left join lateral (
-    select json_build_object('keyName', k.key_name, 'status', k.status, 'permissions', k.permissions, 'below', k.below,
-      'addresses', k.addresses, 'requestsPerMinute', k.requests_per_minute,
-      'secondsLeft', extract(epoch from least(k.expires, s.expires) - now())) as key
-    from api_key_secrets s join api_keys k on k.tenant_id = ${tenantId} and k.key_id = s.key_id
-    where s.tenant_id = ${tenantId} and s.key_id = a.key_id and s.secret_id = a.secret_id
-      and (s.expires is null or s.expires > now()) and k.del_flag = '0' limit 1
-  ) k on true
-  order by a.n`;
+  select * from read_callers(${tenantId},
+    ${userIds}::bigint[], ${sessionIds}::uuid[], ${keyIds}::bigint[], ${secretIds}::bigint[]) order by n`;
 
 /**
  * Attempts are counted by account, existing or not, and address. The address '' stands for all addresses together. The name
