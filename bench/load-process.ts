@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 import { ancestorsOf, emailOf } from './organization.ts';
 
@@ -14,7 +15,8 @@ export interface LoadOptions {
     /** Reads a random one of `count` departments whose ids start at `firstId`. */
     | { type: 'department'; firstId: number; count: number }
     | { type: 'create'; parentId: number }
-    | { type: 'consume'; quota: string }
+    /** With `keyed`, each request has an Idempotency-Key of its own. */
+    | { type: 'consume'; quota: string; keyed?: boolean }
     | { type: 'login'; tenantId: string; username: string; password: string };
   token?: string;
   /** Each request uses one of these instead. */
@@ -76,7 +78,8 @@ class Connection {
     if (request.type === 'consume') {
       const body = `{"quota":"${request.quota}"}`;
       const content = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
-      this.socket.write(`POST ${CONSUME} HTTP/1.1\r\nHost: banyan\r\n${authorization}${content}\r\n${body}`);
+      const key = request.keyed ? `Idempotency-Key: ${randomUUID()}\r\n` : '';
+      this.socket.write(`POST ${CONSUME} HTTP/1.1\r\nHost: banyan\r\n${authorization}${key}${content}\r\n${body}`);
       return;
     }
     if (request.type === 'create' || request.type === 'login') {

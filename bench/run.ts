@@ -10,7 +10,7 @@ import { logins } from './measures/logins.ts';
 import { moves } from './measures/moves.ts';
 import { neighbours } from './measures/neighbours.ts';
 import { memory, starts } from './measures/process.ts';
-import { quotaHistory, quotaHot, quotaSpread } from './measures/quotas.ts';
+import { quotaHistory, quotaHot, quotaKeys, quotaSpread } from './measures/quotas.ts';
 import { reads } from './measures/reads.ts';
 import { drawSizes } from './measures/sizes.ts';
 import { manyTenants } from './measures/tenants.ts';
@@ -37,6 +37,7 @@ const measures: Record<string, Measure> = {
   creates,
   ledger,
   quotaHot,
+  quotaKeys,
   quotaSpread,
   quotaHistory,
   moves,

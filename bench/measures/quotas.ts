@@ -29,10 +29,10 @@ const countUses = async ({ database: { superuser } }: Context): Promise<{ used: 
 };
 
 /** Uses the quota over HTTP. Checks that each response was counted once, and that each has a use of its own. */
-async function usesPerSecond(context: Context, tokens: string[]): Promise<number> {
+async function usesPerSecond(context: Context, tokens: string[], keyed = false): Promise<number> {
   const { load, service, ms, database } = context;
   const before = await countUses(context);
-  const request = { type: 'consume', quota: QUOTA } as const;
+  const request = { type: 'consume', quota: QUOTA, keyed } as const;
   const { responses, perSecond } = await load.run({
     base: service.base,
     tokens,
@@ -69,6 +69,21 @@ export const quotaHot: Measure = async (context) => {
   const name = `Use of one quota, ${CONNECTIONS} connections`;
   return [
     { name, figure: result.ratio, unit: '× creates', goal: { least: 0.5 }, range: result.range, notes: notes(result) },
+  ];
+};
+
+/** Compares uses with an Idempotency-Key, as the client sends them, with uses without. */
+export const quotaKeys: Measure = async (context) => {
+  const { token } = await createCaller(context);
+  const result = await alternate(
+    context,
+    'uses of one counter with an Idempotency-Key against uses without',
+    () => usesPerSecond(context, [token], true),
+    () => usesPerSecond(context, [token]),
+  );
+  const name = `Use of one quota with an Idempotency-Key, ${CONNECTIONS} connections`;
+  return [
+    { name, figure: result.ratio, unit: '× without', goal: { least: 0.5 }, range: result.range, notes: notes(result) },
   ];
 };
 

@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { isTenantInScope, lockTenantRow, readTenantCode, readTenantPaths } from './queries.ts';
 
-export { lockTenantTree, readSubtreeCodes, withinScope } from './queries.ts';
+export { lockTenantRow, lockTenantTree, readSubtreeCodes, withinScope } from './queries.ts';
 
 /**
  * Makes the transaction see the tenant in which a caller wants to act: their own or a descendant. A tenant that

@@ -96,7 +96,7 @@ export async function prepareAndWrite<P, T>(
   return write(db, request, { startedAt: writeStartedAt, keyed }, (tx, caller) => work(tx, caller, prepared));
 }
 
-const readIdempotencyKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
+export const readIdempotencyKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
   keyedRequestOf(request, request.token, (text, salt) =>
     request.server.passwords.hashWithSalt(text, salt, shareOf(request)),
   );
@@ -151,7 +151,8 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   return `${path} ${String(inPath ?? userId ?? deptId ?? keyId ?? id).replace(/^0+(?=\d)/, '')}`;
 }
 
-function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
+/** Returns the result of an operation or throws its error, and marks a response that is replayed. */
+export function unwrap<T>(outcome: Outcome<T> & { replayed: boolean }, request: FastifyRequest): T {
   request.replayed = outcome.replayed;
   if ('error' in outcome) throw outcome.error;
   return outcome.result;

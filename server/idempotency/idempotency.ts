@@ -5,13 +5,15 @@ import { setTenant } from '../../db/tenant-scope.ts';
 import { withSavepoint } from '../../db/transaction.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import {
-  claimKey,
+  claimKeys,
+  identify,
   type KeyedRequest,
   type KeyOwner,
-  readOutcome,
+  readOutcomes,
   removeExpiredKeys,
   type StoredOutcome,
-  storeOutcome,
+  type StoredRequest,
+  storeOutcomes,
 } from './queries.ts';
 import { stringifyDeep } from './stringify-deep.ts';
 
@@ -98,32 +100,29 @@ export async function runOnce<T>(
   keyed: KeyedRequest,
   work: (tx: Tx) => Promise<T>,
 ): Promise<Outcome<T> & { replayed: boolean }> {
-  if (!(await claimKey(tx, owner, keyed))) {
-    const stored = await recallOutcome<T>(tx, owner, keyed);
-    if (stored) return { ...stored, replayed: true };
+  const request = { owner, ...keyed };
+  const claims = await claimKeys(tx, owner.tenantId, [request]);
+  if (!claims.has(identify(request))) {
+    const stored = (await readOutcomes(tx, owner.tenantId, [request])).get(identify(request));
+    if (stored) return { ...matchOutcome<T>(stored, keyed), replayed: true };
   }
   await removeExpiredKeys(tx, owner.tenantId);
   const outcome = await withSavepoint(tx, async (inner) => ({ result: await work(inner) })).catch(asError);
   // The work may have assumed a descendant.
   await setTenant(tx, owner.tenantId);
-  await storeOutcome(tx, owner, keyed.key, asStored(outcome));
+  await storeOutcomes(tx, owner.tenantId, [{ ...request, ...asStored(outcome) }]);
   return { ...(outcome as Outcome<T>), replayed: false };
 }
 
 /** Returns what is stored with the key of a request, for `matchOutcome`. */
 export const findOutcome = async (tx: Tx, owner: KeyOwner, request: FastifyRequest) => {
   const key = idempotencyKeyOf(request);
-  return key === undefined ? undefined : readOutcome(tx, owner, key);
+  if (key === undefined) return undefined;
+  return (await readOutcomes(tx, owner.tenantId, [{ owner, key }])).get(identify({ owner, key }));
 };
 
-/** Returns the stored outcome of this key, if there is one. */
-async function recallOutcome<T>(tx: Tx, owner: KeyOwner, keyed: KeyedRequest): Promise<Outcome<T> | undefined> {
-  const stored = await readOutcome(tx, owner, keyed.key);
-  return stored && matchOutcome<T>(stored, keyed);
-}
-
 /** Returns a stored outcome, unless it belongs to a different request with the same key. */
-export function matchOutcome<T>(stored: StoredOutcome & { fingerprint: Buffer }, keyed: KeyedRequest): Outcome<T> {
+export function matchOutcome<T>(stored: StoredRequest, keyed: KeyedRequest): Outcome<T> {
   if (!stored.fingerprint.equals(keyed.fingerprint)) throw apiError('KEY_REUSED');
   if (stored.error) {
     const { reason, facts } = stored.error as StoredError;
@@ -138,12 +137,12 @@ interface StoredError {
   facts: ApiError['details'];
 }
 
-function asError(error: unknown): { error: ApiError } {
+export function asError(error: unknown): { error: ApiError } {
   if (error instanceof ApiError) return { error };
   throw error;
 }
 
-const asStored = (outcome: { result?: unknown; error?: ApiError }): StoredOutcome =>
+export const asStored = (outcome: { result?: unknown; error?: ApiError }): StoredOutcome =>
   outcome.error
     ? { result: null, error: { reason: outcome.error.code, facts: outcome.error.details } satisfies StoredError }
     : { result: outcome.result ?? null, error: null };

@@ -21,42 +21,86 @@ export interface StoredOutcome {
   error: unknown;
 }
 
-/** Returns true when the key is new or older than a day. Waits for a concurrent request with the same key. */
-export const claimKey = async (
-  tx: Tx,
-  { tenantId, userId = NONE, keyId = NONE }: KeyOwner,
-  { key, fingerprint }: KeyedRequest,
-): Promise<boolean> => {
-  const rows = await tx`
+/** A request with a key, and who sent it. */
+export type OwnedRequest = KeyedRequest & { owner: KeyOwner };
+
+/** The part of the primary key within a tenant, as columns. */
+const columnsOf = ({ owner: { userId = NONE, keyId = NONE }, key }: Omit<OwnedRequest, 'fingerprint'>) => ({
+  user_id: userId,
+  key_id: keyId,
+  key,
+});
+
+/** Identifies a key within its tenant. */
+export const identify = ({ owner: { userId = NONE, keyId = NONE }, key }: Omit<OwnedRequest, 'fingerprint'>): string =>
+  `${userId} ${keyId} ${key}`;
+
+/**
+ * Claims keys of one tenant, each once. Returns those that are new or older than a day (`identify`). Waits for concurrent
+ * requests with the same keys. All transactions claim keys before they lock anything else, and several in one order.
+ */
+export const claimKeys = async (tx: Tx, tenantId: string, requests: readonly OwnedRequest[]): Promise<Set<string>> => {
+  const rows = requests.map((request) => ({
+    ...columnsOf(request),
+    fingerprint: request.fingerprint.toString('hex'),
+  }));
+  const claimed = await tx<{ id: string }[]>`
     insert into idempotency_keys as k (tenant_id, user_id, key_id, key, fingerprint)
-    values (${tenantId}, ${userId}, ${keyId}, ${key}, ${fingerprint})
+    select ${tenantId}, c.user_id, c.key_id, c.key, decode(c.fingerprint, 'hex')
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as c (user_id bigint, key_id bigint, key text, fingerprint text)
+    order by c.user_id, c.key_id, c.key
     on conflict (tenant_id, user_id, key_id, key) do update
       set fingerprint = excluded.fingerprint, result = null, error = null, create_time = now()
       where k.create_time <= now() - interval '24 hours'
-    returning 1`;
-  return rows.length > 0;
+    returning k.user_id || ' ' || k.key_id || ' ' || k.key as id`.execute();
+  return new Set(claimed.map(({ id }) => id));
 };
 
-export const readOutcome = async (tx: Tx, { tenantId, userId = NONE, keyId = NONE }: KeyOwner, key: string) => {
-  const [row] = await tx<(StoredOutcome & { fingerprint: Buffer })[]>`
-    select fingerprint, result, error from idempotency_keys
-    where tenant_id = ${tenantId} and user_id = ${userId} and key_id = ${keyId} and key = ${key}
-      and create_time > now() - interval '24 hours'`;
-  return row;
-};
+export type StoredRequest = StoredOutcome & { fingerprint: Buffer };
 
-export const storeOutcome = (
+/** Reads what is stored with keys of one tenant (`identify`). */
+export const readOutcomes = async (
   tx: Tx,
-  { tenantId, userId = NONE, keyId = NONE }: KeyOwner,
-  key: string,
-  { result, error }: StoredOutcome,
-) => tx`
-  update idempotency_keys set result = ${tx.json(result as never)}, error = ${error ? tx.json(error as never) : null}
-  where tenant_id = ${tenantId} and user_id = ${userId} and key_id = ${keyId} and key = ${key}`;
+  tenantId: string,
+  requests: readonly Omit<OwnedRequest, 'fingerprint'>[],
+): Promise<Map<string, StoredRequest>> => {
+  const rows = await tx<(StoredRequest & { id: string })[]>`
+    select k.*, c.user_id || ' ' || c.key_id || ' ' || c.key as id
+    from json_to_recordset(${JSON.stringify(requests.map(columnsOf))}::text::json) as c (user_id bigint, key_id bigint, key text)
+    -- limit 1 makes the planner use the primary key, even without statistics.
+    cross join lateral (
+      select k.fingerprint, k.result, k.error from idempotency_keys k
+      where k.tenant_id = ${tenantId} and k.user_id = c.user_id and k.key_id = c.key_id and k.key = c.key
+        and k.create_time > now() - interval '24 hours' limit 1
+    ) k`.execute();
+  return new Map(rows.map(({ id, ...stored }) => [id, stored]));
+};
+
+/** Stores the outcomes of requests whose keys the transaction has claimed. */
+export const storeOutcomes = (tx: Tx, tenantId: string, outcomes: readonly (OwnedRequest & StoredOutcome)[]) => {
+  const rows = outcomes.map(({ result, error, ...request }) => ({
+    ...columnsOf(request),
+    ...{ fingerprint: request.fingerprint.toString('hex'), result, error },
+  }));
+  // The rows exist. An upsert finds them by their primary key, whatever the planner knows of the table.
+  return tx`
+    insert into idempotency_keys (tenant_id, user_id, key_id, key, fingerprint, result, error)
+    select ${tenantId}, o.user_id, o.key_id, o.key, decode(o.fingerprint, 'hex'), o.result, o.error
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as o (user_id bigint, key_id bigint, key text,
+      fingerprint text, result jsonb, error jsonb)
+    on conflict (tenant_id, user_id, key_id, key) do update set result = excluded.result, error = excluded.error`.execute();
+};
+
+/** Gives up a key that the transaction has claimed: the request was not allowed. */
+export const releaseKey = (tx: Tx, tenantId: string, { owner: { userId = NONE, keyId = NONE }, key }: OwnedRequest) =>
+  tx`
+    delete from idempotency_keys
+    where tenant_id = ${tenantId} and user_id = ${userId} and key_id = ${keyId} and key = ${key}`.execute();
 
 /** Deletes a few expired keys. Every request with a key does so, which limits the table to about one day of keys. */
-export const removeExpiredKeys = (tx: Tx, tenantId: string) => tx`
+export const removeExpiredKeys = (tx: Tx, tenantId: string) =>
+  tx`
   delete from idempotency_keys where (tenant_id, user_id, key_id, key) in (
     select tenant_id, user_id, key_id, key from idempotency_keys
     where tenant_id = ${tenantId} and create_time <= now() - interval '24 hours'
-    limit 20 for update skip locked)`;
+    limit 20 for update skip locked)`.execute();

@@ -1,76 +1,142 @@
 import type { FastifyRequest } from 'fastify';
 import { createBatcher, type PendingItem } from '../../db/batcher.ts';
+import type { Tx } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
-import { isDeadlineExceeded, writeInTenant } from '../../db/tenant-scope.ts';
+import { isDeadlineExceeded, setTenant, writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
-import { type ActingRequest, isActing, writeActing } from '../access/acting.ts';
-import { loadCallers } from '../auth/caller.ts';
+import { type ActingRequest, isActing } from '../access/acting.ts';
+import { lockTenantRow } from '../access/tenant-scope.ts';
+import { type Caller, loadCallers, readIdempotencyKey, unwrap } from '../auth/caller.ts';
 import type { Credentials } from '../auth/claims.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { NothingTakenError, takeQuotas } from './counters.ts';
-import { takeQuota } from './rules.ts';
+import { type BatchedOutcome, type BatchedRequest, claimBatch } from '../idempotency/batch.ts';
+import { type LockedQuotas, lockQuotaCounters, type Take, takeQuotas } from './counters.ts';
+import { readPath } from './queries.ts';
 import type { CountedUse, QuotaReservationInput, QuotaUseInput, Reservation } from './schema.ts';
 
 type Input = QuotaUseInput & Partial<QuotaReservationInput>;
 type TakeRequest = ActingRequest & FastifyRequest<{ Body: Input }>;
+type Taken = CountedUse | Reservation;
+type Outcome = BatchedOutcome<Taken>;
 
-/** 'alone': the request has to run in a transaction of its own. */
-type Outcome = CountedUse | Reservation | ApiError | 'alone';
-type Item = PendingItem<{ token: Credentials; input: Input; requestedAt: number }, Exclude<Outcome, ApiError>>;
+interface Queued extends BatchedRequest {
+  owner: Credentials;
+  /** The tenant whose quota is used: that of the caller, or one below it. */
+  tenantId: string;
+  input: Input;
+  requestedAt: number;
+}
+type Item = PendingItem<Queued, Exclude<Outcome, 'repeat'>>;
 
 /**
- * Uses and reserves quotas. Concurrent requests of a tenant share a transaction, and so one lock of the counter and one disk
- * flush. Each succeeds or fails on its own, and is answered after the commit. A request with an Idempotency-Key, or for
- * a tenant below, runs in a transaction of its own.
+ * Uses and reserves quotas. Concurrent requests of one tenant for one tenant share a transaction, and so one lock of the
+ * counter and one disk flush. Each succeeds or fails on its own, and is answered after the commit.
  */
 export function createQuotaTaker({
   db,
   timing: { responseMs },
   quotaTime,
 }: Pick<Dependencies, 'db' | 'timing' | 'quotaTime'>) {
-  async function run(tenantId: string, batch: Item[]): Promise<void> {
-    const outcomes = await takeInOneTransaction(tenantId, batch).catch((error): Outcome[] => {
-      if (error instanceof NothingTakenError) return error.errors;
+  async function run(_: string, batch: Item[]): Promise<void> {
+    const outcomes = await takeInOneTransaction(batch.map(({ request }) => request)).catch((error) => {
+      if (error instanceof NothingTakenError) return error.outcomes;
       // The data of one item is invalid; the others must not fail with it.
-      if (/^2[23]/.test(errorCode(error))) return batch.map(() => 'alone');
+      if (/^2[23]/.test(errorCode(error)) && batch.length > 1) return undefined;
       throw error;
     });
-    for (const [n, { resolve, reject }] of batch.entries()) {
-      const outcome = outcomes[n] as Outcome;
-      if (outcome instanceof ApiError) reject(outcome);
-      else resolve(outcome);
+    const repeated: Item[] = [];
+    for (const [n, item] of batch.entries()) {
+      const outcome = outcomes?.[n];
+      if (!outcome) await run('', [item]).catch(item.reject);
+      else if (outcome === 'repeat') repeated.push(item);
+      else item.resolve(outcome);
     }
+    if (repeated.length > 0) await run('', repeated);
   }
 
-  const takeInOneTransaction = (tenantId: string, batch: Item[]): Promise<Outcome[]> =>
-    writeInTenant(db, tenantId, (tx) => {
-      const tokens = batch.map(({ request }) => request.token);
-      const inputs = batch.map(({ request }) => request.input);
-      // Load callers in the round trip that locks the counters. A request without the permission therefore locks them briefly.
-      const alongside = async () =>
-        (await loadCallers(tx, tenantId, tokens, 'quota:use')).map((caller, n) => {
-          const { input, requestedAt } = (batch[n] as Item).request;
-          if (isDeadlineExceeded(requestedAt, responseMs)) return apiError('TOO_BUSY');
-          if (caller instanceof ApiError) return caller;
-          const { quota, amount, subject, seconds } = input;
-          return { caller, quota, amount: amount ?? 1, subject: subject ?? null, seconds };
-        });
-      return takeQuotas(tx, tenantId, inputs, {
-        alongside,
-        now: quotaTime?.(),
-        send: (write) => commitWith(tx, write),
+  const takeInOneTransaction = (batch: Queued[]): Promise<Outcome[]> => {
+    const [{ owner, tenantId }] = batch as [Queued];
+    const isBelow = tenantId !== owner.tenantId;
+    const lockCounters = (tx: Tx) => {
+      const inputs = batch.map(({ input }) => input);
+      return lockQuotaCounters(tx, tenantId, inputs, quotaTime?.());
+    };
+    return writeInTenant(db, owner.tenantId, async (tx) => {
+      const owners = batch.map(({ owner }) => owner);
+      // Sent in one round trip, the keys first. A request without the permission therefore briefly locks counters of its own tenant.
+      const [keys, callers, ownCounters] = await Promise.all([
+        claimBatch<Taken>(tx, owner.tenantId, batch),
+        loadCallers(tx, owner.tenantId, owners, 'quota:use'),
+        isBelow ? undefined : lockCounters(tx),
+      ]);
+      const outcomes = batch.map((request, n): Outcome | undefined => {
+        const caller = callers[n] as Caller | ApiError;
+        if (isDeadlineExceeded(request.requestedAt, responseMs)) return failed(apiError('TOO_BUSY'));
+        return caller instanceof ApiError ? failed(caller) : keys.begin(request);
       });
+      const pending = batch.flatMap((request, n) =>
+        outcomes[n] ? [] : [{ n, request, caller: callers[n] as Caller }],
+      );
+      if (pending.length === 0) throw new NothingTakenError(outcomes as Outcome[]);
+      const mayAct = pending.some(({ caller }) => caller.canActInDescendants);
+      const locked = ownCounters ?? (mayAct ? await lockBelow(tx, owner.tenantId, tenantId, lockCounters) : undefined);
+      const takes = pending.map(({ caller, request }) => {
+        if (!locked || (isBelow && !caller.canActInDescendants)) return apiError('OTHER_TENANT');
+        return toTake({ ...caller, tenantId }, request.input);
+      });
+      const { results, write } = takeQuotas(locked ?? { tenantId, counters: [], ids: [] }, takes);
+      const executed = pending.map(({ n, request }, m) => {
+        const outcome = toOutcome(results[m] as Taken | ApiError);
+        outcomes[n] = { ...outcome, replayed: false };
+        return { request, outcome };
+      });
+      await commitWith(tx, async () => {
+        await Promise.all([write(tx), isBelow && setTenant(tx, owner.tenantId), keys.store(tx, executed)]);
+      });
+      return outcomes as Outcome[];
     });
+  };
 
   // Transactions of one counter wait for each other's locks: while one is flushed, the next one collects requests.
   const takeInBatch = createBatcher(run, { maxInFlight: Math.min(2, db.writes.perTenant), maxBatchSize: 100 });
-  return async (request: TakeRequest): Promise<CountedUse | Reservation> => {
+  return async (request: TakeRequest): Promise<Taken> => {
     const requestedAt = performance.now();
-    const { token, body: input, headers } = request;
-    const runsAlone = headers['idempotency-key'] !== undefined || isActing(request);
-    const taken = runsAlone ? 'alone' : await takeInBatch(token.tenantId, { token, input, requestedAt });
-    if (taken !== 'alone') return taken;
-    return writeActing(db, request, (tx, caller) => takeQuota(tx, caller, input, quotaTime?.()), requestedAt);
+    const { token: owner, body: input, query } = request;
+    const tenantId = isActing(request) ? (query.tenantId as string) : owner.tenantId;
+    const keyed = await readIdempotencyKey(request);
+    const queued = { owner, keyed, tenantId, input, requestedAt };
+    return unwrap(await takeInBatch(`${owner.tenantId} ${tenantId}`, queued), request);
   };
+}
+
+/** Locks a tenant below the caller's, assumes it and locks its counters; undefined: there is no such tenant. */
+async function lockBelow(
+  tx: Tx,
+  ownTenantId: string,
+  tenantId: string,
+  lockCounters: (tx: Tx) => Promise<LockedQuotas>,
+): Promise<LockedQuotas | undefined> {
+  if (!(await lockTenantRow(tx, ownTenantId, tenantId))) return undefined;
+  const [, path, locked] = await Promise.all([setTenant(tx, tenantId), readPath(tx, tenantId), lockCounters(tx)]);
+  return { ...locked, visible: path.slice(path.indexOf(ownTenantId)) };
+}
+
+const toTake = (caller: Caller, { quota, amount, subject, seconds }: Input): Take => ({
+  ...{ caller, quota, seconds },
+  amount: amount ?? 1,
+  subject: subject ?? null,
+});
+
+const toOutcome = (result: Taken | ApiError) => (result instanceof ApiError ? { error: result } : { result });
+const failed = (error: ApiError): Outcome => ({ error, replayed: false });
+
+/** No request of a batch is to be executed. Rolls back: the locks may have made counters. */
+class NothingTakenError extends Error {
+  readonly outcomes: Outcome[];
+
+  constructor(outcomes: Outcome[]) {
+    super('None of the requests is to be executed.');
+    this.outcomes = outcomes;
+  }
 }

@@ -41,68 +41,54 @@ export interface Take {
   subject: string | null;
   /** How long a reservation lasts; without it, the amount is used at once. */
   seconds?: number | undefined;
+}
+
+/** Counters that are locked, and an id for each request. */
+export interface LockedQuotas {
+  tenantId: string;
+  counters: Counter[];
+  ids: number[];
   /** Tenants that an error may name, beside the one whose quota is used. */
   visible?: readonly string[];
 }
 
-/**
- * Uses or reserves quotas of one tenant, one request after the other. Each counts against the tenant's own counter and every
- * pool above it, or against none. Returns a result or an error for each. `alongside` runs in the same round trip as
- * the locks and decides which requests are allowed; `send` sends the last statements.
- */
-export async function takeQuotas(
+/** Locks the counters of requests of one tenant. Sends all statements at once. */
+export async function lockQuotaCounters(
   tx: Tx,
   tenantId: string,
-  requests: Pick<Take, 'quota'>[],
-  {
-    alongside,
-    now,
-    send = (write) => write(),
-  }: {
-    alongside: () => Promise<(Take | ApiError)[]> | (Take | ApiError)[];
-    now: Now;
-    send?: (write: () => Promise<void>) => Promise<void>;
-  },
-): Promise<(CountedUse | Reservation | ApiError)[]> {
+  requests: readonly Pick<Take, 'quota'>[],
+  now: Now,
+): Promise<LockedQuotas> {
   const names = [...new Set(requests.map(({ quota }) => quota))].filter((quota) => quota !== ACCOUNTS);
-  const [takes, rows, ids] = await Promise.all([
-    alongside(),
-    lockCounters(tx, tenantId, names, { now }),
-    nextIds(tx, requests.length),
-  ]);
-  // Roll back: the locks may have made counters.
-  if (takes.every((take) => take instanceof ApiError)) throw new NothingTakenError(takes as ApiError[]);
-  const counters = rows.map(toCounter);
+  const [rows, ids] = await Promise.all([lockCounters(tx, tenantId, names, { now }), nextIds(tx, requests.length)]);
+  return { tenantId, counters: rows.map(toCounter), ids };
+}
+
+/**
+ * Uses or reserves quotas, one request after the other. Each counts against the tenant's own counter and every pool above it,
+ * or against none. Returns a result or an error for each, and the function that sends the statements. A request that has failed
+ * already keeps its error.
+ */
+export function takeQuotas(locked: LockedQuotas, takes: readonly (Take | ApiError)[]) {
+  const { tenantId, counters, ids } = locked;
   const uses: NewUse[] = [];
   const reservations: NewReservation[] = [];
-  const results = takes.map((take, n) => {
-    if (take instanceof ApiError) return take;
-    return takeOne(tenantId, counters, take, ids[n] as number, { uses, reservations });
-  });
-  await send(async () => {
+  const results = takes.map((take, n) =>
+    take instanceof ApiError ? take : takeOne(locked, take, ids[n] as number, { uses, reservations }),
+  );
+  const write = async (tx: Tx): Promise<void> => {
     await Promise.all([
       writeChanged(tx, tenantId, counters),
       uses.length > 0 && insertUses(tx, tenantId, uses),
       reservations.length > 0 && insertReservations(tx, tenantId, reservations),
     ]);
-  });
-  return results;
-}
-
-/** None of the requests of a batch was allowed. */
-export class NothingTakenError extends Error {
-  readonly errors: ApiError[];
-
-  constructor(errors: ApiError[]) {
-    super('None of the requests is allowed.');
-    this.errors = errors;
-  }
+  };
+  return { results, write };
 }
 
 function takeOne(
-  tenantId: string,
-  counters: Counter[],
-  { caller, quota, amount, subject, seconds, visible = [] }: Take,
+  { tenantId, counters, visible = [] }: LockedQuotas,
+  { caller, quota, amount, subject, seconds }: Take,
   id: number,
   { uses, reservations }: { uses: NewUse[]; reservations: NewReservation[] },
 ): CountedUse | Reservation | ApiError {

@@ -1,19 +1,10 @@
 import type { Tx } from '../../db/driver.ts';
 import { assumeTenantForWrite, lockTenantTree } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { ApiError, apiError } from '../http/errors.ts';
+import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
-import {
-  actorOf,
-  type Counter,
-  countedBy,
-  leftOf,
-  numbersOf,
-  takeQuotas,
-  toCounter,
-  writeChanged,
-} from './counters.ts';
+import { actorOf, type Counter, countedBy, leftOf, numbersOf, toCounter, writeChanged } from './counters.ts';
 import {
   endReservation as endRow,
   insertUses,
@@ -24,7 +15,6 @@ import {
   type Now,
   nextIds,
   readBelow,
-  readPath,
   readSettings,
   readState,
   setUsed as setUsedRow,
@@ -38,8 +28,6 @@ import {
   type QuotaBelow,
   type QuotaInput,
   type QuotaNumbers,
-  type QuotaUseInput,
-  type Reservation,
   TENANT_QUOTAS,
 } from './schema.ts';
 
@@ -72,27 +60,6 @@ export async function readQuotasBelow(
 export async function readUsedOfTenant(tx: Tx, tenantId: string): Promise<Record<string, number | null>> {
   const rows = await readState(tx, tenantId, undefined);
   return Object.fromEntries(rows.map(({ quota, used, isCounted }) => [quota, isCounted ? used : null]));
-}
-
-/** Uses or, with `seconds`, reserves a quota, in a transaction of its own. */
-export async function takeQuota(
-  tx: Tx,
-  caller: Caller,
-  { quota, amount, subject, seconds }: QuotaUseInput & { seconds?: number },
-  now: Now,
-): Promise<CountedUse | Reservation> {
-  const take = { caller, quota, amount: amount ?? 1, subject: subject ?? null, seconds };
-  const visible = caller.tenantId === caller.ownTenantId ? [] : await tenantsFrom(tx, caller);
-  const options = { alongside: () => [{ ...take, visible }], now };
-  const [result] = await takeQuotas(tx, caller.tenantId, [take], options);
-  if (result instanceof ApiError) throw result;
-  return result as CountedUse | Reservation;
-}
-
-/** The tenants from the caller's own down to the one that they act in. */
-async function tenantsFrom(tx: Tx, { tenantId, ownTenantId }: Caller): Promise<string[]> {
-  const path = await readPath(tx, tenantId);
-  return path.slice(path.indexOf(ownTenantId));
 }
 
 /** Uses what was reserved, or a part of it, and releases the rest. */
