@@ -6,6 +6,7 @@ import { type PathNode, PathTree } from '../departments/paths.ts';
 import { apiError, type Detail } from '../http/errors.ts';
 import { createSlices } from '../http/slices.ts';
 import { invalid } from '../http/validation.ts';
+import { readAccountsLeft } from '../quotas/accounts.ts';
 import { externalIdFields } from '../records/external-id.ts';
 import { decodePath, encodePath } from '../spreadsheets/path.ts';
 import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
@@ -116,7 +117,7 @@ export async function planUsers(tx: Tx, caller: Caller, tenantId: string, table:
     if (outcomes[n]?.action !== 'unchanged')
       updated.push({ n, row: { ...written, userId: before.userId, moved, wasEnabled: before.status === '0' } });
   }
-  await checkAccounts(tx, tenantId, created, errors);
+  await checkAccounts(tx, caller, tenantId, created, errors);
   await checkAdministrators(tx, tenantId, { stored, created, updated }, errors);
   for (const n of errors.byRow.keys()) outcomes[n] = undefined;
   const all = [...created, ...updated].map(({ row }) => row);
@@ -269,13 +270,21 @@ function departmentsOf(
 const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((id) => b.includes(id));
 
-/** Adds an error to each row that would exceed the account limit. */
-async function checkAccounts(tx: Tx, tenantId: string, created: readonly { n: number }[], errors: ImportErrors) {
+/** Adds an error to each row that would exceed the account limit of the tenant, or a quota of accounts in it or above it. */
+async function checkAccounts(
+  tx: Tx,
+  caller: Caller,
+  tenantId: string,
+  created: readonly { n: number }[],
+  errors: ImportErrors,
+) {
   if (created.length === 0) return;
   const { accountLimit, count } = await readAccounts(tx, tenantId);
-  if (accountLimit === -1) return;
-  for (const { n } of created.slice(Math.max(0, accountLimit - count))) {
-    errors.add(n, null, apiError('ACCOUNT_LIMIT', { accountCount: accountLimit }));
+  const own = accountLimit === -1 ? Number.POSITIVE_INFINITY : Math.max(0, accountLimit - count);
+  const quota = await readAccountsLeft(tx, caller, tenantId);
+  for (const [index, { n }] of created.entries()) {
+    if (index >= own) errors.add(n, null, apiError('ACCOUNT_LIMIT', { accountCount: accountLimit }));
+    if (quota && index >= quota.left) errors.add(n, null, quota.error);
   }
 }
 

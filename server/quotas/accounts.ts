@@ -1,18 +1,32 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
-import { apiError } from '../http/errors.ts';
+import { type ApiError, apiError } from '../http/errors.ts';
+import { recordCrossings } from '../notices/crossings.ts';
 import { leftOf, numbersOf } from './counters.ts';
-import { countSubtreeAccounts, lockCounters, readPath } from './queries.ts';
+import { countSubtreeAccounts, lockCounters, readAccountLimits, readPath } from './queries.ts';
 import { ACCOUNTS } from './schema.ts';
 
 /**
- * Throws if the quota `accounts` of the tenant, or a pool above it, has no room for `added` users. The transaction holds the
- * lock of the tenant's row and keeps the locks of the counters, so users that are added elsewhere in the subtree wait.
+ * Throws if the quota `accounts` of the tenant, or a pool above it, has no room for `added` users, which the transaction is about
+ * to add. It holds the lock of the tenant's row and keeps the locks of the counters, so users that are added elsewhere in the
+ * subtree wait.
  */
 export async function assertAccountsLeft(tx: Tx, caller: Caller, tenantId: string, added = 1): Promise<void> {
   const counters = await lockCounters(tx, tenantId, [ACCOUNTS], { now: undefined });
   const full = counters.find((counter) => counter.total !== -1 && leftOf(counter) < added);
-  if (full) await throwExhausted(tx, caller, tenantId, counters, full);
+  if (full) throw await toExhausted(tx, caller, tenantId, counters, full);
+  await warn(tx, tenantId, counters, added);
+}
+
+/** Returns how many users can be added, and the error for those beyond; undefined: there is no limit. Takes no locks. */
+export async function readAccountsLeft(
+  tx: Tx,
+  caller: Caller,
+  tenantId: string,
+): Promise<{ left: number; error: ApiError } | undefined> {
+  const limits = await readAccountLimits(tx, tenantId);
+  const [least] = limits.filter(({ total }) => total !== -1).sort((a, b) => leftOf(a) - leftOf(b));
+  return least && { left: leftOf(least), error: await toExhausted(tx, caller, tenantId, limits, least) };
 }
 
 /**
@@ -29,22 +43,32 @@ export async function assertAccountsFit(
   const over = counters.find(
     (counter) => !former.includes(counter.tenantId) && counter.total !== -1 && counter.used > counter.total,
   );
-  if (!over || (await countSubtreeAccounts(tx, tenantId)) === 0) return;
-  await throwExhausted(tx, caller, tenantId, counters, over);
+  if (over && (await countSubtreeAccounts(tx, tenantId)) > 0)
+    throw await toExhausted(tx, caller, tenantId, counters, over);
+  await warn(tx, tenantId, counters, 0);
 }
 
-type Counters = Awaited<ReturnType<typeof lockCounters>>;
+/** Records which percentages of their totals the pools reach with the added users. */
+const warn = (tx: Tx, tenantId: string, counters: Counters, added: number): Promise<void> =>
+  recordCrossings(
+    tx,
+    tenantId,
+    counters.map((counter) => ({ ...counter, used: counter.used + added })),
+  );
 
-async function throwExhausted(
+type Counters = Awaited<ReturnType<typeof lockCounters>>;
+type Limit = Awaited<ReturnType<typeof readAccountLimits>>[number];
+
+async function toExhausted(
   tx: Tx,
   { ownTenantId }: Caller,
   tenantId: string,
-  counters: Counters,
-  full: Counters[number],
-): Promise<never> {
+  counters: readonly Limit[],
+  full: Limit,
+): Promise<ApiError> {
   const own = counters.find((counter) => counter.tenantId === tenantId) ?? full;
   const path = await readPath(tx, tenantId);
   // Callers below a pool must not learn whose it is.
   const isVisible = path.indexOf(full.tenantId) >= path.indexOf(ownTenantId);
-  throw apiError('QUOTA_EXHAUSTED', { ...numbersOf(own), ...(isVisible ? { tenantId: full.tenantId } : {}) });
+  return apiError('QUOTA_EXHAUSTED', { ...numbersOf(own), ...(isVisible ? { tenantId: full.tenantId } : {}) });
 }

@@ -25,7 +25,12 @@ export const toCounter = (row: CounterRow): Counter => ({ ...row, holds: [], end
 export const leftOf = ({ total, used, reserved }: Pick<QuotaNumbers, 'total' | 'used' | 'reserved'>): number =>
   total === -1 ? -1 : Math.max(0, total - used - reserved);
 
-export const numbersOf = ({ quota, total, used, reserved }: CounterRow): QuotaNumbers => ({
+export const numbersOf = ({
+  quota,
+  total,
+  used,
+  reserved,
+}: Pick<CounterRow, 'quota' | 'total' | 'used' | 'reserved'>): QuotaNumbers => ({
   ...{ quota, total, used, reserved },
   left: leftOf({ total, used, reserved }),
 });

@@ -204,3 +204,9 @@ export const countSubtreeAccounts = async (tx: Tx, tenantId: string): Promise<nu
   const [row] = await tx<[{ count: number }]>`select subtree_accounts(${tenantId}) as count`;
   return row.count;
 };
+
+/** Reads the quota `accounts` of a tenant that the transaction sees and the pools above it, without locks. */
+export const readAccountLimits = (tx: Tx, tenantId: string) =>
+  tx<
+    Pick<CounterRow, 'tenantId' | 'quota' | 'total' | 'used' | 'reserved'>[]
+  >`select tenant_id as "tenantId", quota, total, used, reserved from account_limits(${tenantId})`;

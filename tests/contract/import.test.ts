@@ -216,6 +216,32 @@ test('the rules for people hold: names, departments, account limit and the last 
   ]);
 });
 
+test('a preview reports the rows that exceed a pool of accounts, and names the tenant to those who may see it', async () => {
+  const above = await service.createTenant();
+  const tenant = await service.createTenant({ accountCount: 4 }, above);
+  const put = (total: number) =>
+    service.root.put(`/system/quota-api/accounts?tenantId=${above.tenantId}`, { total, pooled: true });
+  // The two administrators count.
+  assert.equal((await put(4)).code, 200);
+  const rows = [['用户名'], ['one'], ['two'], ['three'], ['four']];
+  assert.deepEqual(await outcomes(tenant, 'user', rows), [
+    ...['created', 'created', 'null QUOTA_EXHAUSTED'],
+    'null ACCOUNT_LIMIT, null QUOTA_EXHAUSTED',
+  ]);
+  const own = await importFile(tenant, 'user', 'preview', csv(rows));
+  assert.ok(!own.text.includes(above.tenantId), own.text);
+  const query = `&tenantId=${tenant.tenantId}`;
+  const acting = await importFile(above, 'user', 'preview', csv(rows), { query });
+  assert.ok(acting.text.includes(`租户 ${above.tenantId} 的配额 accounts 已用完`), acting.text);
+  assert.equal((await importFile(tenant, 'user', 'apply', csv(rows))).status, 400);
+  await apply(tenant, 'user', rows.slice(0, 3));
+  assert.deepEqual(await outcomes(tenant, 'user', [['用户名'], ['five']]), ['null QUOTA_EXHAUSTED']);
+  // Users that exist already need no room.
+  assert.deepEqual(await outcomes(tenant, 'user', [['用户名'], ['one']]), ['unchanged']);
+  assert.equal((await put(-1)).code, 200);
+  assert.deepEqual(await outcomes(tenant, 'user', [['用户名'], ['five']]), ['created']);
+});
+
 test('progress is streamed while an import runs', async () => {
   const tenant = await service.createTenant();
   const file = await xlsx([['用户名'], ['one'], ['two']]);

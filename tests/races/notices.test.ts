@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Receiver } from '../support/receiver.ts';
-import { Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
+import { Client, FAST_WEBHOOK_POLLING, PASSWORD, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** The clock of both nodes; undefined: that of the database. */
@@ -74,6 +74,33 @@ test('a use that empties a pool warns the tenant of the pool, not the one that u
     receiver.accepted.map(({ type, data }) => [type, data.after.tenantId, data.after.quota, data.after.percent]),
     [['notice.created', owner.tenantId, 'calls', 80]],
   );
+});
+
+test('users that are added in several tenants warn once at 80 % and at 100 % of a pool of accounts', async () => {
+  const above = await service.createTenant();
+  const owner = await service.createTenant({}, above);
+  const tenants = [owner, await service.createTenant({}, owner), await service.createTenant({}, owner)];
+  const path = `/system/quota-api/accounts?tenantId=${owner.tenantId}`;
+  // The three administrators count.
+  assert.equal((await above.put(path, { total: 10, pooled: true })).code, 200);
+  const create = (count: number, prefix: string) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        (tenants[n % 3] as Client).post('/system/user-api', { userName: `${prefix}${n}`, password: PASSWORD }),
+      ),
+    );
+  await create(4, 'a');
+  assert.deepEqual(await readNotices(owner), []);
+  await create(6, 'b');
+  const expected = ['accounts 80 10', 'accounts 100 10'].map((notice) => `${owner.tenantId} ${notice}`);
+  await waitForNotices(owner, expected);
+  await waitForNotices(above, expected);
+  assert.deepEqual(await readNotices(tenants[1] as Client), []);
+  // A tenant that moves in counts too.
+  assert.equal((await above.put(path, { total: 12, pooled: true })).code, 200);
+  const moving = await service.createTenant({}, above);
+  assert.equal((await above.patch(`/system/tenant-api/${moving.id}`, { tenantParent: owner.tenantId })).code, 200);
+  await waitForNotices(owner, [...expected, `${owner.tenantId} accounts 80 12`]);
 });
 
 test('two nodes warn once 30, 7 and 1 days before the end of service, also after a restart', async () => {

@@ -308,6 +308,7 @@ test('security invoker functions without a tenant condition show no rows of anot
       .filter((name) => !/^record_|^(change_hash_input|mark_webhooks_due|seal_changes|user_record)$/.test(name)),
     // Those of quotas, count_accounts, department_height, is_readable_descendant and take_request_tokens return numbers or a boolean only.
     [
+      'account_limits',
       'count_accounts',
       'department_children',
       'department_height',

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connectForeign } from '../../db/driver.ts';
+import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
+import { afterFile } from '../support/cleanup.ts';
+import { expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
+import { fillRuoyi, insertStatement, RUOYI_PASSWORD, ruoyiHash } from '../support/ruoyi.ts';
+import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
+import { CODE, d, dept, personOf, u, withDefects } from './ruoyi-defects.ts';
+
+/** npm run import-ruoyi at the limits of Banyan: the depth of departments, and pools of accounts. */
+
+const service = await startService();
+const { root } = service;
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-ruoyi-'));
+afterFile(() => fs.rmSync(folder, { recursive: true, force: true }));
+const password = await ruoyiHash(RUOYI_PASSWORD, 4);
+const person = personOf(password);
+
+/** A RuoYi with one tenant, in which each department is below the one before. */
+async function createRuoyi(departments: number, users: number) {
+  const { databaseUrl: url } = await createEmptyDatabase();
+  const sql = connectForeign(url);
+  afterFile(() => sql.end());
+  const ruoyi = { url, run: (statement: string) => sql.unsafe(statement), close: () => sql.end() };
+  const { sys_tenant = [] } = withDefects(
+    { rows: {}, codes: [], departments: 0, users: 0 },
+    { leader: 'id', password },
+  ).rows;
+  const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+  const rows = {
+    sys_tenant,
+    sys_dept: numbers(departments).map((n) => dept(n, n === 1 ? '0' : d(n - 1))),
+    sys_user: numbers(users).map((n) => person(n)),
+  };
+  await fillRuoyi(ruoyi, rows, 'id');
+  return ruoyi;
+}
+
+async function run(url: string, environment: Record<string, string> = {}) {
+  const lines: string[] = [];
+  const report = fs.mkdtempSync(path.join(folder, 'report-'));
+  const status = await importRuoyi(['--from', url, '--report', report], {
+    environment: { DATABASE_URL: service.databaseUrl, ...environment },
+    print: (line) => void lines.push(line),
+  });
+  const { findings } = JSON.parse(fs.readFileSync(path.join(report, 'report.json'), 'utf8'));
+  const found = (rule: string): string[] =>
+    findings.filter((each: { rule: string }) => each.rule === rule).map(({ record }: { record: string }) => record);
+  return { status, output: lines.join('\n'), found };
+}
+
+const ruoyi = await createRuoyi(5, 4);
+
+test('departments deeper than the limit move up to the deepest level that is allowed', async () => {
+  const { status, output, found } = await run(ruoyi.url, { BANYAN_DEPARTMENT_LEVELS: '3' });
+  assert.equal(status, 0, output);
+  assert.deepEqual(
+    found('tooDeep'),
+    [4, 5].map((n) => `department ${d(n)}`),
+  );
+  const { rows } = await read(root, `/system/dept-api/list?tenantId=${CODE}`);
+  const parentOf = new Map(rows.map((row: { deptId: number; parentId: number }) => [row.deptId, row.parentId]));
+  const idOf = (n: number) =>
+    rows.find(({ externalId }: { externalId: string }) => externalId === d(n))?.deptId as number;
+  assert.deepEqual(
+    [1, 2, 3, 4, 5].map((n) => parentOf.get(idOf(n))),
+    [0, idOf(1), idOf(2), idOf(2), idOf(2)],
+  );
+});
+
+test('users that do not fit into a pool of accounts are reported, and the pool is never exceeded', async () => {
+  const above = await service.createTenant();
+  const { id } = (await read(root, `${TENANTS}/list?tenantId=${CODE}`)).rows[0];
+  expectOk(await root.patch(`${TENANTS}/${id}`, { tenantParent: above.tenantId }));
+  // The administrator above and four users count already.
+  expectOk(await root.put(`/system/quota-api/accounts?tenantId=${above.tenantId}`, { total: 8, pooled: true }));
+  await ruoyi.run(
+    insertStatement(
+      'sys_user',
+      [5, 6, 7, 8].map((n) => person(n)),
+    ),
+  );
+  const [{ status, output, found }, ...created] = await Promise.all([
+    run(ruoyi.url),
+    ...['a', 'b'].map((userName) => above.post(USERS, { userName, password: PASSWORD })),
+  ]);
+  const beside = created.map(resultOf).filter((result) => result === 'done').length;
+  const refused = found('refused');
+  assert.equal(refused.length, 4 - (3 - beside), refused.join());
+  assert.ok(refused.every((record) => [5, 6, 7, 8].some((n) => record === `user ${u(n)}`)));
+  assert.equal(status, 0, output);
+  const quotas = await read(above, '/system/quota-api');
+  const { used, left } = quotas.find(({ quota }: { quota: string }) => quota === 'accounts');
+  assert.deepEqual([used, left], [8, 0]);
+  // With a higher total, the next run takes the others.
+  expectOk(await root.put(`/system/quota-api/accounts?tenantId=${above.tenantId}`, { total: 20, pooled: true }));
+  assert.deepEqual((await run(ruoyi.url)).found('refused'), []);
+  assert.equal((await read(root, `${USERS}/list?tenantId=${CODE}`)).total, 8);
+});
