@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
+import { forceCustomPlans } from '../../db/planner.ts';
 import { cleanName } from '../spreadsheets/text.ts';
 import { findByNames } from './queries.ts';
 
@@ -34,6 +35,7 @@ export class PathTree {
 
   /** Finds the departments at all places. */
   async resolve(tx: Tx, tenantId: string): Promise<void> {
+    await forceCustomPlans(tx);
     for (let level = [this.root]; level.length > 0; ) {
       const parents = level.filter(({ deptIds, children }) => deptIds.length > 0 && children.size > 0);
       const names = new Set<string>();

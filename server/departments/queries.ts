@@ -161,7 +161,8 @@ export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
 
 /**
  * Finds departments by the names of several of them and by their parents. Also returns those that have the name of one and the
- * parent of another. The children are filtered by a hash of the names, so a parent may have very many.
+ * parent of another. Needs `forceCustomPlans`: then the children are filtered by a hash of the names, so a parent may have very
+ * many.
  */
 export const findByNames = (tx: Tx, tenantId: string, parentIds: string[] | 'top', names: string[]) => tx<
   { deptId: string; parentId: string | null; deptName: string }[]
