@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectOk, outcomeOf, TENANTS } from '../support/expect.ts';
+import { csv, importFile } from '../support/import.ts';
 import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type ApiResponse, type Client, startService } from '../support/service.ts';
 import { runBeforeStatement } from '../support/statements.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
@@ -10,7 +11,13 @@ const LEVELS = 4;
 const environment = { BANYAN_DEPARTMENT_LEVELS: String(LEVELS), BANYAN_TENANT_LEVELS: String(LEVELS) };
 const service = await startService(environment);
 
-test('a move waits for a creation in flight in its subtree, and counts it', async () => {
+/**
+ * Sends a request that moves the department `subtree` from the top level below `home`, while a creation at the bottom of that
+ * subtree has its locks but has not written yet. Together they exceed the last level. Returns the response of the move.
+ */
+async function moveDuringCreation(
+  move: (admin: Client, ids: { subtree: string; home: string }) => Promise<ApiResponse>,
+) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -24,19 +31,36 @@ test('a move waits for a creation in flight in its subtree, and counts it', asyn
   const slow = await startService(environment, { wrapDatabase });
   const admin = await slow.createTenant();
   const top = await admin.createDepartment();
-  const home = await admin.createDepartment({ parentId: top });
-  const subtree = await admin.createDepartment();
+  const home = await admin.createDepartment({ parentId: top, source: 'hr', externalId: 'home' });
+  const subtree = await admin.createDepartment({ source: 'hr', externalId: 'subtree' });
   const below = await admin.createDepartment({ parentId: subtree });
   hold = true;
   // With a key, the creation has a transaction of its own.
   const creating = admin.post(DEPTS, { parentId: below }, { headers: { 'idempotency-key': 'slow' } });
   await waitFor('the creation has its locks', () => held);
   let moved = false;
-  const moving = admin.put(DEPTS, { deptId: subtree, parentId: home }).finally(() => (moved = true));
+  const moving = move(admin, { subtree, home }).finally(() => (moved = true));
   await waitFor('the move waits', async () => moved || (await countLockWaits(slow.superuser)) === 1);
   release();
   expectOk(await creating);
-  expectError(await moving, 409, 'TOO_DEEP');
+  return moving;
+}
+
+test('a move waits for a creation in flight in its subtree, and counts it', async () => {
+  const response = await moveDuringCreation((admin, { subtree, home }) =>
+    admin.put(DEPTS, { deptId: subtree, parentId: home }),
+  );
+  expectError(response, 409, 'TOO_DEEP');
+});
+
+test('an import that moves a department waits for a creation in flight below it, and counts it', async () => {
+  const rows = [
+    ['来源系统', '外部编号', '上级外部编号'],
+    ['hr', 'subtree', 'home'],
+  ];
+  const response = await moveDuringCreation((admin) => importFile(admin, 'dept', 'apply', csv(rows)));
+  expectError(response, 400, 'ROWS_INVALID');
+  assert.match(response.text, /TOO_DEEP/);
 });
 
 test('concurrent creations, moves, deletions and restores never exceed the last level', async (t) => {
