@@ -18,12 +18,16 @@ export interface Batch {
   next: string;
 }
 
-/** Reads what a subscriber had saved when it was killed. Ignores an incomplete last line. */
-export function readBatches(file: string): Batch[] {
+/** Reads what a subscriber has saved. Ignores an incomplete last line. */
+export const readBatches = (file: string): Batch[] => readLines(file).map((line) => JSON.parse(line));
+
+/** Reads the cursor of the last batch. Tests poll it, so it parses nothing else. */
+export function readCursor(file: string): string {
+  const last = readLines(file).at(-1);
+  return last === undefined ? '0' : (JSON.parse(last) as Batch).next;
+}
+
+function readLines(file: string): string[] {
   const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
-  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
-  return complete
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
+  return text.split('\n').slice(0, -1);
 }

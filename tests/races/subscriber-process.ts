@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readBatches, type SubscriberOptions } from './subscriber-file.ts';
+import { readBatches, readCursor, type SubscriberOptions } from './subscriber-file.ts';
 
 /** A change, as far as these tests read it. */
 export interface Row {
@@ -45,9 +45,8 @@ export class Subscriber {
     return this.pending;
   }
 
-  batches = () => readBatches(this.options.file);
-  cursor = () => Number(this.batches().at(-1)?.next ?? 0);
-  received = () => this.batches().flatMap(({ rows }) => rows as Row[]);
+  cursor = () => Number(readCursor(this.options.file));
+  received = () => readBatches(this.options.file).flatMap(({ rows }) => rows as Row[]);
 }
 
 /** Rebuilds the departments from these changes alone. */
