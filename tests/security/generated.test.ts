@@ -48,10 +48,10 @@ const send = (fixture: Fixture, { operation, path, headers, raw, caller }: Gener
   });
 
 test('random requests to every operation get documented responses and cause no internal error', async (t) => {
-  const batches = scale(1, 850);
+  const least = scale(1, 200_000);
   let count = 0;
   const [statuses, succeeded] = [new Tally(), new Tally()];
-  for (let batch = 0; batch < batches; batch++) {
+  for (let batch = 0; count < least; batch++) {
     const fixture = await createFixture();
     const seed = firstSeed * 1_000_003 + batch;
     const { below } = seededRandom(seed);

@@ -176,6 +176,8 @@ export interface ServiceOptions {
 export const RELAXED_TIMING: Partial<Timing> = {
   responseMs: 600_000,
   bulkResponseMs: 600_000,
+  importResponseMs: 600_000,
+  uploadMs: 600_000,
   requestMs: 600_000,
   stallMs: 600_000,
   streamTotalMs: 600_000,
