@@ -102,7 +102,7 @@ const command = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ type: fc.constant('total' as const), by: who, total: fc.integer({ min: 0, max: 30 }) }),
   },
-  // The clock only goes on here: contract/quotas covers a clock that is set back.
+  // The clock only goes on here: contract/quotas-reservations covers a clock that is set back.
   {
     weight: 2,
     arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(999, 1_000, 60_000, 43_200_000) }),

@@ -1,6 +1,6 @@
 import { csv, importFile } from '../support/import.ts';
 import { type ApiResponse, type Client, PASSWORD } from '../support/service.ts';
-import { dept, openStream, people, quotas } from './cross-tenant-calls.ts';
+import { dept, openStream, people, quotas } from './cross-tenant-calls/target.ts';
 
 /** Calls of every operation that takes `?tenantId=`. */
 

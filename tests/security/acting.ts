@@ -4,7 +4,7 @@ import { outcomeOf, storedState } from '../support/expect.ts';
 import { readOperations } from '../support/openapi.ts';
 import type { ApiResponse, Client, Service } from '../support/service.ts';
 import { type ActingTarget, actingCalls } from './acting-calls.ts';
-import { absent, dept, people, quotas, tenant } from './cross-tenant-calls.ts';
+import { absent, dept, people, quotas, tenant } from './cross-tenant-calls/target.ts';
 
 /** Calls every operation that takes `?tenantId=` for a tenant below, with callers that may and callers that may not. */
 export async function testActing(service: Service): Promise<void> {

@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose';
 import type { Sql } from '../../db/driver.ts';
 import { type ApiResponse, Client, type Service } from '../support/service.ts';
 import { now, signToken, tamper } from '../support/tokens.ts';
+import { table } from './cross-tenant-calls/table.ts';
 import {
   absent,
   dept,
@@ -15,9 +16,8 @@ import {
   people,
   quotas,
   type Target,
-  table,
   tenant,
-} from './cross-tenant-calls.ts';
+} from './cross-tenant-calls/target.ts';
 
 /**
  * Calls every operation on a tenant with callers that must not have access. The tenant has departments, users and a

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { archiveUses } from '../../server/quotas/archive.ts';
+import { expectError, read } from '../support/expect.ts';
+import { Client } from '../support/service.ts';
+import { consume, dataOf, numbersOf, QUOTAS, reserve, startQuotas } from './quotas.ts';
+
+const { service, root, clock, tenantWith } = await startQuotas();
+
+describe('uses and usage', () => {
+  test('sums are per day or month, by user, key, subject or department', async () => {
+    const admin = await tenantWith('calls', { total: -1 });
+    const deptId = Number(await admin.createDepartment());
+    const user = await service.createMember(admin, { roles: ['admin'], deptId });
+    const { keyId, key } = dataOf(await admin.post('/system/key-api', { keyName: 'k', permissions: ['quota:use'] }));
+    clock.time = new Date('2027-01-31T23:59:59+08:00');
+    dataOf(await consume(user, 'calls', 2, { subject: 'x' }));
+    clock.time = new Date('2027-02-01T00:00:00+08:00');
+    dataOf(await consume(new Client(service.base, key), 'calls', 3));
+    dataOf(await consume(user, 'calls', 4, { subject: 'x' }));
+    dataOf(await consume(user, 'merchant', 1).then((refused) => ({ ...refused, status: 200 })));
+    clock.time = undefined;
+    const usage = async (query: string) =>
+      (await read(admin, `${QUOTAS}/usage?${query}`)).map(
+        ({ date, amount, uses, quota: _, ...by }: Record<string, number | string>) => [
+          date,
+          amount,
+          uses,
+          ...Object.values(by),
+        ],
+      );
+    assert.deepEqual(await usage('per=day'), [
+      ['2027-01-31', 2, 1],
+      ['2027-02-01', 7, 2],
+    ]);
+    assert.deepEqual(await usage('per=month&from=2027-02-01&to=2027-02-28'), [['2027-02', 7, 2]]);
+    assert.deepEqual(await usage('to=2027-01-31&by=subject'), [['2027-01-31', 2, 1, 'x']]);
+    assert.deepEqual(await usage('from=2027-02-01&by=key'), [
+      ['2027-02-01', 3, 1, keyId],
+      ['2027-02-01', 4, 1, null],
+    ]);
+    assert.deepEqual(await usage('from=2027-02-01&by=department'), [
+      ['2027-02-01', 4, 1, deptId],
+      ['2027-02-01', 3, 1, null],
+    ]);
+    assert.deepEqual(await usage('to=2027-01-31&by=user'), [['2027-01-31', 2, 1, Number(user.id)]]);
+    assert.deepEqual(await usage('quota=merchant'), []);
+    expectError(await admin.get(`${QUOTAS}/usage?from=2027-02-02&to=2027-02-01`), 400, 'INVALID_FIELD');
+  });
+
+  test('uses are listed with the latest first, in pages and with a cursor', async () => {
+    const admin = await tenantWith('calls', { total: -1 });
+    for (let n = 1; n <= 5; n++) dataOf(await consume(admin, 'calls', n));
+    const amounts = (page: { rows: { amount: number }[] }) => page.rows.map(({ amount }) => amount);
+    const page = await read(admin, `${QUOTAS}/uses?pageSize=2&pageNum=2`);
+    assert.deepEqual([amounts(page), page.total], [[3, 2], 5]);
+    const first = await read(admin, `${QUOTAS}/uses?pageSize=3&cursor=`);
+    assert.deepEqual(amounts(first), [5, 4, 3]);
+    const rest = await read(admin, `${QUOTAS}/uses?pageSize=3&cursor=${first.next}`);
+    assert.deepEqual([amounts(rest), rest.next], [[2, 1], null]);
+  });
+
+  test('old uses move to the archive, where lists and sums still find them', async () => {
+    const admin = await tenantWith('calls', { total: -1 });
+    clock.time = new Date('2020-01-01T12:00:00+08:00');
+    const old = dataOf(await consume(admin, 'calls', 2));
+    await reserve(admin, 'calls', 1);
+    clock.time = undefined;
+    dataOf(await consume(admin, 'calls', 3));
+    assert.equal(await archiveUses(service.owner, 30), 1);
+    assert.equal(await archiveUses(service.owner, 30), 0);
+    const { rows } = await read(admin, `${QUOTAS}/uses`);
+    assert.deepEqual(
+      rows.map(({ amount }: { amount: number }) => amount),
+      [3, 2],
+    );
+    assert.equal((await read(admin, `${QUOTAS}/usage?to=2020-12-31`))[0].amount, 2);
+    expectError(await admin.post(`${QUOTAS}/uses/${old.useId}/refund`), 404, 'USE_NOT_FOUND');
+    assert.deepEqual(await numbersOf(admin, 'calls'), [-1, 5, 0, -1], 'what was used stays');
+  });
+
+  test('a user of a tenant above who acts in a tenant is not shown to it', async () => {
+    const admin = await tenantWith('calls', { total: -1 });
+    dataOf(await root.post(`${QUOTAS}/consume?tenantId=${admin.tenantId}`, { quota: 'calls' }));
+    assert.equal((await read(admin, `${QUOTAS}/uses`)).rows[0].userId, null);
+    assert.notEqual((await read(root, `${QUOTAS}/uses?tenantId=${admin.tenantId}`)).rows[0].userId, null);
+  });
+});

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import type { PlusUiAnswer } from '../support/plus-ui.ts';
+import { startService } from '../support/service.ts';
+
+/** What the tests of the RuoYi adapter share. Requests have the methods, paths, queries, headers and bodies that plus-ui 5.2 sends. */
+
+export async function startRuoyiApi() {
+  const service = await startService({
+    BANYAN_RUOYI_API: '1',
+    BANYAN_RUOYI_TENANTS: '000000=总部,123456',
+    // A limit that no test reaches.
+    BANYAN_TENANT_REQUESTS_PER_SECOND: '100000',
+  });
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin, { userName: 'li', nickName: '小李' });
+  return { service, root: service.root, anonymous: service.anonymous, admin, member };
+}
+
+/** Expects a success and returns its data. */
+export function dataOf({ status, code, data, text }: PlusUiAnswer) {
+  assert.deepEqual([status, code], [200, 200], text);
+  return data;
+}
+
+/** Expects an error as RuoYi sends it: HTTP 200, and the code in the body. */
+export function expectFailure(answer: PlusUiAnswer, code: number, reason: string) {
+  assert.deepEqual([answer.status, answer.code, answer.data?.reason], [200, code, reason], answer.text);
+  assert.ok(answer.msg.length > 3);
+}
+
+export function expectNotOffered(answer: PlusUiAnswer, feature: string) {
+  expectFailure(answer, 500, 'RUOYI_NOT_OFFERED');
+  assert.equal(answer.msg, `Banyan 不提供此功能：${feature}，支持的功能详见 docs/ruoyi-api.md`);
+}
