@@ -182,7 +182,7 @@ const isLostWhileReadingTypes = (error: unknown): boolean =>
 
 /**
  * Passes ids so that the planner does not see how many there are. Otherwise a few ids would look cheaper than the generic
- * plan assumes, and PostgreSQL would plan the statement anew each time, which takes several times as long as running it.
+ * plan assumes, and PostgreSQL would plan the statement again each time, which takes several times as long as running it.
  */
 export const idsForGenericPlan = (tx: Tx, ids: (string | number)[]): Fragment => tx`(select ${ids}::bigint[])`;
 

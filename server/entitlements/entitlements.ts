@@ -9,7 +9,7 @@ import { readQuotas } from '../quotas/rules.ts';
 import { readEntitlementRow, type Step } from './queries.ts';
 import type { EntitlementFilter, Entitlements, OutOfService } from './schema.ts';
 
-/** The most steps of all paths together; a step has a name of up to 100 characters. */
+/** The maximum number of steps of all paths together; each step has a name of up to 100 characters. */
 const MAX_STEPS = 20_000;
 
 /**
@@ -56,7 +56,7 @@ const REASONS: Partial<Record<string, OutOfService>> = {
   ended: 'ended',
 };
 
-/** Puts the steps, which are sorted from the top down, together to departments. */
+/** Combines the steps, which are sorted from the top down, into departments. */
 function toDepartments(steps: Step[]): Entitlements['departments'] {
   const departments = new Map<number, Entitlements['departments'][number]>();
   for (const { start, main, status, deptId, deptName } of steps) {

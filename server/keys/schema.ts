@@ -65,7 +65,7 @@ const further = Type.Object({
 export const Key = Type.Object({ ...recorded, ...further.properties }, extending(KeyRecord, 'Key', further));
 export type Key = Static<typeof Key>;
 
-/** Returned when a key is made or rotated. */
+/** Returned when a key is created or rotated. */
 export const KeySecret = Type.Object(
   {
     keyId: LongOut,

@@ -16,8 +16,8 @@ export interface CountedQuota {
 }
 
 /**
- * Records which percentages of their totals counters have reached, in the transaction of the use. It compares the state, not the
- * step: after a total was raised, the next use warns about the new one. What is recorded already is left alone.
+ * Records which percentages of their totals counters have reached, in the transaction of the use. It compares the state
+ * after the use with the total, so after a total was raised, the next use warns about the new one. Existing records stay.
  */
 export async function recordCrossings(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
   const crossings = counters.flatMap(({ tenantId, quota, total, used, resets }) =>

@@ -25,7 +25,7 @@ export async function issueToken(
   }
 }
 
-/** Issues a token that acts for an API key. It has the permissions that are asked for, or all that the key has. */
+/** Issues a token that acts for an API key. It has the requested permissions, or all permissions of the key. */
 async function issueKeyToken(
   deps: AuthDependencies,
   client: KeyToken,

@@ -13,10 +13,10 @@ import {
 import { countAccounts, countAccountsOf } from '../users/accounts.ts';
 import type { Overview } from './schema.ts';
 
-/** The most tenants in each list. */
+/** The maximum number of tenants in each list. */
 const MAX_LISTED = 20;
 /**
- * The most tenants whose accounts are counted, because each is visited on its own. Those with the smallest limits
+ * The maximum number of tenants whose accounts are counted; each needs its own query. Those with the smallest limits
  * are checked: they fill up first.
  */
 const MAX_CHECKED = 500;

@@ -31,7 +31,7 @@ type Item = PendingItem<Queued, Exclude<Outcome, 'repeat'>>;
 
 /**
  * Uses and reserves quotas. Concurrent requests of one tenant for one tenant share a transaction, and so one lock of the
- * counter and one disk flush. Each succeeds or fails on its own, and is answered after the commit.
+ * counter and one disk flush. Each succeeds or fails on its own, and gets its response after the commit.
  */
 export function createQuotaTaker({
   db,

@@ -53,7 +53,7 @@ export interface LockedQuotas {
   tenantId: string;
   counters: Counter[];
   ids: number[];
-  /** Tenants that an error may name, beside the one whose quota is used. */
+  /** Tenants that an error may name, apart from the one whose quota is used. */
   visible?: readonly string[];
 }
 

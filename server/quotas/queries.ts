@@ -6,7 +6,7 @@ export type Now = Date | undefined;
 
 const timeOf = (tx: Tx, now: Now) => tx`${now?.toISOString() ?? null}::text::timestamptz`;
 
-/** When `used` becomes 0 again, of a row `s` of quota_state(). */
+/** The time at which `used` is reset to 0, for a row `s` of quota_state(). */
 const resetTime = (tx: Tx) => tx`case when s.period <> 'none' then
   to_char(s.period_start + ('1 ' || s.period)::interval, 'YYYY-MM-DD HH24:MI:SS') end`;
 
@@ -21,7 +21,7 @@ export const readState = (tx: Tx, tenantId: string, now: Now) => tx<(Omit<Quota,
     ), coalesce(${timeOf(tx, now)}, clock_timestamp())) s
   order by array_position(quota_bo_names(), s.quota), s.quota`;
 
-/** Reads what the tenants below one use, those first that run out first. */
+/** Reads the quotas of the descendants of a tenant, with those that run out first at the top. */
 export const readBelow = (tx: Tx, tenantId: string, max: number, now: Now) => tx<
   (Omit<QuotaBelow, 'left'> & { matches: number })[]
 >`
@@ -181,7 +181,7 @@ export const writeSettings = (
     update_by = ${by}, update_time = now()
   where (q.total, q.period, q.pooled) is distinct from (excluded.total, excluded.period, excluded.pooled)`;
 
-/** Begins a period of another kind. What was used so far counts in it. */
+/** Starts a period of another length. Uses so far count in it. */
 export const startPeriod = (tx: Tx, tenantId: string, quota: string, period: Period, now: Now) => tx`
   insert into quota_counters as c (tenant_id, quota, period_start)
   values (${tenantId}, ${quota}, case when ${period} = 'none' then '-infinity'

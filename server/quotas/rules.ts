@@ -40,10 +40,10 @@ export async function readQuotas(tx: Tx, tenantId: string, now?: Now): Promise<Q
   return rows.map(({ isCounted: _, ...row }) => ({ ...row, left: leftOf(row) }));
 }
 
-/** The most quotas of tenants below in one response. */
+/** The maximum number of quotas of descendants in one response. */
 const MAX_BELOW = 200;
 
-/** Reads what the tenants below use, those first that run out first. */
+/** Reads the quotas of the descendants of a tenant, with those that run out first at the top. */
 export async function readQuotasBelow(
   tx: Tx,
   { tenantId, canActInDescendants }: Caller,
@@ -104,7 +104,7 @@ async function lockOpen(tx: Tx, tenantId: string, id: string, amount: number | n
   const { quota, pools, state, reservationId } = reservation;
   if (state !== 'open') throw apiError('RESERVATION_ENDED', { state });
   const rows = await lockCounters(tx, tenantId, [quota], { pools, reservationId: String(reservationId), now });
-  // Another transaction may have given away what had expired, even if the clock was set back since.
+  // Another transaction may have used an expired reservation's amount, even if the clock was set back since then.
   if (rows.some(({ held }) => !held)) throw apiError('RESERVATION_ENDED', { state: 'expired' });
   if ((amount ?? 1) > reservation.amount) throw invalid('amount', 'moreThanReserved');
   const counters = rows.map(toCounter);
@@ -142,7 +142,7 @@ export async function refundUse(tx: Tx, caller: Caller, id: string, now: Now): P
 /** Sets the total of a quota whose total is in the tenant's record. */
 export type SetTotal = (tx: Tx, caller: Caller, quota: string, total: number) => Promise<void>;
 
-/** Makes or replaces a quota of a tenant below the caller's. Only administrators above set quotas: nobody widens their own. */
+/** Creates or replaces a quota of a descendant tenant. Administrators cannot set the quotas of their own tenant. */
 export async function putQuota(
   tx: Tx,
   caller: Caller,
@@ -161,7 +161,7 @@ export async function putQuota(
   const period = input.period ?? 'none';
   if (quota === ACCOUNTS && period !== 'none') throw invalid('period', 'accountsPeriod');
   if (quota === ACCOUNTS && input.used != null) throw invalid('used', 'accountsUsed');
-  // Lock the counter before the total changes: a use in flight counts before, a later one sees the new total.
+  // Lock the counter before the total changes: a use in flight counts against the old total, a later one against the new one.
   await lockCounters(tx, tenantId, [quota], { now });
   const former = await readSettings(tx, tenantId, quota);
   if (former && input.used != null) throw apiError('QUOTA_EXISTS', { quota });
@@ -178,6 +178,6 @@ export async function setUsed(tx: Tx, tenantId: string, quota: string, used: num
   await setUsedRow(tx, tenantId, quota, used);
 }
 
-/** Locks the counters of quotas whose totals are about to change, so that uses in flight count before. */
+/** Locks the counters of quotas whose totals are about to change, so that uses in flight count against the old totals. */
 export const lockQuotas = (tx: Tx, tenantId: string, quotas: string[]) =>
   lockCounters(tx, tenantId, quotas, { now: undefined });

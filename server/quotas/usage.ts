@@ -7,7 +7,7 @@ import { invalid } from '../http/validation.ts';
 import type { QuotaUse, Usage, UsageFilter, UseFilter } from './schema.ts';
 import { countUses, listUses as listRows, sumUses, sumUsesByTenant, type UseSearch } from './usage-queries.ts';
 
-/** The most rows of one response. */
+/** The maximum number of rows in one response. */
 const MAX_ROWS = 10_000;
 
 /** Lists uses, the latest first. */

@@ -159,7 +159,7 @@ export function showDictionary(dictType: string, language: Language) {
   }));
 }
 
-/** There is no initial password that users share, and nobody registers themselves. */
+/** There is no shared initial password, and users cannot register themselves. */
 const parameters: Record<string, string> = { 'sys.user.initPassword': '', 'sys.account.registerUser': 'false' };
 
 export function showParameter(configKey: string): string {

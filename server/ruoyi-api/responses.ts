@@ -7,7 +7,7 @@ import { languageOf } from '../http/language.ts';
 /** The response to a list: RuoYi's front ends expect `rows` and `total` at the top level. */
 export const table = <T>({ rows, total }: Rows<T>) => ({ total, rows, code: 200, msg: '查询成功' }) as const;
 
-/** The error for what RuoYi has and Banyan has not. A call that changes nothing must not look like a success. */
+/** The error for features of RuoYi that Banyan does not have. A call that changes nothing must not look like a success. */
 export const notOffered = (feature: Detail): ApiError => apiError('RUOYI_NOT_OFFERED', { feature });
 
 /** The code of an error in RuoYi's responses. Front ends log in again after 401, and show their own text for 403. */

@@ -116,7 +116,7 @@ async function importTenant(
     if (target) await writeRecords(target, plan, before, result);
     else countPreview(plan, before, result);
   } catch (error) {
-    // The tenant was deleted or disabled in this moment, or its tree is full. The other tenants go on.
+    // The tenant was deleted or disabled meanwhile, or its tree is full. Continue with the other tenants.
     if (!(error instanceof ApiError)) throw error;
     findings.add('refused', tenant.code, `tenant ${tenant.code}`, error.text('en'));
   }

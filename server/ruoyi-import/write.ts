@@ -149,7 +149,7 @@ const createUserChunk = (
 
 type Changes<P> = Difference<P>['changed'];
 
-/** Changes departments, parents before their children: in this order no move passes through a cycle. */
+/** Changes departments, parents before their children: in this order no intermediate state has a cycle. */
 export const changeDepartments = (
   target: Target,
   changed: Changes<Planned<DeptValues>>,

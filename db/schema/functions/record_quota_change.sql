@@ -1,4 +1,4 @@
--- Records that a quota was made or changed. What was used is not recorded here: uses have their own table.
+-- Records that a quota was created or changed. What was used is not recorded here: uses have their own table.
 create or replace function record_quota_change() returns trigger
   language plpgsql set search_path = banyan, pg_temp set timezone = 'UTC' as $$
 declare
