@@ -1,5 +1,5 @@
 import { api, type Child, type DeptNode } from '../api.ts';
-import type { Branch } from './layout.ts';
+import type { CardNode } from './layout.ts';
 
 /** A department, or the tenant at the root. Children are loaded when a card is expanded. */
 export interface Card {
@@ -158,8 +158,8 @@ export const isMoreCard = (id: string) => id.startsWith('more-');
 export const getMoreParent = (id: string) => id.slice('more-'.length);
 
 /** The visible part of the tree, for the layout. */
-export function toBranch({ root, cards }: ChartData): Branch {
-  const build = (id: string): Branch => {
+export function toCardTree({ root, cards }: ChartData): CardNode {
+  const build = (id: string): CardNode => {
     const { open = false, children = [], next = null } = cards.get(id) ?? {};
     if (!open) return { id, children: [] };
     return { id, children: [...children.map(build), ...(next ? [{ id: getMoreId(id), children: [] }] : [])] };

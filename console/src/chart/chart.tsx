@@ -8,7 +8,7 @@ import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useNotify } from '../ui/use-notify.ts';
 import { Canvas } from './canvas.tsx';
-import { type ChartData, TENANT_ID, toBranch } from './chart-data.ts';
+import { type ChartData, TENANT_ID, toCardTree } from './chart-data.ts';
 import { exportPng, exportSvg, ImageError, ImageTooLargeError } from './export.tsx';
 import { computeLayout, type Layout } from './layout.ts';
 import { RootPath } from './root-path.tsx';
@@ -31,7 +31,7 @@ export default function Chart() {
   const { data: chart, error, refetch, isFetching, isPlaceholderData, loadingIds, toggle } = useChart(root, levels);
   const [activeId, setActiveId] = useState<string>();
   const navigate = useNavigate();
-  const layout = useMemo(() => chart && computeLayout(toBranch(chart)), [chart]);
+  const layout = useMemo(() => chart && computeLayout(toCardTree(chart)), [chart]);
   const isEmpty = chart?.root === TENANT_ID && chart.cards.size === 1;
   const setRoot = (id: string) => {
     setActiveId(undefined);

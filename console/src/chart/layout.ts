@@ -13,9 +13,9 @@ const CARDS_PER_COLUMN = 8;
 const MAX_ROW_BELOW_ROOT = 6;
 
 /** A card and the cards below it. */
-export interface Branch {
+export interface CardNode {
   id: string;
-  children: Branch[];
+  children: CardNode[];
 }
 
 /** Where a card is drawn, and where it is in the tree. */
@@ -51,16 +51,16 @@ interface Outline {
 }
 type LayoutItem = Outline & { x: number } & (
     | { subtree: Subtree; stacked?: never }
-    | { stacked: Branch[]; columns: number }
+    | { stacked: CardNode[]; columns: number }
   );
-type Subtree = Outline & { branch: Branch; items: LayoutItem[] };
+type Subtree = Outline & { node: CardNode; items: LayoutItem[] };
 
 /**
  * A tidy tree layout: every parent is centered above its children, and subtrees are as close together as possible.
  * The outline of a subtree is computed per row, so that a deep subtree can extend below a shallow neighbour. Consecutive
  * leaves are stacked in columns, because a single row of fifty cards would be illegible.
  */
-export function computeLayout(root: Branch): Layout {
+export function computeLayout(root: CardNode): Layout {
   const subtree = buildSubtree(root, 0);
   const shift = -Math.min(...subtree.left);
   const drawing = { places: new Map<string, Place>(), lines: [] as string[] };
@@ -75,11 +75,11 @@ export function computeLayout(root: Branch): Layout {
   };
 }
 
-function buildSubtree(branch: Branch, level: number): Subtree {
+function buildSubtree(node: CardNode, level: number): Subtree {
   const half = CARD.width / 2;
   const left = Array<number>(ROWS_PER_CARD).fill(-half);
   const right = Array<number>(ROWS_PER_CARD).fill(half);
-  const items = getItems(branch, level);
+  const items = getItems(node, level);
   const childrenOutline: Outline = { left: [], right: [] };
   for (const item of items) {
     // Move it as far to the left as the common rows allow.
@@ -104,11 +104,11 @@ function buildSubtree(branch: Branch, level: number): Subtree {
     left[ROWS_PER_CARD] = left[ROWS_PER_LEVEL] as number;
     right[ROWS_PER_CARD] = right[ROWS_PER_LEVEL] as number;
   }
-  return { branch, items, left, right };
+  return { node, items, left, right };
 }
 
 /** Stacks runs of consecutive leaves; the order of the children does not change. */
-function getItems({ children }: Branch, level: number): LayoutItem[] {
+function getItems({ children }: CardNode, level: number): LayoutItem[] {
   const items: LayoutItem[] = [];
   const keepInRow = level === 0 && children.length <= MAX_ROW_BELOW_ROOT;
   for (let start = 0; start < children.length; ) {
@@ -118,7 +118,7 @@ function getItems({ children }: Branch, level: number): LayoutItem[] {
       items.push(stackLeaves(children.slice(start, end)));
       start = end;
     } else {
-      const subtree = buildSubtree(children[start] as Branch, level + 1);
+      const subtree = buildSubtree(children[start] as CardNode, level + 1);
       items.push({ subtree, left: subtree.left, right: subtree.right, x: 0 });
       start++;
     }
@@ -126,7 +126,7 @@ function getItems({ children }: Branch, level: number): LayoutItem[] {
   return items;
 }
 
-function stackLeaves(stacked: Branch[]): LayoutItem {
+function stackLeaves(stacked: CardNode[]): LayoutItem {
   // Use more columns for many cards, so that they form a block.
   const columns = Math.ceil(stacked.length / Math.max(CARDS_PER_COLUMN, Math.ceil(Math.sqrt(stacked.length * 2))));
   const rows = Math.ceil(stacked.length / columns) * ROWS_PER_CARD;
@@ -143,11 +143,11 @@ interface Drawing {
   lines: string[];
 }
 
-function draw({ branch, items }: Subtree, at: DrawPosition, drawing: Drawing): void {
+function draw({ node, items }: Subtree, at: DrawPosition, drawing: Drawing): void {
   const { centerX, row, ...place } = at;
-  drawing.places.set(branch.id, { id: branch.id, x: centerX - CARD.width / 2, y: row * ROW_HEIGHT, ...place });
+  drawing.places.set(node.id, { id: node.id, x: centerX - CARD.width / 2, y: row * ROW_HEIGHT, ...place });
   if (items.length === 0) return;
-  const below = { level: at.level + 1, parent: branch.id, siblings: branch.children.length };
+  const below = { level: at.level + 1, parent: node.id, siblings: node.children.length };
   const lineY = (row + ROWS_PER_LEVEL) * ROW_HEIGHT - 20;
   /** The x positions of the vertical lines that meet the horizontal one. */
   const connectorXs: number[] = [centerX];
@@ -173,7 +173,7 @@ function draw({ branch, items }: Subtree, at: DrawPosition, drawing: Drawing): v
 
 /** Returns the x positions of the vertical lines. */
 function drawStack(
-  { stacked, columns }: LayoutItem & { stacked: Branch[] },
+  { stacked, columns }: LayoutItem & { stacked: CardNode[] },
   at: DrawPosition,
   lineY: number,
   drawing: Drawing,
@@ -200,4 +200,4 @@ function drawStack(
   return spines;
 }
 
-const depthFirst = (branch: Branch): string[] => [branch.id, ...branch.children.flatMap(depthFirst)];
+const depthFirst = (node: CardNode): string[] => [node.id, ...node.children.flatMap(depthFirst)];

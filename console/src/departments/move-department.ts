@@ -39,7 +39,7 @@ export function validateParent(tree: TreeStore, moved: Child | Dept, parentId: n
 const getLoadedSiblings = (tree: TreeStore, { node }: DepartmentTarget): number[] =>
   tree.state
     .get()
-    .branches.get(node.parentId)
+    .childLists.get(node.parentId)
     ?.rows.map(({ deptId }) => deptId) ?? [];
 
 export async function moveDepartment(tree: TreeStore, moved: Child, target: DepartmentTarget): Promise<void> {

@@ -85,7 +85,7 @@ export function TreePanel(props: Props) {
   const handleKeyDown = (event: KeyboardEvent, node: Child): boolean => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!onCheck || !event.altKey || !step) return onNodeKeyDown(event, node);
-    const siblings = tree.state.get().branches.get(node.parentId)?.rows ?? [];
+    const siblings = tree.state.get().childLists.get(node.parentId)?.rows ?? [];
     const index = siblings.findIndex(({ deptId }) => deptId === node.deptId);
     const sibling = siblings[index + step];
     const target: DepartmentTarget | undefined = sibling && {
@@ -107,7 +107,7 @@ export function TreePanel(props: Props) {
     requestAnimationFrame(() => document.getElementById(treeId)?.focus());
   };
   const count = checked?.size ?? 0;
-  const root = useStore(tree.state).branches.get(ROOT_ID);
+  const root = useStore(tree.state).childLists.get(ROOT_ID);
   const isEmpty = root?.state === 'ready' && root.rows.length === 0;
   return (
     <section className="departments-panel" aria-label={t.tree} aria-busy={move.isPending}>

@@ -4,7 +4,7 @@ import { queryKeys } from '../query-keys.ts';
 import { createStore, type Store } from '../store.ts';
 
 /** The loaded children of one department. */
-export interface Branch {
+export interface ChildList {
   rows: Child[];
   /** The cursor of the next page; null if everything is loaded. */
   next: string | null;
@@ -15,7 +15,7 @@ export interface Branch {
 }
 
 export interface TreeState {
-  branches: ReadonlyMap<number, Branch>;
+  childLists: ReadonlyMap<number, ChildList>;
   expanded: ReadonlySet<number>;
 }
 
@@ -32,11 +32,11 @@ export interface TreeStore {
   isWithin(id: number, subtreeId: number): boolean;
   expand(id: number): Promise<void>;
   collapse(id: number): void;
-  /** Loads the next page of a branch; after an error, loads the branch again. */
+  /** Loads the next page of children; after an error, loads the children again. */
   loadMore(id: number): Promise<void>;
-  /** Loads the same number of rows again, after departments of these branches have changed. */
+  /** Loads the same number of rows again, after children of these departments have changed. */
   reload(...ids: number[]): Promise<void>;
-  /** Discards collapsed branches, so that they are loaded again when they are expanded. */
+  /** Discards the children of collapsed departments, so that they are loaded again when these are expanded. */
   discardCollapsed(): void;
   /** Expands all ancestors of a department and shows it, on whichever page of its siblings it is. */
   reveal(id: number): Promise<void>;
@@ -52,18 +52,18 @@ export const readChildren = (id: number, cursor: string | undefined, limit: numb
 
 /**
  * The part of the department tree that has been loaded, page by page. It is not in the query cache: one list of rows
- * combines hundreds of branches, and the pages of a branch depend on each other by their cursors.
+ * combines hundreds of lists of children, and the pages of a list depend on each other by their cursors.
  */
 export function createTreeStore(): TreeStore {
-  const state = createStore<TreeState>({ branches: new Map(), expanded: new Set() });
+  const state = createStore<TreeState>({ childLists: new Map(), expanded: new Set() });
   const nodes = new Map<number, Child>();
-  /** The latest load of each branch. Responses of earlier loads are ignored. */
+  /** The latest load of each list of children. Responses of earlier loads are ignored. */
   const latestLoads = new Map<number, number>();
 
-  const getBranch = (id: number) => state.get().branches.get(id);
-  const setBranch = (id: number, branch: Branch) => {
-    const branches = new Map(state.get().branches).set(id, branch);
-    state.set({ ...state.get(), branches });
+  const getChildList = (id: number) => state.get().childLists.get(id);
+  const setChildList = (id: number, childList: ChildList) => {
+    const childLists = new Map(state.get().childLists).set(id, childList);
+    state.set({ ...state.get(), childLists });
   };
   const setExpanded = (id: number, isExpanded: boolean) => {
     const expanded = new Set(state.get().expanded);
@@ -77,10 +77,10 @@ export function createTreeStore(): TreeStore {
     const loadNumber = (latestLoads.get(id) ?? 0) + 1;
     latestLoads.set(id, loadNumber);
     const isOutdated = () => latestLoads.get(id) !== loadNumber;
-    setBranch(id, { ...(getBranch(id) ?? { rows: [], next: null, pinned: [] }), state: 'loading' });
-    const getPreviousRows = () => (cursor ? (getBranch(id)?.rows ?? []) : []);
+    setChildList(id, { ...(getChildList(id) ?? { rows: [], next: null, pinned: [] }), state: 'loading' });
+    const getPreviousRows = () => (cursor ? (getChildList(id)?.rows ?? []) : []);
     const loaded = new Map<number, Child>();
-    /** The pinned departments as they are now; null for those that are no longer in this branch. */
+    /** The pinned departments as they are now; null for those that are no longer in this list. */
     const reloadedPins = new Map<number, Child | null>();
     let next: string | null | undefined = cursor;
     try {
@@ -91,7 +91,7 @@ export function createTreeStore(): TreeStore {
         for (const row of data.rows) loaded.set(row.deptId, row);
         next = data.next;
       } while (next !== null && getPreviousRows().length + loaded.size < count);
-      for (const { deptId } of getBranch(id)?.pinned ?? [])
+      for (const { deptId } of getChildList(id)?.pinned ?? [])
         if (next !== null && !loaded.has(deptId)) reloadedPins.set(deptId, null);
       for (const node of await readAsChildren(
         [...reloadedPins.keys()],
@@ -100,22 +100,22 @@ export function createTreeStore(): TreeStore {
         if (node.parentId === id) reloadedPins.set(node.deptId, node);
       if (isOutdated()) return;
     } catch (error) {
-      if (!isOutdated()) setBranch(id, { ...(getBranch(id) as Branch), state: 'error', error });
+      if (!isOutdated()) setChildList(id, { ...(getChildList(id) as ChildList), state: 'error', error });
       return;
     }
     const rows = [...getPreviousRows().filter(({ deptId }) => !loaded.has(deptId)), ...loaded.values()];
     const rowIds = new Set(rows.map(({ deptId }) => deptId));
     // A department that was pinned during this load is as recent as the load itself.
-    const pinned = (getBranch(id)?.pinned ?? [])
+    const pinned = (getChildList(id)?.pinned ?? [])
       .filter(({ deptId }) => next !== null && !rowIds.has(deptId))
       .flatMap((node) => (reloadedPins.has(node.deptId) ? (reloadedPins.get(node.deptId) ?? []) : node))
       .sort(compareOrder);
     updateNodes([...loaded.values(), ...pinned]);
-    setBranch(id, { rows, next, pinned, state: 'ready' });
+    setChildList(id, { rows, next, pinned, state: 'ready' });
     updateHasChildren(id, rows.length > 0);
   }
 
-  /** Stores nodes and removes them from the branches that they have left. */
+  /** Stores nodes and removes them from the lists that they have left. */
   function updateNodes(updated: Child[]): void {
     const removedChildren = new Map<number, Set<number>>();
     for (const node of updated) {
@@ -125,9 +125,10 @@ export function createTreeStore(): TreeStore {
       nodes.set(deptId, node);
     }
     for (const [id, removedIds] of removedChildren) {
-      const branch = getBranch(id);
+      const childList = getChildList(id);
       const stays = ({ deptId }: Child) => !removedIds.has(deptId);
-      if (branch) setBranch(id, { ...branch, rows: branch.rows.filter(stays), pinned: branch.pinned.filter(stays) });
+      if (childList)
+        setChildList(id, { ...childList, rows: childList.rows.filter(stays), pinned: childList.pinned.filter(stays) });
     }
   }
 
@@ -136,24 +137,31 @@ export function createTreeStore(): TreeStore {
     if (!node || node.hasChildren === hasChildren) return;
     const updated = { ...node, hasChildren };
     nodes.set(id, updated);
-    const branch = getBranch(node.parentId);
+    const childList = getChildList(node.parentId);
     const replace = (row: Child) => (row.deptId === id ? updated : row);
-    if (branch)
-      setBranch(node.parentId, { ...branch, rows: branch.rows.map(replace), pinned: branch.pinned.map(replace) });
+    if (childList)
+      setChildList(node.parentId, {
+        ...childList,
+        rows: childList.rows.map(replace),
+        pinned: childList.pinned.map(replace),
+      });
     if (!hasChildren) setExpanded(id, false);
   }
 
-  const loadIfMissing = (id: number) => (getBranch(id)?.state === 'ready' ? undefined : load(id, PAGE_SIZE));
+  const loadIfMissing = (id: number) => (getChildList(id)?.state === 'ready' ? undefined : load(id, PAGE_SIZE));
 
-  const loadAgain = (id: number) => load(id, Math.max(getBranch(id)?.rows.length ?? 0, PAGE_SIZE));
+  const loadAgain = (id: number) => load(id, Math.max(getChildList(id)?.rows.length ?? 0, PAGE_SIZE));
 
   function pin(node: Child): void {
     updateNodes([node]);
-    const branch = getBranch(node.parentId);
+    const childList = getChildList(node.parentId);
     const isOther = ({ deptId }: Child) => deptId !== node.deptId;
     // It may have been loaded with its page in the meantime.
-    if (branch?.rows.every(isOther))
-      setBranch(node.parentId, { ...branch, pinned: [...branch.pinned.filter(isOther), node].sort(compareOrder) });
+    if (childList?.rows.every(isOther))
+      setChildList(node.parentId, {
+        ...childList,
+        pinned: [...childList.pinned.filter(isOther), node].sort(compareOrder),
+      });
   }
 
   function getAncestors(id: number): number[] {
@@ -176,25 +184,25 @@ export function createTreeStore(): TreeStore {
     },
     collapse: (id) => setExpanded(id, false),
     async loadMore(id) {
-      const branch = getBranch(id);
-      if (!branch || branch.state === 'loading') return;
-      if (branch.state === 'error') return loadAgain(id);
-      await load(id, branch.rows.length + PAGE_SIZE, branch.next ?? undefined);
+      const childList = getChildList(id);
+      if (!childList || childList.state === 'loading') return;
+      if (childList.state === 'error') return loadAgain(id);
+      await load(id, childList.rows.length + PAGE_SIZE, childList.next ?? undefined);
     },
     async reload(...ids) {
       await Promise.all([...new Set(ids)].map(loadAgain));
     },
     discardCollapsed() {
-      const { branches, expanded } = state.get();
-      const isKept = (id: number, { state }: Branch) => id === ROOT_ID || expanded.has(id) || state === 'loading';
-      state.set({ expanded, branches: new Map([...branches].filter(([id, branch]) => isKept(id, branch))) });
+      const { childLists, expanded } = state.get();
+      const isKept = (id: number, { state }: ChildList) => id === ROOT_ID || expanded.has(id) || state === 'loading';
+      state.set({ expanded, childLists: new Map([...childLists].filter(([id, childList]) => isKept(id, childList))) });
     },
     async reveal(id) {
       const { data: dept } = await queryClient.fetchQuery({ ...departmentQuery(id), staleTime: 0 });
       const ancestors = dept.ancestors.split(',').map(Number).filter(Boolean);
       await Promise.all([ROOT_ID, ...ancestors].map(loadIfMissing));
       const isShown = (child: number, parent: number) =>
-        [...(getBranch(parent)?.rows ?? []), ...(getBranch(parent)?.pinned ?? [])].some(
+        [...(getChildList(parent)?.rows ?? []), ...(getChildList(parent)?.pinned ?? [])].some(
           ({ deptId }) => deptId === child,
         );
       const path = [...ancestors, id];
