@@ -25,7 +25,7 @@ const BATCH_SIZES = { alone: 100, shared: 20 };
 
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
- * fails on its own, and is answered after the commit. A request with an Idempotency-Key, one for a descendant tenant, one
+ * fails on its own, and gets its response after the commit. A request with an Idempotency-Key, one for a descendant tenant, one
  * that names a leader, or one whose parent is locked by another transaction runs in a transaction of its own.
  */
 export function createDepartmentCreator({

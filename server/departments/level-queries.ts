@@ -1,8 +1,8 @@
 import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../../db/driver.ts';
 
 /**
- * The lock of a tenant's levels: creations share it, and a move that takes a subtree deeper has it alone. It is the last lock
- * that a transaction takes, so waiting for it cannot cause a deadlock.
+ * The lock of a tenant's levels: creations take it in shared mode, and a move that takes a subtree deeper in exclusive mode.
+ * It is the last lock that a transaction takes, so waiting for it cannot cause a deadlock.
  */
 const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentLevels}::int, hashtext(${tenantId})`;
 

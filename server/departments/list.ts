@@ -188,7 +188,7 @@ export async function readDepartments(tx: Tx, caller: Caller, deptIds: (number |
   };
 }
 
-/** Adds `ancestors` and, with `withPath`, the names in it. Returns as many rows as fit into one answer, at least one. */
+/** Adds `ancestors` and, with `withPath`, the names in it. Returns as many rows as fit into one response, at least one. */
 async function withPaths(
   tx: Tx,
   tenantId: string,

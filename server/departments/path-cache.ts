@@ -49,7 +49,7 @@ async function readPaths(tx: Tx, tenantId: string, deptIds: number[]): Promise<M
   return paths;
 }
 
-/** Sets `ancestors` of each row. Returns how many rows fit into one answer, at least one. */
+/** Sets `ancestors` of each row. Returns how many rows fit into one response, at least one. */
 export async function addAncestors(tx: Tx, tenantId: string, rows: Dept[]): Promise<number> {
   const parents = [...new Set(rows.map(({ parentId }) => parentId))].filter((id) => id !== 0);
   const paths = parents.length > 0 ? await readPaths(tx, tenantId, parents) : new Map<number, string>();

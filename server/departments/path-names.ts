@@ -6,8 +6,8 @@ import { readAncestors } from './queries.ts';
 type PathNames = (deptId: number) => string[];
 
 /**
- * Reads the names of departments and of all of their ancestors, each once, however many paths share it. A path is put together
- * only when it is asked for: together, the paths of deep trees would need far more memory than the names.
+ * Reads the names of departments and of all of their ancestors, each once, however many paths share it. A path is built only
+ * when it is needed: together, the paths of deep trees would need far more memory than the names.
  */
 export async function readPathNames(tx: Tx, tenantId: string, deptIds: Iterable<number>): Promise<PathNames> {
   const ids = [...new Set(deptIds)];

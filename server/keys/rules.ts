@@ -68,7 +68,7 @@ export async function readKey(tx: Tx, { tenantId }: Caller, id: string): Promise
   return { data: key, etag: keyEtag(key) };
 }
 
-/** Replaces what callers set, except `below`: which tenants a key may act in is decided when it is made. */
+/** Replaces what callers set, except `below`: which tenants a key may act in is decided when it is created. */
 export async function updateKey(tx: Tx, caller: Caller, input: KeyUpdate, ifMatch: IfMatch): Promise<void> {
   const { keyId, below } = await findAndLock(tx, caller, idOf(input.keyId), ifMatch);
   assertMayGrant(caller, input.permissions, below);

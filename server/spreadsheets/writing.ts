@@ -14,7 +14,7 @@ export interface Sheet<Row> {
   columns: readonly Column<Row>[];
 }
 
-/** The most characters of a cell in an xlsx file. Programs report a file with longer ones as damaged. */
+/** The maximum number of characters of a cell in an xlsx file. Programs report a file with longer ones as damaged. */
 const MAX_CELL_LENGTH = 32_767;
 
 /** Text that an edited cell stays in: without it, a program turns an id or a phone number into a number. */

@@ -41,7 +41,7 @@ const contextRules: ((name: string) => boolean)[] = [
   (name) => !(/[\u0660-\u0669]/.test(name) && /[\u06f0-\u06f9]/.test(name)),
 ];
 
-/** RFC 5893, section 2: a name with right-to-left characters is displayed in the same order wherever it stands. */
+/** RFC 5893, section 2: a name with right-to-left characters is displayed in the same order in any context. */
 function followsBidiRule(characters: string[]): boolean {
   const classes = characters.map(bidiClassOf);
   if (!classes.some((each) => each === 'R' || each === 'AN')) return true;

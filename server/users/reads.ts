@@ -74,7 +74,7 @@ export function assertMayRead(caller: Caller, userId: string, requestedTenant: s
 export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>
   (await readUser(tx, caller, asUser(caller).userId, undefined)).data;
 
-/** Filters that RuoYi's front ends send (ruoyi-api/). Times have the form of `createTime`, and seconds that are included. */
+/** Filters that RuoYi's front ends send (ruoyi-api/). Times have the format of `createTime`, and both ends are included. */
 interface FurtherUserFilters {
   phone?: string | undefined;
   /** Only users of this department and of those below it. */
