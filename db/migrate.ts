@@ -40,7 +40,8 @@ const readSqlFiles = (folder: URL, pattern: RegExp): SqlFile[] =>
 // The compiler copies no SQL, so it is read from the sources. This code runs from dist/db.
 const folder = new URL('../../db/schema/', import.meta.url);
 
-const shipped = readSchema(folder);
+/** The tables and functions of this version. */
+export const shipped = readSchema(folder);
 
 /** The statements that grant the service's role its privileges. */
 export const grants = fs.readFileSync(new URL('grants.sql', folder), 'utf8');

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDERS = [
   'cli',
+  'demo',
   'ruoyi-import',
   'process',
   'ruoyi-api',

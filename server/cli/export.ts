@@ -3,13 +3,14 @@ import { parseArgs } from 'node:util';
 import { withOwnerConnection } from '../../db/connect.ts';
 import { exportTables } from '../../db/transfer.ts';
 import { readConfig, readEnvironment } from '../config.ts';
+import { callOf } from './call.ts';
 import { runTransfer } from './transfer-command.ts';
 
 /** npm run export -- --to folder: writes all data into a new folder, whether or not the service is running. */
 
 process.exitCode = await runTransfer('exported', async (print) => {
   const { values } = parseArgs({ options: { to: { type: 'string' } } });
-  if (!values.to) return 'Specify a folder that does not exist yet: npm run export -- --to folder';
+  if (!values.to) return `Specify a folder that does not exist yet: ${callOf('export', '--to folder')}`;
   const folder = path.resolve(values.to);
   const config = readConfig(readEnvironment());
   const rows = await withOwnerConnection(config, (owner) => exportTables(owner, folder, print));

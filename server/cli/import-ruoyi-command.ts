@@ -7,11 +7,12 @@ import { importAll } from '../ruoyi-import/import.ts';
 import { summarize, totalsOf, writeReport } from '../ruoyi-import/report.ts';
 import { readSource } from '../ruoyi-import/source.ts';
 import { hasRoot } from '../ruoyi-import/tenants.ts';
+import { callOf } from './call.ts';
 
 const USAGE = `Specify the database of RuoYi-Vue-Plus 5.x:
 
-  npm run import-ruoyi -- --from mysql://user@host:3306/ry-vue --preview    shows what would be done, and writes nothing
-  npm run import-ruoyi -- --from postgres://user@host:5432/ry-vue           imports, or continues an import
+  ${callOf('import-ruoyi', '--from mysql://user@host:3306/ry-vue --preview')}    shows what would be done, and writes nothing
+  ${callOf('import-ruoyi', '--from postgres://user@host:5432/ry-vue')}           imports, or continues an import
 
 The password is read from RUOYI_PASSWORD if the URL has none. --report <directory> says where the report is written.`;
 

@@ -7,6 +7,7 @@ import { type Environment, readConfig } from '../config.ts';
 import { ApiError } from '../http/errors.ts';
 import { hasPasswordLength } from '../http/fields.ts';
 import { type Recovery, recoverAccount } from '../users/account-recovery.ts';
+import { callOf } from './call.ts';
 
 /** The environment, input and output of the command. */
 interface Terminal {
@@ -31,8 +32,8 @@ export async function resetPassword(args: string[], terminal: Terminal): Promise
 
 const USAGE = `Specify the tenant and the user:
 
-  npm run reset-password -- 000000 admin      generates a password and prints it
-  npm run reset-password -- 000000 admin -    reads the password from the first line of standard input`;
+  ${callOf('reset-password', '000000 admin')}      generates a password and prints it
+  ${callOf('reset-password', '000000 admin -')}    reads the password from the first line of standard input`;
 
 /** A mistake in the arguments or input, which the operator can correct. */
 class UsageError extends Error {}

@@ -92,6 +92,15 @@ export const tenantsWithUnsealedChanges = async (sql: Sql, after: string, maxRow
   return rows.map(({ tenantId }) => tenantId);
 };
 
+/** Returns how many seconds the oldest unsealed change of a ledger has waited; undefined if there is none. */
+export const readSecondsUnsealed = async (tx: Tx, tenantId: string): Promise<number | undefined> => {
+  const [oldest] = await tx<{ seconds: number }[]>`
+    select extract(epoch from clock_timestamp() - c.time)::float8 as seconds
+    from unsealed_changes u join changes c on c.tenant_id = u.tenant_id and c.change_id = u.change_id
+    where u.tenant_id = ${tenantId} order by u.change_id limit 1`;
+  return oldest?.seconds;
+};
+
 interface AuditRow extends ChangeRow {
   byUserId: number | null;
   byKeyId: number | null;

@@ -2,11 +2,11 @@ import { createBatcher } from '../../db/batcher.ts';
 import type { Database } from '../../db/connect.ts';
 import { errorCode, isConnectionLost } from '../../db/errors.ts';
 import { Semaphore } from '../../db/semaphore.ts';
-import { writeOutsideQueue } from '../../db/tenant-scope.ts';
+import { readInTenant, writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
 import { startPeriodicJob } from '../periodic-job.ts';
 import { MAX_SEALED } from './feed.ts';
-import { sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
+import { readSecondsUnsealed, sealChanges, tenantsWithUnsealedChanges } from './queries.ts';
 import { assignPositions } from './subtree-feed.ts';
 
 /** Readers of the feed that seal ledgers at the same time use at most this many connections. */
@@ -31,6 +31,25 @@ export function createSealer(db: Database): (tenantId: string) => Promise<void> 
     { maxInFlight: 1, maxBatchSize: Number.MAX_SAFE_INTEGER },
   );
   return (tenantId) => seal(tenantId, undefined);
+}
+
+/** Seals everything that is committed and puts it in order, for a command that has written much while no service runs. */
+export async function sealEverything(db: Database): Promise<void> {
+  for (let tenantIds = ['']; tenantIds.length > 0; ) {
+    tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, '', MAX_LEDGERS));
+    for (const tenantId of tenantIds) await sealLedger(db, tenantId);
+  }
+  await assignPositions(db);
+}
+
+/** Returns how many seconds the oldest unsealed change has waited, in up to a hundred ledgers; 0 if everything is sealed. */
+export async function readSealingLag(db: Database): Promise<number> {
+  const tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, '', MAX_LEDGERS));
+  const lags: number[] = [];
+  for (const tenantId of tenantIds) {
+    lags.push((await readInTenant(db, tenantId, (tx) => readSecondsUnsealed(tx, tenantId))) ?? 0);
+  }
+  return Math.max(0, ...lags);
 }
 
 /**

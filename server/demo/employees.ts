@@ -1,0 +1,116 @@
+import type { Tx } from '../../db/driver.ts';
+import type { Caller } from '../auth/caller.ts';
+import { patchDepartment } from '../departments/rules.ts';
+import { checkNewUsers, createUsers } from '../users/bulk.ts';
+import { patchUser, removeUsers } from '../users/users.ts';
+import type { Calendar } from './calendar.ts';
+import type { Person } from './people.ts';
+import type { Random } from './random.ts';
+import { type CreatedCompany, type Event, type World, writeAt } from './world.ts';
+
+/** A person of the plan. Times are days before now. */
+export interface PlannedEmployee extends Person {
+  dept: number;
+  hiredDaysAgo: number;
+  /** The department until a transfer. */
+  formerDept?: number;
+  isLeaver: boolean;
+  isLeader: boolean;
+}
+
+const HIRED_AT_FIRST = 0.6;
+const TRANSFERRED = 0.07;
+const LED = 0.75;
+const DISABLED = 0.015;
+
+/** Plans who works where, and since when. The first `leavers` people have left since. */
+export function planEmployees(
+  people: Person[],
+  leavers: number,
+  departments: { createdDaysAgo: number }[],
+  { random, lastDaysAgo }: { random: Random; lastDaysAgo: number },
+): PlannedEmployee[] {
+  const order = random.shuffle([...departments.keys()]);
+  const initialAt = Math.max(...departments.map(({ createdDaysAgo }) => createdDaysAgo));
+  const isInitial = (dept: number) => departments[dept]?.createdDaysAgo === initialAt;
+  const led = new Set<number>();
+  return people.map((person, n) => {
+    const isLeaver = n >= people.length - leavers;
+    // The first one is the administrator, and belongs to the management.
+    const dept = n === 0 ? 0 : (order[n % order.length] as number);
+    const since = departments[dept]?.createdDaysAgo as number;
+    const atFirst = isInitial(dept) && (n === 0 || isLeaver || random.chance(HIRED_AT_FIRST));
+    const hiredDaysAgo = atFirst ? since : lastDaysAgo + 6 + random.next() * (since - lastDaysAgo - 12);
+    const formerDept = random.pick(order);
+    const isTransferred = atFirst && n > 0 && !isLeaver && isInitial(formerDept) && random.chance(TRANSFERRED);
+    const isLeader = !isLeaver && !isTransferred && !led.has(dept) && random.chance(LED);
+    if (isLeader) led.add(dept);
+    return {
+      ...{ ...person, dept, hiredDaysAgo, isLeaver, isLeader },
+      ...(isTransferred && formerDept !== dept ? { formerDept } : {}),
+    };
+  });
+}
+
+/** Returns the events that hire, transfer, disable and remove the people of a tenant, and make some of them leaders. */
+export function employeeEvents(
+  world: World,
+  company: () => CreatedCompany,
+  planned: PlannedEmployee[],
+  {
+    calendar,
+    random,
+    founded,
+    lastDaysAgo,
+  }: { calendar: Calendar; random: Random; founded: Date; lastDaysAgo: number },
+): Event[] {
+  const { maxLevels } = world.limits;
+  const initialAt = Math.max(...planned.map(({ hiredDaysAgo }) => hiredDaysAgo));
+  const initial = planned.flatMap((each, n) => (each.hiredDaysAgo === initialAt ? [n] : []));
+  const event = (time: Date, work: (tx: Tx, caller: Caller) => Promise<unknown>): Event => ({
+    time,
+    run: async (at) => void (await writeAt(world, { ...company(), time: at }, work)),
+  });
+  const deptId = (n: number) => company().deptIds[n] as string;
+  const userId = (n: number) => company().userIds[n] as string;
+  const hire = (time: Date, indexes: number[]) =>
+    event(time, async (tx, caller) => {
+      const users = indexes.map((n) => {
+        const { userName, nickName, phone, email, dept, formerDept = dept } = planned[n] as PlannedEmployee;
+        const roles = [n === 0 ? ('admin' as const) : ('member' as const)];
+        const fields = { userName, nickName, phone, email, roles, deptId: deptId(formerDept) };
+        return { ref: String(n), password: world.password.text, ...fields };
+      });
+      const checked = await checkNewUsers(tx, caller, { users });
+      const hashes = users.map(() => world.password.hash);
+      const { userIds } = await createUsers(tx, caller, { users }, { checked, hashes, maxLevels });
+      const created = company();
+      for (const [at, n] of indexes.entries()) created.userIds[n] = String(userIds[at]);
+      // From now on the administrator of the tenant makes its changes.
+      if (indexes.includes(0)) {
+        const { userName } = planned[0] as PlannedEmployee;
+        created.actor = { tenantId: created.tenantId, userName, userId: userId(0) };
+      }
+    });
+  const events = [hire(new Date(founded.getTime() + 3_600_000), initial)];
+  for (const [n, { dept, hiredDaysAgo, formerDept, isLeaver, isLeader }] of planned.entries()) {
+    const later = () => calendar.workingTime(lastDaysAgo + 1 + random.next() * (hiredDaysAgo - lastDaysAgo - 2));
+    const patch = (time: Date, body: () => object) =>
+      events.push(event(time, (tx, caller) => patchUser(tx, caller, userId(n), body(), { ifMatch: undefined })));
+    if (hiredDaysAgo !== initialAt) events.push(hire(calendar.workingTime(hiredDaysAgo), [n]));
+    if (formerDept !== undefined) patch(later(), () => ({ deptId: deptId(dept) }));
+    if (isLeader) {
+      const time = calendar.workingTime(lastDaysAgo + (hiredDaysAgo - lastDaysAgo) * (0.9 + 0.08 * random.next()));
+      events.push(
+        event(time, (tx, caller) =>
+          patchDepartment(tx, caller, deptId(dept), { leaderId: userId(n) }, { ifMatch: undefined, maxLevels }),
+        ),
+      );
+    }
+    if (isLeaver)
+      events.push(event(later(), (tx, caller) => removeUsers(tx, caller, [userId(n)], undefined, undefined)));
+    else if (n > 0 && !isLeader && random.chance(DISABLED))
+      patch(calendar.workingTime(lastDaysAgo + 1), () => ({ status: '1' }));
+  }
+  return events;
+}

@@ -1,0 +1,144 @@
+import { ApiError } from '../http/errors.ts';
+import { putQuota, takeQuota } from '../quotas/rules.ts';
+import { createTenant, patchTenant, readTenant, setQuotaTotal } from '../tenants/tenants.ts';
+import type { Calendar } from './calendar.ts';
+import { type Company, pick } from './organization.ts';
+import type { Random } from './random.ts';
+import { type Actor, type CreatedCompany, type Event, type World, writeAt } from './world.ts';
+
+/** Days before now at which services were prolonged and quotas raised. */
+const RENEWED_DAYS_AGO = 38;
+const RAISED_DAYS_AGO = 60;
+const DISABLED_DAYS_AGO = 15;
+/** A new tenant gets a service of a year. */
+const TERM_DAYS = 365;
+/** About how many uses of each quota are counted. */
+const USES = 60;
+const MONTHLY_MESSAGES = 2_000;
+
+/** The last day, in days before now, on which anybody works in a tenant. */
+export const lastDayOf = ({ disabled, endsInDays }: Company): number =>
+  disabled ? DISABLED_DAYS_AGO : Math.max(0, -(endsInDays ?? 0));
+
+/** Returns the events that create a tenant, prolong its service and raise its quotas. The administrator of 000000 does that. */
+export function tenantEvents(
+  world: World,
+  plan: Company,
+  {
+    calendar,
+    founded,
+    root,
+    parent,
+    created,
+  }: {
+    calendar: Calendar;
+    founded: Date;
+    root: () => Actor;
+    parent: () => string;
+    created: (company: CreatedCompany) => void;
+  },
+): Event[] {
+  const { foundedDaysAgo, endsInDays, startsInDays = -foundedDaysAgo, quotas = {}, accountCount } = plan;
+  const name = pick(plan.name, world.language);
+  const { tenantLevels: maxLevels } = world.limits;
+  const isOld = foundedDaysAgo > RENEWED_DAYS_AGO;
+  const isRenewed = isOld && endsInDays !== null && endsInDays - startsInDays > TERM_DAYS + 30;
+  const firstEnd = isRenewed ? startsInDays + TERM_DAYS : endsInDays;
+  const endTime = (days: number | null) => (days === null ? null : calendar.dateIn(days));
+  const raised = Object.entries(quotas);
+  const before = Object.fromEntries(raised.map(([quota, total]) => [quota, Math.round(total * 0.8)]));
+  let id = '';
+  const asRoot = (time: Date, work: Parameters<typeof writeAt<unknown>>[2]) =>
+    writeAt(world, { actor: root(), tenantId: root().tenantId, time }, work);
+  const change = (daysAgo: number, patch: Parameters<typeof patchTenant>[3]): Event => ({
+    time: calendar.workingTime(daysAgo),
+    run: async (time) => {
+      await asRoot(time, (tx, caller) => patchTenant(tx, caller, id, patch, { ifMatch: undefined, maxLevels }));
+    },
+  });
+  const create: Event = {
+    time: founded,
+    run: async (time) => {
+      const input = {
+        ...{ tenantName: name, companyName: name, tenantParent: parent(), accountCount },
+        ...{ startTime: calendar.dateIn(startsInDays), endTime: endTime(firstEnd), quotaBo: before },
+      };
+      const tenantId = await asRoot(time, async (tx, caller) => {
+        id = await createTenant(tx, caller, input, { password: undefined, maxLevels });
+        return (await readTenant(tx, caller, id)).data.tenantId;
+      });
+      created({ tenantId: tenantId as string, id, actor: root(), deptIds: [], userIds: [] });
+    },
+  };
+  return [
+    create,
+    ...(isRenewed ? [change(RENEWED_DAYS_AGO, { endTime: endTime(endsInDays) })] : []),
+    ...(raised.length > 0 ? [change(RAISED_DAYS_AGO, { quotaBo: quotas })] : []),
+    ...(plan.disabled ? [change(DISABLED_DAYS_AGO, { status: '1' })] : []),
+  ];
+}
+
+const SUBJECTS = [
+  '华信机电|Huaxin Electric',
+  '东方精密|Orient Precision',
+  '江南包装|Jiangnan Packaging',
+  '远航物流|Yuanhang Logistics',
+  '蓝海科技|Blue Ocean Technology',
+  '中岳建材|Zhongyue Materials',
+];
+
+/** Returns the events that use the quotas of a tenant, by its people, and the monthly quota that it also has. */
+export function useEvents(
+  world: World,
+  { quotas = {}, use = 0, foundedDaysAgo }: Company,
+  company: () => CreatedCompany,
+  {
+    calendar,
+    random,
+    root,
+    userNames,
+  }: {
+    calendar: Calendar;
+    random: Random;
+    root: () => Actor;
+    userNames: string[];
+  },
+): Event[] {
+  const totals = Object.entries(quotas);
+  if (totals.length === 0) return [];
+  const take = (quota: string, daysAgo: number, amount: number): Event => ({
+    time: calendar.workingTime(daysAgo),
+    run: async (time) => {
+      const { tenantId, userIds } = company();
+      const n = random.integer(userIds.length);
+      const actor = { tenantId, userId: userIds[n] ?? (userIds[0] as string), userName: userNames[n] as string };
+      const input = { quota, amount, subject: pick(random.pick(SUBJECTS), world.language) };
+      // The quota may be used up until it is raised.
+      await writeAt(world, { actor, tenantId, time }, (tx, caller) => takeQuota(tx, caller, input, time)).catch(
+        (error) => {
+          if (!(error instanceof ApiError)) throw error;
+        },
+      );
+    },
+  });
+  const messages: Event = {
+    time: calendar.workingTime(foundedDaysAgo - 4),
+    run: async (time) => {
+      const quota = { quota: 'smsMessages', tenantId: company().tenantId };
+      const input = { total: MONTHLY_MESSAGES, period: 'month' as const };
+      const options = { setTotal: setQuotaTotal, now: time };
+      await writeAt(world, { actor: root(), tenantId: root().tenantId, time }, (tx, caller) =>
+        putQuota(tx, caller, quota, input, options),
+      );
+    },
+  };
+  const days = () => random.next() * (foundedDaysAgo - 10);
+  const counted = totals.flatMap(([quota, total]) =>
+    Array.from({ length: USES }, () => {
+      const amount = Math.round(((total * use) / USES) * (0.5 + random.next()));
+      return take(quota, days(), Math.max(1, amount));
+    }),
+  );
+  const sent = Array.from({ length: USES }, () => take('smsMessages', days(), 20 + random.integer(180)));
+  return [messages, ...counted, ...sent];
+}

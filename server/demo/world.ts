@@ -1,0 +1,61 @@
+import { setTime } from '../../db/backdating.ts';
+import type { Database } from '../../db/connect.ts';
+import type { Tx } from '../../db/driver.ts';
+import { writeInTenant } from '../../db/tenant-scope.ts';
+import { type Caller, operatorOf } from '../auth/caller.ts';
+import type { Language } from './organization.ts';
+
+/** A person who makes changes, in the ledger too. */
+export interface Actor {
+  tenantId: string;
+  userName: string;
+  userId: string;
+}
+
+/** A tenant of the demonstration data, as far as it has been created. */
+export interface CreatedCompany {
+  tenantId: string;
+  /** The internal id of the tenant. */
+  id: string;
+  /** Who makes its changes: its first administrator and, before they exist, that of the head office. */
+  actor: Actor;
+  /** By their indexes in the plan. */
+  deptIds: string[];
+  userIds: string[];
+}
+
+/** A change of the plan. Those of the whole group run in the order of their times. */
+export interface Event {
+  time: Date;
+  run(time: Date): Promise<void>;
+}
+
+/** What all writes of the demonstration data need. */
+export interface World {
+  db: Database;
+  language: Language;
+  limits: { maxLevels: number; tenantLevels: number };
+  /** The password of all accounts, and its hash: hashing it for each of them would take minutes. */
+  password: { text: string; hash: string };
+}
+
+/** Runs a transaction in a tenant as one of its people, or as one of a tenant above, at a time of the past. */
+export function writeAt<T>(
+  { db }: World,
+  { actor, time, tenantId }: { actor: Actor; time: Date; tenantId: string },
+  work: (tx: Tx, caller: Caller) => Promise<T>,
+): Promise<T> {
+  const { permissions } = operatorOf(tenantId, 'Demo data');
+  const caller: Caller = {
+    ...{ tenantId, ownTenantId: actor.tenantId, userName: actor.userName, permissions, canActInDescendants: true },
+    ...{ userId: actor.userId, sessionId: '', keyId: undefined },
+  };
+  // The addresses of offices, one for each tenant.
+  const address = `10.${20 + (Number(actor.tenantId) % 200)}.3.${10 + (Number(actor.userId) % 200)}`;
+  const origin = { tenantId: actor.tenantId, userId: actor.userId, address, requestId: `demo-${time.getTime()}` };
+  const atTime = async (tx: Tx) => {
+    await setTime(tx, time);
+    return work(tx, caller);
+  };
+  return writeInTenant(db, tenantId, atTime, { origin });
+}

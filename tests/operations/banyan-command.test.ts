@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { COMMANDS } from '../../server/cli/commands.ts';
+import { version } from '../../server/version.ts';
+import { project } from '../support/process.ts';
+
+/** npx banyan, the one command of an installation. */
+
+const { bin, scripts } = JSON.parse(fs.readFileSync(path.join(project, 'package.json'), 'utf8'));
+const program = path.join(project, bin.banyan);
+
+function banyan(...args: string[]) {
+  const env = { PATH: process.env.PATH, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env });
+  return { status, stdout, stderr };
+}
+
+test('help lists every command, and explains each', () => {
+  const { status, stdout } = banyan('--help');
+  assert.equal(status, 0);
+  for (const [name, { summary }] of Object.entries(COMMANDS))
+    assert.ok(stdout.includes(`${name.padEnd(16)}${summary}`));
+  for (const args of [
+    ['help', 'export'],
+    ['export', '--help'],
+    ['export', '--to', 'x', '-h'],
+  ]) {
+    const help = banyan(...args);
+    assert.deepEqual([help.status, help.stderr], [0, '']);
+    assert.match(help.stdout, /^ {2}npx banyan export --to folder$/m);
+  }
+  assert.equal(banyan('--version').stdout, `${version}\n`);
+});
+
+test('an unknown command is a mistake, and nothing is started', () => {
+  for (const name of ['strat', 'toString', '--port']) {
+    const { status, stdout, stderr } = banyan(name);
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.ok(stderr.startsWith(`There is no command "${name}".`));
+  }
+});
+
+test('every script of an operator is a command, and gets its arguments', () => {
+  const programs = Object.entries<string>(scripts).flatMap(([name, line]) =>
+    /node dist\/server\/cli\/[\w-]+\.js$/.test(line) ? [name] : [],
+  );
+  assert.deepEqual(
+    programs.filter((name) => !Object.hasOwn(COMMANDS, name)),
+    [],
+  );
+  const { status, stderr } = banyan('export');
+  assert.deepEqual([status, stderr], [1, 'Specify a folder that does not exist yet: npx banyan export --to folder\n']);
+  assert.match(banyan('export', '--from', 'x').stderr, /Unknown option '--from'/);
+  const source = fs.readFileSync(program, 'utf8');
+  assert.ok(source.startsWith('#!/usr/bin/env node\n'), 'npm links the program as it is');
+});
