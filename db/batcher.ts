@@ -7,7 +7,12 @@
  */
 export function createBatcher<Request, Result>(
   run: (tenantId: string, batch: PendingItem<Request, Result>[]) => Promise<void>,
-  options: { maxInFlight: number; maxBatchSize: number | ((tenantId: string) => number) },
+  options: {
+    maxInFlight: number;
+    maxBatchSize: number | ((tenantId: string) => number);
+    /** Is called with the size of each batch, for metrics. */
+    onBatch?: ((size: number) => void) | undefined;
+  },
 ): (tenantId: string, request: Request) => Promise<Result> {
   const queues = new Map<string, Queue<Request, Result>>();
 
@@ -17,6 +22,7 @@ export function createBatcher<Request, Result>(
     const size = typeof maxBatchSize === 'number' ? maxBatchSize : maxBatchSize(tenantId);
     const batch = queue.pending.splice(0, size);
     queue.inFlight++;
+    options.onBatch?.(batch.length);
     schedule(tenantId, queue);
     try {
       await run(tenantId, batch);

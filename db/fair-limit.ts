@@ -3,6 +3,8 @@ import type { ActiveTenants } from './active-tenants.ts';
 /** Limits how many tasks run at the same time, and shares them fairly among tenants. */
 export interface FairLimit {
   run<T>(tenantId: string, task: () => Promise<T>): Promise<T>;
+  /** Returns how many tasks wait. */
+  countWaiting(): number;
 }
 
 interface TenantQueue {
@@ -68,6 +70,11 @@ export function createFairLimit(total: number, activeTenants: ActiveTenants): Fa
         inFlight--;
         startNext();
       }
+    },
+    countWaiting() {
+      let count = 0;
+      for (const { waiting } of queues.values()) count += waiting.length;
+      return count;
     },
   };
 }

@@ -14,6 +14,8 @@ export interface Pool {
    * that was restored from a backup, or a replica that was promoted.
    */
   connectionsOpened(): number;
+  /** Returns how many connections are open and in use at present, and how much work waits for one. */
+  usage(): { open: number; inUse: number; waiting: number };
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;
   /** How many connections may be open. */
@@ -129,6 +131,11 @@ export function createPool(
       }
     },
     connectionsOpened: () => opened,
+    usage: () => ({
+      open: connections.size,
+      inUse: connections.size - idle.length,
+      waiting: waiting.length,
+    }),
     waitMs,
     size: maxConnections,
     activeTenants,

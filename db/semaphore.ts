@@ -13,6 +13,10 @@ export class Semaphore {
     return this.running === 0 && this.queue.size === 0;
   }
 
+  get waiting(): number {
+    return this.queue.size;
+  }
+
   /** Runs a task as soon as a slot is free. If the signal aborts before that, rejects with the signal's reason. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.acquire(signal);
@@ -68,5 +72,12 @@ export class KeyedSemaphore {
     } finally {
       if (semaphore.idle) this.semaphores.delete(key);
     }
+  }
+
+  /** Returns how many tasks wait, over all keys. */
+  countWaiting(): number {
+    let count = 0;
+    for (const { waiting } of this.semaphores.values()) count += waiting;
+    return count;
   }
 }

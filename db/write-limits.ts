@@ -12,6 +12,8 @@ export interface WriteLimits {
   readonly perRecord: number;
   /** Runs a write when its tenant may start another one. `record` is the record that it changes, if it changes a single one. */
   run<T>(tenantId: string, record: string | undefined, write: () => Promise<T>): Promise<T>;
+  /** Returns how many writes wait, for their tenant or for the record that they change. */
+  countWaiting(): number;
 }
 
 /**
@@ -34,5 +36,6 @@ export function createWriteLimits(connections: number, activeTenants: ActiveTena
       const runWrite = () => writes.run(tenantId, write);
       return record === undefined ? runWrite() : writesOfOneRecord.run(`${tenantId} ${record}`, runWrite);
     },
+    countWaiting: () => writes.countWaiting() + writesOfOneRecord.countWaiting(),
   };
 }

@@ -47,6 +47,10 @@ export class FairQueue {
     this.maxWaiting = maxWaiting;
   }
 
+  get length(): number {
+    return this.waiting.length;
+  }
+
   async run<T>(share: Share, task: () => Promise<T>): Promise<T> {
     const release = await this.acquire(share);
     try {

@@ -35,6 +35,8 @@ export interface Passwords {
   needsRehash(stored: string): boolean;
   /** Waits for a login slot, or throws `TOO_BUSY`. The returned function releases the slot. */
   acquireLoginSlot(share: Share): Promise<() => void>;
+  /** Returns how many logins wait for a slot, and how many passwords to be hashed. */
+  countWaiting(): { logins: number; hashing: number };
 }
 
 /** Hashes a single password, for the command line and the first start. */
@@ -64,6 +66,7 @@ export async function createPasswords(
     },
     needsRehash: (stored) => !stored.startsWith(ownPrefix),
     acquireLoginSlot: (share) => logins.acquire(share),
+    countWaiting: () => ({ logins: logins.length, hashing: hashing.length }),
   };
 }
 

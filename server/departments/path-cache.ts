@@ -20,6 +20,10 @@ export interface PathCache {
     treeVersion: string,
     parentIds: Iterable<number>,
   ): Promise<ReadonlyMap<number, string>>;
+  /** How many paths were found in the cache and how many had to be read, for metrics. */
+  readonly lookups: { hits: number; misses: number };
+  /** Returns the size of all cached paths, in about as many bytes, and of how many tenants they are. */
+  size(): { bytes: number; tenants: number };
 }
 
 /** The `ancestors` of top-level departments. */
@@ -78,6 +82,7 @@ interface CachedTree {
 /** `connectionsOpened` returns how many connections the pool has opened so far. */
 export function createPathCache(connectionsOpened: () => number): PathCache {
   const trees = new LRUCache<string, CachedTree>({ maxSize: MAX_SIZE, sizeCalculation: ({ size }) => size });
+  const lookups = { hits: 0, misses: 0 };
 
   function treeOf(tenantId: string, version: string): CachedTree {
     const before = trees.get(tenantId);
@@ -91,7 +96,10 @@ export function createPathCache(connectionsOpened: () => number): PathCache {
     cached: (tenantId, version) => treeOf(tenantId, version).paths,
     async load(tx, tenantId, version, parentIds) {
       const tree = treeOf(tenantId, version);
-      const missing = [...new Set(parentIds)].filter((id) => !tree.paths.has(id));
+      const wanted = new Set(parentIds);
+      const missing = [...wanted].filter((id) => !tree.paths.has(id));
+      lookups.misses += missing.length;
+      lookups.hits += wanted.size - missing.length;
       if (missing.length === 0) return tree.paths;
       const read = await readPaths(tx, tenantId, missing);
       const missingIds = new Set(missing);
@@ -108,5 +116,7 @@ export function createPathCache(connectionsOpened: () => number): PathCache {
       }
       return tree.paths;
     },
+    lookups,
+    size: () => ({ bytes: trees.calculatedSize, tenants: trees.size }),
   };
 }

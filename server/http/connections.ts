@@ -53,6 +53,11 @@ export class Connections {
     this.isProxy = (address) => isTrusted(address, 0);
   }
 
+  /** Returns how many connections are open, and how many pipelined requests wait on them. */
+  usage(): { open: number; waiting: number } {
+    return { open: this.open.size, waiting: this.waiting };
+  }
+
   /** Watches the connections of a server. `handler` gets its requests. */
   watch(server: Server, handler: RequestListener): void {
     this.handler = handler;

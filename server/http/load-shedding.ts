@@ -5,7 +5,7 @@ import { liftDeadline } from './deadline.ts';
 import { type ApiError, apiError } from './errors.ts';
 import { FairShares, type Member } from './fair-shares.ts';
 import type { Limits } from './limits.ts';
-import { type Subscription, Subscriptions } from './subscriptions.ts';
+import { type Subscription, type SubscriptionKind, Subscriptions } from './subscriptions.ts';
 import { type TopLevelTenantFinder, TopLevelTenants, WITHOUT_TOKEN } from './top-level-tenants.ts';
 import type { TrackedResponse } from './tracked-response.ts';
 
@@ -36,6 +36,8 @@ export class LoadShedder {
   private isLimitReached = false;
   /** Recent throughput: rises at once, and falls within seconds when the service gets slower. */
   private throughput = 0;
+  /** How many requests were rejected so far, by what there was no room for. */
+  private readonly shed = { slot: 0, subscription: 0 };
 
   constructor(limits: Limits, findTopLevel: TopLevelTenantFinder) {
     this.limits = limits;
@@ -54,6 +56,7 @@ export class LoadShedder {
       this.isLimitReached = true;
       if (!this.slots.isBelowShare(member, this.limit)) {
         this.rejections.count(request.raw.socket);
+        this.shed.slot++;
         return apiError('TOO_BUSY');
       }
     }
@@ -67,14 +70,15 @@ export class LoadShedder {
     if (this.subscriptions.hasRoomFor(this.memberOf(this.subscribers, request))) return;
     this.isLimitReached = true;
     this.rejections.count(request.raw.socket);
+    this.shed.subscription++;
     throw apiError('TOO_BUSY');
   }
 
   /** Exchanges the slot of a request for a subscription, which has no deadline. */
-  subscribe(request: FastifyRequest, reply: FastifyReply): Subscription {
+  subscribe(request: FastifyRequest, reply: FastifyReply, kind: SubscriptionKind): Subscription {
     this.assertRoomForSubscription(request);
     if (this.subscribers.held >= this.limits.subscriptions) this.isLimitReached = true;
-    const subscription = this.subscriptions.add(this.memberOf(this.subscribers, request));
+    const subscription = this.subscriptions.add(this.memberOf(this.subscribers, request), kind);
     const response = trackedResponse(reply);
     response.release();
     response.hold(subscription);
@@ -82,6 +86,15 @@ export class LoadShedder {
     if (response.destroyed || request.raw.socket.destroyed) response.release();
     liftDeadline(reply);
     return subscription;
+  }
+
+  /** Returns the figures that metrics show. */
+  usage() {
+    return {
+      slots: { held: this.slots.held, limit: Math.floor(this.limit) },
+      subscriptions: this.subscriptions.count(),
+      shed: this.shed,
+    };
   }
 
   close(): void {

@@ -1,16 +1,20 @@
 import { apiError } from './errors.ts';
 import type { FairShares, Held, Member } from './fair-shares.ts';
 
+export type SubscriptionKind = 'long_poll' | 'stream';
+
 /** A long-polling client or an event stream. It waits for changes without a request slot and without a deadline. */
 export class Subscription implements Held {
   readonly member: Member;
+  readonly kind: SubscriptionKind;
   /** Ended by the service, to make room for another tenant. */
   displaced = false;
   private readonly controller = new AbortController();
   private readonly all: Set<Subscription>;
 
-  constructor(member: Member, all: Set<Subscription>) {
+  constructor(member: Member, kind: SubscriptionKind, all: Set<Subscription>) {
     this.member = member;
+    this.kind = kind;
     this.all = all;
   }
 
@@ -49,12 +53,18 @@ export class Subscriptions {
     return this.all.size < this.limit || this.findLarger(newcomer) !== undefined;
   }
 
-  add(member: Member): Subscription {
+  add(member: Member, kind: SubscriptionKind): Subscription {
     if (this.all.size >= this.limit) this.makeRoomFor(member);
-    const subscription = new Subscription(member, this.all);
+    const subscription = new Subscription(member, kind, this.all);
     this.all.add(subscription);
     this.shares.add(member);
     return subscription;
+  }
+
+  count(): Record<SubscriptionKind, number> {
+    const counts = { long_poll: 0, stream: 0 };
+    for (const { kind } of this.all) counts[kind]++;
+    return counts;
   }
 
   private makeRoomFor(newcomer: Member): void {

@@ -77,7 +77,7 @@ export function ledgerRoutes(
         // Positions without changes for this feed need not be scanned again.
         from.after = Number(next);
         // From here on the request counts as a subscription.
-        subscription ??= app.loadShedder.subscribe(request, reply);
+        subscription ??= app.loadShedder.subscribe(request, reply, 'long_poll');
         await subscribers.waitForChanges(sourceOf(request, request.query), from.after, left, subscription.signal);
       }
     },
@@ -108,7 +108,7 @@ export function ledgerRoutes(
       // Read the first page before the stream begins, so that its error is sent as a regular response.
       const first = await readAfter(Number(cursor));
       if (!isClientWaiting(reply)) return reply;
-      const subscription = app.loadShedder.subscribe(request, reply);
+      const subscription = app.loadShedder.subscribe(request, reply, 'stream');
       const events = streamChanges(
         subscribers,
         readAfter,
