@@ -31,6 +31,8 @@ const FOLDERS = [
   'spreadsheets',
   'console',
   'health',
+  'metrics',
+  'tracing',
   'http',
 ];
 /** Files of server/ itself that folders may import. The others assemble the service and start it. */

@@ -1,6 +1,6 @@
 import type { AddressInfo, Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify, { LogController } from 'fastify';
 import { accountRoutes } from './account/routes.ts';
 import { KeyReader } from './auth/api-keys.ts';
@@ -42,6 +42,9 @@ import { ledgerResources } from './ledger/resources.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { startSealing } from './ledger/sealing.ts';
 import { createSubscribers } from './ledger/subscribers.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
+import { metricsRoutes } from './metrics/routes.ts';
+import { createScrape, type Scrape } from './metrics/scraping.ts';
 import { startEndNotices } from './notices/end-of-service.ts';
 import { noticeResource } from './notices/resource.ts';
 import { introspectionRoutes, oauthRoutes } from './oauth/routes.ts';
@@ -55,6 +58,7 @@ import { tenantResource } from './tenants/history.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { setQuotaTotal } from './tenants/tenants.ts';
 import { defaultTiming } from './timing.ts';
+import { startTracing } from './tracing/tracing.ts';
 import { userResource } from './users/history.ts';
 import { memberRemoval } from './users/memberships.ts';
 import { replaceHash } from './users/passwords.ts';
@@ -67,8 +71,9 @@ const BODY_LIMIT = 1_048_576;
 /** Builds the service, ready to listen. Every domain registers its own routes. */
 export async function buildApp({ timing: overrides, passwordCost, ...options }: AppOptions): Promise<App> {
   const timing = { ...defaultTiming, ...overrides };
-  const deps: Dependencies = { ...options, timing, passwords: await createPasswords(passwordCost) };
-  const { db, config } = deps;
+  const { db, config } = options;
+  const metrics = config.metrics || config.metricsPort !== null ? await createMetrics() : undefined;
+  const deps: Dependencies = { ...options, timing, passwords: await createPasswords(passwordCost), metrics };
   const app = await createFastify(deps);
   const keys = createKeyring(db, deps.tokenClockAheadMs);
   await keys.signingKey();
@@ -89,6 +94,12 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   );
 
   healthRoutes(app, deps);
+  if (metrics) {
+    const collect = async () => [await metrics.snapshot()];
+    const scrape = options.scrape ?? (await createScrape({ db, timing, workers: () => 1, collect }));
+    app.decorate('metrics', { snapshot: metrics.snapshot, scrape });
+    if (config.metrics) metricsRoutes(app, scrape);
+  }
   const auth = { ...deps, keys, issuer, replaceHash };
   loginRoutes(app, auth, config.ruoyiApi ? ruoyiLogin(auth) : {});
   if (config.ruoyiApi) await app.register(async (scope) => openRuoyiRoutes(scope as App, auth));
@@ -131,18 +142,25 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Ends all subscriptions and stops delivering to webhooks, for shutdown. */
     endSubscriptions(): void;
+    /** undefined: metrics are switched off. */
+    metrics?: Pick<Metrics, 'snapshot'> & { scrape: Scrape };
   }
 }
 
 /** Creates the Fastify instance with what all domains share: load shedding, deadlines, access log, validation and errors. */
 async function createFastify(deps: Dependencies): Promise<App> {
-  const { config, timing, db } = deps;
+  const { config, timing, db, metrics } = deps;
   const pages = new ConsolePages(deps.consoleFolder);
   const limits = { ...defaultLimits, ...deps.limits };
   const connections = new Connections(config, timing, limits);
   const loadShedder = new LoadShedder(limits, (ids) => db.use((sql) => readTopLevelTenants(sql, ids)));
   const output = deps.output ?? standardOutput();
+  metrics?.watchProcess({ db, loadShedder, connections, passwords: deps.passwords });
   const logResponse = createAccessLog(output, config.logLevel);
+  const recordResponse = (request: FastifyRequest, reply: FastifyReply) => {
+    logResponse(request, reply);
+    metrics?.observeResponse(request, reply);
+  };
   const app: App = Fastify({
     // JSON lines on standard output. Bodies and headers are never logged, so neither are passwords and tokens.
     logger: { level: config.logLevel, stream: output, hooks: { logMethod } },
@@ -155,7 +173,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: HEADER_LIMIT },
     frameworkErrors: (error, request, reply) => {
-      reply.raw.once('finish', () => logResponse(request, reply));
+      reply.raw.once('finish', () => recordResponse(request, reply));
       sendError(toApiError(error, request), request, reply, config);
     },
     clientErrorHandler: (error, socket) => {
@@ -170,6 +188,8 @@ async function createFastify(deps: Dependencies): Promise<App> {
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  const isTraced = !config.otelDisabled && config.otelTracesExporter === 'otlp';
+  if (isTraced && (config.otlpEndpoint || config.otlpTracesEndpoint)) await startTracing(app);
   const { allowedMethods, isMisrouted, isOperation } = collectRoutes(app);
   app.decorate('timing', timing);
   app.decorate('passwords', deps.passwords);
@@ -180,7 +200,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(request.id));
     // Not `onResponse`: it is not called after the client disconnected, although the request may have been processed.
-    reply.raw.once('close', () => logResponse(request, reply));
+    reply.raw.once('close', () => recordResponse(request, reply));
     done();
   });
   // Register CORS before the checks below, so that pages of allowed origins can read their errors too.

@@ -93,6 +93,24 @@ export const settings = {
     default: '32',
     meaning: 'How many levels deep tenants may be nested, 2 to 100, counted from 000000',
   },
+  BANYAN_METRICS: {
+    default: '0',
+    meaning: '`1`: serves metrics for Prometheus at `/metrics`, to everyone who can reach the service',
+  },
+  BANYAN_METRICS_PORT: {
+    default: '',
+    meaning: 'Serves metrics for Prometheus at `/metrics` on this port, and nothing else there; 0 picks a free port',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    default: '',
+    meaning: 'URL of a collector of OpenTelemetry traces (OTLP over HTTP): http://localhost:4318; if unset, no traces',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    default: '',
+    meaning: 'The same as a complete URL: http://localhost:4318/v1/traces; takes precedence',
+  },
+  OTEL_TRACES_EXPORTER: { default: 'otlp', meaning: '`otlp`, or `none`: no traces, whatever the endpoint is' },
+  OTEL_SDK_DISABLED: { default: 'false', meaning: '`true`: no traces, whatever the endpoint is' },
   BANYAN_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 } as const;
 
@@ -207,11 +225,28 @@ export function readConfig(environment: Environment) {
     ),
     departmentLevels: integer('BANYAN_DEPARTMENT_LEVELS', 1, 20_000),
     tenantLevels: integer('BANYAN_TENANT_LEVELS', 2, 100),
+    metrics: oneOf('BANYAN_METRICS', ['0', '1']) === '1',
+    // null: no port of its own
+    metricsPort: check('BANYAN_METRICS_PORT', 'must be an integer from 0 to 65535 other than PORT', (text) => {
+      if (text === '') return null;
+      if (!/^\d+$/.test(text) || Number(text) > 65_535) return undefined;
+      return Number(text) > 0 && Number(text) === Number(read('PORT')) ? undefined : Number(text);
+    }),
+    otlpEndpoint: check('OTEL_EXPORTER_OTLP_ENDPOINT', 'must be an http or https URL', httpUrl),
+    otlpTracesEndpoint: check('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'must be an http or https URL', httpUrl),
+    otelTracesExporter: oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']),
+    otelDisabled: check('OTEL_SDK_DISABLED', 'must be true or false', (text) => {
+      const lowerCase = text.toLowerCase();
+      return lowerCase === 'true' || lowerCase === 'false' ? lowerCase === 'true' : undefined;
+    }),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
   if (problems.length > 0) throw new StartupError(`Invalid settings:\n  ${problems.join('\n  ')}`);
   return Object.freeze(config);
 }
+
+const httpUrl = (text: string): string | undefined =>
+  text === '' || (/^https?:/.test(text) && URL.canParse(text)) ? text : undefined;
 
 function isDatabaseUrl(text: string): boolean {
   try {

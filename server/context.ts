@@ -11,6 +11,8 @@ import type { PasswordCost, Passwords } from './auth/passwords.ts';
 import type { Config } from './config.ts';
 import type { Output } from './http/access-log.ts';
 import type { Limits } from './http/limits.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { Scrape } from './metrics/scraping.ts';
 import type { Timing } from './timing.ts';
 import type { Resolve } from './webhooks/addresses.ts';
 
@@ -18,6 +20,8 @@ import type { Resolve } from './webhooks/addresses.ts';
 export interface Dependencies extends CommonOptions {
   timing: Timing;
   passwords: Passwords;
+  /** undefined: metrics are switched off. */
+  metrics: Metrics | undefined;
 }
 
 interface CommonOptions {
@@ -33,6 +37,8 @@ interface CommonOptions {
   quotaTime?: () => Date | undefined;
   /** The port that the service listens on; by default that of its own server. Workers do not listen themselves. */
   listeningPort?: () => number | undefined;
+  /** Collects the metrics of all processes of this node; by default those of this process. Workers ask their parent. */
+  scrape?: Scrape;
   /** Receives the log; by default standard output. */
   output?: Output;
   /** Limits of requests, connections and subscriptions that differ from the defaults. */

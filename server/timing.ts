@@ -42,6 +42,10 @@ export const defaultTiming = {
   loginCleanupMs: 60_000,
   /** How often tenants whose service ends soon are looked for. */
   noticeMs: 60_000,
+  /** Figures about the database in metrics are read again after this time. */
+  metricsDatabaseMs: 5_000,
+  /** A scrape of metrics waits this long for the database and for each worker. Prometheus's own limit is 10 seconds. */
+  metricsWaitMs: 2_000,
   /** How often the database is checked for webhook messages that are due. */
   webhookPollMs: 500,
   /** A webhook's receiver has this long to respond. */

@@ -3,7 +3,8 @@ import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import type { Config } from '../config.ts';
-import { ApiError, apiError } from '../http/errors.ts';
+import { ApiError, apiError, type ErrorCode } from '../http/errors.ts';
+import type { LoginOutcome, Metrics } from '../metrics/metrics.ts';
 import { signAccessToken } from './access-tokens.ts';
 import { assertActive, asUser, type Caller } from './caller.ts';
 import { type Share, shareOfAddress } from './fair-queue.ts';
@@ -39,6 +40,7 @@ export interface AuthDependencies extends ThrottleDependencies {
   config: Config;
   /** Stores another hash of the same password. The domain of users defines it, because it writes their table. */
   replaceHash(tx: Tx, user: { tenantId: string; userId: string; passwordHash: string }): Promise<unknown>;
+  metrics: Metrics | undefined;
 }
 
 /** The address and the client that a login comes from. */
@@ -58,7 +60,29 @@ const UNKNOWN_USER = 'unknown';
  * Logs a user in. A wrong tenant, user name or password gives the same error after the same time. Only a caller with the
  * right password learns more, for example that the user is disabled.
  */
-export async function logIn(
+export async function logIn(deps: AuthDependencies, origin: LoginOrigin, login: Login): Promise<IssuedTokens> {
+  try {
+    const issued = await issueForPassword(deps, origin, login);
+    deps.metrics?.countLogin('success');
+    return issued;
+  } catch (error) {
+    deps.metrics?.countLogin((error instanceof ApiError && OUTCOMES[error.code]) || 'error');
+    throw error;
+  }
+}
+
+/** How metrics count rejected logins. */
+const OUTCOMES: Partial<Record<ErrorCode, LoginOutcome>> = {
+  LOGIN_FAILED: 'failed',
+  USER_DISABLED: 'inactive',
+  TENANT_DISABLED: 'inactive',
+  TENANT_NOT_STARTED: 'inactive',
+  TENANT_ENDED: 'inactive',
+  TOO_MANY_LOGINS: 'throttled',
+  TOO_BUSY: 'busy',
+};
+
+async function issueForPassword(
   deps: AuthDependencies,
   origin: LoginOrigin,
   { tenantId, username, password }: Login,
@@ -123,7 +147,7 @@ export async function logIn(
   } catch (error) {
     if (error instanceof HashReplacedError) {
       await settle(db, attempt, 'abandoned');
-      return logIn(deps, origin, { tenantId, username, password });
+      return issueForPassword(deps, origin, { tenantId, username, password });
     }
     const rejected =
       error instanceof ApiError ? { ...failed, userName: user.userName, userId, reason: error.code } : undefined;

@@ -32,7 +32,8 @@ export function createDepartmentCreator({
   db,
   config: { departmentLevels: maxLevels },
   timing: { responseMs },
-}: Pick<Dependencies, 'db' | 'config' | 'timing'>): (request: CreateRequest) => Promise<number> {
+  metrics,
+}: Pick<Dependencies, 'db' | 'config' | 'timing' | 'metrics'>): (request: CreateRequest) => Promise<number> {
   async function run(tenantId: string, batch: Item[]): Promise<void> {
     const outcomes = await createInOneTransaction(tenantId, batch).catch((error) => {
       // The data of one item is invalid; the others must not fail with it.
@@ -77,7 +78,11 @@ export function createDepartmentCreator({
   const maxInFlight = Math.max(1, db.writes.perTenant - 1);
   const maxBatchSize = (tenantId: string) =>
     db.activeTenants.othersActiveMs(tenantId) > 0 ? BATCH_SIZES.shared : BATCH_SIZES.alone;
-  const createInBatch = createBatcher(run, { maxInFlight, maxBatchSize });
+  const createInBatch = createBatcher(run, {
+    maxInFlight,
+    maxBatchSize,
+    onBatch: metrics?.batchObserver('department_create'),
+  });
   return async (request) => {
     const requestedAt = performance.now();
     const { token, body: input, headers } = request;

@@ -1,10 +1,10 @@
 import { createBatcher, type PendingItem } from '../../db/batcher.ts';
-import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { readInTenant } from '../../db/tenant-scope.ts';
 import { type ActingRequest, isActing, readActing } from '../access/acting.ts';
 import { type CallerRow, callerIds, loadCallers, toCaller } from '../auth/caller.ts';
 import type { Credentials } from '../auth/claims.ts';
+import type { Dependencies } from '../context.ts';
 import { ApiError } from '../http/errors.ts';
 import { ancestorsOf, createPathCache, type PathCache, TOP } from './path-cache.ts';
 import { isDeleted, readWithCallers, readWithTreeVersion, showFound } from './queries.ts';
@@ -24,8 +24,9 @@ type Item = PendingItem<DeptRequest & { token: Credentials }, Dept | undefined>;
  * Reads single departments, which is the most frequent call. Concurrent requests of a tenant share a statement, which also
  * loads each of the callers and their rights.
  */
-export function createDepartmentReader(db: Database): DeptReader {
+export function createDepartmentReader({ db, metrics }: Pick<Dependencies, 'db' | 'metrics'>): DeptReader {
   const paths = createPathCache(db.connectionsOpened);
+  metrics?.watchPathCache(paths);
 
   async function run(tenantId: string, batch: Item[]): Promise<void> {
     db.activeTenants.add(tenantId);
@@ -46,7 +47,10 @@ export function createDepartmentReader(db: Database): DeptReader {
       if (caller instanceof ApiError) reject(caller);
       else if (!row || (isDeleted(row) && !request.includeDeleted)) resolve(undefined);
       else if (ancestors === undefined) uncached.push(item);
-      else resolve(showFound(tenantId, ancestors, row));
+      else {
+        paths.lookups.hits++;
+        resolve(showFound(tenantId, ancestors, row));
+      }
     }
     if (uncached.length > 0) await runUncached(tenantId, uncached);
   }
@@ -66,7 +70,11 @@ export function createDepartmentReader(db: Database): DeptReader {
   }
 
   // While one batch is serialized, the next is read. More in flight would only make the batches smaller.
-  const readInBatch = createBatcher(run, { maxInFlight: 2, maxBatchSize: 500 });
+  const readInBatch = createBatcher(run, {
+    maxInFlight: 2,
+    maxBatchSize: 500,
+    onBatch: metrics?.batchObserver('department_read'),
+  });
   return (request, dept) => {
     const { token } = request;
     if (!isActing(request)) return readInBatch(token.tenantId, { token, ...dept });

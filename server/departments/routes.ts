@@ -54,7 +54,7 @@ export function departmentRoutes(
   const { db } = deps;
   const maxLevels = deps.config.departmentLevels;
   const create = createDepartmentCreator(deps);
-  const read = createDepartmentReader(db);
+  const read = createDepartmentReader(deps);
   const show = createStoredReader(deps.config.timeZone);
   const membersOfQuery = ({ users, toDeptId }: MembersQuery): MemberRemoval | undefined => {
     if (users === 'move' && toDeptId === undefined) throw apiError('FIELD_REQUIRED', { field: 'toDeptId' });

@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
+import { traceContextOf } from './trace-context.ts';
 
 /** The destination of the log. */
 export interface Output {
@@ -43,6 +44,13 @@ const ACCESS_LOG_LEVELS: Config['logLevel'][] = ['trace', 'debug', 'info'];
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
+ * Returns the status of a response, or 499. With BANYAN_ERROR_STATUS=200 it is the code in the body, which then differs from the HTTP
+ * status.
+ */
+export const errorStatusOf = ({ raw, errorStatus, statusCode }: FastifyReply): number =>
+  raw.headersSent ? errorStatus || statusCode : CLIENT_CLOSED_REQUEST;
+
+/**
  * Writes the access log: one line for each response, in the format of the logger. The line is assembled by hand, because the
  * logger took longer to write it than the service takes to process a read. Ids need no escaping: they have been validated.
  */
@@ -53,10 +61,8 @@ export function createAccessLog(
   if (!ACCESS_LOG_LEVELS.includes(level)) return () => {};
   const origin = `"pid":${process.pid},"hostname":${JSON.stringify(os.hostname())}`;
   return (request, reply) => {
-    const begun = reply.raw.headersSent;
-    const status = begun ? reply.statusCode : CLIENT_CLOSED_REQUEST;
-    // With BANYAN_ERROR_STATUS=200 the code in the body differs from the status.
-    const code = (begun && reply.errorStatus) || status;
+    const status = reply.raw.headersSent ? reply.statusCode : CLIENT_CLOSED_REQUEST;
+    const code = errorStatusOf(reply);
     const outcome = `"status":${status}${code === status ? '' : `,"code":${code}`}`;
     // Log only the path: a query may contain names.
     const path = JSON.stringify(request.url.split('?')[0]);
@@ -64,10 +70,12 @@ export function createAccessLog(
     const token = request.token ?? null;
     const id = token?.keyId === undefined ? `"userId":"${token?.userId}"` : `"keyId":"${token.keyId}"`;
     const caller = token ? `,"tenantId":"${token.tenantId}",${id}` : '';
+    const trace = traceContextOf(request.raw.headers);
+    const traceId = trace ? `,"traceId":"${trace.traceId}"` : '';
     const message = reply.raw.writableFinished ? 'request completed' : 'request aborted';
     output.write(
       `{"level":30,"time":${Date.now()},${origin},"requestId":"${request.id}","method":"${request.method}","path":${path},` +
-        `${outcome},"ms":${ms},"from":${JSON.stringify(request.ip ?? '')}${caller},"msg":"${message}"}\n`,
+        `${outcome},"ms":${ms},"from":${JSON.stringify(request.ip ?? '')}${caller}${traceId},"msg":"${message}"}\n`,
     );
   };
 }

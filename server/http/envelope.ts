@@ -5,6 +5,7 @@ import { DeadlineExceededError, errorCode, isConnectionLost, isRetryable } from 
 import type { Config } from '../config.ts';
 import { ApiError, apiError, type Language } from './errors.ts';
 import { languageOf } from './language.ts';
+import { traceContextOf, tracedRequestId } from './trace-context.ts';
 import { PATCH_TYPES, toValidationError } from './validation.ts';
 
 /** The envelope of a success. `操作成功` is part of the API: it is the same in every language. */
@@ -109,10 +110,15 @@ export function renderError(error: ApiError, requestHeaders: IncomingHttpHeaders
   };
 }
 
-/** The caller's request id if it is valid, so that a request can be traced through several services; otherwise a new one. */
+/**
+ * The caller's request id if it is valid, so that a request can be traced through several services; otherwise a new one, with the
+ * trace that the request belongs to.
+ */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const id = headers['x-request-id'];
-  return typeof id === 'string' && /^[\w.-]{1,64}$/.test(id) ? id : randomUUID();
+  if (typeof id === 'string' && /^[\w.-]{1,64}$/.test(id)) return id;
+  const trace = traceContextOf(headers);
+  return trace ? tracedRequestId(trace) : randomUUID();
 }
 
 /**

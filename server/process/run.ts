@@ -31,7 +31,7 @@ async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<
     const server = await listen(config, db, processOptions, stop);
     const { ledgerDays } = config;
     const stopArchiving = ledgerDays === 'keep' ? undefined : startArchiving(config, Number(ledgerDays), progress);
-    print(describeService(config, addressOf(server, config), first));
+    print(describeService(config, server, first));
     if (!stop.aborted) await once(stop, 'abort');
     await server.close();
     await stopArchiving?.();
@@ -47,7 +47,7 @@ async function listen(
   stop: AbortSignal,
 ): Promise<RunningServer> {
   try {
-    if (config.workers > 1) return await serveInWorkers({ config, database: db.service, processOptions }, print);
+    if (config.workers > 1) return await serveInWorkers({ config, database: db.service, processOptions }, db, print);
     const { connectionTiming: _, ...appOptions } = processOptions;
     return await serve({ db, config, ...appOptions });
   } catch (error) {
@@ -73,7 +73,7 @@ function stopOnSignal(): AbortSignal {
   return controller.signal;
 }
 
-function addressOf({ port }: RunningServer, { host }: Config): string {
+function addressOf(port: number, { host }: Config): string {
   const name = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host) ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
@@ -85,9 +85,13 @@ function describeFirstAdministrator({ userName, generatedPassword }: FirstAdmini
   return ['', '  Tenant     000000', `  User       ${userName}`, `  Password   ${password}`].join('\n');
 }
 
-function describeService(config: Config, address: string, first: FirstAdministrator | undefined): string {
+function describeService(config: Config, server: RunningServer, first: FirstAdministrator | undefined): string {
+  const address = addressOf(server.port, config);
+  const { metricsPort } = server;
   const lines = ['', `  Ready at   ${address}`, `  Reference  ${address}/docs`];
   if (!config.databaseUrl) lines.push(`  Data       ${config.dataDir}`);
+  if (metricsPort !== undefined) lines.push(`  Metrics    ${addressOf(metricsPort, config)}/metrics`);
+  else if (config.metrics) lines.push(`  Metrics    ${address}/metrics`);
   let call = `curl -s ${address}/health/ready`;
   if (first?.generatedPassword) {
     const body = JSON.stringify({ tenantId: '000000', username: first.userName, password: first.generatedPassword });

@@ -3,6 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { ConnectionTiming } from '../../db/driver.ts';
 import { buildApp } from '../app.ts';
 import type { AppOptions } from '../context.ts';
+import { serveMetrics } from '../metrics/endpoint.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { watchConnections } from './shutdown.ts';
 
 /** Options that tests pass to the processes they start: other deadlines and a cheaper password hash. */
@@ -13,23 +15,40 @@ export interface ProcessOptions extends Pick<AppOptions, 'timing' | 'passwordCos
 /** A listening server: this process, or one that passes connections to workers. */
 export interface RunningServer {
   port: number;
+  /** The port of metrics, if they have one of their own. */
+  metricsPort?: number;
   /** Stops accepting connections and waits for the requests in flight. */
   close(): Promise<void>;
 }
 
 /** Serves requests in this process. */
 export async function serve(options: AppOptions): Promise<RunningServer> {
-  const { server, listen, close } = await createServer(options);
+  const { server, listen, close, metrics } = await createServer(options);
+  const { metricsPort, host } = options.config;
+  if (!metrics || metricsPort === null) {
+    await listen();
+    return { port: (server.address() as AddressInfo).port, close };
+  }
+  const endpoint = await serveMetrics({ metricsPort, host }, metrics.scrape);
   await listen();
-  return { port: (server.address() as AddressInfo).port, close };
+  return {
+    port: (server.address() as AddressInfo).port,
+    metricsPort: endpoint.port,
+    async close() {
+      await close();
+      endpoint.close();
+    },
+  };
 }
 
 /** The same for connections that another process has accepted. */
-export async function serveSockets(
-  options: AppOptions,
-): Promise<{ accept: (socket: Socket) => void; close(): Promise<void> }> {
+export async function serveSockets(options: AppOptions): Promise<{
+  accept: (socket: Socket) => void;
+  close(): Promise<void>;
+  metrics: Pick<Metrics, 'snapshot'> | undefined;
+}> {
   let port: number | undefined;
-  const { server, close } = await createServer({ ...options, listeningPort: () => port });
+  const { server, close, metrics } = await createServer({ ...options, listeningPort: () => port });
   // Node checks for slow clients only after this event, and this server never listens.
   server.emit('listening');
   const accept = (socket: Socket) => {
@@ -39,7 +58,7 @@ export async function serveSockets(
     server.emit('connection', socket);
     socket.resume();
   };
-  return { accept, close };
+  return { accept, close, metrics };
 }
 
 async function createServer(options: AppOptions) {
@@ -49,6 +68,7 @@ async function createServer(options: AppOptions) {
   const closeConnections = watchConnections(app.server, app.timing.shutdownIdleMs);
   return {
     server: app.server,
+    metrics: app.metrics,
     listen: () => app.listen({ port, host }),
     close: () => {
       app.endSubscriptions();

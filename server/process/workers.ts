@@ -3,10 +3,14 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Database } from '../../db/connect.ts';
 import type { Target } from '../../db/driver.ts';
 import type { Config } from '../config.ts';
+import { type MetricsEndpoint, serveMetrics } from '../metrics/endpoint.ts';
+import type { Snapshot } from '../metrics/metrics.ts';
 import { defaultTiming } from '../timing.ts';
 import type { ProcessOptions, RunningServer } from './serve.ts';
+import { startWorkerMetrics } from './worker-metrics.ts';
 
 /** The data that a worker needs to start. It is a message, because an environment variable would expose the password. */
 export interface WorkerTask {
@@ -15,9 +19,9 @@ export interface WorkerTask {
   processOptions?: ProcessOptions;
 }
 /** The messages to a worker, after its task. A `connection` comes with its socket. */
-export type ParentMessage = 'connection' | 'stop';
-/** The messages of a worker; `accepted` acknowledges a connection. */
-export type WorkerMessage = 'started' | 'ready' | 'accepted';
+export type ParentMessage = 'connection' | 'stop' | { collect: number } | { scraped: string | null };
+/** The messages of a worker; `accepted` acknowledges a connection, and `scrape` asks for the metrics of all workers. */
+export type WorkerMessage = 'started' | 'ready' | 'accepted' | 'scrape' | { collected: number; snapshot: Snapshot };
 
 /** The pause after a worker failed to start: the next one will probably fail too, and must not keep the CPU busy. */
 const RESTART_DELAY_MS = 1_000;
@@ -36,10 +40,15 @@ const V8_FLAGS = ['--no-allocation-site-pretenuring'];
  * connections, passes them to the workers in turn, and replaces a worker that exits. Node's cluster module would drop
  * connections that it has accepted but not yet passed on when it is closed.
  */
-export async function serveInWorkers(task: WorkerTask, print: (line: string) => void): Promise<RunningServer> {
-  const { host, port, workers } = task.config;
-  const { shutdownMs } = { ...defaultTiming, ...task.processOptions?.timing };
+export async function serveInWorkers(
+  task: WorkerTask,
+  db: Database,
+  print: (line: string) => void,
+): Promise<RunningServer> {
+  const { host, port, workers, metricsPort } = task.config;
+  const timing = { ...defaultTiming, ...task.processOptions?.timing };
   const ready: Worker[] = [];
+  const metrics = task.config.metrics || metricsPort !== null ? await startWorkerMetrics(db, timing, ready) : undefined;
   let closing = false;
 
   async function start(): Promise<void> {
@@ -49,6 +58,7 @@ export async function serveInWorkers(task: WorkerTask, print: (line: string) => 
     worker.send(task);
     await worker.receive('ready');
     ready.push(worker);
+    metrics?.watch(worker);
     void worker.exited.then((cause) => {
       ready.splice(ready.indexOf(worker), 1);
       if (!closing) void replace(cause);
@@ -78,20 +88,23 @@ export async function serveInWorkers(task: WorkerTask, print: (line: string) => 
   const close = async () => {
     closing = true;
     server.close();
-    await Promise.all(ready.map((worker) => worker.stop(shutdownMs + 500)));
+    await Promise.all(ready.map((worker) => worker.stop(timing.shutdownMs + 500)));
+    endpoint?.close();
   };
+  let endpoint: MetricsEndpoint | undefined;
   try {
     await Promise.all(Array.from({ length: workers }, start));
+    if (metrics && metricsPort !== null) endpoint = await serveMetrics({ metricsPort, host }, metrics.scrape);
     server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
     await close();
     throw error;
   }
-  return { port: (server.address() as net.AddressInfo).port, close };
+  return { port: (server.address() as net.AddressInfo).port, ...(endpoint && { metricsPort: endpoint.port }), close };
 }
 
-class Worker {
+export class Worker {
   /** Resolves to the exit code or the signal. */
   readonly exited: Promise<string>;
   private readonly process: ChildProcess;
@@ -127,6 +140,10 @@ class Worker {
       this.process.on('message', onMessage);
       void this.exited.then((cause) => reject(new Error(`worker exited (${cause})`)));
     });
+  }
+
+  onMessage(listener: (message: WorkerMessage) => void): void {
+    this.process.on('message', listener);
   }
 
   send(message: WorkerTask | ParentMessage, socket?: net.Socket) {

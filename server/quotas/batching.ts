@@ -37,7 +37,8 @@ export function createQuotaTaker({
   db,
   timing: { responseMs },
   quotaTime,
-}: Pick<Dependencies, 'db' | 'timing' | 'quotaTime'>) {
+  metrics,
+}: Pick<Dependencies, 'db' | 'timing' | 'quotaTime' | 'metrics'>) {
   async function run(_: string, batch: Item[]): Promise<void> {
     const outcomes = await takeInOneTransaction(batch.map(({ request }) => request)).catch((error) => {
       if (error instanceof NothingTakenError) return error.outcomes;
@@ -99,7 +100,11 @@ export function createQuotaTaker({
   };
 
   // Transactions of one counter wait for each other's locks: while one is flushed, the next one collects requests.
-  const takeInBatch = createBatcher(run, { maxInFlight: Math.min(2, db.writes.perTenant), maxBatchSize: 100 });
+  const takeInBatch = createBatcher(run, {
+    maxInFlight: Math.min(2, db.writes.perTenant),
+    maxBatchSize: 100,
+    onBatch: metrics?.batchObserver('quota_use'),
+  });
   return async (request: TakeRequest): Promise<Taken> => {
     const requestedAt = performance.now();
     const { token: owner, body: input, query } = request;

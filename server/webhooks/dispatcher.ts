@@ -8,10 +8,20 @@ import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import { assignPositions, lastSubtreePosition } from '../ledger/subtree-feed.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { ResolveTarget } from './addresses.ts';
 import { type DueWebhook, findDueWebhooks, markSubtreeWebhooksDue, type WebhookKey } from './dispatch-queries.ts';
 import { FairSlots } from './fair-slots.ts';
-import { type Attempt, acquireLease, type Job, MAX_BACKLOG, nextRound, purgeWebhook, type Round } from './rounds.ts';
+import {
+  type Attempt,
+  acquireLease,
+  isDelivered,
+  type Job,
+  MAX_BACKLOG,
+  nextRound,
+  purgeWebhook,
+  type Round,
+} from './rounds.ts';
 import { CHANGE_NOT_STORED, send } from './sending.ts';
 
 /** How many webhooks a process works on concurrently, and how many of these may be failing. */
@@ -27,7 +37,7 @@ const SHUTDOWN_GRACE_MS = 3_000;
  */
 export function startDispatcher(
   app: App,
-  { db, resources }: { db: Database; resources: LedgerResources },
+  { db, resources, metrics }: { db: Database; resources: LedgerResources; metrics: Metrics | undefined },
   resolveTarget: ResolveTarget,
 ): () => void {
   const { webhookPollMs, webhookResponseMs, webhookTurnMs, webhookLeaseMs: leaseMs } = app.timing;
@@ -120,7 +130,9 @@ export function startDispatcher(
       outcome: message ? await send(resolveTarget, message, webhookResponseMs, abortSending.signal) : CHANGE_NOT_STORED,
     }));
     const settled = await Promise.allSettled(sent);
-    return settled.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
+    const known = settled.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
+    for (const { outcome } of known) metrics?.countWebhookAttempt(isDelivered(outcome) ? 'delivered' : 'failed');
+    return known;
   }
 
   const polling = (async () => {

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
+import { traceparentOf } from '../http/trace-context.ts';
 import { RETRY_DAYS } from '../ledger/archive.ts';
 import { type ChangeRow, changesAfter, changesByIds } from '../ledger/feed.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
@@ -135,10 +136,12 @@ export async function purgeWebhook(db: Database, key: WebhookKey, leaseId: strin
   await write(db, key, (tx) => deleteWebhook(tx, key, leaseId));
 }
 
+export const isDelivered = ({ status }: Outcome): boolean => status !== null && status >= 200 && status < 300;
+
 const resultOf = ({ deliveryId, outcome }: Attempt): AttemptResult => ({
   ...outcome,
   deliveryId,
-  delivered: outcome.status !== null && outcome.status >= 200 && outcome.status < 300,
+  delivered: isDelivered(outcome),
 });
 
 async function recordResults(
@@ -198,6 +201,7 @@ async function buildJobs(
     // never have a change.
     if (!change && changeId !== null) return { deliveryId, message: undefined };
     const body = JSON.stringify({ type, timestamp: change?.time ?? time, data: change ?? null });
-    return { deliveryId, message: { id: `msg_${deliveryId}`, url, body, secrets } };
+    const traceparent = traceparentOf(change?.requestId);
+    return { deliveryId, message: { id: `msg_${deliveryId}`, url, body, secrets, traceparent } };
   });
 }

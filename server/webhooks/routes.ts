@@ -256,5 +256,5 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
     },
   );
 
-  return startDispatcher(app, { db, resources }, resolveTarget);
+  return startDispatcher(app, { db, resources, metrics: deps.metrics }, resolveTarget);
 }

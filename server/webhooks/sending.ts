@@ -19,6 +19,8 @@ export interface Message {
   body: string;
   /** All valid secrets. Each adds a signature. */
   secrets: Buffer[];
+  /** The trace of the request that made the change. */
+  traceparent?: string | undefined;
 }
 
 export interface Outcome {
@@ -103,6 +105,7 @@ async function post(
         'webhook-id': message.id,
         'webhook-timestamp': timestamp,
         'webhook-signature': sign(message, timestamp),
+        ...(message.traceparent && { traceparent: message.traceparent }),
       },
     });
     outgoing.on('error', reject);

@@ -235,6 +235,47 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['1', '101', '-1', 'unlimited'],
   },
+  BANYAN_METRICS: {
+    unset: ['metrics', false],
+    valid: [
+      ['0', false],
+      ['1', true],
+    ],
+    invalid: ['yes', '2', 'true'],
+  },
+  BANYAN_METRICS_PORT: {
+    unset: ['metricsPort', null],
+    valid: [
+      ['0', 0],
+      ['9464', 9464],
+      ['65535', 65_535],
+    ],
+    invalid: ['-1', '65536', '8080', 'on', '1e3'],
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    unset: ['otlpEndpoint', ''],
+    valid: ['http://localhost:4318', 'https://otel.example.com/banyan'].map((text) => [text, text]),
+    invalid: ['localhost:4318', 'grpc://localhost:4317', 'http://'],
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    unset: ['otlpTracesEndpoint', ''],
+    valid: [['http://localhost:4318/v1/traces', 'http://localhost:4318/v1/traces']],
+    invalid: ['/v1/traces', 'http://'],
+  },
+  OTEL_TRACES_EXPORTER: {
+    unset: ['otelTracesExporter', 'otlp'],
+    valid: ['otlp', 'none'].map((text) => [text, text]),
+    invalid: ['zipkin', 'console'],
+  },
+  OTEL_SDK_DISABLED: {
+    unset: ['otelDisabled', false],
+    valid: [
+      ['true', true],
+      ['TRUE', true],
+      ['false', false],
+    ],
+    invalid: ['1', 'yes'],
+  },
   BANYAN_LOG_LEVEL: {
     unset: ['logLevel', 'info'],
     valid: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((text) => [text, text]),

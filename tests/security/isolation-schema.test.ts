@@ -92,6 +92,7 @@ test('only known functions are security definer, and none is executable by publi
       { name: 'pooled_quotas_above', public: false, path },
       { name: 'quotas_below', public: false, path },
       { name: 'search_departments', public: false, path },
+      { name: 'service_figures', public: false, path },
       { name: 'subtree_accounts', public: false, path },
       { name: 'subtrees_with_new_changes', public: false, path },
       { name: 'tenant_state', public: false, path },

@@ -187,6 +187,8 @@ export const RELAXED_TIMING: Partial<Timing> = {
   historyWaitMs: 600_000,
   webhookResponseMs: 600_000,
   feedPollMs: 50,
+  metricsDatabaseMs: 0,
+  metricsWaitMs: 600_000,
 };
 
 /** For tests of webhooks only: if it were the default, hundreds of services would poll for work twenty times a second. */

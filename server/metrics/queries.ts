@@ -1,0 +1,20 @@
+import type { Sql } from '../../db/driver.ts';
+
+/** Figures about all tenants. Ages are in seconds, 0 if there is nothing that could be old. */
+export interface ServiceFigures {
+  unsealed: number;
+  unsealedSeconds: number;
+  deliveries: number;
+  deliverySeconds: number;
+  failingWebhooks: number;
+  quotas: number;
+  reservations: number;
+}
+
+/** Counts end here: a scrape must not take long because there is much to count. */
+const MAX_COUNTED = 100_000;
+
+export async function readServiceFigures(sql: Sql): Promise<ServiceFigures> {
+  const [row] = await sql<[ServiceFigures]>`select * from service_figures(${MAX_COUNTED})`;
+  return row;
+}

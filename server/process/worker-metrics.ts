@@ -1,0 +1,85 @@
+import { createBatcher } from '../../db/batcher.ts';
+import type { Database } from '../../db/connect.ts';
+import { apiError } from '../http/errors.ts';
+import { createMetrics, type Snapshot } from '../metrics/metrics.ts';
+import { addExited, createScrape, type Scrape, within } from '../metrics/scraping.ts';
+import type { Timing } from '../timing.ts';
+import type { ParentMessage, WorkerMessage } from './workers.ts';
+
+/** Metrics of a service with several workers. Each worker counts for itself, and their parent adds them up. */
+
+interface Worker {
+  readonly exited: Promise<unknown>;
+  send(message: ParentMessage): void;
+  onMessage(listener: (message: WorkerMessage) => void): void;
+}
+
+/** The part of the parent. `ready` has the workers that serve requests at present. */
+export async function startWorkerMetrics(
+  db: Database,
+  timing: Timing,
+  ready: readonly Worker[],
+): Promise<{ scrape: Scrape; watch(worker: Worker): void }> {
+  const own = await createMetrics();
+  const last = new Map<Worker, Snapshot>();
+  const answers = new Map<Worker, (number: number) => void>();
+  let exited: Promise<Snapshot> = Promise.resolve([]);
+  let round = 0;
+
+  /** Asks a worker for its metrics. If it does not answer in time, its last ones are used. */
+  async function ask(worker: Worker, number: number): Promise<void> {
+    const answered = new Promise<void>((resolve) => {
+      answers.set(worker, (answer) => answer === number && resolve());
+    });
+    worker.send({ collect: number });
+    await within(timing.metricsWaitMs, Promise.race([answered, worker.exited]));
+  }
+
+  async function collect(): Promise<Snapshot[]> {
+    const number = ++round;
+    await Promise.all(ready.map((worker) => ask(worker, number)));
+    const [ownSnapshot, exitedSnapshot] = await Promise.all([own.snapshot(), exited]);
+    return [ownSnapshot, exitedSnapshot, ...last.values()];
+  }
+
+  const scrape = await createScrape({ db, timing, workers: () => ready.length, collect });
+  return {
+    scrape,
+    watch(worker) {
+      worker.onMessage(async (message) => {
+        if (message === 'scrape') worker.send({ scraped: await scrape().catch(() => null) });
+        if (typeof message !== 'object') return;
+        last.set(worker, message.snapshot);
+        answers.get(worker)?.(message.collected);
+      });
+      void worker.exited.then(() => {
+        answers.delete(worker);
+        const snapshot = last.get(worker) ?? [];
+        last.delete(worker);
+        // Wait for the ones before it: two workers may exit at the same moment.
+        exited = exited.then((before) => addExited(before, snapshot));
+      });
+    },
+  };
+}
+
+/** The part of a worker: it asks its parent for the metrics of all workers. */
+export function createRemoteScrape(request: () => void): {
+  scrape: Scrape;
+  receiveScrape: (text: string | null) => void;
+} {
+  let receive: (text: string | null) => void = () => {};
+  // One request at a time, so that an answer belongs to the request before it.
+  const scrape = createBatcher<undefined, string>(
+    async (_key, batch) => {
+      const text = await new Promise<string | null>((resolve) => {
+        receive = resolve;
+        request();
+      });
+      if (text === null) throw apiError('TOO_BUSY');
+      for (const { resolve } of batch) resolve(text);
+    },
+    { maxInFlight: 1, maxBatchSize: Number.MAX_SAFE_INTEGER },
+  );
+  return { scrape: () => scrape('', undefined), receiveScrape: (text) => receive(text) };
+}
