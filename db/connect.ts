@@ -9,7 +9,14 @@ import {
   type Sql,
   type Target,
 } from './driver.ts';
-import { type EmbeddedServer, hasDatabase, isAlive, startEmbedded } from './embedded/cluster.ts';
+import {
+  type EmbeddedServer,
+  hasDatabase,
+  isAlive,
+  type ServerOptions,
+  startEmbedded,
+  WAL_ARCHIVE_SETTING,
+} from './embedded/cluster.ts';
 import { errorCode } from './errors.ts';
 import { assertUpToDate, migrate } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -23,9 +30,13 @@ export type Database = Pool;
 export interface PreparedDatabase extends Database {
   /** How the service's role logs in. Worker processes use it to open pools of their own. */
   service: Target;
+  /** How the owner of the tables logs in, unless DATABASE_URL is that of the service's role. */
+  owner: Target;
+  /** Unset with DATABASE_URL. */
+  embedded?: EmbeddedServer;
 }
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends Pick<ServerOptions, 'walArchive'> {
   /** If unset, the embedded PostgreSQL under `dataDir` is used. */
   databaseUrl?: string | undefined;
   dataDir: string;
@@ -56,9 +67,12 @@ async function openEmbedded(options: DatabaseOptions): Promise<PreparedDatabase>
   const dataDir = await acquireDataDir(options);
   try {
     options.signal?.throwIfAborted();
-    const pool = await prepare(dataDir.owner, { host: dataDir.socketDir, database: 'banyan' }, options);
+    const { owner, target, server } = dataDir;
+    const pool = await prepare(owner, { host: server.socketDir, database: 'banyan' }, options);
     return {
       ...pool,
+      owner: target,
+      embedded: server,
       async close() {
         await pool.close();
         await dataDir.release();
@@ -73,7 +87,7 @@ async function openEmbedded(options: DatabaseOptions): Promise<PreparedDatabase>
 async function openExternal(options: DatabaseOptions, url: string): Promise<PreparedDatabase> {
   const owner = connectOwner({ url }, undefined, options.timing);
   try {
-    return await prepare(owner, { url }, options);
+    return { ...(await prepare(owner, { url }, options)), owner: { url } };
   } catch (error) {
     if (error instanceof StartupError || error === options.signal?.reason) throw error;
     if (/unsupported startup parameter/.test((error as Error).message)) throw poolerError(error as Error);
@@ -114,7 +128,8 @@ export const withServiceConnection = <T>(options: DatabaseOptions, work: (db: Da
     }
   });
 
-async function withOwner<T>(target: Target, work: (owner: Sql) => Promise<T>): Promise<T> {
+/** Runs work as the owner of the tables, on the database of a running service. */
+export async function withOwner<T>(target: Target, work: (owner: Sql) => Promise<T>): Promise<T> {
   const owner = connectOwner(target);
   try {
     return await work(owner);
@@ -124,27 +139,32 @@ async function withOwner<T>(target: Target, work: (owner: Sql) => Promise<T>): P
 }
 
 /** Calls `work` with the login of the tables' owner. If the embedded PostgreSQL is not running, starts it for that time. */
-async function withOwnerTarget<T>(
-  { databaseUrl, dataDir }: DatabaseOptions,
-  work: (target: Target) => Promise<T>,
+const withOwnerTarget = <T>(options: DatabaseOptions, work: (target: Target) => Promise<T>): Promise<T> =>
+  options.databaseUrl
+    ? work({ url: options.databaseUrl })
+    : withEmbedded(options, async (server) => work(await ensureDatabase(server)));
+
+/** Calls `work` with the embedded PostgreSQL. If it is not running, starts it for that time. */
+export async function withEmbedded<T>(
+  { dataDir, walArchive }: Pick<DatabaseOptions, 'dataDir' | 'walArchive'>,
+  work: (server: EmbeddedServer) => Promise<T>,
 ): Promise<T> {
-  if (databaseUrl) return work({ url: databaseUrl });
   if (!hasDatabase(dataDir)) {
     throw new StartupError(
       `There is no database in ${dataDir}. Run this command in the directory and with the settings of the service ` +
         '(BANYAN_DATA_DIR or DATABASE_URL).',
     );
   }
-  const server = await startEmbedded(dataDir, () => {});
+  const server = await startEmbedded(dataDir, () => {}, undefined, {}, { walArchive });
   try {
-    return await work(await ensureDatabase(server));
+    return await work(server);
   } finally {
     if (!server.adopted) await server.stop();
   }
 }
 
 /** Brings the tables up to date as their owner, then opens the service's own connections. */
-async function prepare(owner: Sql, target: Target, options: DatabaseOptions): Promise<PreparedDatabase> {
+async function prepare(owner: Sql, target: Target, options: DatabaseOptions): Promise<Omit<PreparedDatabase, 'owner'>> {
   const { progress = () => {}, signal, timing = defaultConnectionTiming } = options;
   // The owner's connection may be waiting for a long migration of another node. Aborting must not wait for that.
   const disconnect = () => void owner.end({ timeout: 0 });
@@ -189,10 +209,15 @@ async function prepare(owner: Sql, target: Target, options: DatabaseOptions): Pr
 
 /** Starts or adopts the embedded server and locks the data directory. Retries: a server that we find may be shutting down. */
 async function acquireDataDir(options: DatabaseOptions) {
+  const { dataDir, walArchive = '', progress = () => {}, signal } = options;
   for (let retries = 100; ; retries--) {
-    const server = await startEmbedded(options.dataDir, options.progress ?? (() => {}), options.signal);
+    const server = await startEmbedded(dataDir, progress, signal, {}, { walArchive });
     try {
-      return await lockDataDir(server, await ensureDatabase(server), options);
+      const locked = await lockDataDir(server, await ensureDatabase(server), options);
+      if (!server.adopted || (await archivesTo(locked.owner)) === walArchive) return locked;
+      // A killed process left it behind, with other settings. They can be changed only at its start.
+      progress('Restarting PostgreSQL, because BANYAN_WAL_ARCHIVE was changed');
+      await locked.release();
     } catch (error) {
       if (error instanceof StartupError) throw error; // Another Banyan uses the server: we must not stop it.
       if (isTransient(errorCode(error)) && retries > 0) {
@@ -206,6 +231,13 @@ async function acquireDataDir(options: DatabaseOptions) {
       );
     }
   }
+}
+
+/** Returns the folder in which the server archives its write-ahead log, or ''. */
+async function archivesTo(owner: Sql): Promise<string> {
+  const [row] = await owner<[{ folder: string | null }]>`
+    select current_setting(${WAL_ARCHIVE_SETTING}, true) as folder`;
+  return row.folder ?? '';
 }
 
 /** Whether PostgreSQL is shutting down, or another start is creating the same role or database right now. */
@@ -267,7 +299,7 @@ async function lockDataDir(
   try {
     await takeLock(owner, dataDir);
     locked = true;
-    return { owner, socketDir: server.socketDir, release };
+    return { owner, target, server, release };
   } catch (error) {
     await release();
     throw error;

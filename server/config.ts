@@ -25,6 +25,20 @@ export const settings = {
   },
   DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; if unset, the embedded PostgreSQL' },
   BANYAN_DATA_DIR: { default: './data', meaning: 'Data directory of the embedded PostgreSQL' },
+  BANYAN_WAL_ARCHIVE: {
+    default: '',
+    meaning:
+      'Folder in which the embedded PostgreSQL archives every change, for a restore to any second (docs/operations.md)',
+  },
+  BANYAN_BACKUP_FOLDER: {
+    default: '',
+    meaning: 'Folder for scheduled backups of the embedded PostgreSQL; if unset, none are taken',
+  },
+  BANYAN_BACKUP_EVERY_HOURS: { default: '24', meaning: 'Hours from one scheduled backup to the next, 1 to 720' },
+  BANYAN_BACKUP_KEEP: {
+    default: '7',
+    meaning: 'How many scheduled backups are kept; older ones are removed after a newer one is complete',
+  },
   BANYAN_ADMIN_USERNAME: {
     default: 'admin',
     meaning: 'User name of the first administrator, created at the first start',
@@ -166,6 +180,14 @@ export function readConfig(environment: Environment) {
       (text) => (text === '' || isDatabaseUrl(text) ? text : undefined),
     ),
     dataDir: path.resolve(read('BANYAN_DATA_DIR')),
+    walArchive: check('BANYAN_WAL_ARCHIVE', 'must be a folder outside of the data directory', (text) =>
+      isOutside(text, read('BANYAN_DATA_DIR')) ? text && path.resolve(text) : undefined,
+    ),
+    backupFolder: check('BANYAN_BACKUP_FOLDER', 'must be a folder outside of the data directory', (text) =>
+      isOutside(text, read('BANYAN_DATA_DIR')) ? text && path.resolve(text) : undefined,
+    ),
+    backupEveryHours: integer('BANYAN_BACKUP_EVERY_HOURS', 1, 720),
+    backupKeep: integer('BANYAN_BACKUP_KEEP', 1, 1_000),
     adminUsername: check('BANYAN_ADMIN_USERNAME', 'must have 1 to 50 characters', (text) =>
       [...text].length <= 50 ? text : undefined,
     ),
@@ -241,6 +263,13 @@ export function readConfig(environment: Environment) {
     }),
     logLevel: oneOf('BANYAN_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   };
+  for (const [name, folder] of [
+    ['BANYAN_WAL_ARCHIVE', config.walArchive],
+    ['BANYAN_BACKUP_FOLDER', config.backupFolder],
+  ]) {
+    if (folder && config.databaseUrl)
+      problems.push(`${name} "${folder}": must be unset with DATABASE_URL; back up that PostgreSQL with its own tools`);
+  }
   if (problems.length > 0) throw new StartupError(`Invalid settings:\n  ${problems.join('\n  ')}`);
   return Object.freeze(config);
 }
@@ -256,6 +285,12 @@ function isDatabaseUrl(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a folder is neither the data directory nor in it: backups must survive the loss of the data. */
+function isOutside(folder: string, dataDir: string): boolean {
+  const relative = path.relative(path.resolve(dataDir), path.resolve(folder));
+  return folder === '' || relative.startsWith('..');
 }
 
 /** Whether a text is an origin as browsers send it: without a path, a trailing slash or a default port. */

@@ -5,7 +5,17 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { StartupError } from '../startup-error.ts';
-import { chooseRuntimeUser, chownTo, type RuntimeUser, runProgram } from './runtime-user.ts';
+import {
+  chooseRuntimeUser,
+  chownTo,
+  closeFolder,
+  type OpenFolder,
+  openFolder,
+  openWritableFolder,
+  pathInProgram,
+  type RuntimeUser,
+  runProgram,
+} from './runtime-user.ts';
 
 export interface EmbeddedServer {
   /** The folder with PostgreSQL's socket. */
@@ -14,6 +24,11 @@ export interface EmbeddedServer {
   password: string;
   /** Whether the server was already running: a killed process left it behind, or another Banyan uses it. */
   adopted: boolean;
+  /** The folder with PostgreSQL's files. It can be reached even after this process has given up root's privileges. */
+  clusterDir: string;
+  /** The same for the archive of its write-ahead log, if there is one. */
+  walArchive?: string | undefined;
+  runtimeUser: RuntimeUser;
   /** Starts the server again on the same socket, if it is not running. */
   restart(): Promise<void>;
   /** Stops the server without a clean shutdown, unless it is starting. */
@@ -22,6 +37,29 @@ export interface EmbeddedServer {
 }
 
 type Progress = (sentence: string) => void;
+
+/** Where a server's files are, and how it is started. */
+interface Cluster {
+  runtimeUser: RuntimeUser;
+  /** The folder with PostgreSQL's files. */
+  files: OpenFolder;
+  walArchive: OpenFolder | undefined;
+  settings: Record<string, string>;
+  timeoutSeconds: number;
+}
+
+export interface ServerOptions {
+  /** The folder in which PostgreSQL keeps copies of its write-ahead log, if any. */
+  walArchive?: string | undefined;
+  /** How long PostgreSQL may take to start. Recovery after a crash can be long. */
+  timeoutSeconds?: number;
+}
+
+/** The setting that says which folder the server archives to; '' if it does not. */
+export const WAL_ARCHIVE_SETTING = 'banyan.wal_archive';
+
+/** After this time PostgreSQL archives a segment of its write-ahead log even if it is not full. */
+const ARCHIVE_SECONDS = 60;
 
 /** How long PostgreSQL may take to start or to stop. Recovery after a crash can be long. */
 const TIMEOUT_SECONDS = 300;
@@ -35,6 +73,7 @@ export async function startEmbedded(
   progress: Progress,
   signal?: AbortSignal,
   extraSettings: Record<string, string> = {},
+  { walArchive, timeoutSeconds = TIMEOUT_SECONDS }: ServerOptions = {},
 ): Promise<EmbeddedServer> {
   const password = openDataDir(dataDir);
   const runtimeUser = chooseRuntimeUser(dataDir);
@@ -44,31 +83,61 @@ export async function startEmbedded(
     await initCluster(runtimeUser, dataDir, password, signal);
   }
   signal?.throwIfAborted();
-  const { socketDir, adopted } = await findOrStart(runtimeUser, progress, { signal, extraSettings });
+  const archive = walArchive ? openWritableFolder(walArchive, 'BANYAN_WAL_ARCHIVE', runtimeUser) : undefined;
+  const cluster: Cluster = {
+    runtimeUser,
+    files: openFolder(runtimeUser.clusterDir),
+    walArchive: archive,
+    settings: { ...(archive ? archiveSettings(archive, walArchive as string) : {}), ...extraSettings },
+    timeoutSeconds,
+  };
+  const { socketDir, adopted } = await findOrStart(cluster, progress, { signal });
   return {
     socketDir,
     password,
     adopted,
+    clusterDir: cluster.files.path,
+    walArchive: archive?.path,
+    runtimeUser,
     async restart() {
-      const running = await findOrStart(runtimeUser, () => {}, { socketDir, extraSettings });
+      const running = await findOrStart(cluster, () => {}, { socketDir });
       if (running.socketDir !== socketDir)
         throw new Error(`PostgreSQL was restarted with its socket in ${running.socketDir}`);
     },
     async stopImmediately() {
-      const server = findServer(runtimeUser);
+      const server = findServer(cluster.files.path);
       if (!server || isStarting(server.pid)) return;
-      await pgCtl(runtimeUser, ['stop', '-w', '-t', '5', '-m', 'immediate']).catch(() =>
+      await pgCtl(cluster, ['stop', '-w', '-t', '5', '-m', 'immediate']).catch(() =>
         process.kill(server.pid, 'SIGKILL'),
       );
     },
     async stop() {
-      await pgCtl(runtimeUser, ['stop', '-w', '-t', `${TIMEOUT_SECONDS}`, '-m', 'fast']).catch((error) => {
-        if (findServer(runtimeUser)) throw error; // Otherwise it had already stopped.
+      await pgCtl(cluster, ['stop', '-w', '-t', `${TIMEOUT_SECONDS}`, '-m', 'fast']).catch((error) => {
+        if (findServer(cluster.files.path)) throw error; // Otherwise it had already stopped.
       });
       removeSocketDir(socketDir);
+      for (const folder of [cluster.files, cluster.walArchive]) if (folder) closeFolder(folder);
     },
   };
 }
+
+/** Whether a server is running on this data directory, or is just starting or stopping. */
+export const isRunning = (dataDir: string): boolean => findServer(path.join(dataDir, 'postgres')) !== undefined;
+
+/** Kills the server on this data directory, if there is one, also while it is starting. */
+export function killServer(dataDir: string): void {
+  const server = findServer(path.join(dataDir, 'postgres'));
+  if (server?.pid) process.kill(server.pid, 'SIGQUIT');
+}
+
+/** PostgreSQL's own module copies each segment to a temporary file, flushes and renames it, and never overwrites another one. */
+const archiveSettings = (archive: OpenFolder, folder: string) => ({
+  archive_mode: 'on',
+  archive_library: 'basic_archive',
+  'basic_archive.archive_directory': pathInProgram(archive, 1),
+  archive_timeout: `${ARCHIVE_SECONDS}`,
+  [WAL_ARCHIVE_SETTING]: folder,
+});
 
 /** Creates the data directory if it does not exist, and returns the password that it contains. */
 function openDataDir(dataDir: string): string {
@@ -140,7 +209,12 @@ async function initCluster(runtimeUser: RuntimeUser, dataDir: string, password: 
     const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const auth = ['--username=postgres', '--auth=scram-sha-256', '--no-instructions'];
     const paths = (folder: string) => ['-D', `${folder}/cluster`, `--pwfile=${folder}/password`];
-    await runProgram(runtimeUser, 'initdb', newDir, (folder) => [...paths(folder), ...locale, ...auth], signal);
+    const folder = openFolder(newDir);
+    try {
+      await runProgram(runtimeUser, 'initdb', [folder], (name) => [...paths(name), ...locale, ...auth], signal);
+    } finally {
+      closeFolder(folder);
+    }
     try {
       fs.renameSync(path.join(newDir, 'cluster'), clusterDir);
       syncFolder(dataDir);
@@ -168,28 +242,28 @@ interface StartOptions {
   /** If unset, a new folder is created. */
   socketDir?: string;
   signal?: AbortSignal | undefined;
-  extraSettings: Record<string, string>;
 }
 
 /** Finds the server that is running on this data, or starts one. */
-async function findOrStart(runtimeUser: RuntimeUser, progress: Progress, options: StartOptions) {
-  const deadline = Date.now() + TIMEOUT_SECONDS * 1000;
+async function findOrStart(cluster: Cluster, progress: Progress, options: StartOptions) {
+  const { runtimeUser, files } = cluster;
+  const deadline = Date.now() + cluster.timeoutSeconds * 1000;
   let announced = false;
   for (;;) {
-    const server = findServer(runtimeUser);
+    const server = findServer(files.path);
     if (server?.state === 'ready' && server.reachable) return { socketDir: server.socketDir, adopted: true };
-    if (server?.state === 'ready') await stopUnreachable(runtimeUser, server);
+    if (server?.state === 'ready') await stopUnreachable(cluster, server);
     if (!server) {
       if (!announced) progress('Starting PostgreSQL');
       announced = true;
       const socketDir = createSocketDir(runtimeUser, options.socketDir);
       try {
-        await startServer(runtimeUser, socketDir, options.extraSettings);
+        await startServer(cluster, socketDir);
         return { socketDir, adopted: false };
       } catch (error) {
         removeSocketDir(socketDir);
         // The processes of a killed server need a moment to exit, or another start was faster than ours.
-        const transient = /shared memory block/.test((error as Error).message) || findServer(runtimeUser);
+        const transient = /shared memory block/.test((error as Error).message) || findServer(files.path);
         if (!transient || Date.now() > deadline) throw error;
       }
     }
@@ -203,7 +277,7 @@ async function findOrStart(runtimeUser: RuntimeUser, progress: Progress, options
   }
 }
 
-async function startServer(runtimeUser: RuntimeUser, socketDir: string, extraSettings: Record<string, string>) {
+async function startServer(cluster: Cluster, socketDir: string) {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: socketDir,
@@ -216,11 +290,14 @@ async function startServer(runtimeUser: RuntimeUser, socketDir: string, extraSet
     // Statements may contain personal data, and the error messages are sufficient.
     log_min_error_statement: 'panic',
     shared_buffers: `${sharedBuffersMB()}MB`,
-    ...extraSettings,
+    ...cluster.settings,
   };
-  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  await pgCtl(runtimeUser, ['start', '-w', '-t', `${TIMEOUT_SECONDS}`, '-s', '-o', options.join(' ')]);
+  const options = Object.entries(settings).map(([name, value]) => `-c ${quoteForShell(`${name}=${value}`)}`);
+  await pgCtl(cluster, ['start', '-w', '-t', `${cluster.timeoutSeconds}`, '-s', '-o', options.join(' ')]);
 }
+
+/** pg_ctl starts the server with a shell. */
+const quoteForShell = (text: string) => (/^[\w./=:,+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /**
  * Whether the server has a startup process, which makes the database ready. When that process fails because the disk is full,
@@ -245,11 +322,11 @@ function sharedBuffersMB(): number {
  * Stops a server whose socket was removed, for example by a cleanup of the temporary folder: no new connection can reach it.
  * The mode is `smart`, because a service that is still connected must not be interrupted.
  */
-async function stopUnreachable(runtimeUser: RuntimeUser, { socketDir }: FoundServer) {
-  await pgCtl(runtimeUser, ['stop', '-w', '-t', '5', '-m', 'smart']).catch((error) => {
-    if (!findServer(runtimeUser)) return;
+async function stopUnreachable(cluster: Cluster, { socketDir }: FoundServer) {
+  await pgCtl(cluster, ['stop', '-w', '-t', '5', '-m', 'smart']).catch((error) => {
+    if (!findServer(cluster.files.path)) return;
     throw new StartupError(
-      `PostgreSQL runs on ${runtimeUser.clusterDir} and another Banyan is using it, but its socket in ${socketDir} is gone. ` +
+      `PostgreSQL runs on ${cluster.runtimeUser.clusterDir} and another Banyan is using it, but its socket in ${socketDir} is gone. ` +
         `Stop that Banyan, then start again. (${(error as Error).message})`,
     );
   });
@@ -263,7 +340,7 @@ interface FoundServer {
 }
 
 /** Finds the running server by PostgreSQL's own lock file. Removes that file if it is stale. */
-function findServer({ clusterDir }: RuntimeUser): FoundServer | undefined {
+function findServer(clusterDir: string): FoundServer | undefined {
   const lockFile = path.join(clusterDir, 'postmaster.pid');
   const modified = fs.statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
   if (!modified) return undefined;
@@ -318,8 +395,9 @@ const socketDirPrefix = () => path.join(os.tmpdir().length < 60 ? os.tmpdir() : 
 
 function createSocketDir(runtimeUser: RuntimeUser, socketDir?: string): string {
   if (socketDir) {
-    removeSocketDir(socketDir);
-    fs.mkdirSync(socketDir, { mode: 0o700 });
+    removeSocketFiles(socketDir);
+    // It usually exists: without root's privileges we might be unable to create it.
+    fs.mkdirSync(socketDir, { mode: 0o700, recursive: true });
   }
   const folder = socketDir ?? fs.mkdtempSync(socketDirPrefix());
   chownTo(folder, runtimeUser);
@@ -327,8 +405,12 @@ function createSocketDir(runtimeUser: RuntimeUser, socketDir?: string): string {
 }
 
 /** Removes the files by name and not recursively: the path comes from a file that PostgreSQL's user could have changed. */
-function removeSocketDir(folder: string) {
+function removeSocketFiles(folder: string) {
   for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) fs.rmSync(path.join(folder, name), { force: true });
+}
+
+function removeSocketDir(folder: string) {
+  removeSocketFiles(folder);
   try {
     fs.rmdirSync(folder);
   } catch {
@@ -336,5 +418,5 @@ function removeSocketDir(folder: string) {
   }
 }
 
-const pgCtl = (runtimeUser: RuntimeUser, args: string[]) =>
-  runProgram(runtimeUser, 'pg_ctl', runtimeUser.clusterDir, (folder) => ['-D', folder, ...args]);
+const pgCtl = ({ runtimeUser, files, walArchive }: Cluster, args: string[]) =>
+  runProgram(runtimeUser, 'pg_ctl', walArchive ? [files, walArchive] : [files], (folder) => ['-D', folder, ...args]);

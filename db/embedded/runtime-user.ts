@@ -16,6 +16,52 @@ export interface RuntimeUser {
   clusterDir: string;
 }
 
+/** A folder that stays reachable when this process gives up root's privileges. */
+export interface OpenFolder {
+  /** The path by which this process reaches the folder. */
+  path: string;
+  /** Set if this process was root when it opened the folder. */
+  descriptor?: number;
+}
+
+/**
+ * Opens a folder. The runtime user may be unable to enter the folders above it; after root has opened it, this process, and
+ * the processes that inherit the descriptor, reach it through the descriptor.
+ */
+export function openFolder(folder: string): OpenFolder {
+  if (process.getuid?.() !== 0) return { path: folder };
+  const descriptor = fs.openSync(folder, 'r');
+  return { path: `/proc/self/fd/${descriptor}`, descriptor };
+}
+
+export function closeFolder({ descriptor }: OpenFolder): void {
+  if (descriptor !== undefined) fs.closeSync(descriptor);
+}
+
+/** Creates a folder of the settings that the runtime user writes to, if it does not exist, and opens it. */
+export function openWritableFolder(folder: string, setting: string, runtimeUser: RuntimeUser): OpenFolder {
+  const { uid, gid } = runtimeUser;
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const stats = fs.statSync(folder);
+    if (uid === undefined) fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
+    else if (stats.uid === 0 && fs.readdirSync(folder).length === 0) chownTo(folder, runtimeUser);
+    else if (!mayAccess(stats, 0o7, uid, gid as number)) throw new Error(`user ${uid} may not write to it`);
+    return openFolder(folder);
+  } catch (error) {
+    const owner = uid === undefined ? 'the user that runs Banyan' : `user ${uid}, which runs PostgreSQL,`;
+    throw new StartupError(
+      `The folder ${folder} can't be used (${(error as Error).message}). Make ${owner} its owner, or change ${setting}.`,
+    );
+  }
+}
+
+/** Whether a user has these permissions (4: read, 2: write, 1: enter) on a file, according to its mode. */
+export function mayAccess({ uid, gid, mode }: fs.Stats, wanted: number, userId: number, groupId: number): boolean {
+  const shift = uid === userId ? 6 : gid === groupId ? 3 : 0;
+  return ((mode >> shift) & wanted) === wanted;
+}
+
 /**
  * Chooses the user that runs PostgreSQL, which refuses to run as root. If we are root, it is an existing unprivileged user:
  * the owner of the data, otherwise `postgres`, otherwise `nobody`. That user may be unable to enter the folders above ours.
@@ -54,15 +100,18 @@ function ownerOf(folder: string) {
 }
 
 function unprivilegedUser() {
-  const lines = fs.readFileSync('/etc/passwd', 'utf8').split('\n');
-  for (const name of ['postgres', 'nobody']) {
-    const entry = lines.find((line) => line.startsWith(`${name}:`))?.split(':');
-    if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) };
-  }
+  const user = findUser('postgres') ?? findUser('nobody');
+  if (user) return user;
   throw new StartupError(
     'PostgreSQL refuses to run as root, and this system has neither a user "postgres" nor "nobody". ' +
       'Start Banyan as another user, or set DATABASE_URL.',
   );
+}
+
+export function findUser(name: string): { uid: number; gid: number } | undefined {
+  const lines = fs.readFileSync('/etc/passwd', 'utf8').split('\n');
+  const entry = lines.find((line) => line.startsWith(`${name}:`))?.split(':');
+  return entry && { uid: Number(entry[2]), gid: Number(entry[3]) };
 }
 
 const canRun = (binDir: string, uid: number, gid: number) =>
@@ -132,6 +181,10 @@ function makeReadable(folder: string) {
   }
 }
 
+/** The path by which a program that `runProgram` starts reaches the n-th of its folders. */
+export const pathInProgram = ({ path, descriptor }: OpenFolder, n: number): string =>
+  descriptor === undefined ? path : `/proc/self/fd/${3 + n}`;
+
 /**
  * Runs one of PostgreSQL's programs on a folder. `args` gets the path by which the program can reach that folder. If the
  * program fails, the error contains its output.
@@ -139,25 +192,20 @@ function makeReadable(folder: string) {
 export async function runProgram(
   runtimeUser: RuntimeUser,
   program: 'initdb' | 'pg_ctl',
-  folder: string,
+  [folder, ...otherFolders]: [OpenFolder, ...OpenFolder[]],
   args: (folder: string) => string[],
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted();
   // Detached, in a process group of its own: Ctrl-C in a terminal must reach only us; we then shut PostgreSQL down.
   const options: SpawnOptions = { cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, detached: true };
-  let reachablePath = folder;
-  let descriptor: number | undefined;
   if (runtimeUser.uid !== undefined && runtimeUser.gid !== undefined) {
-    // The runtime user may be unable to enter the folders above this one. The server and all its processes inherit the
-    // descriptor that root has opened, and reach the folder through it.
-    descriptor = fs.openSync(folder, 'r');
-    reachablePath = '/proc/self/fd/3';
     Object.assign(options, { uid: runtimeUser.uid, gid: runtimeUser.gid });
   }
-  options.stdio = ['ignore', 'pipe', 'pipe', descriptor ?? 'ignore'];
-  const child = spawn(path.join(runtimeUser.binDir, program), args(reachablePath), options);
-  if (descriptor !== undefined) fs.closeSync(descriptor);
+  // The server and all its processes inherit the descriptors.
+  const descriptors = [folder, ...otherFolders].map(({ descriptor }) => descriptor ?? 'ignore');
+  options.stdio = ['ignore', 'pipe', 'pipe', ...descriptors];
+  const child = spawn(path.join(runtimeUser.binDir, program), args(pathInProgram(folder, 0)), options);
   const kill = () => void (child.exitCode === null && child.pid && process.kill(-child.pid, 'SIGTERM'));
   signal?.addEventListener('abort', kill);
   try {
@@ -171,7 +219,9 @@ export async function runProgram(
     if (code === 0) return;
     signal?.throwIfAborted();
     await Promise.race([outputEnded, setTimeout(1000)]); // The last output may arrive after the exit.
-    throw new StartupError(`PostgreSQL's ${program} failed on ${folder}: ${output.trim()}${readLogTail(runtimeUser)}`);
+    throw new StartupError(
+      `PostgreSQL's ${program} failed on ${runtimeUser.clusterDir}: ${output.trim()}${readLogTail(folder.path)}`,
+    );
   } finally {
     signal?.removeEventListener('abort', kill);
     child.stdout?.destroy();
@@ -179,7 +229,8 @@ export async function runProgram(
   }
 }
 
-function readLogTail({ clusterDir }: RuntimeUser): string {
+/** Returns the end of PostgreSQL's log, for a message, or ''. */
+export function readLogTail(clusterDir: string): string {
   try {
     const folder = path.join(clusterDir, 'log');
     const newest = fs

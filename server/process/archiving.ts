@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { type DatabaseOptions, withOwnerConnection } from '../../db/connect.ts';
-import type { Sql } from '../../db/driver.ts';
+import { withOwner } from '../../db/connect.ts';
+import type { Sql, Target } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { archiveLedger } from '../ledger/archive.ts';
 import { archiveUses } from '../quotas/archive.ts';
@@ -10,11 +10,7 @@ const DAY_MS = 86_400_000;
 const STOP_MS = 2_000;
 
 /** Moves changes, and uses of quotas, older than this many days to the archive, now and once a day. Returns a function that stops it. */
-export function startArchiving(
-  options: DatabaseOptions,
-  days: number,
-  print: (line: string) => void,
-): () => Promise<void> {
+export function startArchiving(target: Target, days: number, print: (line: string) => void): () => Promise<void> {
   let running: Promise<void> | undefined;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -33,7 +29,7 @@ export function startArchiving(
     }
   };
   const archive = () => {
-    running ??= withOwnerConnection(options, work)
+    running ??= withOwner(target, work)
       .then(({ changes, uses }) => {
         if (changes > 0) print(`Moved ${changes} changes to the archive`);
         if (uses > 0) print(`Moved ${uses} uses of quotas to the archive`);

@@ -5,12 +5,15 @@ import { StartupError } from '../../db/startup-error.ts';
 import { type Config, readConfig, readEnvironment } from '../config.ts';
 import { version } from '../version.ts';
 import { startArchiving } from './archiving.ts';
+import { openBackups, watchArchive } from './backups.ts';
 import { createFirstAdministratorOnce, type FirstAdministrator } from './first-start.ts';
 import { type ProcessOptions, type RunningServer, serve } from './serve.ts';
 import { serveInWorkers } from './workers.ts';
 
+type Print = (line: string) => void;
+
 /** Messages for people go to standard error; standard output contains only the JSON log. */
-const print = (line: string) => process.stderr.write(`${line}\n`);
+const print: Print = (line) => void process.stderr.write(`${line}\n`);
 
 /** Starts everything in order: settings, database, first administrator, server. Shuts down in reverse when `stop` aborts. */
 async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<void> {
@@ -28,16 +31,30 @@ async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<
     const first = await createFirstAdministratorOnce(db, config, passwordCost);
     // Print this before listening: the account exists now, and its password is never shown again.
     if (first) print(describeFirstAdministrator(first));
+    const startJobs = prepareJobs(config, db, processOptions, progress);
     const server = await listen(config, db, processOptions, stop);
-    const { ledgerDays } = config;
-    const stopArchiving = ledgerDays === 'keep' ? undefined : startArchiving(config, Number(ledgerDays), progress);
+    const stopJobs = startJobs();
     print(describeService(config, server, first));
     if (!stop.aborted) await once(stop, 'abort');
     await server.close();
-    await stopArchiving?.();
+    await stopJobs();
   } finally {
     await db.close();
   }
+}
+
+/** Prepares what runs in the background in this process only, and returns a function that starts it. */
+function prepareJobs(config: Config, db: PreparedDatabase, { backupTiming }: ProcessOptions, print: Print) {
+  const { ledgerDays, backupFolder, walArchive } = config;
+  const backups = backupFolder && db.embedded ? openBackups(db.embedded, config, print, backupTiming) : undefined;
+  return () => {
+    const stopJobs = [
+      ledgerDays === 'keep' ? undefined : startArchiving(db.owner, Number(ledgerDays), print),
+      backups?.start(),
+      walArchive ? watchArchive(db, config, print, backupTiming) : undefined,
+    ];
+    return () => Promise.all(stopJobs.map((stopJob) => stopJob?.()));
+  };
 }
 
 async function listen(
@@ -48,7 +65,7 @@ async function listen(
 ): Promise<RunningServer> {
   try {
     if (config.workers > 1) return await serveInWorkers({ config, database: db.service, processOptions }, db, print);
-    const { connectionTiming: _, ...appOptions } = processOptions;
+    const { connectionTiming: _, backupTiming: __, ...appOptions } = processOptions;
     return await serve({ db, config, ...appOptions });
   } catch (error) {
     // A signal from the terminal also reaches the workers, which then fail to start.

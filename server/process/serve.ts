@@ -5,11 +5,13 @@ import { buildApp } from '../app.ts';
 import type { AppOptions } from '../context.ts';
 import { serveMetrics } from '../metrics/endpoint.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { BackupTiming } from './backups.ts';
 import { watchConnections } from './shutdown.ts';
 
 /** Options that tests pass to the processes they start: other deadlines and a cheaper password hash. */
 export interface ProcessOptions extends Pick<AppOptions, 'timing' | 'passwordCost'> {
   connectionTiming?: ConnectionTiming;
+  backupTiming?: BackupTiming;
 }
 
 /** A listening server: this process, or one that passes connections to workers. */

@@ -19,7 +19,7 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal
 process.once('disconnect', () => process.exit(1));
 send('started');
 const [{ config, database, processOptions }] = (await once(process, 'message')) as [WorkerTask];
-const { connectionTiming, ...appOptions } = processOptions ?? {};
+const { connectionTiming, backupTiming: _, ...appOptions } = processOptions ?? {};
 const db = openPool(database, { ...config, ...(connectionTiming ? { timing: connectionTiming } : {}) });
 const { scrape, receiveScrape } = createRemoteScrape(() => send('scrape'));
 const { accept, close, metrics } = await serveSockets({ db, config, scrape, ...appOptions });

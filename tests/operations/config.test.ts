@@ -93,6 +93,35 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: [],
   },
+  BANYAN_WAL_ARCHIVE: {
+    unset: ['walArchive', ''],
+    valid: [['/srv/wal', '/srv/wal']],
+    invalid: ['./data', 'data/wal', './data/../data/postgres'],
+  },
+  BANYAN_BACKUP_FOLDER: {
+    unset: ['backupFolder', ''],
+    valid: [
+      ['/srv/backups', '/srv/backups'],
+      ['./data.backups', path.resolve('data.backups')],
+    ],
+    invalid: ['./data', 'data/backups'],
+  },
+  BANYAN_BACKUP_EVERY_HOURS: {
+    unset: ['backupEveryHours', 24],
+    valid: [
+      ['1', 1],
+      ['720', 720],
+    ],
+    invalid: ['0', '721', '1.5', 'daily'],
+  },
+  BANYAN_BACKUP_KEEP: {
+    unset: ['backupKeep', 7],
+    valid: [
+      ['1', 1],
+      ['1000', 1_000],
+    ],
+    invalid: ['0', '1001', '-1', 'all'],
+  },
   BANYAN_ADMIN_USERNAME: {
     unset: ['adminUsername', 'admin'],
     valid: [
@@ -323,6 +352,13 @@ for (const name of names) {
 test('only the listed settings are read', () => {
   assert.deepEqual(Object.keys(readConfig({})).length, names.length);
   assert.deepEqual(readConfig({ NODE_ENV: 'production', BANYAN_PORT: '1', port: '2' }), readConfig({}));
+});
+
+test('folders for backups and archives are rejected with DATABASE_URL, because they are for the embedded database', () => {
+  for (const name of ['BANYAN_WAL_ARCHIVE', 'BANYAN_BACKUP_FOLDER']) {
+    const message = errorOf({ DATABASE_URL: 'postgres://me@host/db', [name]: '/srv/folder' });
+    assert.match(message, new RegExp(`${name} "/srv/folder": must be unset with DATABASE_URL`));
+  }
 });
 
 test('the config is frozen', () => {

@@ -184,8 +184,7 @@ test('a shutdown does not wait for archiving that waits for a lock', async () =>
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.ledger_retention`;
     const lines: string[] = [];
-    const options = { databaseUrl: service.databaseUrl, dataDir: '', timeZone: 'UTC' };
-    const stop = startArchiving(options, 1, (line) => lines.push(line));
+    const stop = startArchiving({ url: service.databaseUrl }, 1, (line) => lines.push(line));
     await waitFor('the archive waits', async () => (await countLockWaits(owner)) > 0);
     await stop();
     stopped = true;

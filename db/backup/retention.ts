@@ -1,0 +1,46 @@
+import fs from 'node:fs';
+import { connectOwner } from '../driver.ts';
+import type { EmbeddedServer } from '../embedded/cluster.ts';
+import { removeIncomplete } from './files.ts';
+import { listBackups } from './manifest.ts';
+import { removeSegmentsBefore } from './segments.ts';
+
+/** The names that scheduled backups have. */
+const SCHEDULED = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
+
+/**
+ * Removes all but the newest scheduled backups of this database, and the part of the archive that none of the remaining ones
+ * needs. Backups of other databases, and those with other names, are kept. Returns the time of the newest one.
+ */
+export async function removeOldBackups(
+  server: EmbeddedServer,
+  folder: string,
+  keep: number,
+): Promise<Date | undefined> {
+  removeIncomplete(folder, (name) => SCHEDULED.test(name));
+  const system = await readSystem(server);
+  const own = listBackups(folder).filter(
+    ({ folder: name, manifest }) => manifest.system === system && SCHEDULED.test(name.slice(folder.length + 1)),
+  );
+  for (const { folder: name } of own.slice(0, -keep)) {
+    // Renamed first, so that nobody takes a backup that is half removed for a complete one.
+    const removed = `${name}.new-${process.pid}`;
+    fs.renameSync(name, removed);
+    fs.rmSync(removed, { recursive: true, force: true });
+  }
+  const [oldest] = own.slice(-keep);
+  if (oldest && server.walArchive) removeSegmentsBefore(server.walArchive, oldest.manifest.firstSegment);
+  const newest = own.at(-1);
+  return newest && new Date(newest.manifest.time);
+}
+
+async function readSystem({ socketDir: host, password }: EmbeddedServer): Promise<string> {
+  const superuser = connectOwner({ host, database: 'postgres', username: 'postgres', password });
+  try {
+    const [row] = await superuser<[{ system: string }]>`
+      select system_identifier::text as system from pg_control_system()`;
+    return row.system;
+  } finally {
+    await superuser.end({ timeout: 1 });
+  }
+}

@@ -1,0 +1,94 @@
+import { setTimeout } from 'node:timers/promises';
+import { removeOldBackups } from '../../db/backup/retention.ts';
+import { takeBackup } from '../../db/backup/take-backup.ts';
+import type { PreparedDatabase } from '../../db/connect.ts';
+import type { EmbeddedServer } from '../../db/embedded/cluster.ts';
+import { closeFolder, openWritableFolder } from '../../db/embedded/runtime-user.ts';
+import type { Config } from '../config.ts';
+import { version } from '../version.ts';
+
+/** Intervals of scheduled backups. Tests pass others. */
+export interface BackupTiming {
+  /** If unset, BANYAN_BACKUP_EVERY_HOURS. */
+  everyMs?: number;
+  /** The pause after a backup that failed. */
+  retryMs?: number;
+  /** How often the archive of the write-ahead log is checked. */
+  checkArchiveMs?: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+type Print = (line: string) => void;
+
+/**
+ * Takes scheduled backups of the embedded database. Only one process does: with several workers it is their parent. The
+ * folder must be opened while this process is root, so call `openBackups` before it gives up its privileges.
+ */
+export function openBackups(
+  server: EmbeddedServer,
+  { backupFolder, backupEveryHours, backupKeep }: Config,
+  print: Print,
+  { everyMs = backupEveryHours * HOUR_MS, retryMs = 600_000 }: BackupTiming = {},
+): { start(): () => Promise<void> } {
+  const folder = openWritableFolder(backupFolder, 'BANYAN_BACKUP_FOLDER', server.runtimeUser);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  const runOnce = async () => {
+    const newest = await removeOldBackups(server, folder.path, backupKeep);
+    const dueIn = newest ? newest.getTime() + everyMs - Date.now() : 0;
+    // The clock may have been set back, and a timer runs for at most 24 days.
+    if (dueIn > 0) return Math.min(dueIn, everyMs, HOUR_MS);
+    const name = new Date().toISOString().replaceAll(':', '-');
+    const { time } = await takeBackup(server, { to: `${folder.path}/${name}`, version, signal });
+    print(`Backup ${backupFolder}/${name} is complete: it contains everything before ${time}`);
+    await removeOldBackups(server, folder.path, backupKeep);
+    return Math.min(everyMs, HOUR_MS);
+  };
+  const runAll = async () => {
+    while (!signal.aborted) {
+      const pauseMs = await runOnce().catch((error: Error) => {
+        if (!signal.aborted) print(`The scheduled backup failed, and is retried: ${error.message}`);
+        return retryMs;
+      });
+      await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  };
+  return {
+    start() {
+      const running = runAll();
+      return async () => {
+        stopping.abort();
+        await running;
+        closeFolder(folder);
+      };
+    },
+  };
+}
+
+/** Reports when PostgreSQL cannot archive its write-ahead log. It retries indefinitely, and keeps the log until it succeeds. */
+export function watchArchive(
+  db: PreparedDatabase,
+  { walArchive }: Config,
+  print: Print,
+  { checkArchiveMs = 60_000 }: BackupTiming = {},
+): () => void {
+  let reported = 0;
+  const check = () =>
+    db.use(async (sql) => {
+      const [row] = await sql<[{ failures: number; isFailing: boolean; segment: string | null }]>`
+        select failed_count as failures, last_failed_wal as segment,
+          coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as "isFailing"
+        from pg_stat_archiver`;
+      if (row.isFailing && row.failures > reported) {
+        print(
+          `PostgreSQL cannot archive ${row.segment} in ${walArchive}, and retries. Its log has the cause (data/postgres/log)`,
+        );
+      }
+      reported = row.failures;
+    });
+  // The database may be unavailable: the next check tries again.
+  const timer = setInterval(() => void check().catch(() => {}), checkArchiveMs).unref();
+  return () => clearInterval(timer);
+}
