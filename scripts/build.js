@@ -113,7 +113,9 @@ function program(name) {
 
 /** @param {string} file @param {string[]} args */
 function run(file, args) {
-  const { status } = spawnSync(process.execPath, [file, ...args], { stdio: ['ignore', 2, 2] });
+  const env = { ...process.env };
+  delete env.BANYAN_ADMIN_PASSWORD;
+  const { status } = spawnSync(process.execPath, [file, ...args], { stdio: ['ignore', 2, 2], env });
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -131,10 +131,41 @@ export const settings = {
 type Setting = keyof typeof settings;
 export type Environment = Partial<Record<string, string | undefined>>;
 
-/** Returns process.env, extended by the `.env` file of the working directory. */
+/**
+ * Returns the environment, extended by the `.env` file of the working directory. Removes the password of the first
+ * administrator from the environment of this process, which its children would inherit and other processes can read.
+ */
 export function readEnvironment(): Environment {
   if (fs.existsSync('.env')) process.loadEnvFile('.env');
-  return process.env;
+  const environment = { ...process.env };
+  delete process.env.BANYAN_ADMIN_PASSWORD;
+  eraseFromInitialEnvironment('BANYAN_ADMIN_PASSWORD');
+  return environment;
+}
+
+/**
+ * Overwrites the value of a variable in the memory that `/proc/<pid>/environ` shows. Linux shows the environment with which
+ * the process was started; changes of process.env do not affect it.
+ */
+function eraseFromInitialEnvironment(name: string): void {
+  if (process.platform !== 'linux') return;
+  try {
+    const initial = fs.readFileSync('/proc/self/environ', 'latin1');
+    const [found, before, value] = new RegExp(`(^|\\0)${name}=([^\\0]+)`).exec(initial) ?? [];
+    if (found === undefined || before === undefined || value === undefined) return;
+    // The 50th field is the address. The second field, the name of the program, may contain spaces and parentheses.
+    const stat = fs.readFileSync('/proc/self/stat', 'latin1');
+    const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[47]);
+    const position = start + initial.indexOf(found) + before.length + name.length + 1;
+    const memory = fs.openSync('/proc/self/mem', 'r+');
+    try {
+      fs.writeSync(memory, Buffer.alloc(value.length), 0, value.length, position);
+    } finally {
+      fs.closeSync(memory);
+    }
+  } catch {
+    // The system does not allow it. Children still do not inherit the variable.
+  }
 }
 
 /** Reads and validates all settings. Throws an error that lists every invalid one. */

@@ -7,6 +7,7 @@ import { version } from '../version.ts';
 import { startArchiving } from './archiving.ts';
 import { openBackups, watchArchive } from './backups.ts';
 import { createFirstAdministratorOnce, type FirstAdministrator } from './first-start.ts';
+import { chooseServiceUser, dropPrivileges, type ServiceUser } from './privileges.ts';
 import { type ProcessOptions, type RunningServer, serve } from './serve.ts';
 import { serveInWorkers } from './workers.ts';
 
@@ -31,8 +32,10 @@ async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<
     const first = await createFirstAdministratorOnce(db, config, passwordCost);
     // Print this before listening: the account exists now, and its password is never shown again.
     if (first) print(describeFirstAdministrator(first));
+    const user = chooseServiceUser(db.embedded, config.databaseUrl, print);
     const startJobs = prepareJobs(config, db, processOptions, progress);
-    const server = await listen(config, db, processOptions, stop);
+    const server = await listen({ ...config, adminPassword: '' }, db, processOptions, { stop, user });
+    if (user) dropPrivileges(user, print);
     const stopJobs = startJobs();
     print(describeService(config, server, first));
     if (!stop.aborted) await once(stop, 'abort');
@@ -61,10 +64,12 @@ async function listen(
   config: Config,
   db: PreparedDatabase,
   processOptions: ProcessOptions,
-  stop: AbortSignal,
+  { stop, user }: { stop: AbortSignal; user: ServiceUser | undefined },
 ): Promise<RunningServer> {
   try {
-    if (config.workers > 1) return await serveInWorkers({ config, database: db.service, processOptions }, db, print);
+    if (config.workers > 1) {
+      return await serveInWorkers({ config, database: db.service, processOptions }, db, { print, user });
+    }
     const { connectionTiming: _, backupTiming: __, ...appOptions } = processOptions;
     return await serve({ db, config, ...appOptions });
   } catch (error) {

@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/endpoint.ts';
 import type { Snapshot } from '../metrics/metrics.ts';
 import { defaultTiming } from '../timing.ts';
+import type { ServiceUser } from './privileges.ts';
 import type { ProcessOptions, RunningServer } from './serve.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
 
@@ -43,7 +44,7 @@ const V8_FLAGS = ['--no-allocation-site-pretenuring'];
 export async function serveInWorkers(
   task: WorkerTask,
   db: Database,
-  print: (line: string) => void,
+  { print, user }: { print: (line: string) => void; user: ServiceUser | undefined },
 ): Promise<RunningServer> {
   const { host, port, workers, metricsPort } = task.config;
   const timing = { ...defaultTiming, ...task.processOptions?.timing };
@@ -52,7 +53,7 @@ export async function serveInWorkers(
   let closing = false;
 
   async function start(): Promise<void> {
-    const worker = new Worker();
+    const worker = new Worker(user);
     // Wait for its first message: anything sent before it listens is lost.
     await worker.receive('started');
     worker.send(task);
@@ -114,8 +115,9 @@ export class Worker {
    */
   private readonly unacknowledged: net.Socket[] = [];
 
-  constructor() {
-    this.process = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), { execArgv: V8_FLAGS });
+  /** `user` is set if this process is root: workers don't need its privileges. */
+  constructor(user: ServiceUser | undefined) {
+    this.process = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), { execArgv: V8_FLAGS, ...user });
     this.process.on('message', (message: WorkerMessage) => {
       if (message === 'accepted') this.unacknowledged.shift()?.destroy();
     });

@@ -130,12 +130,13 @@ let temp: string | undefined;
 
 /**
  * Returns the temporary folder of this file's processes, in which embedded servers create their socket folders. Removing it
- * also removes the socket folder of a server that was killed before it wrote its lock file. PostgreSQL's user needs access.
+ * also removes the socket folder of a server that was killed before it wrote its lock file. Everyone may create files in it, as
+ * in that of the system: a service that has given up root's privileges creates and removes folders there.
  */
 function tempFolder(): string {
   if (temp) return temp;
   const folder = fs.mkdtempSync(path.join(testFolder(), 'temp-'));
-  fs.chmodSync(folder, 0o755);
+  fs.chmodSync(folder, 0o1777);
   afterFile(() => {
     temp = undefined;
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
