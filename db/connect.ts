@@ -18,6 +18,9 @@ import {
   WAL_ARCHIVE_SETTING,
 } from './embedded/cluster.ts';
 import { errorCode } from './errors.ts';
+import { greet } from './greeting.ts';
+import { hostsOf, searchPrimary } from './hosts.ts';
+import { within } from './liveness.ts';
 import { assertUpToDate, migrate } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { assertSafeRole, assertSettings, createServiceRole, isServiceRole, readServiceLogin } from './roles.ts';
@@ -61,7 +64,7 @@ export const openPool = (
     connections = 10,
     timing = defaultConnectionTiming,
   }: Pick<DatabaseOptions, 'timeZone' | 'connections' | 'timing'>,
-): Pool => createPool(connectService(service, timeZone, timing), connections, timing);
+): Pool => createPool(connectService(timeZone, timing), connections, timing, hostsOf(service));
 
 async function openEmbedded(options: DatabaseOptions): Promise<PreparedDatabase> {
   const dataDir = await acquireDataDir(options);
@@ -85,8 +88,9 @@ async function openEmbedded(options: DatabaseOptions): Promise<PreparedDatabase>
 }
 
 async function openExternal(options: DatabaseOptions, url: string): Promise<PreparedDatabase> {
-  const owner = connectOwner({ url }, undefined, options.timing);
+  let owner: Sql | undefined;
   try {
+    owner = await openOwner({ url }, options);
     return { ...(await prepare(owner, { url }, options)), owner: { url } };
   } catch (error) {
     if (error instanceof StartupError || error === options.signal?.reason) throw error;
@@ -97,9 +101,36 @@ async function openExternal(options: DatabaseOptions, url: string): Promise<Prep
         'Check that it is running, and check host, port, name and password in the URL.',
     );
   } finally {
-    await owner.end({ timeout: 1 });
+    await owner?.end({ timeout: 1 });
   }
 }
+
+/** Opens a connection as the owner of the tables: to the primary, if there are several hosts. */
+async function openOwner(
+  target: Target,
+  { timing = defaultConnectionTiming, signal }: Pick<DatabaseOptions, 'timing' | 'signal'> = {},
+): Promise<Sql> {
+  const hosts = hostsOf(target);
+  const { hostMs, waitMs } = timing;
+  return searchPrimary(hosts, performance.now() + waitMs, async (host) => {
+    signal?.throwIfAborted();
+    const owner = connectOwner(host.target, undefined, timing);
+    if (!hosts.primaryOnly) return owner;
+    try {
+      await within(hostMs, greet(owner, hosts));
+      return owner;
+    } catch (error) {
+      await owner.end({ timeout: 0 });
+      throw error;
+    }
+  });
+}
+
+const standbyError = () =>
+  new StartupError(
+    'The server at DATABASE_URL is a standby and takes no writes. Use the primary, or name all servers: ' +
+      'postgres://user:password@host1:5432,host2:5432/database?target_session_attrs=read-write (see docs/operations.md).',
+  );
 
 /** PgBouncer rejects startup parameters that it does not know, until its configuration tells it to ignore them. */
 const poolerError = ({ message }: Error) =>
@@ -130,7 +161,7 @@ export const withServiceConnection = <T>(options: DatabaseOptions, work: (db: Da
 
 /** Runs work as the owner of the tables, on the database of a running service. */
 export async function withOwner<T>(target: Target, work: (owner: Sql) => Promise<T>): Promise<T> {
-  const owner = connectOwner(target);
+  const owner = await openOwner(target);
   try {
     return await work(owner);
   } finally {
@@ -170,9 +201,10 @@ async function prepare(owner: Sql, target: Target, options: DatabaseOptions): Pr
   const disconnect = () => void owner.end({ timeout: 0 });
   signal?.addEventListener('abort', disconnect);
   try {
-    const [{ version }] = await owner<[{ version: number }]>`
-      select current_setting('server_version_num')::int / 10000 as version`;
+    const [{ version, standby }] = await owner<[{ version: number; standby: boolean }]>`
+      select current_setting('server_version_num')::int / 10000 as version, pg_is_in_recovery() as standby`;
     if (version < 15) throw new StartupError(`This is PostgreSQL ${version}; Banyan needs 15 or newer.`);
+    if (standby) throw standbyError();
     let login: { username?: string; password?: string } = {};
     if (await isServiceRole(owner)) await assertUpToDate(owner);
     else {

@@ -32,21 +32,27 @@ export interface Target {
 export interface ConnectionTiming {
   /** How long opening a connection may take. */
   connectMs: number;
+  /**
+   * How long a server may take to accept a connection and to respond if another one might do so: with several hosts. A server
+   * whose connections are silent has as long to show that it is alive.
+   */
+  hostMs: number;
   /** Shorter than the service's own deadline, so that a blocked statement releases its connection in time. */
   statementMs: number;
   idleInTransactionMs: number;
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;
-  /** How often connections are checked. One that received nothing during five checks is discarded. */
+  /** How often connections are checked. After two checks without a byte their server is asked, see liveness.ts. */
   checkMs: number;
 }
 
 export const defaultConnectionTiming: ConnectionTiming = {
   connectMs: 10_000,
+  hostMs: 2_000,
   statementMs: 8_000,
   idleInTransactionMs: 20_000,
   waitMs: 8_000,
-  checkMs: 5_000,
+  checkMs: 1_000,
 };
 
 /**
@@ -71,16 +77,15 @@ export const connectionSettings = ({ statementMs, idleInTransactionMs }: Connect
 
 /** Returns a function that opens one of the service's connections at each call. */
 export function connectService(
-  target: Target,
   timeZone: string,
   timing: ConnectionTiming,
-): (listener: ConnectionListener) => Sql {
+): (listener: ConnectionListener, host: { target: Target }) => Sql {
   // `current_date`, and times that PostgreSQL formats, use this time zone.
   const settings = { ...connectionSettings(timing), TimeZone: timeZone };
-  let first: Sql | undefined;
-  return (listener) => {
-    const sql = connect(target, listener, settings, timing.connectMs, first?.options);
-    first ??= sql;
+  const first = new Map<Target, Sql>();
+  return (listener, { target }) => {
+    const sql = connect(target, listener, settings, timing.connectMs, first.get(target)?.options);
+    if (!first.has(target)) first.set(target, sql);
     return sql;
   };
 }

@@ -9,6 +9,37 @@ export const constraintOf = (error: unknown): string =>
 export const isConnectionLost = (code: string): boolean =>
   /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ERR_STREAM_)/.test(code);
 
+/** Whether PostgreSQL sent the error, as opposed to the driver or the system. */
+export const isAnswer = (error: unknown): boolean => severityOf(error) !== undefined;
+
+/** Whether PostgreSQL ended the connection with this error, or did not open it. */
+export const isFatal = (error: unknown): boolean => severityOf(error) === 'FATAL';
+
+const severityOf = (error: unknown) => (error as { severity?: string } | null)?.severity;
+
+/** Whether the server rejected a write because it is a standby. It rejects `begin read write` like an unsupported setting. */
+export const isStandby = (error: unknown): boolean =>
+  errorCode(error) === '25006' ||
+  (errorCode(error) === '0A000' && (error as { routine?: string }).routine === 'call_bool_check_hook');
+
+/**
+ * Whether the database cannot be used: it refuses or drops connections, has none left, is starting or shutting down, is a
+ * standby, or its disk is full.
+ */
+export function isUnavailable(error: unknown): boolean {
+  const code = errorCode(error);
+  return (
+    isFatal(error) ||
+    isConnectionLost(code) ||
+    isStandby(error) ||
+    /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
+    // 25P02: a statement after a failed one. 25P03: idle_in_transaction_session_timeout. 55P03: lock_timeout.
+    ['25P02', '25P03', '55P03'].includes(code) ||
+    // Storage errors without an SQLSTATE of their own, such as an exceeded disk quota.
+    (code === 'XX000' && ['md.c', 'fd.c', 'xlog.c'].includes((error as { file?: string }).file ?? ''))
+  );
+}
+
 /** Whether the transaction conflicted with another one and may succeed when it is run again. */
 export const isRetryable = (code: string): boolean => [DEADLOCK_DETECTED, SERIALIZATION_FAILURE].includes(code);
 

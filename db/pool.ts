@@ -1,8 +1,11 @@
 import type net from 'node:net';
 import { ActiveTenants } from './active-tenants.ts';
-import { type ConnectionListener, type ConnectionTiming, defaultConnectionTiming, type Sql } from './driver.ts';
-import { errorCode, isConnectionLost } from './errors.ts';
+import type { ConnectionListener, ConnectionTiming, Sql } from './driver.ts';
+import { errorCode, isConnectionLost, isFatal, isStandby } from './errors.ts';
 import { createFairLimit, type FairLimit } from './fair-limit.ts';
+import { greet } from './greeting.ts';
+import { type Host, type Hosts, searchPrimary } from './hosts.ts';
+import { watchConnections, within } from './liveness.ts';
 import { createWriteLimits, type WriteLimits } from './write-limits.ts';
 
 /** The service's connections. Each is used by one piece of work at a time. */
@@ -30,8 +33,13 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-interface Connection {
+export interface Connection {
   sql: Sql;
+  host: Host;
+  /** The process of the server that serves it. */
+  pid: number;
+  /** The timeline of its server; 0 if any server is used. */
+  timeline: number;
   socket?: net.Socket;
   lost: boolean;
   /** Rejects the work that uses the connection; undefined while it is idle. */
@@ -42,37 +50,93 @@ interface Connection {
   silentChecks: number;
 }
 
+interface Waiter {
+  resume: (connection: Connection) => void;
+  fail: (error: Error) => void;
+  /** When the caller gives up, on the clock of `performance`. */
+  deadline: number;
+}
+
 /**
  * Opens connections as they are needed, up to `maxConnections`; further work waits in order. A lost connection is discarded,
- * and the next work that needs one opens another: see docs/decisions/0007.
+ * and the next work that needs one opens another: see docs/decisions/0007. It is opened on the primary, if there are several
+ * servers: see docs/decisions/0025.
  */
 export function createPool(
-  connect: (listener: ConnectionListener) => Sql,
+  connect: (listener: ConnectionListener, host: Host) => Sql,
   maxConnections: number,
-  { checkMs, waitMs }: Pick<ConnectionTiming, 'checkMs' | 'waitMs'> = defaultConnectionTiming,
+  timing: Pick<ConnectionTiming, 'checkMs' | 'waitMs' | 'connectMs' | 'hostMs'>,
+  hosts: Hosts,
 ): Pool {
+  const { waitMs, hostMs } = timing;
+  const attemptMs = hosts.primaryOnly ? hostMs : timing.connectMs;
   const connections = new Set<Connection>();
   const idle: Connection[] = [];
-  const waiting: { resume: (connection: Connection) => void; fail: (error: Error) => void }[] = [];
+  const waiting: Waiter[] = [];
   const activeTenants = new ActiveTenants();
   let closed = false;
   let opened = 0;
+  /** How many connections are being opened. `connections` does not contain them yet. */
+  let opening = 0;
+  const attempts = new Set<Sql>();
 
-  function open(): Connection {
+  /** Opens a connection for each caller that waits, as long as there are slots. Whoever waits longest gets the first one. */
+  function openForWaiting(): void {
+    while (waiting[opening] && connections.size + opening < maxConnections) void open(waiting[opening]);
+  }
+
+  async function open({ deadline }: Waiter): Promise<void> {
+    opening++;
+    try {
+      const connection = await searchPrimary(hosts, deadline, openOn);
+      opening--;
+      give(connection);
+    } catch (error) {
+      opening--;
+      waiting.shift()?.fail(error as Error);
+      openForWaiting();
+    }
+  }
+
+  async function openOn(host: Host): Promise<Connection> {
+    if (closed) throw closedError();
     opened++;
     const connection: Connection = {
+      host,
+      pid: 0,
+      timeline: 0,
       lost: false,
       bytesRead: 0,
       silentChecks: 0,
-      sql: connect({
-        onOpen: (socket) => {
-          connection.socket = socket;
+      sql: connect(
+        {
+          onOpen: (socket) => {
+            connection.socket = socket;
+          },
+          onLost: () => discard(connection),
         },
-        onLost: () => discard(connection),
-      }),
+        host,
+      ),
     };
-    connections.add(connection);
-    return connection;
+    attempts.add(connection.sql);
+    try {
+      Object.assign(connection, await within(attemptMs, greet(connection.sql, hosts)));
+      if (closed) throw closedError();
+      if (connection.lost) throw lostError();
+      connections.add(connection);
+      discardReplaced();
+      return connection;
+    } catch (error) {
+      discard(connection);
+      throw error;
+    } finally {
+      attempts.delete(connection.sql);
+    }
+  }
+
+  /** Discards the connections to a server that is no longer the primary. */
+  function discardReplaced() {
+    for (const connection of connections) if (connection.timeline < hosts.timeline) discard(connection);
   }
 
   function discard(connection: Connection) {
@@ -82,36 +146,42 @@ export function createPool(
     const index = idle.indexOf(connection);
     if (index >= 0) idle.splice(index, 1);
     void connection.sql.end({ timeout: 0 });
-    connection.fail?.(Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' }));
+    // A server that does not respond does not close the connection either.
+    connection.socket?.destroy();
+    connection.fail?.(lostError());
   }
 
   async function acquire(): Promise<Connection> {
     if (closed) throw closedError();
     const connection = idle.pop();
     if (connection) return connection;
-    if (connections.size < maxConnections) return open();
-    return new Promise((resume, fail) => waiting.push({ resume, fail }));
+    return new Promise((resume, fail) => {
+      waiting.push({ resume, fail, deadline: performance.now() + waitMs });
+      openForWaiting();
+    });
+  }
+
+  function give(connection: Connection) {
+    const next = waiting.shift();
+    if (next) next.resume(connection);
+    else idle.push(connection);
   }
 
   function release(connection: Connection) {
     connection.fail = undefined;
-    const next = waiting.shift();
-    if (next) next.resume(connection.lost ? open() : connection);
-    else if (!connection.lost) idle.push(connection);
+    if (connection.lost) openForWaiting();
+    else give(connection);
   }
 
-  // PostgreSQL cancels statements and transactions within 20 seconds. A server that is silent for longer is unreachable, and
-  // the operating system may take a quarter of an hour to notice.
-  const checkConnections = () => {
-    for (const connection of connections) {
-      const bytesRead = connection.socket?.bytesRead ?? 0;
-      const alive = !connection.fail || bytesRead !== connection.bytesRead;
-      connection.bytesRead = bytesRead;
-      connection.silentChecks = alive ? 0 : connection.silentChecks + 1;
-      if (connection.silentChecks === 5) connection.socket?.destroy();
-    }
-  };
-  const checks = setInterval(checkConnections, checkMs).unref();
+  const checks = watchConnections({
+    connections,
+    hosts,
+    connect,
+    checkMs: timing.checkMs,
+    attemptMs: hostMs,
+    discard,
+    discardReplaced,
+  });
 
   return {
     async use<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -122,9 +192,9 @@ export function createPool(
           work(connection.sql).then(resolve, reject);
         });
       } catch (error) {
-        // The driver rejects the statement before it reports the connection as closed.
-        if (isConnectionLost(errorCode(error)) || (error as { severity?: string }).severity === 'FATAL')
-          discard(connection);
+        // The driver rejects the statement before it reports the connection as closed. A standby takes no writes, and the
+        // next connection may lead to the primary.
+        if (isConnectionLost(errorCode(error)) || isFatal(error) || isStandby(error)) discard(connection);
         throw error;
       } finally {
         release(connection);
@@ -143,12 +213,16 @@ export function createPool(
     writes: createWriteLimits(maxConnections, activeTenants),
     async close() {
       closed = true;
-      clearInterval(checks);
+      checks.stop();
       // Nobody would end a connection that is opened for them from here on, in place of a lost one.
       for (const { fail } of waiting.splice(0)) fail(closedError());
-      await Promise.all([...connections].map(({ sql }) => sql.end({ timeout: 5 })));
+      await Promise.all([
+        ...[...connections].map(({ sql }) => sql.end({ timeout: 5 })),
+        ...[...attempts].map((sql) => sql.end({ timeout: 0 })),
+      ]);
     },
   };
 }
 
+const lostError = () => Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' });
 const closedError = () => Object.assign(new Error('the pool is closed'), { code: 'CONNECTION_ENDED' });

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { parseHosts } from '../db/hosts.ts';
 import { StartupError } from '../db/startup-error.ts';
 import { isNetwork } from './http/address.ts';
 import { hasPasswordLength } from './http/fields.ts';
@@ -23,7 +24,10 @@ export const settings = {
     default: '1',
     meaning: 'Number of server processes, 1 to 8; at most one per available core is useful',
   },
-  DATABASE_URL: { default: '', meaning: 'PostgreSQL 15 or newer; if unset, the embedded PostgreSQL' },
+  DATABASE_URL: {
+    default: '',
+    meaning: 'PostgreSQL 15 or newer; several hosts are separated by commas; if unset, the embedded PostgreSQL',
+  },
   BANYAN_DATA_DIR: { default: './data', meaning: 'Data directory of the embedded PostgreSQL' },
   BANYAN_WAL_ARCHIVE: {
     default: '',
@@ -207,7 +211,7 @@ export function readConfig(environment: Environment) {
     workers: integer('BANYAN_WORKERS', 1, 8),
     databaseUrl: check(
       'DATABASE_URL',
-      'must look like postgres://user:password@host:5432/database, with a single host; characters such as # / ? % @ in the password must be percent-encoded (# as %23)',
+      'must look like postgres://user:password@host:5432/database, with one or more hosts (host1:5432,host2:5432) and, if set, target_session_attrs=read-write; characters such as # / ? % @ in the password must be percent-encoded (# as %23)',
       (text) => (text === '' || isDatabaseUrl(text) ? text : undefined),
     ),
     dataDir: path.resolve(read('BANYAN_DATA_DIR')),
@@ -310,9 +314,8 @@ const httpUrl = (text: string): string | undefined =>
 
 function isDatabaseUrl(text: string): boolean {
   try {
-    const { protocol, host, username, password, searchParams } = new URL(text);
-    for (const part of [host, username, password]) decodeURIComponent(part);
-    return /^postgres(ql)?:$/.test(protocol) && Boolean(host || searchParams.get('host')) && !host.includes(',');
+    parseHosts(text);
+    return true;
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { DeadlineExceededError, errorCode, isConnectionLost, isRetryable } from '../../db/errors.ts';
+import { DeadlineExceededError, errorCode, isRetryable, isUnavailable } from '../../db/errors.ts';
 import type { Config } from '../config.ts';
 import { ApiError, apiError, type Language } from './errors.ts';
 import { languageOf } from './language.ts';
@@ -53,7 +53,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
     request.log.warn({ requestId: request.id, err: error }, 'transaction failed after several retries');
     return apiError('TOO_BUSY');
   }
-  if (isDatabaseUnavailable(error, code)) {
+  if (isUnavailable(error)) {
     request.log.error({ requestId: request.id, err: error }, 'database unavailable');
     return apiError('DATABASE_AWAY');
   }
@@ -63,21 +63,6 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
 
 /** The SQLSTATE of a statement that exceeded `statement_timeout`. */
 const QUERY_CANCELED = '57014';
-
-/**
- * Whether the database cannot be used: it refuses or drops connections, has none left, is starting or shutting down, takes no
- * writes because it is a standby (25006), or its disk is full. An error with the severity FATAL ends a connection or prevents it from being opened.
- */
-const isDatabaseUnavailable = (error: unknown, code: string) =>
-  (error as { severity?: string }).severity === 'FATAL' ||
-  isConnectionLost(code) ||
-  /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
-  // 25006: a standby. 25P02: a statement after a failed one. 25P03: idle_in_transaction_session_timeout. 55P03: lock_timeout.
-  ['25006', '25P02', '25P03', '55P03'].includes(code) ||
-  // A standby rejects `begin read write` like a setting with an unsupported value.
-  (code === '0A000' && (error as { routine?: string }).routine === 'call_bool_check_hook') ||
-  // Storage errors without an SQLSTATE of their own, such as an exceeded disk quota.
-  (code === 'XX000' && ['md.c', 'fd.c', 'xlog.c'].includes((error as { file?: string }).file ?? ''));
 
 /** Sends an error: in the envelope, or as problem details (RFC 9457) if the client accepts them. */
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, config: Config) {

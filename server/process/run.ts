@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { openDatabase, type PreparedDatabase } from '../../db/connect.ts';
 import { ignoreLostConnections } from '../../db/driver.ts';
+import { isConnectionLost, isFatal, isStandby } from '../../db/errors.ts';
 import { StartupError } from '../../db/startup-error.ts';
 import { type Config, readConfig, readEnvironment } from '../config.ts';
 import { version } from '../version.ts';
@@ -130,6 +131,9 @@ function explain(error: Error & { code?: string; port?: number }): string {
     return ` This user may not use port ${error.port}: set PORT to 1024 or higher.`;
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return ` HOST is not an address of this machine: ${error.message}`;
+  // The database was there a moment ago: a failover during the start, for example.
+  if (isFatal(error) || isStandby(error) || isConnectionLost(error.code ?? ''))
+    return ` The database is unavailable (${error.code}): ${error.message}. Start again.`;
   return `\n${error.stack ?? error}`;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Tally } from '../support/scale.ts';
-import { type ApiResponse, Client } from '../support/service.ts';
+import { type ApiResponse, Client, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** A write with its own idempotency key: the creation of one department, or the deletion of two. */
@@ -151,4 +151,12 @@ export class Writer {
       if (data.rows.length < 500) return found;
     }
   }
+}
+
+/** Creates a tenant, and a writer that writes as its administrator. */
+export async function createWriter(root: Client, base = root.base): Promise<Writer> {
+  const id = await root.create('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
+  const { tenantId } = (await root.get(`/system/tenant-api/${id}`)).data;
+  const { data } = await new Client(base).post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
+  return new Writer(new Client(base, data.access_token));
 }

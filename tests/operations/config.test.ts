@@ -71,6 +71,9 @@ const expected: Record<Setting, Expectation> = {
       'postgresql://h/d',
       'postgres://u:secret-word@localhost/d?host=%2Frun%2Fpostgresql',
       'postgres://u@%2Frun%2Fpostgresql/d',
+      'postgres://u:secret-word@h1:5432,h2:5433/d?target_session_attrs=read-write',
+      'postgres://u:secret-word@h1,[::1]:5433,10.0.0.1/d?sslmode=require',
+      'postgres://u:secret-word@h/d?target_session_attrs=primary',
     ].map((url) => [url, url]),
     invalid: [
       'secret-word',
@@ -82,7 +85,13 @@ const expected: Record<Setting, Expectation> = {
       'postgres://u:secret-word#1@h/d',
       'postgres://u:secret-word%@h/d',
       'postgres://u:secret-word@h:port/d',
-      'postgres://u:secret-word@h1,h2/d',
+      'postgres://u:secret-word@h1,/d',
+      'postgres://u:secret-word@h1:port,h2/d',
+      'postgres://u:secret-word@h1,h2/d?host=%2Frun%2Fpostgresql',
+      'postgres://u:secret-word@h/d?host=h1,h2',
+      // Reading from replicas is not offered.
+      'postgres://u:secret-word@h1,h2/d?target_session_attrs=standby',
+      'postgres://u:secret-word@h1,h2/d?target_session_attrs=prefer-standby',
     ],
   },
   BANYAN_DATA_DIR: {

@@ -5,6 +5,7 @@ import { ActiveTenants } from '../../db/active-tenants.ts';
 import { connectOwner, connectService, type Sql, type Tx } from '../../db/driver.ts';
 import { errorCode, isConnectionLost } from '../../db/errors.ts';
 import { createFairLimit } from '../../db/fair-limit.ts';
+import { hostsOf } from '../../db/hosts.ts';
 import { createPool } from '../../db/pool.ts';
 import { begin as beginInMode, commitWith, withSavepoint } from '../../db/transaction.ts';
 import { createWriteLimits } from '../../db/write-limits.ts';
@@ -23,7 +24,7 @@ await superuser`create schema banyan`;
 await superuser`create table pairs (pair uuid, half int)`;
 
 function openPool(size: number, url = superuserUrl, checkMs = NO_DEADLINES.checkMs) {
-  const pool = createPool(connectService({ url }, 'UTC', NO_DEADLINES), size, { ...NO_DEADLINES, checkMs });
+  const pool = createPool(connectService('UTC', NO_DEADLINES), size, { ...NO_DEADLINES, checkMs }, hostsOf({ url }));
   after(() => pool.close());
   return pool;
 }
@@ -112,16 +113,15 @@ test('a commit that is pipelined with the last statements is rolled back when on
 
 test('a connection that was lost while idle is not used again', async () => {
   let isLost = false;
-  const connect = connectService({ url: superuserUrl }, 'UTC', NO_DEADLINES);
-  const observedConnect: typeof connect = (listener) =>
-    connect({
-      ...listener,
-      onLost() {
-        listener.onLost();
-        isLost = true;
-      },
-    });
-  const pool = createPool(observedConnect, 1, NO_DEADLINES);
+  const connect = connectService('UTC', NO_DEADLINES);
+  const observedConnect: typeof connect = (listener, host) => {
+    const onLost = () => {
+      listener.onLost();
+      isLost = true;
+    };
+    return connect({ ...listener, onLost }, host);
+  };
+  const pool = createPool(observedConnect, 1, NO_DEADLINES, hostsOf({ url: superuserUrl }));
   after(() => pool.close());
   const backendPid = async () => {
     const [{ pid }] = await pool.use((sql) => sql<[{ pid: number }]>`select pg_backend_pid() as pid`);
@@ -222,7 +222,7 @@ test('connections to an unresponsive database are dropped, and new ones are open
   address.port = String(await proxy.listen());
   const pool = openPool(2, address.href, 200);
   const query = () => pool.use((sql) => sql`select 1`);
-  // A connection that a busy machine does not open within five checks is dropped too.
+  // A connection that a busy machine does not open in time is dropped too.
   const bothRespond = () =>
     Promise.all([query(), query()]).then(
       () => true,
@@ -238,8 +238,8 @@ test('connections to an unresponsive database are dropped, and new ones are open
 
 test('a waiter behind a lost connection fails when the pool is closed, and no connection stays open', async () => {
   const opened: number[] = [];
-  const connect = connectService({ url: superuserUrl }, 'UTC', NO_DEADLINES);
-  const pool = createPool(connect, 1, NO_DEADLINES);
+  const connect = connectService('UTC', NO_DEADLINES);
+  const pool = createPool(connect, 1, NO_DEADLINES, hostsOf({ url: superuserUrl }));
   let started = () => {};
   const running = new Promise<void>((resolve) => {
     started = resolve;

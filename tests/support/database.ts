@@ -15,6 +15,7 @@ export const CHEAP_HASH = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 /** Timeouts that no test reaches, even on a slow machine. Tests of a timeout set their own. */
 export const NO_DEADLINES: ConnectionTiming = {
   connectMs: 600_000,
+  hostMs: 600_000,
   statementMs: 600_000,
   idleInTransactionMs: 600_000,
   waitMs: 600_000,

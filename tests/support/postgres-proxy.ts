@@ -21,6 +21,7 @@ export class PostgresProxy {
   cuts: Cut[] = [];
   /** Connections that stay open but forward nothing. */
   private readonly silenced = new Set<net.Socket>();
+  private isCutOff = false;
   private readonly socketPath: string;
   private readonly server = net.createServer((client) => this.forward(client));
   private readonly sockets = new Set<net.Socket>();
@@ -43,6 +44,12 @@ export class PostgresProxy {
     for (const socket of this.sockets) this.silenced.add(socket);
   }
 
+  /** Forwards nothing more, on current and on new connections, as a network that drops all packets. */
+  cutOff(): void {
+    this.isCutOff = true;
+    this.silence();
+  }
+
   close(): void {
     this.server.close();
     for (const socket of this.sockets) socket.destroy();
@@ -55,6 +62,7 @@ export class PostgresProxy {
       [postgres, client],
     ] as const) {
       this.sockets.add(one);
+      if (this.isCutOff) this.silenced.add(one);
       one.on('error', () => {});
       one.on('close', () => {
         this.sockets.delete(one);

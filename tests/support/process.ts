@@ -258,6 +258,14 @@ function usesFolder(pid: number, command: string, dataDir: string): boolean {
   });
 }
 
+/** Runs `npm run verify-ledger`. */
+export async function assertLedgerIntact(databaseUrl: string): Promise<void> {
+  const script = path.join(project, 'dist/server/cli/verify-ledger.js');
+  const run = launch([script], { cwd: testFolder(), env: { DATABASE_URL: databaseUrl } });
+  assert.equal(await run.ended, 0, run.stderr);
+  assert.match(run.stderr, /The ledger is intact/);
+}
+
 /** Asserts that PostgreSQL has shut down cleanly and left no process. */
 export async function assertStopped(dataDir: string) {
   // PostgreSQL removes its lock file shortly before it exits.

@@ -28,8 +28,8 @@ export function seededRandom(seed: number) {
 /** Counts outcomes by name. */
 export class Tally {
   readonly counts: Record<string, number> = {};
-  add(name: string | number): void {
-    this.counts[name] = (this.counts[name] ?? 0) + 1;
+  add(name: string | number, count = 1): void {
+    this.counts[name] = (this.counts[name] ?? 0) + count;
   }
   get(name: string | number): number {
     return this.counts[name] ?? 0;

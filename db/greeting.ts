@@ -1,0 +1,26 @@
+import type { Sql } from './driver.ts';
+import { type Hosts, NoPrimaryError } from './hosts.ts';
+
+/** What a server says about a new connection. */
+export interface Greeting {
+  /** The process of the server that serves the connection. Behind a pooler it is a number of the pooler. */
+  pid: number;
+  /** The timeline of a primary. 0 if the server may also be a standby. */
+  timeline: number;
+}
+
+/** Asks a new connection who it leads to. Fails if the server is not the primary, and only the primary is wanted. */
+export async function greet(sql: Sql, hosts: Hosts): Promise<Greeting> {
+  if (!hosts.primaryOnly) return { pid: pidOf(await sql`select`), timeline: 0 };
+  const rows = await sql<[{ timeline: number | null }]>`
+    select case when not pg_is_in_recovery()
+      then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
+  const [{ timeline }] = rows;
+  if (timeline === null) throw new NoPrimaryError('it is a standby');
+  if (timeline < hosts.timeline)
+    throw new NoPrimaryError(`it is a former primary, on timeline ${timeline} instead of ${hosts.timeline}`);
+  hosts.timeline = timeline;
+  return { pid: pidOf(rows), timeline };
+}
+
+const pidOf = (result: { state: { pid: number } | null }): number => result.state?.pid ?? 0;
