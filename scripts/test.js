@@ -54,6 +54,7 @@ const failures = [];
 await phase('lint', () => {
   run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']);
   run('scripts/check-imports.js', []);
+  run('scripts/check-migrations.js', []);
 });
 await phase('compile', () => build({ always: true, client: true }));
 const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
