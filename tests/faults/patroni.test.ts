@@ -1,0 +1,73 @@
+import { type TestContext, test } from 'node:test';
+import { type Member, missingPrograms, startPatroni } from '../support/patroni.ts';
+import { assertLedgerIntact, newDataFolder, start } from '../support/process.ts';
+import { isLong, report } from '../support/scale.ts';
+import { waitFor } from '../support/wait.ts';
+import { createWriter, type Writer } from './writer.ts';
+
+/**
+ * The recommended set-up (docs/operations.md): Patroni, etcd and HAProxy, with the samples of deploy/patroni. One node has both
+ * servers in DATABASE_URL, one goes through HAProxy, and one through PgBouncer and HAProxy. Only in the long run: a failover takes
+ * as long as Patroni's ttl, and the programs are not npm packages.
+ */
+
+/** How often each fault happens. */
+const ROUNDS = 1;
+
+type Cluster = Awaited<ReturnType<typeof startPatroni>>;
+
+const faults: Record<string, (primary: Member, cluster: Cluster) => unknown> = {
+  killed: (primary) => primary.signal('SIGKILL'),
+  frozen: (primary) => primary.signal('SIGSTOP'),
+  'switched over': (_primary, cluster) => cluster.switchover(),
+};
+
+const heal: Record<string, (former: Member) => void> = {
+  killed: (former) => former.start(),
+  frozen: (former) => former.signal('SIGCONT'),
+  'switched over': () => {},
+};
+
+async function losePrimaries(t: TestContext) {
+  const cluster = await startPatroni();
+  const writers: Record<string, Writer> = {};
+  for (const [name, url] of Object.entries(cluster.urls)) {
+    const run = start(newDataFolder(), { DATABASE_URL: url, BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
+    writers[name] = await createWriter(await run.admin());
+  }
+  for (const [name, writer] of Object.entries(writers)) writer.start(name === 'hosts' ? 6 : 5);
+  const everyWriterWrites = () => Promise.all(Object.values(writers).map((writer) => writer.waitForAcknowledged(20)));
+  await everyWriterWrites();
+  const rounds = Object.keys(faults).flatMap((fault) => Array.from({ length: ROUNDS }, () => fault));
+  for (const fault of rounds) {
+    const former = await waitFor('there is a primary', cluster.primary);
+    const other = cluster.members.find((member) => member !== former) as Member;
+    const failedAt = performance.now();
+    await faults[fault]?.(former, cluster);
+    await waitFor('the other one is the primary', other.isPrimary);
+    const promotedAt = performance.now();
+    const recoveredMs: Record<string, number> = {};
+    await Promise.all(
+      Object.entries(writers).map(async ([name, writer]) => {
+        await writer.waitForAcknowledged(1);
+        recoveredMs[name] = Math.round(performance.now() - promotedAt);
+      }),
+    );
+    report(t, { fault, promotedAfterMs: Math.round(promotedAt - failedAt), recoveredMs });
+    heal[fault]?.(former);
+    await waitFor('the former primary follows', cluster.isSynchronous);
+    await everyWriterWrites();
+  }
+  for (const [name, writer] of Object.entries(writers))
+    report(t, { name, rounds: rounds.length, ...(await writer.check()), ...writer.tally.counts });
+  await assertLedgerIntact(cluster.urls.hosts);
+}
+
+if (isLong) {
+  const missing = missingPrograms();
+  test(
+    'no acknowledged write is lost when Patroni replaces the primary',
+    missing ? { skip: missing } : {},
+    losePrimaries,
+  );
+}

@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { connectOwner } from '../../db/driver.ts';
+import { afterFile } from './cleanup.ts';
+import { testFolder } from './database.ts';
+import { project } from './process.ts';
+import { waitFor } from './wait.ts';
+
+/** A PostgreSQL under Patroni. */
+export interface Member {
+  name: string;
+  /** The port of PostgreSQL. */
+  port: number;
+  isPrimary(): Promise<boolean>;
+  /** Sends a signal to Patroni and to all processes of its PostgreSQL. */
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** Starts Patroni, which starts PostgreSQL. */
+  start(): void;
+}
+
+const PROGRAMS = { patroni: 'patroni', etcd: 'etcd-server', haproxy: 'haproxy', pgbouncer: 'pgbouncer' };
+const SEARCH_PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
+
+/** Returns what has to be installed before a cluster can be started, or ''. */
+export function missingPrograms(): string {
+  const isInstalled = (program: string) =>
+    SEARCH_PATH.split(':').some((folder) => fs.existsSync(path.join(folder, program)));
+  const missing = Object.entries(PROGRAMS).filter(([program]) => !isInstalled(program));
+  if (!fs.existsSync('/usr/lib/postgresql/15/bin/postgres')) missing.push(['postgres', 'postgresql-15']);
+  if (process.getuid?.() !== 0) return 'it runs as root, which starts the programs as the user postgres';
+  return missing.length > 0 ? `install ${missing.map(([, debianPackage]) => debianPackage).join(', ')}` : '';
+}
+
+const freePort = async (): Promise<number> => {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  return port;
+};
+
+/** Reads a sample from deploy/patroni and replaces the values that differ on this machine. */
+function sample(name: string, replacements: [string | RegExp, string][]): string {
+  let text = fs.readFileSync(path.join(project, 'deploy/patroni', name), 'utf8');
+  for (const [from, to] of replacements) text = text.replaceAll(from as string, to);
+  return text;
+}
+
+const statusOf = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+const readJson = async <T extends object>(url: string): Promise<Partial<T>> => {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    return (await response.json()) as T;
+  } catch {
+    return {};
+  }
+};
+
+/** Starts etcd, two PostgreSQLs under Patroni, HAProxy and PgBouncer, from the samples in deploy/patroni. */
+export async function startPatroni() {
+  const folder = fs.mkdtempSync(path.join(testFolder(), 'patroni-'));
+  const id = (option: string) => Number(spawnSync('id', [option, 'postgres'], { encoding: 'utf8' }).stdout);
+  const [uid, gid] = [id('-u'), id('-g')];
+  fs.chownSync(folder, uid, gid);
+  const children = new Set<ChildProcess>();
+  const run = (program: string, args: string[], env: Record<string, string> = {}) => {
+    const output = fs.openSync(path.join(folder, `${program}.log`), 'a');
+    const child = spawn(program, args, {
+      cwd: folder,
+      uid,
+      gid,
+      detached: true,
+      env: { PATH: SEARCH_PATH, HOME: folder, ...env },
+      stdio: ['ignore', output, output],
+    });
+    fs.closeSync(output);
+    children.add(child);
+    return child;
+  };
+  const processes = () =>
+    spawnSync('ps', ['-u', 'postgres', '-o', 'pid=,pgid=,args='], { encoding: 'utf8' }).stdout.split('\n');
+  /** Returns the processes whose working folder or command line is below a folder. */
+  const processesBelow = (below: string) =>
+    processes().flatMap((line) => {
+      const pid = Number.parseInt(line, 10);
+      try {
+        return line.includes(below) || fs.readlinkSync(`/proc/${pid}/cwd`).startsWith(below) ? [pid] : [];
+      } catch {
+        return [];
+      }
+    });
+  const signalAll = (pids: number[], name: NodeJS.Signals) => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // The process has already exited.
+      }
+    }
+  };
+  afterFile(async () => {
+    await waitFor('the cluster is gone', () => {
+      const pids = processesBelow(folder);
+      signalAll(pids, 'SIGKILL');
+      return pids.length === 0;
+    });
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+  });
+
+  const [client, peer, proxy, pooler] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const urls = { client: `http://127.0.0.1:${client}`, peer: `http://127.0.0.1:${peer}` };
+  run(
+    'etcd',
+    [
+      '--data-dir',
+      `${folder}/etcd`,
+      '--listen-client-urls',
+      urls.client,
+      '--advertise-client-urls',
+      urls.client,
+    ].concat(
+      ['--listen-peer-urls', urls.peer, '--initial-advertise-peer-urls', urls.peer],
+      ['--initial-cluster', `default=${urls.peer}`],
+    ),
+    { ETCD_UNSUPPORTED_ARCH: process.arch },
+  );
+  const members: (Member & { api: number })[] = [];
+  for (const name of ['pg1', 'pg2']) {
+    const [port, api] = [await freePort(), await freePort()];
+    const dataDir = `${folder}/${name}`;
+    const file = `${folder}/${name}.yml`;
+    fs.writeFileSync(
+      file,
+      sample('patroni.yml', [
+        ['pg1:2379,pg2:2379,pg3:2379', `127.0.0.1:${client}`],
+        ['0.0.0.0:8008', `127.0.0.1:${api}`],
+        ['pg1:8008', `127.0.0.1:${api}`],
+        ['0.0.0.0:5432', `127.0.0.1:${port}`],
+        ['pg1:5432', `127.0.0.1:${port}`],
+        ['name: pg1', `name: ${name}`],
+        ['/var/lib/postgresql/15/banyan', dataDir],
+        [/^ {2}bin_dir: .*$/gm, `$&\n  parameters: { unix_socket_directories: ${folder} }`],
+      ]),
+    );
+    fs.chownSync(file, uid, gid);
+    const member = {
+      name,
+      port,
+      api,
+      isPrimary: async () => (await statusOf(`http://127.0.0.1:${api}/primary`)) === 200,
+      signal: (signal: NodeJS.Signals) => signalAll([...processesBelow(file), ...processesBelow(dataDir)], signal),
+      start: () => void run('patroni', [file]),
+    };
+    members.push(member);
+    member.start();
+  }
+  const isSynchronous = async () => {
+    // A member that has just been frozen or killed does not answer.
+    const { members: all = [] } = await readJson<{ members?: { role: string }[] }>(
+      `http://127.0.0.1:${members[0]?.api}/cluster`,
+    );
+    return all.some(({ role }) => role === 'leader') && all.some(({ role }) => role === 'sync_standby');
+  };
+  await waitFor('there is a primary and a synchronous standby', isSynchronous);
+  const primary = async () => {
+    for (const member of members) if (await member.isPrimary()) return member;
+    return undefined;
+  };
+  const { port } = await waitFor('there is a primary', primary);
+  const superuser = connectOwner({ url: `postgres://postgres:change-me@127.0.0.1:${port}/postgres` });
+  await superuser`create role banyan login createrole password 'change-me'`;
+  await superuser`create database banyan owner banyan`;
+  await superuser.end();
+
+  fs.writeFileSync(
+    `${folder}/haproxy.cfg`,
+    sample('haproxy.cfg', [
+      ['bind :5432', `bind 127.0.0.1:${proxy}`],
+      [/^.*server pg3.*$/gm, ''],
+      ...members.map(({ name, port, api }): [string, string] => [
+        `${name}:5432 check port 8008`,
+        `127.0.0.1:${port} check port ${api}`,
+      ]),
+    ]),
+  );
+  run('haproxy', ['-db', '-f', `${folder}/haproxy.cfg`]);
+  fs.writeFileSync(`${folder}/userlist.txt`, '"postgres" "change-me"\n');
+  fs.writeFileSync(
+    `${folder}/pgbouncer.ini`,
+    `${sample('pgbouncer.ini', [
+      ['port=5432', `port=${proxy}`],
+      ['listen_addr = 0.0.0.0', 'listen_addr = 127.0.0.1'],
+      ['6432', `${pooler}`],
+      ['/etc/pgbouncer', folder],
+    ])}\nunix_socket_dir = ${folder}\n`,
+  );
+  run('pgbouncer', [`${folder}/pgbouncer.ini`]);
+  const url = (hosts: string) => `postgres://banyan:change-me@${hosts}/banyan`;
+  return {
+    members,
+    primary,
+    isSynchronous,
+    /** Asks Patroni to make another member the primary. */
+    async switchover(): Promise<void> {
+      const leader = await waitFor('there is a primary', primary);
+      await waitFor('the switchover is accepted', async () => {
+        const response = await fetch(`http://127.0.0.1:${leader.api}/switchover`, {
+          method: 'POST',
+          body: JSON.stringify({ leader: leader.name }),
+        });
+        return response.ok;
+      });
+    },
+    urls: {
+      hosts: `${url(members.map(({ port }) => `127.0.0.1:${port}`).join(','))}?target_session_attrs=read-write`,
+      haproxy: url(`127.0.0.1:${proxy}`),
+      pgbouncer: url(`127.0.0.1:${pooler}`),
+    },
+  };
+}
