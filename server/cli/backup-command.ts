@@ -5,6 +5,7 @@ import { withEmbedded } from '../../db/connect.ts';
 import { StartupError } from '../../db/startup-error.ts';
 import { type Environment, readConfig } from '../config.ts';
 import { version } from '../version.ts';
+import { callOf } from './call.ts';
 
 /** The environment and output of a command. The signal interrupts it. */
 export interface BackupTerminal {
@@ -13,14 +14,14 @@ export interface BackupTerminal {
   signal: AbortSignal;
 }
 
-const USAGE = 'Specify a folder that does not exist yet: npm run backup -- --to folder';
+const usage = () => `Specify a folder that does not exist yet: ${callOf('backup', '--to folder')}`;
 
 /** Returns the exit code: 0 for success, 1 for a mistake in the arguments, 2 for any other error. */
 export async function runBackup(args: string[], { environment, print, signal }: BackupTerminal): Promise<number> {
   try {
     const { values } = parseArgs({ args, options: { to: { type: 'string' } } });
     if (!values.to) {
-      print(USAGE);
+      print(usage());
       return 1;
     }
     const to = path.resolve(values.to);

@@ -18,6 +18,20 @@ export const COMMANDS = {
     usage: [['', 'exits with 1 if something is wrong; the service may be running or stopped']],
     run: () => import('./doctor.ts'),
   },
+  backup: {
+    summary: 'copies the embedded database, whether or not the service is running',
+    usage: [['--to folder', 'a folder that does not exist yet']],
+    run: () => import('./backup.ts'),
+  },
+  restore: {
+    summary: 'puts a backup of the embedded database back, and verifies it',
+    usage: [
+      ['--from folder', 'a backup, or a folder with several, of which the newest is used; stop the service first'],
+      ['--from folder --replace', 'moves the existing database aside'],
+      ['--from folder --until 2026-01-31T12:00:05Z', 'also applies the archive in BANYAN_WAL_ARCHIVE up to that time, or `latest`'],
+    ],
+    run: () => import('./restore.ts'),
+  },
   demo: {
     summary: 'fills an empty installation with a group of companies and a year of history',
     usage: [

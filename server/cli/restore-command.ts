@@ -7,15 +7,17 @@ import { StartupError } from '../../db/startup-error.ts';
 import { type Config, readConfig } from '../config.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import type { BackupTerminal } from './backup-command.ts';
+import { callOf } from './call.ts';
 
-const USAGE = `Specify a backup, or a folder with backups:
+const usage = () => `Specify a backup, or a folder with backups:
 
-  npm run restore -- --from folder                                  restores the backup, or the newest one
-  npm run restore -- --from folder --until 2026-11-17T12:00:05Z     and the archived changes until that time
-  npm run restore -- --from folder --until latest                   and all archived changes
+  ${callOf('restore', '--from folder')}
+      restores the backup, or the newest one
+  ${callOf('restore', '--from folder --until 2026-11-17T12:00:05Z')}
+      and the archived changes until that time; \`--until latest\`: all archived changes
 
 --wal-archive folder is the archive, if it is not the one of BANYAN_WAL_ARCHIVE. --replace moves an existing database aside.
---timeline number follows another timeline than the newest one. --ignore-errors restores even if the verification finds errors.`;
+--timeline number follows this timeline instead of the newest one. --ignore-errors restores even if the verification finds errors.`;
 
 /** A mistake in the arguments, which the operator can correct. */
 class UsageError extends Error {}
@@ -90,7 +92,7 @@ function readArgs(args: string[]) {
       },
     });
     const { from, until, timeline, replace } = values;
-    if (!from) throw new UsageError(USAGE);
+    if (!from) throw new UsageError(usage());
     if (until !== undefined && until !== 'latest' && !isTime(until)) {
       throw new UsageError('--until must be `latest`, or a time with a time zone: 2026-11-17T12:00:05Z');
     }
@@ -100,7 +102,7 @@ function readArgs(args: string[]) {
     const [walArchive, ignoreErrors] = [values['wal-archive'], values['ignore-errors']];
     return { from, until, timeline, replace, walArchive, ignoreErrors };
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`${(error as Error).message}\n\n${USAGE}`);
+    throw error instanceof UsageError ? error : new UsageError(`${(error as Error).message}\n\n${usage()}`);
   }
 }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedServer } from '../../db/embedded/cluster.ts';
 import { findUser, mayAccess } from '../../db/embedded/runtime-user.ts';
+import { parseHosts } from '../../db/hosts.ts';
 
 /** The user that the service runs as after it was started as root. */
 export interface ServiceUser {
@@ -26,12 +27,15 @@ export function chooseServiceUser(
   const keepRoot = (reason: string) => void print(`  The service keeps running as root: ${reason}`);
   if (uid === undefined || gid === undefined) return keepRoot('this system has no user "nobody".');
   const user = { uid, gid };
-  const socket = embedded ? undefined : socketOf(databaseUrl);
-  // PostgreSQL can ask the system for the user at the other end of a Unix socket.
-  if (socket && new URL(databaseUrl).password === '') {
-    return keepRoot('DATABASE_URL has no password, so PostgreSQL may identify the service by its user.');
+  const servers = embedded ? [] : parseHosts(databaseUrl).list.map(({ target }) => new URL(target.url as string));
+  for (const server of servers) {
+    const socket = socketOf(server);
+    // PostgreSQL can ask the system for the user at the other end of a Unix socket.
+    if (socket && server.password === '') {
+      return keepRoot('DATABASE_URL has no password, so PostgreSQL may identify the service by its user.');
+    }
+    if (socket && findUnreachable(socket, 0o2, user)) return keepRoot(`user ${uid} cannot connect to ${socket}.`);
   }
-  if (socket && findUnreachable(socket, 0o2, user)) return keepRoot(`user ${uid} cannot connect to ${socket}.`);
   // PostgreSQL was already started as that user. Otherwise try it: a container may lack the capability, or the user.
   if (!embedded && spawnSync(process.execPath, ['--version'], { ...user, cwd: '/' }).status !== 0) {
     return keepRoot(`it cannot run a process as user ${uid}.`);
@@ -45,9 +49,8 @@ export function chooseServiceUser(
   return user;
 }
 
-/** Returns the Unix socket of the database, if it has one. */
-function socketOf(databaseUrl: string): string | undefined {
-  const { hostname, port, searchParams } = new URL(databaseUrl);
+/** Returns the Unix socket of a server, if it has one. */
+function socketOf({ hostname, port, searchParams }: URL): string | undefined {
   const folder = [searchParams.get('host') ?? '', decodeURIComponent(hostname)].find((name) => name[0] === '/');
   return folder && path.join(folder, `.s.PGSQL.${port || 5432}`);
 }
