@@ -4,92 +4,112 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { type Instruction, isIgnored, readDockerfile } from '../support/dockerfile.ts';
+import { copy, copyPackages } from '../support/packages.ts';
 import { launch, newDataFolder, project } from '../support/process.ts';
 import { isLong } from '../support/scale.ts';
 import { createEmptyDatabase, PASSWORD } from '../support/service.ts';
 
-/** The recipe for containers in README.md, without a container and without a registry. */
+/** deploy/Dockerfile, step by step in plain folders: without a container, without a registry and without root's file system. */
 
-const SOURCES = [
-  'server',
-  'db',
-  'console',
-  'scripts',
-  'tests',
-  'bench',
-  'client',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  '.npmrc',
-];
+const SETTINGS = { npm_config_update_notifier: 'false', npm_config_offline: 'true', npm_config_audit: 'false' };
 
-/** A package that `npm prune --omit=dev` removes, and one that it keeps. */
-const [DEVELOPMENT, RUNTIME] = ['typescript', 'fastify'];
-
-/**
- * Copies the project as `COPY . .` does, so that all files have new times, and its packages as `npm ci` installs them. The
- * small size copies the build too, instead of building.
- */
-function copyProject(root: string) {
-  fs.mkdirSync(root);
-  for (const name of isLong ? SOURCES : [...SOURCES, 'dist']) {
-    copy(path.join(project, name), path.join(root, name), 'copy');
+/** Runs the instructions of a stage in a folder that stands for its file system. Returns its environment and command. */
+function runStage(root: string, instructions: Instruction[], stages: Record<string, string>) {
+  let directory = '/';
+  const environment: Record<string, string> = { PATH: process.env.PATH ?? '', HOME: root, ...SETTINGS };
+  const metadata: Record<string, string> = {};
+  const inRoot = (name: string) => path.join(root, path.resolve(directory, name));
+  for (const { name, text } of instructions) {
+    if (name === 'WORKDIR') {
+      directory = path.resolve(directory, text);
+      fs.mkdirSync(inRoot('.'), { recursive: true });
+    } else if (name === 'ENV') {
+      for (const [, key = '', value = ''] of text.matchAll(/(\w+)=(\S+)/g)) environment[key] = value;
+    } else if (name === 'COPY') copyInto(text, inRoot, stages);
+    else if (name === 'RUN') runCommand(text, inRoot('.'), root, environment);
+    else metadata[name] = text;
   }
-  copy(path.join(project, 'node_modules'), path.join(root, 'node_modules'), 'link');
-  // npm writes this file in place, so it must not be a link.
-  const list = 'node_modules/.package-lock.json';
-  fs.rmSync(path.join(root, list));
-  copy(path.join(project, list), path.join(root, list), 'copy');
+  return { environment, metadata, directory: inRoot('.') };
 }
 
-/** Links files where that is possible: there are thousands, and npm only removes them. */
-function copy(from: string, to: string, how: 'copy' | 'link') {
-  fs.mkdirSync(path.dirname(to), { recursive: true });
-  const options = how === 'link' ? ['-PRl', '-PR'] : ['-PR'];
-  const results = options.map((option) => () => spawnSync('cp', [option, from, to], { encoding: 'utf8' }));
-  if (results.some((run) => run().status === 0)) return;
-  assert.fail(`${from} could not be copied`);
+function copyInto(text: string, inRoot: (name: string) => string, stages: Record<string, string>) {
+  const [, stage] = /^--from=(\w+) /.exec(text) ?? [];
+  const names = text.replace(/^--from=\w+ /, '').split(' ');
+  const to = String(names.pop());
+  for (const name of names) {
+    const from = stage ? path.join(String(stages[stage]), name) : path.join(project, name);
+    if (name !== '.') {
+      copy(from, inRoot(to.endsWith('/') ? path.join(to, path.basename(name)) : to), 'copy');
+      continue;
+    }
+    for (const entry of fs.readdirSync(from))
+      if (!isIgnored(entry)) copy(path.join(from, entry), inRoot(entry), 'copy');
+    // Those of the client are ignored too.
+    for (const ignored of ['client/dist', 'client/node_modules'])
+      fs.rmSync(inRoot(ignored), { recursive: true, force: true });
+  }
 }
 
-test("the README's container recipe builds, prunes and starts twice", async () => {
-  const readme = fs.readFileSync(path.join(project, 'README.md'), 'utf8');
-  assert.ok(readme.includes('`npm ci && npm run build && npm prune --omit=dev`'), 'the recipe that this test runs');
-  assert.ok(readme.includes('`node scripts/start.js`'));
+function runCommand(text: string, cwd: string, root: string, env: Record<string, string>) {
+  // There is no registry, and perhaps no cache: the packages of this project are those that npm would install.
+  if (text === 'npm ci') return copyPackages(cwd, { dev: true });
+  // A build takes a minute. The small size copies the one that `npm test` has made, and the build has to accept it.
+  if (text === 'npm run build' && !isLong) {
+    for (const each of ['dist', 'client/dist']) copy(path.join(project, each), path.join(cwd, each), 'copy');
+    fs.rmSync(path.join(cwd, 'dist/tests'), { recursive: true });
+  }
+  // Only a container has its own /data, and only root gives a folder to another user.
+  const owned = process.getuid?.() === 0 ? text : text.replace(/ && chown \S+ \S+$/, '');
+  const command = owned.replaceAll(/(?<= )\/data\b/g, path.join(root, 'data'));
+  const { status, stderr, stdout } = spawnSync('sh', ['-c', command], { cwd, env, encoding: 'utf8' });
+  assert.equal(status, 0, `${command}: ${stdout}${stderr}`);
+  if (text === 'npm run build')
+    assert.equal(/Compiling|Building/.test(stderr), isLong, 'a copy of a build is up to date');
+}
+
+test('every step of the Dockerfile runs, and the command starts the service twice', async () => {
+  const { arguments: args, stages } = readDockerfile();
+  assert.match(String(args.NODE_IMAGE), /node:\d+-bookworm-slim$/, 'an image with glibc');
+  assert.ok(stages.length === 2 && stages.every(({ from }) => /^\$\{NODE_IMAGE\}$/.test(from)));
   // Packages can be linked to this folder more often than to that of the test run, which is in memory.
-  const root = path.join(path.dirname(newDataFolder(os.tmpdir())), 'app');
-  copyProject(root);
+  const folder = path.dirname(newDataFolder(os.tmpdir()));
+  const roots = { build: path.join(folder, 'build'), '': path.join(folder, 'image') };
+  let image = { environment: {}, metadata: {} as Record<string, string>, directory: '' };
+  for (const { name, instructions } of stages) {
+    const root = roots[name as keyof typeof roots];
+    fs.mkdirSync(root);
+    image = runStage(root, instructions, { build: roots.build });
+  }
+  const { environment, metadata, directory } = image;
+  const isInstalled = (name: string) => fs.existsSync(path.join(directory, 'node_modules', name, 'package.json'));
+  assert.deepEqual([isInstalled('typescript'), isInstalled('fastify')], [false, true]);
+  for (const name of ['tests', 'server/app.ts', 'dist/tests', 'scripts', '.git', 'package-lock.json'])
+    assert.equal(fs.existsSync(path.join(directory, name)), false, `${name} is not in the image`);
+  assert.deepEqual([metadata.USER, metadata.EXPOSE, metadata.VOLUME], ['1000:1000', '8080', '/data']);
 
-  const npm = (...args: string[]) => {
-    const { status, stderr } = spawnSync('npm', [...args, '--offline', '--no-audit', '--no-fund'], {
-      cwd: root,
-      encoding: 'utf8',
-      env: { PATH: process.env.PATH ?? '', HOME: path.dirname(root), npm_config_update_notifier: 'false' },
-    });
-    assert.equal(status, 0, stderr);
-    return stderr;
-  };
-  const output = npm('run', 'build');
-  assert.equal(/Compiling|Building/.test(output), isLong, 'a copy of a build is up to date');
-  npm('prune', '--omit=dev');
-  const isInstalled = (name: string) => fs.existsSync(path.join(root, 'node_modules', name, 'package.json'));
-  assert.deepEqual([isInstalled(DEVELOPMENT), isInstalled(RUNTIME)], [false, true]);
-  // npm has written the lock file again: whichever time it has now, its content decides.
-  const later = new Date(Date.now() + 60_000);
-  fs.utimesSync(path.join(root, 'package-lock.json'), later, later);
-
+  // The root file system of the container is read-only.
+  spawnSync('chmod', ['-R', 'a-w', directory]);
   const { databaseUrl } = await createEmptyDatabase();
+  const command = JSON.parse(String(metadata.CMD)) as string[];
+  const [, healthcheck] = /CMD (\[.*\])$/.exec(String(metadata.HEALTHCHECK)) ?? [];
+  const [, ...check] = JSON.parse(String(healthcheck)) as string[];
+  assert.deepEqual([command[0], JSON.parse(String(healthcheck))[0]], ['node', 'node']);
   for (const attempt of ['first start', 'second start']) {
-    const run = launch(['scripts/start.js'], {
-      cwd: root,
-      env: { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD },
+    const run = launch(command.slice(1), {
+      cwd: directory,
+      env: { ...environment, PORT: '0', DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD },
     });
     const client = await run.ready();
     assert.equal((await client.get('/health/ready')).code, 200, attempt);
     assert.equal((await client.get('/', { headers: { accept: 'text/html' } })).status, 200, 'the console is served');
+    const { port } = new URL(client.base);
+    const checkOn = (PORT: string) => spawnSync(process.execPath, check, { env: { PORT } }).status;
+    assert.deepEqual([checkOn(port), checkOn('1')], [0, 1], 'the health check');
     assert.equal(await run.stop(), 0, run.stderr);
     assert.doesNotMatch(run.stderr, /Compiling|Building/);
   }
+  spawnSync('chmod', ['-R', 'u+w', directory]);
 });
 
 test('a build runs when the content of a source changes, and not when only its time does or the tests are missing', async () => {
