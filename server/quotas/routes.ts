@@ -69,8 +69,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         ...shared,
         operationId: 'listQuotasBelow',
         summary: 'List what the tenants below use',
-        description:
-          'Those first that run out first, at the rate of the last 30 days. At most 200, of which the largest share is used.',
+        description: 'Those first that run out first, at the rate of the last 30 days. At most 200.',
         querystring: TenantQuery,
         response: responses('authenticated', { data: QuotasBelow, errors: ['OTHER_TENANT'] }),
       },
@@ -86,7 +85,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         ...shared,
         operationId: 'consumeQuota',
         summary: 'Use a quota',
-        description: 'Counts against every pool above the tenant too, or against none of them.',
+        description: 'Counts against every pool above too, or against none.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: QuotaUseInput,

@@ -76,7 +76,7 @@ export const Reservation = Type.Object(
 export type Reservation = Static<typeof Reservation>;
 
 export const ReservationEnd = Type.Object(
-  { amount: optional(Type.Integer({ ...Amount, description: 'At most what was reserved; default: all of it' })) },
+  { amount: optional(Type.Integer({ ...Amount, description: 'Default: all of it' })) },
   { 'x-component': 'ReservationEnd', 'x-optional': true },
 );
 export type ReservationEnd = Static<typeof ReservationEnd>;
@@ -86,7 +86,7 @@ export const QuotaInput = Type.Object(
     total: optional(Total),
     period: optional(settings.period),
     pooled: optional(settings.pooled),
-    used: optional(Type.Integer({ ...LongOut, description: 'What was used before; only when the quota is made' })),
+    used: optional(Type.Integer({ ...LongOut, description: 'Used before; only when it is made' })),
   },
   { 'x-component': 'QuotaInput', examples: [{ total: 10_000, period: 'month', pooled: true }] },
 );
@@ -104,9 +104,10 @@ export const QuotaUse = Type.Object(
     time: Type.String(),
     userId: orNull(LongOut),
     keyId: orNull(LongOut),
-    deptId: orNull(Type.Integer({ description: 'Main department of the user at that time' })),
+    deptId: orNull(Type.Integer({ description: 'Main department of the user then' })),
     refundTime: orNull(Type.String({ description: 'null: not refunded' })),
     refundBy: orNull(Type.String()),
+    archived: Type.Boolean({ description: 'Cannot be refunded' }),
   },
   { 'x-component': 'QuotaUse' },
 );
@@ -144,7 +145,7 @@ export type UsageFilter = Static<typeof UsageFilter>;
 export const Usage = Type.Array(
   Type.Object(
     {
-      date: Type.String({ description: 'The day, or with `per=month` the month, such as 2026-05' }),
+      date: Type.String({ description: 'The day, or the month, such as 2026-05' }),
       quota: Type.String(),
       amount: Type.Integer({ minimum: 0 }),
       uses: Type.Integer({ minimum: 0 }),
@@ -152,7 +153,7 @@ export const Usage = Type.Array(
       keyId: Type.Optional(orNull(LongOut)),
       subject: Type.Optional(orNull(Type.String())),
       deptId: Type.Optional(orNull(LongOut)),
-      tenantId: Type.Optional(Type.String({ description: 'The tenant or, if the quota is pooled, one below it' })),
+      tenantId: Type.Optional(Type.String({ description: 'The tenant, or one below a pool' })),
     },
     { 'x-component': 'QuotaUsageSum' },
   ),

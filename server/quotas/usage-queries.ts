@@ -11,12 +11,12 @@ export interface UseSearch {
 
 /** Each use, including archived ones. */
 const uses = (tx: Tx, tenantId: string, { quota, subject, from, to }: UseSearch): Fragment => {
-  const matching = (table: string) => tx`
-    select * from ${raw(tx, table)} u where u.tenant_id = ${tenantId}
+  const matching = (table: string, archived: boolean) => tx`
+    select u.*, ${raw(tx, String(archived))} as archived from ${raw(tx, table)} u where u.tenant_id = ${tenantId}
       ${quota === null ? tx`` : tx`and u.quota = ${quota}`} ${subject === null ? tx`` : tx`and u.subject = ${subject}`}
       ${from === null ? tx`` : tx`and u.time >= ${from}::text::date::timestamptz`}
       ${to === null ? tx`` : tx`and u.time < (${to}::text::date + 1)::timestamptz`}`;
-  return tx`(${matching('quota_uses')} union all ${matching('quota_uses_archive')})`;
+  return tx`(${matching('quota_uses', false)} union all ${matching('quota_uses_archive', true)})`;
 };
 
 /** Users and keys of a tenant above are shown only to callers of that tenant. */
@@ -25,7 +25,7 @@ const columns = (tx: Tx, tenantId: string, reader: string) => {
   return tx`
     u.use_id as "useId", u.quota, u.amount, u.subject, to_char(u.time, 'YYYY-MM-DD HH24:MI:SS') as time,
     case when ${isShown} then u.user_id end as "userId", case when ${isShown} then u.key_id end as "keyId",
-    u.dept_id as "deptId", to_char(u.refund_time, 'YYYY-MM-DD HH24:MI:SS') as "refundTime", u.refund_by as "refundBy"`;
+    u.dept_id as "deptId", to_char(u.refund_time, 'YYYY-MM-DD HH24:MI:SS') as "refundTime", u.refund_by as "refundBy", u.archived`;
 };
 
 interface Reader {

@@ -122,6 +122,19 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
   expectNoCspViolations(page);
 });
 
+test('an archived use has no button to refund it', async () => {
+  await service.superuser`
+    insert into banyan.quota_uses_archive (tenant_id, use_id, quota, amount, subject, time, actor_tenant_id, counted)
+    select ${idle.tenantId}, 1, 'businessReport', 7, 'long ago', now() - interval '1 year', ${idle.tenantId}, '{}'`;
+  await logInOnPage(page, credentialsOf(idle), '/quotas/businessReport');
+  const [recent, archived] = ['91310000MA1FL0000X', 'long ago'].map((subject) =>
+    page.locator('.quotas-uses li', { hasText: subject }),
+  );
+  await recent?.getByRole('button', { name: /^退还/ }).waitFor();
+  await archived?.getByText('已归档').waitFor();
+  assert.equal(await archived?.getByRole('button').count(), 0);
+});
+
 test('an operator sees what runs out first below, and raises a total in place', async () => {
   await logInOnPage(page, credentialsOf(operator), '/quotas?view=below');
   const rows = page.getByRole('region', { name: '下级租户' }).locator('tbody tr.ant-table-row');

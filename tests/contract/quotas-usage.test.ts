@@ -71,8 +71,11 @@ describe('uses and usage', () => {
     assert.equal(await archiveUses(service.owner, 30), 0);
     const { rows } = await read(admin, `${QUOTAS}/uses`);
     assert.deepEqual(
-      rows.map(({ amount }: { amount: number }) => amount),
-      [3, 2],
+      rows.map(({ amount, archived }: { amount: number; archived: boolean }) => [amount, archived]),
+      [
+        [3, false],
+        [2, true],
+      ],
     );
     assert.equal((await read(admin, `${QUOTAS}/usage?to=2020-12-31`))[0].amount, 2);
     expectError(await admin.post(`${QUOTAS}/uses/${old.useId}/refund`), 404, 'USE_NOT_FOUND');

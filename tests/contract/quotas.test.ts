@@ -71,7 +71,7 @@ describe('consume', () => {
     const { time: at, userId, ...use } = rows[2];
     assert.deepEqual(use, {
       ...{ useId, quota: 'calls', amount: 1, subject: '甲', keyId: null, deptId: null },
-      ...{ refundTime: null, refundBy: null },
+      ...{ refundTime: null, refundBy: null, archived: false },
     });
     assert.ok(at && userId);
   });

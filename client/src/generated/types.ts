@@ -816,7 +816,7 @@ export type Reservation = QuotaNumbers & {
 
 export type ReservationEnd = {
   /**
-   * At most what was reserved; default: all of it
+   * Default: all of it
    */
   amount?: number | null;
 };
@@ -830,7 +830,7 @@ export type QuotaUse = {
   userId: IdOrNull;
   keyId: IdOrNull;
   /**
-   * Main department of the user at that time
+   * Main department of the user then
    */
   deptId: number | null;
   /**
@@ -838,11 +838,15 @@ export type QuotaUse = {
    */
   refundTime: string | null;
   refundBy: string | null;
+  /**
+   * Cannot be refunded
+   */
+  archived: boolean;
 };
 
 export type QuotaUsageSum = {
   /**
-   * The day, or with `per=month` the month, such as 2026-05
+   * The day, or the month, such as 2026-05
    */
   date: string;
   quota: string;
@@ -853,7 +857,7 @@ export type QuotaUsageSum = {
   subject?: string | null;
   deptId?: IdOrNull;
   /**
-   * The tenant or, if the quota is pooled, one below it
+   * The tenant, or one below a pool
    */
   tenantId?: string;
 };
@@ -869,7 +873,7 @@ export type QuotaInput = {
    */
   pooled?: boolean | null;
   /**
-   * What was used before; only when the quota is made
+   * Used before; only when it is made
    */
   used?: number | null;
 };

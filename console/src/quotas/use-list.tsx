@@ -82,13 +82,14 @@ export function UseList({ quota, tenantId }: Props) {
 
 function UseRow({ use, tenantId }: { use: QuotaUse; tenantId: string | undefined }) {
   const t = useTexts(usesTexts);
-  const { amount, subject, time, userId, keyId, refundTime, refundBy } = use;
+  const { amount, subject, time, userId, keyId, refundTime, refundBy, archived } = use;
   return (
     <li>
       <div className="quotas-use">
         <div>
           <strong>{subject ?? <span className="secondary">{t.noSubject}</span>}</strong>{' '}
           {refundTime && <StatusTag>{t.refundedTag}</StatusTag>}
+          {archived && <StatusTag>{t.archivedTag}</StatusTag>}
         </div>
         <div className="secondary">
           {userId !== null ? (
@@ -103,7 +104,7 @@ function UseRow({ use, tenantId }: { use: QuotaUse; tenantId: string | undefined
         </div>
       </div>
       <span className={refundTime ? 'quotas-amount quotas-refunded' : 'quotas-amount'}>{amount.toLocaleString()}</span>
-      {!refundTime && <RefundButton use={use} tenantId={tenantId} />}
+      {!refundTime && !archived && <RefundButton use={use} tenantId={tenantId} />}
     </li>
   );
 }
