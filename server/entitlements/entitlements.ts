@@ -5,7 +5,7 @@ import { pathsTooLong } from '../departments/path-budget.ts';
 import { apiError } from '../http/errors.ts';
 import { etagOf, type Tagged } from '../http/etag.ts';
 import { idOf, jsonId } from '../http/fields.ts';
-import { readQuotas } from '../quotas/rules.ts';
+import { toQuotas } from '../quotas/rules.ts';
 import { readEntitlementRow, type Step } from './queries.ts';
 import type { EntitlementFilter, Entitlements, OutOfService } from './schema.ts';
 
@@ -28,21 +28,17 @@ export async function readEntitlements(
   if (!isSelf && !caller.permissions.has('tenant:read')) throw apiError('NOT_ALLOWED');
   if (!isSelf && userId !== undefined && !caller.permissions.has('user:read')) throw apiError('NOT_ALLOWED');
   const tenantId = await assumeTenant(tx, caller, requested);
-  // Sent in one round trip; the transaction gives both the same snapshot.
-  const [row, quotas] = await Promise.all([
-    readEntitlementRow(tx, tenantId, subject ?? null, MAX_STEPS + 1),
-    readQuotas(tx, tenantId),
-  ]);
+  const row = await readEntitlementRow(tx, tenantId, subject ?? null, MAX_STEPS + 1);
   if (!row) throw apiError('OTHER_TENANT');
   if (userId !== undefined && !row.user) throw apiError('USER_NOT_FOUND');
   if (row.steps.length > MAX_STEPS) throw pathsTooLong();
-  const { state, ownState, menuIds, user, steps, ...tenant } = row;
+  const { state, ownState, menuIds, user, steps, quotas, ...tenant } = row;
   const data: Entitlements = {
     ...tenant,
     inService: state === 'in service',
     outOfService: state === 'in service' ? null : (REASONS[ownState] ?? 'above'),
     menuIds: menuIds.map(jsonId),
-    quotas,
+    quotas: toQuotas(quotas),
     user: user && { userId: user.userId, userName: user.userName, status: user.status },
     roles: user ? [user.administrator ? 'admin' : 'member'] : [],
     departments: toDepartments(steps),

@@ -1,5 +1,6 @@
 import { bigintOf, type Tx } from '../../db/driver.ts';
 import type { TenantState } from '../auth/tenant-state.ts';
+import { quotaState, type StateRow } from '../quotas/rules.ts';
 import type { Entitlements } from './schema.ts';
 
 interface EntitlementRow extends Pick<Entitlements, 'tenantId' | 'tenantName' | 'startTime' | 'endTime' | 'ruleBo'> {
@@ -8,6 +9,7 @@ interface EntitlementRow extends Pick<Entitlements, 'tenantId' | 'tenantName' | 
   ownState: TenantState;
   menuIds: string[];
   user: (NonNullable<Entitlements['user']> & { administrator: boolean }) | null;
+  quotas: StateRow[];
   /** The departments of the user with all of their ancestors, one row for each step from a department up. */
   steps: Step[];
 }
@@ -37,7 +39,8 @@ export const readEntitlementRow = async (tx: Tx, tenantId: string, userId: strin
         else 'in service' end as "ownState",
       case when u.user_id is not null then json_build_object('userId', u.user_id, 'userName', u.user_name, 'status', u.status,
         'administrator', u.administrator) end as user,
-      coalesce(p.steps, '[]') as steps
+      coalesce(p.steps, '[]') as steps,
+      (select json_agg(q) from (${quotaState(tx, tenantId, undefined)}) q) as quotas
     from tenants t
     left join users u on u.tenant_id = ${tenantId} and u.user_id = ${userId === null ? null : bigintOf(userId)}::bigint
       and u.del_flag = '0'

@@ -1,4 +1,4 @@
-import { bigintOf, type Tx } from '../../db/driver.ts';
+import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
 import type { Period, Quota, QuotaBelow } from './schema.ts';
 
 /** The clock of the database, or the time that a test passes. */
@@ -10,8 +10,11 @@ const timeOf = (tx: Tx, now: Now) => tx`${now?.toISOString() ?? null}::text::tim
 const resetTime = (tx: Tx) => tx`case when s.period <> 'none' then
   to_char(s.period_start + ('1 ' || s.period)::interval, 'YYYY-MM-DD HH24:MI:SS') end`;
 
-/** Reads the quotas of a tenant, or those with the given names: its own and those that a tenant above shares with it. */
-export const readState = (tx: Tx, tenantId: string, now: Now) => tx<(Omit<Quota, 'left'> & { isCounted: boolean })[]>`
+/** A row of `quotaState`. */
+export type StateRow = Omit<Quota, 'left'> & { isCounted: boolean };
+
+/** The quotas of a tenant that the transaction sees: its own and those that a tenant above shares with it. */
+export const quotaState = (tx: Tx, tenantId: string, now: Now): Fragment => tx`
   select s.quota, s.total, s.used, s.reserved, s.period, s.pooled, s.counted as "isCounted",
     ${resetTime(tx)} as "resetTime"
   from quota_state(${tenantId}, array(
@@ -20,6 +23,8 @@ export const readState = (tx: Tx, tenantId: string, now: Now) => tx<(Omit<Quota,
       union select pooled_quotas_above(${tenantId})
     ), coalesce(${timeOf(tx, now)}, clock_timestamp())) s
   order by array_position(quota_bo_names(), s.quota), s.quota`;
+
+export const readState = (tx: Tx, tenantId: string, now: Now) => tx<StateRow[]>`${quotaState(tx, tenantId, now)}`;
 
 /** Reads the quotas of the descendants of a tenant, with those that run out first at the top. */
 export const readBelow = (tx: Tx, tenantId: string, max: number, now: Now) => tx<

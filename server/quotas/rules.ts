@@ -17,6 +17,7 @@ import {
   readBelow,
   readSettings,
   readState,
+  type StateRow,
   setUsed as setUsedRow,
   startPeriod,
   writeSettings,
@@ -36,9 +37,14 @@ import {
  * that only a tenant above has and shares, which have no limit of their own. `left` is -1 without a limit.
  */
 export async function readQuotas(tx: Tx, tenantId: string, now?: Now): Promise<Quota[]> {
-  const rows = await readState(tx, tenantId, now);
-  return rows.map(({ isCounted: _, ...row }) => ({ ...row, left: leftOf(row) }));
+  return toQuotas(await readState(tx, tenantId, now));
 }
+
+/** Adds what is left to rows that another statement has read. */
+export const toQuotas = (rows: readonly StateRow[]): Quota[] =>
+  rows.map(({ isCounted: _, ...row }) => ({ ...row, left: leftOf(row) }));
+
+export { quotaState, type StateRow } from './queries.ts';
 
 /** The maximum number of quotas of descendants in one response. */
 const MAX_BELOW = 200;

@@ -61,6 +61,24 @@ test('members read only their own, and another user requires user:read', async (
   assert.equal((await member.get(`${path}?userId=${member.id}`)).data.user.userName, 'worker');
   assert.equal((await admin.get(`${path}?userId=${other.id}`)).data.user.userName, 'other');
   expectError(await admin.get(`${path}?userId=9007199254740993`), 404, 'USER_NOT_FOUND');
+  await admin.delete(`/system/user-api/${other.id}`);
+  expectError(await admin.get(`${path}?userId=${other.id}`), 404, 'USER_NOT_FOUND');
+});
+
+test('what is left of a quota leaves out what this tenant has used and reserved, and not what others have', async () => {
+  const tenants = [await service.createTenant({}, above), await service.createTenant({}, above)] as const;
+  const [busy, idle] = tenants;
+  for (const { tenantId } of tenants)
+    await above.put(`/system/quota-api/calls?tenantId=${tenantId}`, { total: 10, period: 'month' });
+  await busy.post('/system/quota-api/consume', { quota: 'calls', amount: 2 });
+  await busy.post('/system/quota-api/reserve', { quota: 'calls', amount: 3, seconds: 600 });
+  const callsOf = async (client: Client) => {
+    const { quotas } = (await client.get(path)).data;
+    const { used, reserved, left } = quotas.find(({ quota }: { quota: string }) => quota === 'calls');
+    return [used, reserved, left];
+  };
+  assert.deepEqual(await callsOf(busy), [2, 3, 5]);
+  assert.deepEqual(await callsOf(idle), [0, 0, 10]);
 });
 
 test('an API key needs tenant:read, and user:read for a user', async () => {
