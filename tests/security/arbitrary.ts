@@ -75,6 +75,20 @@ function idsFor(name: string, ids: Ids): string[] | undefined {
   return /^tenant(Id|Parent)$/.test(name) ? ids.code : undefined;
 }
 
+const texts = new Map<string, fc.Arbitrary<string>>();
+
+/** Text that matches the schema. Arbitraries of text take long to create, and do not depend on the ids: each is created once. */
+function validText({ pattern, minLength = 0, maxLength }: Schema): fc.Arbitrary<string> {
+  const key = JSON.stringify([pattern, minLength, maxLength]);
+  const known = texts.get(key);
+  if (known) return known;
+  const created = pattern
+    ? fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength ?? 19, 40) })
+    : fc.string({ unit: 'grapheme', minLength, maxLength: Math.max(minLength, Math.min(maxLength ?? 60, 20)) });
+  texts.set(key, created);
+  return created;
+}
+
 /** A value that matches the schema. */
 function validValue(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
   const types = [schema.type ?? 'object'].flat();
@@ -90,12 +104,7 @@ function validValue(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknow
     const [min, max] = [new Date('1990-01-01'), new Date('2100-12-31')];
     return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10));
   }
-  if (schema.pattern)
-    return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(schema.maxLength ?? 19, 40) });
-  if (types.includes('string')) {
-    const { minLength = 0, maxLength = 60 } = schema;
-    return fc.string({ unit: 'grapheme', minLength, maxLength: Math.max(minLength, Math.min(maxLength, 20)) });
-  }
+  if (schema.pattern || types.includes('string')) return validText(schema);
   if (types.includes('boolean')) return fc.boolean();
   return fc.integer({ min: schema.minimum ?? -5, max: Math.min(schema.maximum ?? 5, 2 ** 31 - 1) });
 }
