@@ -76,10 +76,10 @@ export class FairShares {
    * group can have twice its share that way, however many members it has.
    */
   isBelowShare({ group, held }: Member, limit: number): boolean {
-    const groupShare = limit / (this.activeGroups + (group.held === 0 ? 1 : 0));
+    const groupShare = limit / this.activeGroups;
+    // A group that holds nothing does not count among the active ones yet, but it is below any share.
     if (group.held < groupShare) return true;
-    const share = groupShare / (group.activeMembers + (held === 0 ? 1 : 0));
-    return held < share && group.held < 2 * groupShare;
+    return held < groupShare / group.activeMembers && group.held < 2 * groupShare;
   }
 
   /** Moves a member, with all that it holds, to another group. */
