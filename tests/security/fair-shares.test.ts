@@ -51,8 +51,8 @@ test('a tenant that has taken all request slots is rejected, and another tenant 
   await all;
 });
 
-test('the tenants of a subtree together get one share of the request slots, divided among them', async () => {
-  const node = await startNode(database, { limits });
+test('the tenants of a subtree together get one share of the request slots and subscriptions', async () => {
+  const node = await startNode(database, { limits: { ...limits, subscriptions: 4 } });
   const children: Client[] = [];
   for (let n = 0; n < 3; n++) children.push(await service.createTenant({}, noisy));
   const last = await service.createTenant({}, noisy);
@@ -73,6 +73,12 @@ test('the tenants of a subtree together get one share of the request slots, divi
     return { all: Promise.all(floods.map(({ all }) => all)) };
   });
   await all;
+  // The subtree has four streams by two tenants, and makes room for as many as it keeps.
+  for (const client of [children[0], children[0], children[1], children[1], quiet, quiet]) {
+    const stream = openRequest(node.as(client as Client), STREAM);
+    await waitFor('the stream has a response', () => stream.status > 0);
+    assert.equal(stream.status, 200);
+  }
 });
 
 test('requests whose clients have disconnected give back their slots before they have ended', async () => {
@@ -121,47 +127,66 @@ function openRequest(client: Client, path: string) {
 }
 
 test('when all subscriptions are taken, the oldest of the tenant with the most makes room for another tenant', async () => {
-  const node = await startNode(database, { limits: { subscriptions: 4 } });
+  const count = scale(4, 1_000);
+  const node = await startNode(database, { limits: { subscriptions: count } });
   const streams: ReturnType<typeof openRequest>[] = [];
-  for (let n = 0; n < 4; n++) {
+  for (let n = 0; n < count; n++) {
     const stream = openRequest(node.as(noisy), STREAM);
     await waitFor('the stream is open', () => stream.status === 200);
     streams.push(stream);
   }
-  // It is rejected before it reads anything: a read would wait for the lock.
+  // Further ones are rejected before they read anything: a read would wait for the lock.
   await service.superuser.begin(async (tx) => {
     await tx`lock table banyan.users in access exclusive mode`;
-    const fifth = openRequest(node.as(noisy), STREAM);
-    await waitFor('a fifth is rejected', () => fifth.status === 503);
+    for (let n = 0; n < scale(1, 10); n++) {
+      const further = openRequest(node.as(noisy), STREAM);
+      await waitFor('a further one is rejected', () => further.status === 503);
+    }
   });
-  for (const expected of [1, 2]) {
+  for (let expected = 1; expected <= count / 2; expected++) {
     const other = openRequest(node.as(quiet), STREAM);
     await waitFor('the other tenant gets a stream', () => other.status === 200);
-    await waitFor('the oldest ends', () => streams.filter(({ ended }) => ended).length === expected);
+    await waitFor('the oldest ends', () => streams[expected - 1]?.ended);
   }
   assert.match(streams[0]?.text ?? '', /event: refused\ndata: \{"reason":"TOO_BUSY"\}\n\n$/);
-  // Both have two now, so neither displaces the other.
-  const third = openRequest(node.as(quiet), STREAM);
-  await waitFor('a third is rejected', () => third.status === 503);
+  assert.equal(streams.filter(({ ended }) => ended).length, count / 2);
+  // Both have equally many now, so neither displaces the other.
+  const last = openRequest(node.as(quiet), STREAM);
+  await waitFor('the next one is rejected', () => last.status === 503);
 });
+
+/** Opens connections from an address, and waits until they are open. They send nothing. */
+async function connect(base: string, localAddress: string, count: number): Promise<net.Socket[]> {
+  const { port, hostname } = new URL(base);
+  const sockets = Array.from({ length: count }, () =>
+    net
+      .connect({ port: Number(port), host: hostname, localAddress })
+      .on('error', () => {})
+      .resume(),
+  );
+  open.push(...sockets);
+  await waitFor('all are connected', () => sockets.every(({ connecting }) => !connecting));
+  return sockets;
+}
+
+/** A new connection from an address that has no other. */
+const newcomer = { from: '127.0.0.2', headers: { connection: 'close' } };
 
 test('at the limit of connections the address with the most makes room', async () => {
   const node = await startNode(database, { limits: { connections: 10 } });
-  const { port, hostname } = new URL(node.base);
-  const connect = (localAddress: string) => {
-    const socket = net.connect({ port: Number(port), host: hostname, localAddress });
-    open.push(socket.on('error', () => {}));
-    return socket.resume();
-  };
-  const many = Array.from({ length: 10 }, () => connect('127.0.0.1'));
-  await waitFor('all are connected', () => many.every(({ connecting }) => !connecting));
-  for (let n = 0; n < 3; n++) {
-    const { status } = await node
-      .as(quiet)
-      .get('/health/live', { from: '127.0.0.2', headers: { connection: 'close' } });
-    assert.equal(status, 200);
-  }
+  const many = await connect(node.base, '127.0.0.1', 10);
+  for (let n = 0; n < 3; n++) assert.equal((await node.as(quiet).get('/health/live', newcomer)).status, 200);
   await waitFor('an idle connection was closed', () => many.some(({ closed }) => closed));
+});
+
+test('at the limit of connections those of a trusted proxy are kept, because many clients share them', async () => {
+  const limits = { connections: 10 };
+  const { base, anonymous } = await startService({ BANYAN_TRUST_PROXY: '127.0.0.3' }, { limits });
+  const ofProxy = await connect(base, '127.0.0.3', 7);
+  const others = await connect(base, '127.0.0.4', 3);
+  assert.equal((await anonymous.get('/health/live', newcomer)).status, 200);
+  await waitFor('a connection was closed', () => [...ofProxy, ...others].some(({ closed }) => closed));
+  assert.ok(ofProxy.every(({ closed }) => !closed));
 });
 
 test('reads of one tenant that are slow in the database leave connections to the reads of others', async () => {
