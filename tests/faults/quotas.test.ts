@@ -55,7 +55,7 @@ test('no use is lost or counted twice when the service and its database are kill
     }
   };
 
-  const kills = scale(2, 30);
+  const kills = scale(2, 10);
   for (let kill = 0; kill < kills; kill++) {
     const workers = Promise.all(Array.from({ length: 8 }, work));
     const expected = done.length + 20 + below(20);

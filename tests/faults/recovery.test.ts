@@ -89,7 +89,7 @@ test('the service restarts PostgreSQL when it or one of its backends is killed u
     }
   };
   const writers = Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(writer));
-  for (let kills = 0; kills < scale(1, 10); kills++) {
+  for (let kills = 0; kills < scale(1, 5); kills++) {
     const before = acknowledged.length;
     await waitFor('20 more departments were created', () => hasExited(run) || acknowledged.length > before + 20);
     const { pid } = postgresOf(dataDir);

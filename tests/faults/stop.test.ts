@@ -8,7 +8,7 @@ import { report, scale, Tally } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('on SIGTERM under load the service answers every accepted request and stops', async (t) => {
-  const stops = scale(1, 20);
+  const stops = scale(1, 10);
   const { databaseUrl, superuserUrl } = await createDatabase();
   const superuser = connectOwner({ url: superuserUrl });
   after(() => superuser.end());

@@ -94,7 +94,7 @@ test('a service that was repeatedly killed at any step of its start starts in th
   const steps = ['Banyan', 'Creating a database', 'Starting PostgreSQL', ...migrations];
   const { pick } = seededRandom(firstSeed);
   const rounds = ['Starting PostgreSQL', pick(migrations)];
-  for (let round = 0; round < scale(2, 30); round++) {
+  for (let round = 0; round < scale(2, 15); round++) {
     const run = start(dataDir);
     // A step that an earlier start has completed is not printed again.
     await run.waitForOutput(new RegExp(`${rounds[round] ?? pick(steps)}|Try it:`));

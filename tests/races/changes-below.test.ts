@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { connectOwner } from '../../db/driver.ts';
 import { createDatabase } from '../support/database.ts';
-import { newDataFolder, start } from '../support/process.ts';
+import { newDataFolder, startOnDatabase } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD } from '../support/service.ts';
@@ -20,7 +20,7 @@ const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
 const folder = newDataFolder();
-const launchService = () => start(folder, { DATABASE_URL: databaseUrl, BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const launchService = () => startOnDatabase(databaseUrl, { BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 let run = launchService();
 const root = await run.admin();
 /** The address of the service. Pending while the service restarts. */
@@ -97,7 +97,7 @@ async function assertComplete(codes: string[], rows: Row[], acknowledged: Map<st
 
 test('one reader receives the changes of 8 tenants once and in order while 16 clients write and the service and the reader are killed', async (t) => {
   const tally = new Tally();
-  const runs = scale(1, 20);
+  const runs = scale(1, 5);
   for (let n = 0; n < runs; n++) {
     const { pick, below } = seededRandom(firstSeed + n);
     const { top, codes, writers } = await createSubtree(pick);
