@@ -95,3 +95,17 @@ test('a process takes tokens for a tenth of a second at a time, and does not ask
   left = 3;
   assert.deepEqual([await allowed(20), taken.length], [3, 4]);
 });
+
+test('a changed rate applies at once, although tokens of the former rate are left', async () => {
+  const taken: number[] = [];
+  const decide = createBuckets(
+    async (_bucket, wanted) => {
+      taken.push(wanted);
+      return { granted: wanted, remaining: 100 };
+    },
+    () => 0,
+  );
+  const bucket = { tenantId: '100001', capacity: 500 };
+  for (const perSecond of [100, 100, 20, 20, 100]) assert.ok((await decide({ ...bucket, perSecond })).allowed);
+  assert.deepEqual(taken, [10, 2, 10]);
+});
