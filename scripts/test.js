@@ -2,7 +2,8 @@
 //   npm test -- departments     runs only the test files whose path contains one of the given words
 //   npm test -- --record        also writes the duration of each file to tests/durations.json, which orders the queue
 //                               (npm run test:long: to tests/durations-long.json)
-import { fork, spawnSync } from 'node:child_process';
+import { fork, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -56,12 +57,18 @@ const finished = [];
 /** @type {string[]} */
 const failures = [];
 
-await phase('lint', () => {
-  run('node_modules/@biomejs/biome/bin/biome', ['ci', '--error-on-warnings', '.']);
+await phase('lint and compile', async () => {
   run('scripts/check-imports.js', []);
   run('scripts/check-migrations.js', []);
+  // The linter and the compiler use one core each.
+  const linter = spawn(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'], {
+    stdio: 'inherit',
+  });
+  const linted = once(linter, 'exit');
+  build({ always: true, client: true });
+  const [status] = await linted;
+  if (status !== 0) process.exit(status ?? 1);
 });
-await phase('compile', () => build({ always: true, client: true }));
 const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
 const { prepareChromium } = await import('../dist/tests/support/chromium.js');
 const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));
