@@ -228,9 +228,11 @@ export async function logInOnPage(
   settings: PageSettings = {},
 ): Promise<void> {
   await resetToLogin(page, settings);
+  // The login screen leads to this path without rendering the home screen first, unless another user was logged in before.
+  if (path !== '/home') await navigate(page, `/login?to=${encodeURIComponent(path)}`, 'replace');
   await logInViaApi(page, credentials);
   if (path === '/home') return;
-  await navigate(page, path);
+  if ((await page.evaluate('location.pathname')) === '/home') await navigate(page, path);
   await page
     .locator('h1')
     .filter({ hasNotText: /^(首页|Home)$/ })
