@@ -4,7 +4,7 @@ import type { App } from '../context.ts';
 import { apiError } from './errors.ts';
 import { createSlices } from './slices.ts';
 
-/** The most bytes of one response. Only trees and exports are larger: they are streamed as fast as the client reads. */
+/** The maximum size of one response, in bytes. Only trees and exports are larger: they are streamed as fast as the client reads. */
 export const MAX_RESPONSE_BYTES = 10_000_000;
 
 /** How much text is serialized at once; this takes less than a millisecond. */
