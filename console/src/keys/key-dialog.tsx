@@ -4,6 +4,7 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { formQuery } from '../ui/form-query.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { useFormDialog } from '../ui/use-form-dialog.ts';
 import { useLastValue } from '../ui/use-last-value.ts';
@@ -28,9 +29,7 @@ export function KeyDialog({ apiKey, onClose }: Props) {
     queryKey: queryKeys.forms.key(id),
     queryFn: ({ signal }) => api.readKey(id as number, signal),
     enabled: apiKey !== null && id !== null,
-    // Read the current record for every form, and do not refetch while it is being edited.
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
+    ...formQuery,
   });
   const title = created
     ? t.keyTitle(created.name)

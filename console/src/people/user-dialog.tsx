@@ -4,6 +4,7 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { formQuery } from '../ui/form-query.ts';
 import { LeaveGuard } from '../ui/leave-guard.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { useFormDialog } from '../ui/use-form-dialog.ts';
@@ -33,9 +34,7 @@ export function UserDialog({ person, tenantId, onClose }: Props) {
     queryKey: queryKeys.users.detail(id, tenantId, 'form'),
     queryFn: ({ signal }) => api.readUser(id as number, { tenantId }, signal),
     enabled: person !== null && id !== null,
-    // Read the current record for every form, and do not refetch while it is being edited.
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
+    ...formQuery,
   });
   const title = credentials
     ? actionTexts.credentialsOf(credentials.userName)

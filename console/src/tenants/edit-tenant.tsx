@@ -10,6 +10,7 @@ import type { Versioned } from '../request.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { formQuery } from '../ui/form-query.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
@@ -35,9 +36,7 @@ export function EditTenant() {
     queryKey: queryKeys.tenants.editForm(id),
     queryFn: ({ signal }) => api.readTenant(id, signal),
     enabled: !isOwn,
-    // Read the current record for every form, and do not refetch while it is being edited.
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
+    ...formQuery,
   });
   if (isOwn) return <Navigate to={`/tenants/${id}`} replace />;
   if (data) return <EditForm key={id} original={data} />;

@@ -4,6 +4,7 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { formQuery } from '../ui/form-query.ts';
 import { NewSecret } from '../ui/new-secret.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { useFormDialog } from '../ui/use-form-dialog.ts';
@@ -37,9 +38,7 @@ export function WebhookDialog() {
     queryKey: queryKeys.forms.webhook(id),
     queryFn: ({ signal }) => api.readWebhook(id as number, signal),
     enabled: webhook !== null && id !== null,
-    // Read the current record for every form, and do not refetch while it is being edited.
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
+    ...formQuery,
   });
   const title = created
     ? t.secretTitle(created.name)
