@@ -80,9 +80,11 @@ export function createPool(
   let opening = 0;
   const attempts = new Set<Sql>();
 
-  /** Opens a connection for each caller that waits, as long as there are slots. Whoever waits longest gets the first one. */
+  /** Opens a connection for each caller that waits, as long as there are slots. The caller that has waited longest gets the first one. */
   function openForWaiting(): void {
-    while (waiting[opening] && connections.size + opening < maxConnections) void open(waiting[opening]);
+    for (let next = waiting[opening]; next && connections.size + opening < maxConnections; next = waiting[opening]) {
+      void open(next);
+    }
   }
 
   async function open({ deadline }: Waiter): Promise<void> {

@@ -28,7 +28,10 @@ export const COMMANDS = {
     usage: [
       ['--from folder', 'a backup, or a folder with several, of which the newest is used; stop the service first'],
       ['--from folder --replace', 'moves the existing database aside'],
-      ['--from folder --until 2026-01-31T12:00:05Z', 'also applies the archive in BANYAN_WAL_ARCHIVE up to that time, or `latest`'],
+      [
+        '--from folder --until 2026-01-31T12:00:05Z',
+        'also applies the archive in BANYAN_WAL_ARCHIVE up to that time, or `latest`',
+      ],
     ],
     run: () => import('./restore.ts'),
   },

@@ -1,5 +1,5 @@
-import { ApiError } from '../http/errors.ts';
-import { putQuota, takeQuota } from '../quotas/rules.ts';
+import { lockQuotaCounters, takeQuotas } from '../quotas/counters.ts';
+import { putQuota } from '../quotas/rules.ts';
 import { createTenant, patchTenant, readTenant, setQuotaTotal } from '../tenants/tenants.ts';
 import type { Calendar } from './calendar.ts';
 import { type Company, pick } from './organization.ts';
@@ -113,12 +113,11 @@ export function useEvents(
       const n = random.integer(userIds.length);
       const actor = { tenantId, userId: userIds[n] ?? (userIds[0] as string), userName: userNames[n] as string };
       const input = { quota, amount, subject: pick(random.pick(SUBJECTS), world.language) };
-      // The quota may be used up until it is raised.
-      await writeAt(world, { actor, tenantId, time }, (tx, caller) => takeQuota(tx, caller, input, time)).catch(
-        (error) => {
-          if (!(error instanceof ApiError)) throw error;
-        },
-      );
+      await writeAt(world, { actor, tenantId, time }, async (tx, caller) => {
+        const locked = await lockQuotaCounters(tx, tenantId, [input], time);
+        // The result is an error while the quota is used up, until it is raised.
+        await takeQuotas(locked, [{ caller, ...input }]).write(tx);
+      });
     },
   });
   const messages: Event = {
