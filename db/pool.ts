@@ -68,8 +68,9 @@ export function createPool(
   timing: Pick<ConnectionTiming, 'checkMs' | 'waitMs' | 'connectMs' | 'hostMs'>,
   hosts: Hosts,
 ): Pool {
-  const { waitMs, hostMs } = timing;
-  const attemptMs = hosts.primaryOnly ? hostMs : timing.connectMs;
+  const { waitMs } = timing;
+  // With one host there is nothing to move on to, so a slow server gets more time.
+  const attemptMs = hosts.primaryOnly ? timing.hostMs : timing.connectMs;
   const connections = new Set<Connection>();
   const idle: Connection[] = [];
   const waiting: Waiter[] = [];
@@ -180,7 +181,7 @@ export function createPool(
     hosts,
     connect,
     checkMs: timing.checkMs,
-    attemptMs: hostMs,
+    attemptMs,
     discard,
     discardReplaced,
   });
