@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { extending } from '../http/components.ts';
 import { auditFields, Long, LongOut, optional, orNull, Status, Text } from '../http/fields.ts';
 
-const RESOURCES = ['department', 'tenant', 'user', 'notice'];
+const RESOURCES = ['department', 'tenant', 'user', 'quota', 'notice'];
 const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored', 'password_changed'];
 
 const Below = Type.Boolean({

@@ -57,6 +57,7 @@ test('a webhook is registered with chosen kinds, and its secret is shown once an
   await users.getByRole('checkbox', { name: '新建' }).check();
   await users.getByRole('checkbox', { name: '全部用户变更' }).check();
   await form.getByRole('group', { name: '部门' }).getByRole('checkbox', { name: '删除' }).check();
+  await form.getByRole('group', { name: '提醒' }).getByRole('checkbox', { name: '全部提醒变更' }).check();
   await expectNoAxeViolations(page);
   await form.getByRole('button', { name: '创建' }).click();
   await form.locator('.ant-form-item-explain-error').waitFor();
@@ -76,11 +77,11 @@ test('a webhook is registered with chosen kinds, and its secret is shown once an
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await page.content()).includes(secret), false, 'the secret is shown only once');
   const row = rowOf('工资系统');
-  await row.getByText('用户：全部、部门：删除').waitFor();
+  await row.getByText('用户：全部、部门：删除、提醒：全部').waitFor();
   await row.getByText('暂无投递').waitFor();
   const [{ id }] = (await admin.get(`${path}/list`)).data.rows;
   const { name, kinds, status } = await read(admin, id);
-  assert.deepEqual({ name, kinds, status }, { name: '工资系统', kinds: ['user.*', 'department.deleted'], status: '0' });
+  assert.deepEqual([name, kinds, status], ['工资系统', ['user.*', 'department.deleted', 'notice.*'], '0']);
 
   await chooseAction('工资系统', '发送测试消息');
   await page.getByRole('heading', { level: 1, name: '工资系统' }).waitFor();

@@ -130,6 +130,22 @@ test('a webhook receives only the kinds that it subscribed to', async () => {
   expectInvalid(await admin.post(path, { url: all.url, kinds: ['login.*'] }), 'kinds[0]');
 });
 
+test('a webhook receives changes of quotas', async () => {
+  const admin = await service.createTenant();
+  const receiver = await Receiver.start();
+  await register(admin, { url: receiver.url, kinds: ['quota.created', 'quota.updated'] });
+  const quota = `/system/quota-api/calls?tenantId=${admin.tenantId}`;
+  for (const total of [5, 6]) expectOk(await service.root.put(quota, { total }));
+  await waitFor('both changes arrive', () => receiver.accepted.length >= 2);
+  assert.deepEqual(
+    receiver.accepted.map(({ type, data }) => [type, data.after.total]),
+    [
+      ['quota.created', 5],
+      ['quota.updated', 6],
+    ],
+  );
+});
+
 test('a receiver that recovers from failures gets every change of a record in order', async () => {
   const admin = await service.createTenant();
   // Delay every retry by an hour, so that even on a slow machine none happens unless the test requests it.

@@ -8,6 +8,8 @@ const KINDS = {
   department: ['created', 'updated', 'moved', 'deleted', 'restored'],
   user: ['created', 'updated', 'deleted', 'restored', 'password_changed'],
   tenant: ['created', 'updated', 'moved', 'deleted', 'restored'],
+  quota: ['created', 'updated'],
+  notice: ['created'],
 } as const;
 type Resource = keyof typeof KINDS;
 
