@@ -9,7 +9,7 @@ const fixture = await startConsole();
 const { root } = fixture.service;
 const head = await root.createDepartment({ deptName: '总部' });
 await root.createDepartment({ deptName: '研发部', parentId: head, phone: '+86 138-0000-0000' });
-for (const userName of ['anna', 'ben']) await root.createUser({ userName, deptId: head });
+for (const userName of ['anna', 'ben']) await root.createUser({ userName, position: '生产经理', deptId: head });
 await fixture.service.createTenant({ tenantName: '分公司' });
 
 /** Chooses a format in the menu of the export button and returns the file. */
@@ -34,10 +34,10 @@ test('people, departments and tenants are exported as the list shows them', asyn
   await expectNoAxeViolations(page);
   const [sheet] = await sheetsOf(people.content);
   assert.deepEqual(
-    sheet?.rows.map((row) => row.slice(1, 4)),
+    sheet?.rows.map((row) => row.slice(1, 5)),
     [
-      ['用户名', '姓名', '部门'],
-      ['anna', undefined, '总部'],
+      ['用户名', '姓名', '职务', '部门'],
+      ['anna', undefined, '生产经理', '总部'],
     ].map((row) => row.map((cell) => cell ?? null)),
   );
 
