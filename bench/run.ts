@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { startLoadGenerator } from './load-generator.ts';
 import { type Context, isGoalMet, type Measure, type Result, type Tenant } from './measure.ts';
 import { answers } from './measures/answers.ts';
+import { capacity } from './measures/capacity.ts';
 import { history } from './measures/history.ts';
 import { keys } from './measures/keys.ts';
 import { logins } from './measures/logins.ts';
@@ -36,6 +37,7 @@ const measures: Record<string, Measure> = {
   keys,
   creates,
   ledger,
+  capacity,
   quotaHot,
   quotaKeys,
   quotaSpread,

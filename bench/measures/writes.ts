@@ -67,7 +67,7 @@ async function withoutLedger<T>({ database: { superuser } }: Context, work: () =
 }
 
 /** Runs creates over HTTP. Checks that each response has its row, and each row its change if the ledger is enabled. */
-async function createsPerSecond(
+export async function createsPerSecond(
   { load, service, writing, database: { superuser }, ms }: Context,
   { withLedger }: { withLedger: boolean },
 ): Promise<number> {
@@ -92,7 +92,7 @@ async function createsPerSecond(
 }
 
 /** Waits until the ledger is sealed, so that the sealing of one run does not slow down the next. */
-async function waitUntilSealed(superuser: Context['database']['superuser']): Promise<void> {
+export async function waitUntilSealed(superuser: Context['database']['superuser']): Promise<void> {
   for (;;) {
     const [{ unsealed }] = await superuser<
       [{ unsealed: boolean }]

@@ -12,7 +12,7 @@ import { createWriter } from './writer.ts';
 /** The loss of the primary under load: two nodes know both servers, and a synchronous standby takes over. */
 
 /** The long run has the service's own limits. The others suit a slow machine: no result depends on how long something takes. */
-const connectionTiming = isLong ? defaultConnectionTiming : { hostMs: 5_000, waitMs: 60_000, checkMs: 500 };
+const connectionTiming = isLong ? defaultConnectionTiming : { hostMs: 5_000, waitMs: 10_000, checkMs: 500 };
 
 const startNodes = ({ service }: Replication) =>
   Promise.all([1, 2].map(() => startNode(service, { connectionTiming, timing: { sealMs: 100 } })));
