@@ -8,6 +8,7 @@ import {
   assertStopped,
   newDataFolder,
   postgresOf,
+  project,
   start,
   startOnDatabase,
   startWithoutDeadlines,
@@ -19,6 +20,18 @@ import { waitFor } from '../support/wait.ts';
 
 const isRoot = process.getuid?.() === 0;
 const isLinux = process.platform === 'linux';
+
+/** The outermost folder above the project that other users cannot enter. The service then keeps running as root. */
+const closedFolder = foldersAbove(path.join(project, 'package.json')).find(
+  (folder) => (fs.statSync(folder).mode & 0o001) === 0,
+);
+/** Why a test of giving up privileges is skipped. */
+const keepsRoot = isRoot ? closedFolder !== undefined && `other users cannot enter ${closedFolder}` : 'it needs root';
+
+function foldersAbove(file: string): string[] {
+  const folder = path.dirname(file);
+  return folder === file ? [] : [...foldersAbove(folder), folder];
+}
 
 /** Returns the ids of a process and all its descendants. */
 function withDescendants(pid: number): number[] {
@@ -52,7 +65,7 @@ for (const workers of ['1', '2']) {
 }
 
 test('a service that was started as root runs as the user of PostgreSQL, and everything works', {
-  skip: !isRoot,
+  skip: keepsRoot,
 }, async () => {
   const dataDir = newDataFolder();
   const run = startWithoutDeadlines(dataDir, { BANYAN_WORKERS: '2', BANYAN_LEDGER_DAYS: '1' });
@@ -80,7 +93,7 @@ test('a service that was started as root runs as the user of PostgreSQL, and eve
 });
 
 test('a service that gave up its privileges restarts PostgreSQL after a crash, and stops it', {
-  skip: !isRoot,
+  skip: keepsRoot,
 }, async () => {
   const dataDir = newDataFolder();
   const run = startWithoutDeadlines(dataDir);
@@ -105,7 +118,7 @@ test('a service that gave up its privileges restarts PostgreSQL after a crash, a
   await assertStopped(dataDir);
 });
 
-test('with DATABASE_URL a service that was started as root runs as nobody', { skip: !isRoot }, async () => {
+test('with DATABASE_URL a service that was started as root runs as nobody', { skip: keepsRoot }, async () => {
   const { databaseUrl } = await createEmptyDatabase();
   // Only PostgreSQL's user can enter the folder of its socket.
   const url = new URL(databaseUrl);
@@ -117,5 +130,17 @@ test('with DATABASE_URL a service that was started as root runs as nobody', { sk
   await admin.createDepartment({ deptName: 'a' });
   const nobody = /^nobody:[^:]*:(\d+):/m.exec(fs.readFileSync('/etc/passwd', 'utf8'))?.[1];
   assert.equal(userOf(Number(run.child.pid)), Number(nobody));
+  assert.equal(await run.stop(), 0, run.stderr);
+});
+
+test('a service that was started as root in a folder that others cannot enter says so, and keeps running as root', {
+  skip: isRoot ? closedFolder === undefined && 'other users can enter the folder of the project' : 'it needs root',
+}, async () => {
+  const run = startWithoutDeadlines(newDataFolder());
+  const admin = await run.admin();
+  assert.equal(userOf(Number(run.child.pid)), 0);
+  assert.match(run.stderr, /The service keeps running as root: user \d+ cannot read \//);
+  const imported = await importFile(admin, 'dept', 'apply', csv([['部门路径'], ['总部']]));
+  assert.equal(imported.code, 200, imported.text);
   assert.equal(await run.stop(), 0, run.stderr);
 });
