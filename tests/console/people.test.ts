@@ -59,6 +59,7 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await dialog.getByText('请填写此项').waitFor();
   await dialog.getByLabel('用户名').fill('admin');
   await dialog.getByLabel('姓名').fill('王小明');
+  await dialog.getByLabel('职务').fill('生产经理');
   await dialog.getByRole('button', { name: '随机生成' }).click();
   await chooseDepartment('主部门', '研发', '研发部');
   await expectNoAxeViolations(page);
@@ -73,6 +74,7 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await page.getByText('已复制').waitFor();
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), password);
   await shown.getByRole('button', { name: '关闭', exact: true }).last().click();
+  await rowOf('王小明').getByText('生产经理').waitFor();
   await rowOf('王小明').getByText('研发部').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await page.content()).includes(password), false, 'the password is shown only once');
@@ -371,6 +373,7 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   await logInOnPage(page, {}, '/people', { viewport: PHONE });
   await page.getByText('李口袋').waitFor();
   await expectNoAxeViolations(page);
+  await page.getByRole('link', { name: '13812345678' }).waitFor();
   await screenshot(page, 'people-phone');
   await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
   await page.getByText('共 1 人').waitFor();

@@ -5,6 +5,7 @@ import { useSearchParams } from 'react-router';
 import { api, type User } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { PhoneLink } from '../ui/phone-link.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { departmentsTexts } from './texts.ts';
@@ -77,7 +78,8 @@ export function UserItem({ user }: { user: User }) {
           {user.nickName || user.userName}
           {user.nickName && <span className="secondary"> {user.userName}</span>}
         </span>
-        <span className="secondary">{[user.position, user.phone, user.email].filter(Boolean).join(' · ')}</span>
+        <span className="secondary">{[user.position, user.email].filter(Boolean).join(' · ')}</span>
+        {user.phone && <PhoneLink phone={user.phone} />}
       </span>
       <span className="departments-item-tags">
         {user.roles.includes('admin') && <StatusTag tone="success">{t.administrator}</StatusTag>}

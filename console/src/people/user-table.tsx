@@ -3,6 +3,7 @@ import type { User } from '../api.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { useDepartmentNames } from '../ui/department-select.tsx';
+import { PhoneLink } from '../ui/phone-link.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { peopleTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
@@ -44,7 +45,8 @@ export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelec
             />
             <div className="people-item-main">
               <UserName user={user} />
-              <div className="secondary">{[getDepartments(user), user.phone].filter(Boolean).join(' · ')}</div>
+              <div className="secondary">{[user.position, getDepartments(user)].filter(Boolean).join(' · ')}</div>
+              {user.phone && <PhoneLink phone={user.phone} />}
             </div>
             <UserStatus user={user} onlyDisabled />
             {renderActions(user)}
@@ -71,12 +73,18 @@ export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelec
       }}
       columns={[
         { key: 'name', title: t.name, render: (_, user) => <UserName user={user} /> },
+        { key: 'position', title: t.position, dataIndex: 'position', render: (position) => position || '—' },
         {
           key: 'department',
           title: t.department,
           render: (_, user) => getDepartments(user) || <span className="secondary">{t.noDepartment}</span>,
         },
-        { key: 'phone', title: t.phone, dataIndex: 'phone', render: (phone) => phone || '—' },
+        {
+          key: 'phone',
+          title: t.phone,
+          dataIndex: 'phone',
+          render: (phone) => (phone ? <PhoneLink phone={phone} /> : '—'),
+        },
         { key: 'email', title: t.email, dataIndex: 'email', render: (email) => email || '—' },
         {
           key: 'role',
