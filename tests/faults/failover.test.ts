@@ -144,7 +144,7 @@ test('a service that starts with both servers uses the primary, whichever comes 
   const admin = await run.admin();
   const id = await admin.createDepartment({ deptName: 'before' });
   await standby.promote();
-  // The service is told by nobody: its writes wait on the old primary, until it finds the new one.
+  // Nobody tells the service: its writes wait on the old primary, until it finds the new one.
   await waitFor('a write succeeds', async () => (await admin.put('/system/dept-api', { deptId: id })).code === 200);
   // Now the new primary is unreachable and the old one is there: the service does not go back.
   standby.proxy.cutOff();
