@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { connectOwner } from '../../db/driver.ts';
 import { createDatabase } from '../support/database.ts';
-import { newDataFolder, startOnDatabase } from '../support/process.ts';
+import { newDataFolder, start } from '../support/process.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -17,7 +17,7 @@ const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
 const folder = newDataFolder();
-const launchService = () => startOnDatabase(databaseUrl);
+const launchService = () => start(folder, { DATABASE_URL: databaseUrl });
 let run = launchService();
 const root = await run.admin();
 /** The address of the service. Pending while the service restarts. */
