@@ -137,11 +137,18 @@ test('waiting callers get connections in order, and no more than the limit are o
   const pool = openPool(2);
   const order: number[] = [];
   let [open, maxOpen] = [0, 0];
+  let resume = () => {};
+  const bothOpen = new Promise<void>((resolve) => {
+    resume = resolve;
+  });
   await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
       pool.use(async (sql) => {
         order.push(n);
         maxOpen = Math.max(maxOpen, ++open);
+        if (open === 2) resume();
+        // One connection alone could serve all callers before the second is open.
+        if (n === 0) await bothOpen;
         await sql`select 1`;
         open--;
       }),
