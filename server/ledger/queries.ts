@@ -92,7 +92,7 @@ export const tenantsWithUnsealedChanges = async (sql: Sql, after: string, maxRow
   return rows.map(({ tenantId }) => tenantId);
 };
 
-/** Returns how many seconds the oldest unsealed change of a ledger has waited; undefined if there is none. */
+/** Returns the age of the oldest unsealed change of a ledger in seconds; undefined if everything is sealed. */
 export const readSecondsUnsealed = async (tx: Tx, tenantId: string): Promise<number | undefined> => {
   const [oldest] = await tx<{ seconds: number }[]>`
     select extract(epoch from clock_timestamp() - c.time)::float8 as seconds

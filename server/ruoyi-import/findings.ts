@@ -29,7 +29,7 @@ export const RULES = {
   cycle: 'In a cycle of departments, the one with the lowest id becomes a top-level department.',
   tooDeep: 'A department deeper than BANYAN_DEPARTMENT_LEVELS moves up to the deepest level that is allowed.',
   ancestors: 'parent_id is the truth. A path in `ancestors` that differs from it is ignored.',
-  leader: 'A leader who was not imported as a user is ignored: leaderId stays empty.',
+  leader: 'A leader is ignored if they were not imported as a user: leaderId stays empty.',
   userDeleted: 'A user whose del_flag is not 0 is not imported.',
   userName:
     'A user name that is not allowed in Banyan or taken in its tenant (letter case ignored) is replaced: by itself without ' +

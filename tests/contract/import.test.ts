@@ -216,7 +216,7 @@ test('the rules for people hold: names, departments, account limit and the last 
   ]);
 });
 
-test('a preview reports the rows that exceed a pool of accounts, and names the tenant to those who may see it', async () => {
+test('a preview reports the rows that exceed a pool of accounts, and names the tenant if the caller may see it', async () => {
   const above = await service.createTenant();
   const tenant = await service.createTenant({ accountCount: 4 }, above);
   const put = (total: number) =>

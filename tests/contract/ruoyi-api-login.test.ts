@@ -42,7 +42,7 @@ test('a login in the form of RuoYi has its answer, and one in ours has ours', as
   expectNotOffered(await plusUi(anonymous, 'POST', '/auth/login', byCode), 'grantType sms');
 });
 
-test('an encrypted request is told which setting of the front end to change', async () => {
+test('the error of an encrypted request names the setting of the front end to change', async () => {
   const encrypted = { 'encrypt-key': 'bm90IHJlYWxseQ==' };
   for (const [client, method, path] of [
     [anonymous, 'POST', '/auth/login'],

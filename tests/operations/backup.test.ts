@@ -181,7 +181,7 @@ test('a restore refuses damaged backups, existing databases and running services
   assert.equal(await again.stop(), 0, again.stderr);
 });
 
-test('a restore that finds other records than the backup had puts nothing in place, unless it is told to', async () => {
+test('a restore changes nothing if the restored records differ from those of the backup, unless --ignore-errors is given', async () => {
   const dataDir = await usedDataFolder();
   const run = startWithoutDeadlines(dataDir);
   const admin = await run.admin();
