@@ -1,9 +1,8 @@
 import { addDepartments } from '../departments/bulk.ts';
 import { createDepartment, patchDepartment, removeDepartments } from '../departments/rules.ts';
-import type { Calendar } from './calendar.ts';
 import { type Language, type OutlineEntry, pick } from './organization.ts';
 import type { Random } from './random.ts';
-import { type CreatedCompany, type Event, type World, writeAt } from './world.ts';
+import { type CreatedCompany, type Event, type PlanContext, type World, writeAt } from './world.ts';
 
 /** A department of the plan. Times are days before now. */
 interface PlannedDepartment {
@@ -50,12 +49,7 @@ export function departmentEvents(
   world: World,
   company: () => CreatedCompany,
   planned: PlannedDepartment[],
-  {
-    calendar,
-    random,
-    founded,
-    lastDaysAgo,
-  }: { calendar: Calendar; random: Random; founded: Date; lastDaysAgo: number },
+  { calendar, random, founded, lastDaysAgo }: PlanContext,
 ): Event[] {
   const { maxLevels } = world.limits;
   const initialAt = Math.max(...planned.map(({ createdDaysAgo }) => createdDaysAgo));

@@ -3,10 +3,9 @@ import type { Caller } from '../auth/caller.ts';
 import { patchDepartment } from '../departments/rules.ts';
 import { checkNewUsers, createUsers } from '../users/bulk.ts';
 import { patchUser, removeUsers } from '../users/users.ts';
-import type { Calendar } from './calendar.ts';
 import type { Person } from './people.ts';
 import type { Random } from './random.ts';
-import { type CreatedCompany, type Event, type World, writeAt } from './world.ts';
+import { type CreatedCompany, type Event, type PlanContext, type World, writeAt } from './world.ts';
 
 /** A person of the plan. Times are days before now. */
 export interface PlannedEmployee extends Person {
@@ -57,12 +56,7 @@ export function employeeEvents(
   world: World,
   company: () => CreatedCompany,
   planned: PlannedEmployee[],
-  {
-    calendar,
-    random,
-    founded,
-    lastDaysAgo,
-  }: { calendar: Calendar; random: Random; founded: Date; lastDaysAgo: number },
+  { calendar, random, founded, lastDaysAgo }: PlanContext,
 ): Event[] {
   const { maxLevels } = world.limits;
   const initialAt = Math.max(...planned.map(({ hiredDaysAgo }) => hiredDaysAgo));

@@ -3,7 +3,9 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { type Caller, operatorOf } from '../auth/caller.ts';
+import type { Calendar } from './calendar.ts';
 import type { Language } from './organization.ts';
+import type { Random } from './random.ts';
 
 /** A person who makes changes, in the ledger too. */
 export interface Actor {
@@ -58,4 +60,13 @@ export function writeAt<T>(
     return work(tx, caller);
   };
   return writeInTenant(db, tenantId, atTime, { origin });
+}
+
+/** What the plans of a tenant's departments and people share. */
+export interface PlanContext {
+  calendar: Calendar;
+  random: Random;
+  founded: Date;
+  /** How many days ago the last change was made. */
+  lastDaysAgo: number;
 }
