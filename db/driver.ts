@@ -147,9 +147,16 @@ function connect(
     types: {
       // Sequences limit every bigint that is read this way to 2^53-1. Ids of tenants are read as text.
       bigint: { to: 20, from: [20], serialize: (n: number) => String(n), parse: (text: string) => Number(text) },
+      // A text is sent as it is, and read in the time zone of the connection. The driver would read it in that of the process.
+      date: {
+        to: 1184,
+        from: [1082, 1114, 1184],
+        serialize: (time: Date | string) => (typeof time === 'string' ? time : time.toISOString()),
+        parse: (text: string) => new Date(text),
+      },
     },
     connection: { application_name: `banyan ${process.pid}`, ...settings },
-  } as postgres.Options<{ bigint: postgres.PostgresType<number> }>;
+  } as postgres.Options<{ bigint: postgres.PostgresType<number>; date: postgres.PostgresType<Date | string> }>;
   if (!url) return postgres({ ...options, port: 5432 }) as Sql;
   // libpq has two notations for a Unix socket: `?host=/folder`, and the escaped folder in place of the host.
   const address = new URL(url);

@@ -134,10 +134,12 @@ test('the screen of users lists, creates, changes and deletes', async () => {
   const totalOf = async (query: string) => (await list(query)).total;
   assert.equal(await totalOf('&phonenumber=139000&userName=wang&status=0'), 1);
   assert.equal(await totalOf('&phonenumber=138'), 0);
-  const today = String(user.createTime).slice(0, 10);
-  const during = (from: string, to: string) =>
-    totalOf(`&userName=wang&params%5BbeginTime%5D=${from}%2000%3A00%3A00&params%5BendTime%5D=${to}%2023%3A59%3A59`);
-  assert.deepEqual([await during(today, today), await during('2001-01-01', '2001-01-02')], [1, 0]);
+  // Times are local times of the configured zone, which differs from that of the process.
+  const created = String(user.createTime);
+  const createdDuring = (from: string, to: string) =>
+    totalOf(`&userName=wang&${new URLSearchParams({ 'params[beginTime]': from, 'params[endTime]': to })}`);
+  assert.equal(await createdDuring(created, created), 1);
+  assert.equal(await createdDuring('2001-01-01 00:00:00', '2001-01-02 23:59:59'), 0);
   expectNotOffered(await list('&roleId=1'), 'roleId');
   expectFailure(await list('&deptid=1'), 500, 'UNKNOWN_PARAMETER');
   assert.deepEqual(
