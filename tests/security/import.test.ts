@@ -80,6 +80,17 @@ test('a zip bomb is refused, whether or not it states its size', async () => {
   await expectRefusal(await withSheet(bomb, 0), 'FILE_UNREADABLE');
 });
 
+test('entities of a document type declaration are neither resolved nor expanded', async () => {
+  const declaration = '<!DOCTYPE worksheet [<!ENTITY a "expanded"><!ENTITY b SYSTEM "file:///etc/passwd">]>';
+  const sheet = String(sheetOf(row(1, '部门路径') + row(2, '&a;') + row(3, '&b;')));
+  const workbook = await withSheet(Buffer.from(sheet.replace('?>', `?>${declaration}`)));
+  const rows = await readSpreadsheet(workbook).catch((error) => {
+    assert.equal(error.code, 'FILE_UNREADABLE');
+    return [];
+  });
+  assert.doesNotMatch(JSON.stringify(rows), /expanded|root:/);
+});
+
 test('an endless sheet is refused, and a cell far away costs nothing', async () => {
   const endless = Array.from({ length: 100_100 }, (_, n) => row(n + 1, 'x')).join('');
   await expectRefusal(await withSheet(sheetOf(endless)), 'TOO_MANY_ROWS');
