@@ -11,13 +11,14 @@ import { Card } from '../ui/card.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
-import { BulkActionDialog } from './bulk-action-dialog.tsx';
+import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
+import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
+import { userTexts } from '../ui/user/texts.ts';
+import type { BulkAction } from '../ui/user/use-bulk-action.ts';
+import { UserDialog } from '../ui/user/user-dialog.tsx';
 import { OtherTenantNotice } from './other-tenant-notice.tsx';
 import { type PeopleParams, toFilter, usePeopleParams } from './params.ts';
-import { SelectionToolbar } from './selection-toolbar.tsx';
 import { peopleTexts } from './texts.ts';
-import type { BulkAction } from './use-bulk-action.ts';
-import { UserDialog } from './user-dialog.tsx';
 import { UserFilters } from './user-filters.tsx';
 import { UserTable } from './user-table.tsx';
 import './people.css';
@@ -107,6 +108,7 @@ interface ListProps {
 
 function UserList({ params, setParams, ...tableProps }: ListProps) {
   const t = useTexts(peopleTexts);
+  const u = useTexts(userTexts);
   const isPhone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
   const { q, deptId, status, page, tenantId } = params;
   const filter = { ...toFilter(params), pageNum: page, pageSize: PAGE_SIZE };
@@ -141,9 +143,9 @@ function UserList({ params, setParams, ...tableProps }: ListProps) {
         ownTenant={!tenantId}
         {...tableProps}
       />
-      <nav className="people-pagination" aria-label={t.paging}>
+      <nav className="people-pagination" aria-label={u.paging}>
         <span className="secondary" role="status">
-          {t.total(total)}
+          {u.total(total)}
         </span>
         <Pagination
           current={page}

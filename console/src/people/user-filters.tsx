@@ -4,6 +4,7 @@ import { useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { useSearchText } from '../ui/use-search-text.ts';
+import { userTexts } from '../ui/user/texts.ts';
 import type { PeopleParams } from './params.ts';
 import { peopleTexts } from './texts.ts';
 
@@ -14,6 +15,7 @@ interface Props {
 
 export function UserFilters({ params, setParams }: Props) {
   const t = useTexts(peopleTexts);
+  const u = useTexts(userTexts);
   const [text, setText] = useSearchText(params.q, (q) => setParams({ q, page: 1 }, { replace: true }));
   return (
     <FilterBar className="people-filters">
@@ -40,12 +42,12 @@ export function UserFilters({ params, setParams }: Props) {
         value={params.status}
         onChange={(status) => setParams({ status: status ?? null, page: 1 })}
         placeholder={t.anyStatus}
-        aria-label={t.status}
+        aria-label={u.status}
         allowClear
         className="people-status-filter"
         options={[
-          { value: '0', label: t.normal },
-          { value: '1', label: t.disabled },
+          { value: '0', label: u.normal },
+          { value: '1', label: u.disabled },
         ]}
       />
     </FilterBar>

@@ -5,10 +5,10 @@ import { useMe } from '../session.ts';
 import { useDepartmentNames } from '../ui/department-select.tsx';
 import { PhoneLink } from '../ui/phone-link.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
-import { peopleTexts } from './texts.ts';
-import { getDisplayName } from './update-user.ts';
-import type { BulkAction } from './use-bulk-action.ts';
-import { UserActions } from './user-actions.tsx';
+import { userTexts } from '../ui/user/texts.ts';
+import { getDisplayName } from '../ui/user/update-user.ts';
+import type { BulkAction } from '../ui/user/use-bulk-action.ts';
+import { UserActions } from '../ui/user/user-actions.tsx';
 
 interface Props {
   rows: User[];
@@ -24,7 +24,7 @@ interface Props {
 
 /** A table, or a list on phones. */
 export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelect, onEdit, onAction }: Props) {
-  const t = useTexts(peopleTexts);
+  const t = useTexts(userTexts);
   const formatList = useListFormat();
   const renderActions = (user: User) => (
     <UserActions user={user} onEdit={onEdit} onAction={onAction} canMove={ownTenant} />
@@ -76,7 +76,7 @@ export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelec
         { key: 'position', title: t.position, dataIndex: 'position', render: (position) => position || '—' },
         {
           key: 'department',
-          title: t.department,
+          title: t.departments,
           render: (_, user) => getDepartments(user) || <span className="secondary">{t.noDepartment}</span>,
         },
         {
@@ -100,7 +100,7 @@ export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelec
 }
 
 function UserName({ user }: { user: User }) {
-  const t = useTexts(peopleTexts);
+  const t = useTexts(userTexts);
   const { user: me } = useMe();
   return (
     <div className="people-name">
@@ -112,7 +112,7 @@ function UserName({ user }: { user: User }) {
 }
 
 function UserStatus({ user: { status }, onlyDisabled = false }: { user: User; onlyDisabled?: boolean }) {
-  const t = useTexts(peopleTexts);
+  const t = useTexts(userTexts);
   if (status === '0') return onlyDisabled ? null : <StatusTag tone="success">{t.normal}</StatusTag>;
   return <StatusTag>{t.disabled}</StatusTag>;
 }

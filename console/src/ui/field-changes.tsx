@@ -1,6 +1,5 @@
 import type { AuditEntry } from '../api.ts';
 import { useListFormat, useTexts } from '../language.ts';
-import { formTexts } from '../people/texts.ts';
 import { fieldTexts } from '../tenants/field-texts.ts';
 import { useDepartmentNames } from './department-select.tsx';
 import { recordTexts, useFieldLabels } from './field-labels.ts';
@@ -9,6 +8,7 @@ import { useQuotaName } from './quota-texts.ts';
 import { diffRecords, type FieldChange } from './record-diff.ts';
 import { usageTexts } from './usage-texts.ts';
 import { useKindLabel } from './use-kind-label.ts';
+import { formTexts } from './user/texts.ts';
 
 interface Props {
   /** The fields of a record before and after a change; null if there was no record. */

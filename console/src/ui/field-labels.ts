@@ -2,11 +2,11 @@ import type { AuditEntry } from '../api.ts';
 import { departmentsTexts } from '../departments/texts.ts';
 import { keyFormTexts } from '../keys/texts.ts';
 import { defineTexts, useTexts } from '../language.ts';
-import { formTexts } from '../people/texts.ts';
 import { fieldTexts } from '../tenants/field-texts.ts';
 import { QUOTAS, RULES } from '../tenants/form-values.ts';
 import { webhookFormTexts } from '../webhooks/texts.ts';
 import { usageTexts } from './usage-texts.ts';
+import { formTexts } from './user/texts.ts';
 
 export const recordTexts = defineTexts({
   zh: {

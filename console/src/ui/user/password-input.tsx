@@ -1,7 +1,7 @@
 import { ReloadOutlined } from '@ant-design/icons';
 import { Button, Input, Space } from 'antd';
 import { useState } from 'react';
-import { useTexts } from '../language.ts';
+import { useTexts } from '../../language.ts';
 import { generatePassword } from './generate-password.ts';
 import { bulkActionTexts } from './texts.ts';
 

@@ -1,8 +1,9 @@
 import { Button } from 'antd';
-import type { User } from '../api.ts';
-import { useTexts } from '../language.ts';
-import { peopleTexts } from './texts.ts';
+import type { User } from '../../api.ts';
+import { useTexts } from '../../language.ts';
+import { userTexts } from './texts.ts';
 import type { BulkAction, BulkActionKind } from './use-bulk-action.ts';
+import './user.css';
 
 interface Props {
   users: User[];
@@ -13,11 +14,11 @@ interface Props {
 }
 
 export function SelectionToolbar({ users, canMove, onAction, onClear }: Props) {
-  const t = useTexts(peopleTexts);
+  const t = useTexts(userTexts);
   const labels = { move: t.move, password: t.password, enable: t.enable, disable: t.disable, delete: t.delete };
   const kinds: BulkActionKind[] = [...(canMove ? (['move'] as const) : []), 'password', 'enable', 'disable', 'delete'];
   return (
-    <div className="people-selection" role="toolbar" aria-label={t.selectionActions}>
+    <div className="user-selection" role="toolbar" aria-label={t.selectionActions}>
       <strong role="status">{t.selected(users.length)}</strong>
       {kinds.map((kind) => (
         <Button

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { api, type User } from '../api.ts';
-import { isApiError } from '../http.ts';
-import { getTexts } from '../language.ts';
-import { affectedBy } from '../query-keys.ts';
-import { sessionGuard, useMe } from '../session.ts';
-import { getErrorMessage } from '../ui/use-notify.ts';
+import { api, type User } from '../../api.ts';
+import { isApiError } from '../../http.ts';
+import { getTexts } from '../../language.ts';
+import { affectedBy } from '../../query-keys.ts';
+import { sessionGuard, useMe } from '../../session.ts';
+import { getErrorMessage } from '../use-notify.ts';
 import type { Credentials } from './new-credentials.tsx';
 import { bulkActionTexts } from './texts.ts';
 import { moveTo, type UserPatch, updateUser } from './update-user.ts';

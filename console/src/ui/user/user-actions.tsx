@@ -1,13 +1,14 @@
 import { MoreOutlined } from '@ant-design/icons';
 import { Button, Dropdown } from 'antd';
 import { useRef } from 'react';
-import type { User } from '../api.ts';
-import { useTexts } from '../language.ts';
-import { useMe } from '../session.ts';
-import { openFromMenu } from '../ui/open-from-menu.ts';
-import { peopleTexts } from './texts.ts';
+import type { User } from '../../api.ts';
+import { useTexts } from '../../language.ts';
+import { useMe } from '../../session.ts';
+import { openFromMenu } from '../open-from-menu.ts';
+import { userTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 import type { BulkAction, BulkActionKind } from './use-bulk-action.ts';
+import './user.css';
 
 interface Props {
   user: User;
@@ -18,7 +19,7 @@ interface Props {
 }
 
 export function UserActions({ user, onEdit, onAction, canMove }: Props) {
-  const t = useTexts(peopleTexts);
+  const t = useTexts(userTexts);
   const { user: me } = useMe();
   const button = useRef<HTMLButtonElement>(null);
   const isSelf = user.userId === me.userId && user.tenantId === me.tenantId;
@@ -40,7 +41,7 @@ export function UserActions({ user, onEdit, onAction, canMove }: Props) {
         ]),
   ];
   return (
-    <div className="people-actions">
+    <div className="user-actions">
       <Button type="link" size="small" onClick={() => onEdit(user)} aria-label={t.editOf(getDisplayName(user))}>
         {t.edit}
       </Button>

@@ -1,5 +1,5 @@
-import type { User, UserInput } from '../api.ts';
-import type { Versioned } from '../request.ts';
+import type { User, UserInput } from '../../api.ts';
+import type { Versioned } from '../../request.ts';
 
 export interface UserFormValues {
   userName: string;

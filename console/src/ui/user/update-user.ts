@@ -1,8 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { api, type User, type UserUpdate } from '../api.ts';
-import { isApiError } from '../http.ts';
-import { queryKeys } from '../query-keys.ts';
-import { sessionGuard } from '../session.ts';
+import { api, type User, type UserUpdate } from '../../api.ts';
+import { isApiError } from '../../http.ts';
+import { queryKeys } from '../../query-keys.ts';
+import { sessionGuard } from '../../session.ts';
 
 export const getDisplayName = ({ nickName, userName }: Pick<User, 'nickName' | 'userName'>) => nickName || userName;
 

@@ -1,19 +1,20 @@
 import { Alert, Button, Form, Progress } from 'antd';
 import { useRef } from 'react';
-import type { User } from '../api.ts';
-import { useListFormat, useTexts } from '../language.ts';
-import { DepartmentSelect } from '../ui/department-select.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { LeaveGuard } from '../ui/leave-guard.tsx';
-import { restoreFocus } from '../ui/restore-focus.ts';
-import { useLastValue } from '../ui/use-last-value.ts';
-import { useNotify } from '../ui/use-notify.ts';
+import type { User } from '../../api.ts';
+import { useListFormat, useTexts } from '../../language.ts';
+import { DepartmentSelect } from '../department-select.tsx';
+import { Dialog } from '../dialog.tsx';
+import { LeaveGuard } from '../leave-guard.tsx';
+import { restoreFocus } from '../restore-focus.ts';
+import { useLastValue } from '../use-last-value.ts';
+import { useNotify } from '../use-notify.ts';
 import { generatePassword } from './generate-password.ts';
 import { NewCredentials } from './new-credentials.tsx';
 import { PasswordInput } from './password-input.tsx';
 import { bulkActionTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 import { type BulkAction, getCredentials, type UserResult, useBulkAction } from './use-bulk-action.ts';
+import './user.css';
 
 interface Props {
   /** Null while the dialog is closed. */
@@ -103,7 +104,7 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
   };
   return (
     <Form layout="vertical" onFinish={start} requiredMark={false} disabled={run.isRunning || !open}>
-      <p className="people-hint">{kind === 'password' && !isSingle ? t.passwordsHint : t[`${kind}Hint`]}</p>
+      <p className="user-hint">{kind === 'password' && !isSingle ? t.passwordsHint : t[`${kind}Hint`]}</p>
       {!isSingle && <UserNames users={users} />}
       {kind === 'move' && (
         <Form.Item name="deptId" label={t.moveTo} rules={[{ required: true, message: t.moveToRequired }]}>
@@ -145,7 +146,7 @@ function UserNames({ users }: { users: User[] }) {
   const t = useTexts(bulkActionTexts);
   const formatList = useListFormat();
   const names = formatList(users.slice(0, MAX_NAMES).map(getDisplayName));
-  return <p className="people-names">{users.length > MAX_NAMES ? `${names} ${t.more(users.length)}` : names}</p>;
+  return <p className="user-names">{users.length > MAX_NAMES ? `${names} ${t.more(users.length)}` : names}</p>;
 }
 
 function RunProgress({ done, total, onStop }: { done: number; total: number; onStop: () => void }) {
@@ -180,8 +181,8 @@ function Results({ kind, results, onClose }: { kind: BulkAction['kind']; results
       {kind === 'password' && credentials.length > 0 && <NewCredentials credentials={credentials} />}
       {failed.length > 0 && (
         <>
-          <h3 className="people-failed-title">{t.failedTitle(failed.length)}</h3>
-          <ul className="people-failed" aria-label={t.failedTitle(failed.length)}>
+          <h3 className="user-failed-title">{t.failedTitle(failed.length)}</h3>
+          <ul className="user-failed" aria-label={t.failedTitle(failed.length)}>
             {failed.map(({ user, error }) => (
               <li key={user.userId}>
                 <strong>{getDisplayName(user)}</strong> <span>{error}</span>

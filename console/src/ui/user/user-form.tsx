@@ -1,25 +1,26 @@
 import { Alert, Button, Form, Input, Radio } from 'antd';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { api, type User } from '../api.ts';
-import { ApiError, isApiError } from '../http.ts';
-import { useListFormat, useTexts } from '../language.ts';
-import { affectedBy } from '../query-keys.ts';
-import type { Versioned } from '../request.ts';
-import { refreshMe, useMe } from '../session.ts';
-import { useConflictDialog } from '../ui/conflict-dialog.tsx';
-import { DepartmentMultiSelect, DepartmentSelect } from '../ui/department-select.tsx';
-import { DescriptionList } from '../ui/description-list.tsx';
-import { DraftNotice, useDraft } from '../ui/draft.tsx';
-import { useBlockBackWhileSaving } from '../ui/leave-guard.tsx';
-import { isSameInput } from '../ui/record-diff.ts';
-import { uiTexts } from '../ui/texts.ts';
-import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { type FormHandle, useFormHandle } from '../ui/use-form-dialog.ts';
-import { useNotify } from '../ui/use-notify.ts';
+import { api, type User } from '../../api.ts';
+import { ApiError, isApiError } from '../../http.ts';
+import { useListFormat, useTexts } from '../../language.ts';
+import { affectedBy } from '../../query-keys.ts';
+import type { Versioned } from '../../request.ts';
+import { refreshMe, useMe } from '../../session.ts';
+import { useConflictDialog } from '../conflict-dialog.tsx';
+import { DepartmentMultiSelect, DepartmentSelect } from '../department-select.tsx';
+import { DescriptionList } from '../description-list.tsx';
+import { DraftNotice, useDraft } from '../draft.tsx';
+import { useBlockBackWhileSaving } from '../leave-guard.tsx';
+import { isSameInput } from '../record-diff.ts';
+import { uiTexts } from '../texts.ts';
+import { useApiMutation } from '../use-api-mutation.ts';
+import { type FormHandle, useFormHandle } from '../use-form-dialog.ts';
+import { useNotify } from '../use-notify.ts';
 import type { Credentials } from './new-credentials.tsx';
 import { PasswordInput } from './password-input.tsx';
 import { formTexts } from './texts.ts';
 import { compareValues, toFormValues, toInput, type UserFormValues } from './user-form-values.ts';
+import './user.css';
 
 interface Props {
   /** Undefined for a new user. */
@@ -125,7 +126,7 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
       initialValues={initialValues}
       onFinish={submit}
       onValuesChange={draft.onValuesChange}
-      className="people-form"
+      className="user-form"
     >
       <DraftNotice
         restored={draft.restored}
@@ -144,7 +145,7 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
           description={`${t.limitReached(Number(limitError.details.accountCount))}${t.limitHint}`}
         />
       )}
-      <div className="people-fields">
+      <div className="user-fields">
         <Form.Item name="userName" label={t.userName} rules={[required]} extra={t.userNameHint}>
           <Input maxLength={50} autoComplete="off" autoCapitalize="none" spellCheck={false} />
         </Form.Item>

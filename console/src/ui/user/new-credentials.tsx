@@ -1,7 +1,7 @@
 import { CopyOutlined } from '@ant-design/icons';
 import { Alert, Button } from 'antd';
-import { useTexts } from '../language.ts';
-import { useCopy } from '../ui/use-copy.ts';
+import { useTexts } from '../../language.ts';
+import { useCopy } from '../use-copy.ts';
 import { bulkActionTexts } from './texts.ts';
 
 export interface Credentials {
@@ -19,7 +19,7 @@ export function NewCredentials({ credentials, onClose }: { credentials: Credenti
   return (
     <>
       <Alert type="warning" showIcon title={t.shownOnce} className="margin-bottom" />
-      <div className="people-credentials">
+      <div className="user-credentials">
         {credentials.map(({ userName, password }) => (
           <dl key={userName}>
             <dt>{t.user}</dt>
