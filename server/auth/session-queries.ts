@@ -85,22 +85,33 @@ export const rotateSession = async (
   return seconds;
 };
 
-/** The sessions of a user: the one of the token first, then the newest; at most `limit`. */
-export const listSessions = (tx: Tx, { tenantId, userId, sessionId }: Token, limit: number) => tx<Session[]>`
+interface SessionOwner {
+  tenantId: string;
+  userId: string;
+}
+
+/** The sessions of a user: the current one first, if it is theirs, then the newest; at most `limit`. */
+export const listSessions = (tx: Tx, { tenantId, userId }: SessionOwner, current: string | null, limit: number) => tx<
+  Session[]
+>`
   select session_id as "sessionId", address, user_agent as "userAgent",
     to_char(create_time, 'YYYY-MM-DD HH24:MI:SS') as "createTime",
-    to_char(last_used, 'YYYY-MM-DD HH24:MI:SS') as "lastUsedTime", session_id = ${sessionId} as current
+    to_char(last_used, 'YYYY-MM-DD HH24:MI:SS') as "lastUsedTime", session_id is not distinct from ${current}::uuid as current
   from sessions where tenant_id = ${tenantId} and user_id = ${userId} and expires > now()
-  order by session_id = ${sessionId} desc, create_time desc, session_id limit ${limit}`;
+  order by session_id is not distinct from ${current}::uuid desc, create_time desc, session_id limit ${limit}`;
 
-export const countSessions = async (tx: Tx, { tenantId, userId }: Token): Promise<number> => {
+export const countSessions = async (tx: Tx, { tenantId, userId }: SessionOwner): Promise<number> => {
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*) as total from sessions where tenant_id = ${tenantId} and user_id = ${userId} and expires > now()`;
   return total;
 };
 
 /** Returns false if the user has no such session. */
-export const deleteOwnSession = async (tx: Tx, { tenantId, userId }: Token, sessionId: string): Promise<boolean> => {
+export const deleteSessionOf = async (
+  tx: Tx,
+  { tenantId, userId }: SessionOwner,
+  sessionId: string,
+): Promise<boolean> => {
   const rows = await tx`
     delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and session_id = ${sessionId} returning 1`;
   return rows.length > 0;

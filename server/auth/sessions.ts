@@ -7,7 +7,7 @@ import { asUser, type Caller } from './caller.ts';
 import { MAX_SESSIONS, type Session } from './schema.ts';
 import {
   countSessions,
-  deleteOwnSession,
+  deleteSessionOf,
   deleteSessionsOf,
   listSessions as listRows,
   readSession,
@@ -18,16 +18,32 @@ import { hashSecret, UUID_PATTERN } from './tokens.ts';
 export const endSessionsOf = (tx: Tx, tenantId: string, userIds: string[], exceptSession: string | null = null) =>
   deleteSessionsOf(tx, tenantId, userIds, exceptSession);
 
-/** The caller's newest sessions: a program that logs in for every call may have thousands. */
-export async function listSessions(tx: Tx, caller: Caller): Promise<Rows<Session>> {
-  const user = asUser(caller);
-  const [rows, total] = await Promise.all([listRows(tx, user, MAX_SESSIONS), countSessions(tx, user)]);
+/** The newest sessions of a user: a program that logs in for every call may have thousands. */
+export async function listSessionsOf(
+  tx: Tx,
+  user: { tenantId: string; userId: string },
+  currentSession: string | null,
+): Promise<Rows<Session>> {
+  const [rows, total] = await Promise.all([listRows(tx, user, currentSession, MAX_SESSIONS), countSessions(tx, user)]);
   return { rows, total };
 }
 
-export async function endSession(tx: Tx, caller: Caller, sessionId: string): Promise<void> {
-  if (!(await deleteOwnSession(tx, asUser(caller), sessionId))) throw apiError('SESSION_NOT_FOUND');
+export async function listSessions(tx: Tx, caller: Caller): Promise<Rows<Session>> {
+  const user = asUser(caller);
+  return listSessionsOf(tx, user, user.sessionId);
 }
+
+/** Ends one session of a user. */
+export async function endSessionOf(
+  tx: Tx,
+  user: { tenantId: string; userId: string },
+  sessionId: string,
+): Promise<void> {
+  if (!(await deleteSessionOf(tx, user, sessionId))) throw apiError('SESSION_NOT_FOUND');
+}
+
+export const endSession = (tx: Tx, caller: Caller, sessionId: string): Promise<void> =>
+  endSessionOf(tx, asUser(caller), sessionId);
 
 /** Finds the session of a refresh token without using the token up. */
 export async function findSessionOf(
@@ -41,8 +57,8 @@ export async function findSessionOf(
 
 const SESSION_ID = new RegExp(`^${UUID_PATTERN}$`, 'i');
 
-/** Reads a session id from a path. */
-export function pathSessionId(text: string): string {
-  if (!SESSION_ID.test(text)) throw invalid('id', 'uuid');
+/** Reads a session id from a parameter of the request. */
+export function sessionIdOf(text: string, parameter: string): string {
+  if (!SESSION_ID.test(text)) throw invalid(parameter, 'uuid');
   return text.toLowerCase();
 }

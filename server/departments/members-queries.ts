@@ -47,6 +47,39 @@ export const countMembers = async (tx: Tx, tenantId: string, deptIds: number[]):
   return new Map(rows.map(({ deptId, users }) => [deptId, users]));
 };
 
+/**
+ * Counts the users of each department and of those below it, each user once. Returns undefined if there are more than
+ * `maxDepartments` in all of these branches: the cost grows with them. The walk stops there, because the recursion
+ * produces rows only as they are read.
+ */
+export const countBranchMembers = async (
+  tx: Tx,
+  tenantId: string,
+  deptIds: number[],
+  maxDepartments: number,
+): Promise<Map<number, number> | undefined> => {
+  const rows = await tx<{ deptId: number | null; users: number; complete: boolean }[]>`
+    with recursive branch (root, id) as (
+      select r.id, r.id from unnest(${deptIds.map(String)}::bigint[]) as r (id)
+      union all
+      select b.root, c.dept_id from branch b cross join lateral (
+        select c.dept_id from departments c
+        where c.tenant_id = ${tenantId} and c.parent_id >= b.id and c.parent_id <= b.id and c.del_flag = '0'
+        order by c.parent_id, c.order_num, c.dept_id offset 0
+      ) c
+    ), found as materialized (select root, id from branch limit ${maxDepartments + 1})
+    select n.complete, u."deptId", u.users
+    from (select count(*) <= ${maxDepartments} as complete from found) n left join lateral (
+      select f.root as "deptId", count(distinct m.user_id)::int as users from found f cross join lateral (
+        select m.user_id from user_departments m
+        where m.tenant_id = ${tenantId} and m.dept_id >= f.id and m.dept_id <= f.id order by m.dept_id offset 0
+      ) m
+      where n.complete group by f.root
+    ) u on true`;
+  if (!rows[0]?.complete) return undefined;
+  return new Map(rows.flatMap(({ deptId, users }) => (deptId === null ? [] : [[deptId, users]])));
+};
+
 /** Selects the distinct ids of the members of a department or of its subtree, as a fragment: there may be many. */
 export const memberIds = (
   tx: Tx,

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { changePassword, checkPasswordChange } from '../account/account.ts';
 import { asUser, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { loginOrigin } from '../auth/routes.ts';
-import { endSession, listSessions, pathSessionId } from '../auth/sessions.ts';
+import { endSession, listSessions, sessionIdOf } from '../auth/sessions.ts';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
@@ -106,7 +106,7 @@ export function callerRoutes(app: App, deps: RuoyiDependencies): void {
   });
 
   app.post('/monitor/online/:id', { ...self, schema: { ...hidden('EndSession'), params: IdPath } }, async (request) => {
-    const id = pathSessionId(request.params.id);
+    const id = sessionIdOf(request.params.id, 'id');
     await writeAs(db, request, (tx, caller) => endSession(tx, caller, id));
     return ok(null);
   });

@@ -22,7 +22,10 @@ export async function readSheetPage(
   cursor: string,
 ): Promise<SheetPage<UserSheetRow>> {
   const limit = SHEET_PAGE_SIZE;
-  const found = await readUsersAfter(tx, tenantId, searchOf(filter), { afterId: cursor || '0', limit: limit + 1 });
+  const found = await readUsersAfter(tx, tenantId, searchOf(tx, tenantId, filter), {
+    afterId: cursor || '0',
+    limit: limit + 1,
+  });
   const users = found.slice(0, limit);
   const pathOf = await readPathNames(tx, tenantId, users.flatMap(departmentsOf));
   function* rows(): Generator<UserSheetRow, void> {

@@ -90,21 +90,26 @@ export async function listUsers(
   { underId, ...further }: FurtherUserFilters = {},
 ): Promise<Rows<User>> {
   return listRows(tx, tenantId, {
-    ...searchOf(filter),
+    ...searchOf(tx, tenantId, filter),
     ...further,
-    members: underId === undefined ? undefined : memberIds(tx, tenantId, underId, { withSubtree: true }),
+    ...(underId === undefined ? {} : { members: memberIds(tx, tenantId, underId, { withSubtree: true }) }),
     ...pageOf(filter),
   });
 }
 
-export const searchOf = (filter: Omit<UserFilter, 'pageNum' | 'pageSize'>): UserSearch => ({
-  userName: filter.userName ?? null,
-  deptId: filter.deptId === undefined ? null : idOf(filter.deptId),
-  status: filter.status ?? null,
-  q: filter.q ?? null,
-  source: filter.source ?? null,
-  externalId: filter.externalId ?? null,
-});
+export function searchOf(tx: Tx, tenantId: string, filter: Omit<UserFilter, 'pageNum' | 'pageSize'>): UserSearch {
+  const deptId = filter.deptId === undefined ? null : idOf(filter.deptId);
+  const below = filter.below === true && deptId !== null;
+  return {
+    userName: filter.userName ?? null,
+    deptId: below ? null : deptId,
+    members: below ? memberIds(tx, tenantId, deptId, { withSubtree: true }) : undefined,
+    status: filter.status ?? null,
+    q: filter.q ?? null,
+    source: filter.source ?? null,
+    externalId: filter.externalId ?? null,
+  };
+}
 
 /** Lists the users of a department, or of its whole subtree. */
 export async function listDepartmentUsers(

@@ -23,6 +23,7 @@ import { userExportRoutes } from './export-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
 import { listDepartmentUsers, listUsers, readLeaders, readUser, readUserByExternalId } from './reads.ts';
 import { DeptUserFilter, Leader, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
+import { userSessionRoutes } from './session-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { createUser, patchUser, removeUsers, updateUser } from './users.ts';
 
@@ -339,6 +340,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
     },
   );
 
+  userSessionRoutes(app, deps);
   bulkUserRoutes(app, deps);
   userExportRoutes(app, deps);
 }

@@ -170,10 +170,15 @@ export const Leader = Type.Object(
 );
 export type Leader = Static<typeof Leader>;
 
+const below = Type.Optional(
+  Type.Boolean({ default: false, description: 'Include users of all descendant departments' }),
+);
+
 export const UserFilter = Type.Object({
   ...TenantQuery.properties,
   userName: Type.Optional(Text(50, 'Part of the name, case-insensitive')),
   deptId: Type.Optional(Type.String({ ...Long, type: 'string' })),
+  below,
   status: Type.Optional(Status),
   ...externalIdFilters,
   q: Type.Optional(Text(50, 'Part of the user name or nickname (case-insensitive) or of the phone number')),
@@ -189,7 +194,7 @@ export type UserExportFilter = Static<typeof UserExportFilter>;
 
 export const DeptUserFilter = Type.Object({
   ...TenantQuery.properties,
-  below: Type.Optional(Type.Boolean({ default: false, description: 'Include users of all descendant departments' })),
+  below,
   countOnly: Type.Optional(Type.Boolean({ default: false, description: 'Return only `total`, without rows' })),
   ...paging,
 });

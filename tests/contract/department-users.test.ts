@@ -37,6 +37,27 @@ test('below=true lists the users of the whole subtree once each', async () => {
   assert.deepEqual(await userIdsIn(top, '&below=false'), []);
 });
 
+test('the list and the export of users take below=true for the whole subtree of deptId, with the other filters', async () => {
+  const list = async (query: string) => {
+    const { data, text } = await admin.get(`/system/user-api/list?${query}`);
+    assert.equal(data.total, data.rows?.length, text);
+    return data.rows.map(({ userId }: { userId: number }) => String(userId));
+  };
+  assert.deepEqual(await list(`deptId=${top}&below=true`), [anna, otto, emil]);
+  assert.deepEqual(await list(`deptId=${team}&below=true`), [otto, emil]);
+  assert.deepEqual(await list(`deptId=${top}&below=true&q=EM`), [emil]);
+  assert.deepEqual(await list(`deptId=${top}&below=false`), []);
+  assert.deepEqual(await list(`deptId=${top}`), []);
+  assert.deepEqual(await list('deptId=9007199254740993&below=true'), []);
+  assert.equal((await list('below=true')).length, (await list('')).length);
+  const csv = await admin.get(`/system/user-api/export?format=csv&deptId=${team}&below=true`);
+  assert.deepEqual(
+    ['anna', 'otto', 'emil'].map((name) => csv.text.includes(name)),
+    [false, true, true],
+  );
+  expectInvalid(await admin.get(`/system/user-api/list?deptId=${top}&below=maybe`), 'below');
+});
+
 test('users are listed in pages, countOnly returns only the total, and invalid parameters are rejected', async () => {
   const page = await admin.get(`${DEPTS}/${top}/users?below=true&pageNum=2&pageSize=2`);
   assert.deepEqual([page.data.rows.length, page.data.rows[0].userName, page.data.total], [1, 'emil', 3]);

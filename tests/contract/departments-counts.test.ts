@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS } from '../support/expect.ts';
+import { DEPTS, expectInvalid } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
 
@@ -10,6 +10,7 @@ const { superuser } = service;
 interface Node {
   deptId: number;
   userCount?: number;
+  branchUserCount?: number;
   children: Node[];
 }
 const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(node.children)]);
@@ -74,4 +75,55 @@ test('a streamed tree includes the user counts', async () => {
   const nodes = all(data);
   assert.equal(nodes.length, 12_000);
   for (const { deptId, userCount } of nodes) assert.equal(userCount, deptId % 5 === 0 ? 1 : 0, String(deptId));
+});
+
+const branchCountsOf = ({ rows }: { rows: Node[] }) => rows.map(({ branchUserCount }) => branchUserCount);
+
+test('branchUserCount counts each user of a department and of those below it once', async () => {
+  const admin = await service.createTenant();
+  const top = await admin.createDepartment({ orderNum: 1 });
+  const empty = await admin.createDepartment({ orderNum: 2 });
+  const one = await admin.createDepartment({ parentId: top, orderNum: 1 });
+  const two = await admin.createDepartment({ parentId: top, orderNum: 2 });
+  const leaf = await admin.createDepartment({ parentId: one });
+  await admin.createUser({ userName: 'leaf', deptId: leaf, status: '1' });
+  await admin.createUser({ userName: 'three', deptId: top, deptIds: [one, leaf] });
+  await admin.createUser({ userName: 'both', deptId: two, deptIds: [leaf] });
+  await admin.delete(`/system/user-api/${await admin.createUser({ userName: 'gone', deptId: empty })}`);
+  const member = await service.createMember(admin);
+  for (const client of [admin, member]) {
+    const { data } = await client.get(`${DEPTS}/0/children?branchCounts=true`);
+    assert.deepEqual(branchCountsOf(data), [3, 0]);
+    assert.doesNotMatch(JSON.stringify(data), /"userCount"/);
+  }
+  const below = await admin.get(`${DEPTS}/${top}/children?counts=true&branchCounts=true`);
+  assert.deepEqual(branchCountsOf(below.data), [3, 1]);
+  assert.deepEqual(
+    below.data.rows.map(({ userCount }: Node) => userCount),
+    [1, 1],
+  );
+  // A deleted department, with its users in another one, no longer counts.
+  await admin.delete(`${DEPTS}/${leaf}?users=move&toDeptId=${empty}`);
+  assert.deepEqual(branchCountsOf((await admin.get(`${DEPTS}/0/children?branchCounts=true`)).data), [2, 3]);
+  const past = new Date().toISOString();
+  expectInvalid(await admin.get(`${DEPTS}/0/children?branchCounts=true&asOf=${past}`), 'branchCounts');
+  assert.doesNotMatch((await admin.get(`${DEPTS}/0/children?counts=true`)).text, /branchUserCount/);
+});
+
+test('branchUserCount is absent if the branches of a page have more than 50,000 departments', async () => {
+  const admin = await service.createTenant();
+  const first = 6_000_000;
+  // Two branches: a chain, which is as deep as it has departments, and a flat one.
+  const parentOf = 'case when n > 2 and n <= 1000 then n - 2 when n > 1000 then 2 end';
+  await superuser`alter table banyan.departments set (autovacuum_enabled = false)`;
+  await insertDepartments(superuser, admin.tenantId, { first, count: 50_000, parentOf });
+  const user = await admin.createUser({ userName: 'everywhere', deptId: first + 50_000, deptIds: [first + 999] });
+  const read = async () => branchCountsOf((await admin.get(`${DEPTS}/0/children?branchCounts=true`)).data);
+  assert.deepEqual(await read(), [1, 1]);
+  const extra = await admin.createDepartment({ parentId: first + 999, deptName: 'one more' });
+  assert.deepEqual(await read(), [undefined, undefined]);
+  await admin.delete(`/system/user-api/${user}`);
+  assert.deepEqual(await read(), [undefined, undefined], 'without users, the number of departments still counts');
+  await admin.delete(`${DEPTS}/${extra}`);
+  assert.deepEqual(await read(), [0, 0]);
 });

@@ -98,3 +98,56 @@ test('nobody can end the session of another user, and an invalid session id is r
     expectError(await admin.delete(`/auth/sessions/${id}`), 400, 'INVALID_FIELD', { field: 'id' });
   }
 });
+
+/** GET and DELETE /system/user-api/{id}/sessions: administrators see and end the sessions of their users. */
+const sessionsPath = (userId: string) => `/system/user-api/${userId}/sessions`;
+
+test('an administrator lists the sessions of a user and ends one of them', async () => {
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin);
+  const { userName } = (await admin.get(`/system/user-api/${member.id}`)).data;
+  const phone = await logInWith('Phone/1.0', admin.tenantId, userName);
+  const listed = (await admin.get(sessionsPath(member.id))).data;
+  const idsOf = ({ rows }: { rows: { sessionId: string }[] }) => rows.map(({ sessionId }) => sessionId);
+  assert.deepEqual(idsOf(listed), [sessionOf(phone), sessionOf(member)]);
+  assert.deepEqual([listed.total, listed.rows[0].userAgent, listed.rows[0].current], [2, 'Phone/1.0', false]);
+  const end = (id: string) => admin.delete(`${sessionsPath(member.id)}?sessionId=${id}`);
+  assert.deepEqual((await end(sessionOf(phone).toUpperCase())).data, null);
+  expectError(await phone.get('/auth/me'), 401, 'SESSION_ENDED');
+  assert.equal((await member.get('/auth/me')).code, 200);
+  // Neither a session that has ended nor one of another user.
+  for (const id of [sessionOf(phone), sessionOf(admin), randomUUID()]) {
+    expectError(await end(id), 404, 'SESSION_NOT_FOUND');
+  }
+  expectError(await end('7'), 400, 'INVALID_FIELD', { field: 'sessionId' });
+  assert.deepEqual(idsOf((await admin.get(sessionsPath(member.id))).data), [sessionOf(member)]);
+});
+
+test('an administrator ends all sessions of a user, and of nobody else', async () => {
+  const admin = await service.createTenant();
+  const [ended, other] = [await service.createMember(admin), await service.createMember(admin)];
+  assert.equal((await admin.delete(sessionsPath(ended.id))).code, 200);
+  expectError(await ended.get('/auth/me'), 401, 'SESSION_ENDED');
+  assert.equal((await admin.get(sessionsPath(ended.id))).data.total, 0);
+  for (const client of [admin, other]) assert.equal((await client.get('/auth/me')).code, 200);
+  const { userId } = (await admin.get('/auth/me')).data.user;
+  assert.equal((await admin.get(sessionsPath(userId))).data.rows[0].current, true);
+  assert.equal((await admin.delete(sessionsPath(userId))).code, 200);
+  expectError(await admin.get('/auth/me'), 401, 'SESSION_ENDED');
+});
+
+test('only administrators of the tenant or of one above it reach the sessions of a user', async () => {
+  const admin = await service.createTenant();
+  const member = await service.createMember(admin);
+  const path = sessionsPath(member.id);
+  for (const method of ['get', 'delete'] as const) {
+    expectError(await member[method](path), 403, 'NOT_ALLOWED');
+    expectError(await (await service.createTenant())[method](path), 404, 'USER_NOT_FOUND');
+    expectError(await admin[method](`${path}?tenantId=000000`), 403, 'OTHER_TENANT');
+  }
+  assert.equal((await service.root.get(`${path}?tenantId=${admin.tenantId}`)).data.total, 1);
+  assert.equal((await service.root.delete(`${path}?tenantId=${admin.tenantId}`)).code, 200);
+  expectError(await member.get('/auth/me'), 401, 'SESSION_ENDED');
+  await admin.delete(`/system/user-api/${member.id}`);
+  for (const method of ['get', 'delete'] as const) expectError(await admin[method](path), 404, 'USER_NOT_FOUND');
+});

@@ -163,13 +163,22 @@ const readMany = command(
       limit: sometimes(60, fc.constantFrom('1', '2', '500', '501', '0')),
       depth: sometimes(60, weighted([3, '1'], [3, '2'], [1, '3'], [1, '0'])),
       counts: someFlag(50),
+      branchCounts: someFlag(50),
       below: someFlag(70),
       countOnly: someFlag(20),
       pageSize: sometimes(30, fc.constantFrom('1', '2', 'x')),
     }),
   },
   (
-    { caller, what, dept, edgeCase, depts, invalidBody, query: { limit, depth, counts, below, countOnly, pageSize } },
+    {
+      caller,
+      what,
+      dept,
+      edgeCase,
+      depts,
+      invalidBody,
+      query: { limit, depth, counts, branchCounts, below, countOnly, pageSize },
+    },
     state,
   ) => {
     const home = homeTenant(state, caller);
@@ -179,7 +188,7 @@ const readMany = command(
       return { caller, method: 'POST', path: `${DEPT}/batch-read`, query: {}, body: invalidBody ?? { ids } };
     }
     const query = {
-      children: { limit, counts },
+      children: { limit, counts, branchCounts },
       tree: { ...(dept ? { rootId: id } : {}), depth, counts },
       users: { below, countOnly, pageSize },
     }[what];

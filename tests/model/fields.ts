@@ -125,7 +125,7 @@ export const schemas = {
   deptOrder: { parentId: long, deptIds: arrayOf(long, 1, 10_000) },
   deptBulk: { parentId: long, departments: arrayOf(() => true, 1, 10_000) },
   deptUsers: { below: flag, countOnly: flag, ...paging },
-  children: { limit: numberText(1, 500), counts: flag },
+  children: { limit: numberText(1, 500), counts: flag, branchCounts: flag },
   tree: { rootId: longText, depth: numberText(1, 2_147_483_646), counts: flag },
   user,
   userUpdate: { userId: long, ...user },

@@ -35,6 +35,11 @@ const deptOrTop = (state: State, me: User, id: string): Dept | undefined =>
 const countIn = (state: State, dept: Dept, { counts }: Record<string, string>) =>
   counts === 'true' ? { userCount: state.membersOf(dept).length } : {};
 
+const branchCountIn = (state: State, dept: Dept, { branchCounts }: Record<string, string>) =>
+  branchCounts === 'true'
+    ? { branchUserCount: new Set(state.subtreeOf(dept).flatMap((each) => state.membersOf(each))).size }
+    : {};
+
 const children: Operation = {
   requiredRole: 'user',
   validate: ({ query }, id) => [...idErrors(id), ...queryErrors(schemas.children, query)],
@@ -45,6 +50,7 @@ const children: Operation = {
       ...show(state, dept),
       hasChildren: state.childrenOf(dept).length > 0,
       ...countIn(state, dept, query),
+      ...branchCountIn(state, dept, query),
     }));
     return { matches: firstPage(rows, Number(query.limit ?? 50)) };
   },

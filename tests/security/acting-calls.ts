@@ -114,6 +114,15 @@ export const actingCalls: ActingCall[] = [
   { operation: `GET ${people}/export`, call: (client, query) => client.get(`${people}/export?format=csv&${query}`) },
   { operation: `GET ${people}/list`, call: (client, query) => client.get(`${people}/list?${query}`) },
   {
+    operation: `GET ${people}/{id}/sessions`,
+    call: (client, query, { user }) => client.get(`${people}/${user}/sessions?${query}`),
+  },
+  {
+    operation: `DELETE ${people}/{id}/sessions`,
+    call: (client, query, { user }) => client.delete(`${people}/${user}/sessions?${query}`),
+    unrecorded: true,
+  },
+  {
     operation: `GET ${people}/{id}/leaders`,
     call: (client, query, { user }) => client.get(`${people}/${user}/leaders?${query}`),
   },

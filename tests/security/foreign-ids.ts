@@ -186,6 +186,8 @@ const userCalls: Omit<Call, 'kind'>[] = [
     ownLive: 404,
   },
   { what: `GET ${people}/external/{source}/{externalId}`, call: (id) => get(`${people}/external/hr/${id}`) },
+  { what: `GET ${people}/{id}/sessions`, call: (id) => get(`${people}/${id}/sessions`) },
+  { what: `DELETE ${people}/{id}/sessions`, call: (id) => remove(`${people}/${id}/sessions`) },
   { what: `GET ${people}/{id}/leaders`, call: (id) => get(`${people}/${id}/leaders`) },
   { what: `POST ${dept} leaderId`, call: (id) => post(dept, { leaderId: id }), expected: 400 },
   {

@@ -78,6 +78,8 @@ export const operations = {
   readLeaders: { method: 'GET', path: '/system/user-api/{id}/leaders' },
   listDepartmentUsers: { method: 'GET', path: '/system/dept-api/{id}/users' },
   restoreUser: { method: 'POST', path: '/system/user-api/{id}/restore', idempotent: true },
+  listUserSessions: { method: 'GET', path: '/system/user-api/{id}/sessions' },
+  endUserSessions: { method: 'DELETE', path: '/system/user-api/{id}/sessions', idempotent: true },
   readUsers: { method: 'POST', path: '/system/user-api/batch-read', safe: true },
   addUsers: { method: 'POST', path: '/system/user-api/bulk', idempotent: true },
   exportUsers: { method: 'GET', path: '/system/user-api/export', response: 'file' },
@@ -781,6 +783,24 @@ export interface Operations {
       | 'USER_NAME_TAKEN'
       | 'USER_NOT_DELETED'
       | 'USER_NOT_FOUND';
+  };
+
+  /** List the sessions of a user */
+  listUserSessions: {
+    input: types.ListUserSessionsData;
+    data: types.ListUserSessionsResponses[200];
+    id: null;
+    etag: null;
+    reason: CommonReason | 'USER_NOT_FOUND';
+  };
+
+  /** End the sessions of a user */
+  endUserSessions: {
+    input: types.EndUserSessionsData;
+    data: types.EndUserSessionsResponses[200];
+    id: null;
+    etag: null;
+    reason: CommonReason | 'SESSION_NOT_FOUND' | 'USER_NOT_FOUND';
   };
 
   /** Read users by their ids */

@@ -205,6 +205,10 @@ export type DepartmentChild = Department & {
    */
   hasChildren: boolean;
   userCount?: UserCount;
+  /**
+   * Like `userCount`, with all descendants; only with `branchCounts`, up to 50,000 departments
+   */
+  branchUserCount?: number;
 };
 
 export type DepartmentNode = {
@@ -1373,6 +1377,11 @@ export type Cursor = string;
 export type Limit = number;
 
 /**
+ * Include users of all descendant departments
+ */
+export type Below = boolean;
+
+/**
  * Keep the refresh token in a cookie
  */
 export type Session2 = 'cookie';
@@ -1466,7 +1475,7 @@ export type After = string;
 /**
  * Includes all descendant tenants; the cursors are separate from those without it
  */
-export type Below = boolean;
+export type Below2 = boolean;
 
 export type Quota2 = string;
 
@@ -2132,6 +2141,10 @@ export type ListChildrenData = {
      */
     counts?: boolean;
     /**
+     * Adds `branchUserCount`
+     */
+    branchCounts?: boolean;
+    /**
      * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
      */
     asOf?: Time;
@@ -2748,6 +2761,10 @@ export type ListUsersData = {
     userName?: string;
     deptId?: string;
     /**
+     * Include users of all descendant departments
+     */
+    below?: boolean;
+    /**
      * 0 = normal, 1 = disabled
      */
     status?: '0' | '1';
@@ -2991,6 +3008,65 @@ export type RestoreUserResponses = {
 
 export type RestoreUserResponse = RestoreUserResponses[keyof RestoreUserResponses];
 
+export type EndUserSessionsData = {
+  body?: never;
+  path: {
+    /**
+     * 1 to 19 digits
+     */
+    id: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    /**
+     * Only this session
+     */
+    sessionId?: string;
+  };
+  url: '/system/user-api/{id}/sessions';
+};
+
+export type EndUserSessionsResponses = {
+  /**
+   * Success
+   */
+  200: null;
+};
+
+export type EndUserSessionsResponse = EndUserSessionsResponses[keyof EndUserSessionsResponses];
+
+export type ListUserSessionsData = {
+  body?: never;
+  path: {
+    /**
+     * 1 to 19 digits
+     */
+    id: string;
+  };
+  query?: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+  };
+  url: '/system/user-api/{id}/sessions';
+};
+
+export type ListUserSessionsResponses = {
+  /**
+   * Success
+   */
+  200: {
+    rows: Array<Session>;
+    total: number;
+  };
+};
+
+export type ListUserSessionsResponse = ListUserSessionsResponses[keyof ListUserSessionsResponses];
+
 export type ReadUsersData = {
   body: {
     ids: Ids;
@@ -3064,6 +3140,10 @@ export type ExportUsersData = {
      */
     userName?: string;
     deptId?: string;
+    /**
+     * Include users of all descendant departments
+     */
+    below?: boolean;
     /**
      * 0 = normal, 1 = disabled
      */

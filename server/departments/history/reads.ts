@@ -42,9 +42,10 @@ export async function listChildrenAt(
   show: StoredReader,
   caller: Caller,
   deptId: string,
-  { limit = 50, cursor, counts = false, time }: ChildrenFilter & { time: PointInTime },
+  { limit = 50, cursor, counts = false, branchCounts = false, time }: ChildrenFilter & { time: PointInTime },
 ): Promise<ChildrenPage> {
   if (counts) throw invalid('counts', 'notWithAsOf');
+  if (branchCounts) throw invalid('branchCounts', 'notWithAsOf');
   const sort = sortOfChildren(deptId);
   const after = cursor ? decodeCursor(cursor, sort, isValidKey.orderNum) : undefined;
   if (deptId === '0') await forceIndexScans(tx);

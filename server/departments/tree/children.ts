@@ -7,18 +7,25 @@ import { idOf, jsonId, jsonIds } from '../../http/fields.ts';
 import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
 import { invalid } from '../../http/validation.ts';
 import { isValidKey, sortOfChildren } from '../filter.ts';
-import { countMembers } from '../members-queries.ts';
+import { countBranchMembers, countMembers } from '../members-queries.ts';
 import { rowsFitting } from '../path-budget.ts';
 import { renumber } from '../queries.ts';
 import { readDepartment, toParentId } from '../rules.ts';
 import { listChildren as listRows, lockForReorder, readChildIds } from './queries.ts';
-import { type ChildrenFilter, type ChildrenPage, type DeptOrder, MAX_ERROR_IDS, MAX_SUBTREE_SIZE } from './schema.ts';
+import {
+  type ChildrenFilter,
+  type ChildrenPage,
+  type DeptOrder,
+  MAX_COUNTED_DEPARTMENTS,
+  MAX_ERROR_IDS,
+  MAX_SUBTREE_SIZE,
+} from './schema.ts';
 
 export async function listChildren(
   tx: Tx,
   caller: Caller,
   deptId: string,
-  { limit = 50, cursor, counts = false }: ChildrenFilter,
+  { limit = 50, cursor, counts = false, branchCounts = false }: ChildrenFilter,
 ): Promise<ChildrenPage> {
   const sort = sortOfChildren(deptId);
   const last = cursor ? decodeCursor(cursor, sort, isValidKey.orderNum) : undefined;
@@ -36,13 +43,18 @@ export async function listChildren(
     key: String(row.orderNum),
     id: String(row.deptId),
   }));
-  if (!counts) return page;
-  const users = await countMembers(
-    tx,
-    caller.tenantId,
-    page.rows.map(({ deptId }) => deptId),
-  );
-  return { ...page, rows: page.rows.map((row) => ({ ...row, userCount: users.get(row.deptId) ?? 0 })) };
+  const ids = page.rows.map(({ deptId }) => deptId);
+  const [users, branchUsers] = await Promise.all([
+    counts ? countMembers(tx, caller.tenantId, ids) : undefined,
+    branchCounts ? countBranchMembers(tx, caller.tenantId, ids, MAX_COUNTED_DEPARTMENTS) : undefined,
+  ]);
+  if (!users && !branchUsers) return page;
+  const rows = page.rows.map((row) => ({
+    ...row,
+    ...(users ? { userCount: users.get(row.deptId) ?? 0 } : {}),
+    ...(branchUsers ? { branchUserCount: branchUsers.get(row.deptId) ?? 0 } : {}),
+  }));
+  return { ...page, rows };
 }
 
 async function ancestorsOfChildren(tx: Tx, caller: Caller, deptId: string): Promise<string> {

@@ -9,11 +9,15 @@ const userCount = Type.Optional(
   Type.Integer({ minimum: 0, description: 'Users who have it as `deptId` or in `deptIds`; only with `counts`' }),
 );
 
+/** The branches of one page have at most this many departments for their users to be counted: more would take too long. */
+export const MAX_COUNTED_DEPARTMENTS = 50_000;
+
 export const ChildrenFilter = Type.Object({
   ...TenantQuery.properties,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the previous page' })),
   counts,
+  branchCounts: Type.Optional(Type.Boolean({ default: false, description: 'Adds `branchUserCount`' })),
   asOf,
 });
 export type ChildrenFilter = Static<typeof ChildrenFilter>;
@@ -21,6 +25,12 @@ export type ChildrenFilter = Static<typeof ChildrenFilter>;
 const withChildren = Type.Object({
   hasChildren: Type.Boolean({ description: 'Whether it has children' }),
   userCount,
+  branchUserCount: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Like `userCount`, with all descendants; only with `branchCounts`, up to 50,000 departments',
+    }),
+  ),
 });
 
 export const Child = Type.Object(

@@ -75,6 +75,28 @@ export const userCalls: Row[] = [
     other: '403 OTHER_TENANT',
   },
   {
+    operation: `GET ${people}/{id}/sessions`,
+    call: (client, { user }) => client.get(`${people}/${user}/sessions`),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `GET ${people}/{id}/sessions`,
+    variant: 'in the tenant',
+    call: (client, { user, code }) => client.get(`${people}/${user}/sessions?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
+    operation: `DELETE ${people}/{id}/sessions`,
+    call: (client, { user }) => client.delete(`${people}/${user}/sessions`),
+    other: '404 USER_NOT_FOUND',
+  },
+  {
+    operation: `DELETE ${people}/{id}/sessions`,
+    variant: 'in the tenant',
+    call: (client, { user, code }) => client.delete(`${people}/${user}/sessions?tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+  },
+  {
     operation: `GET ${people}/{id}/leaders`,
     call: (client, { user }) => client.get(`${people}/${user}/leaders`),
     other: '404 USER_NOT_FOUND',
